@@ -1,3 +1,4 @@
+import { createAggregation } from './server/aggregation.ts';
 import { createAuditor } from './server/audit.ts';
 import { createControllers } from './server/controllers.ts';
 import { createFoundation, type ServerEnvironment } from './server/foundation.ts';
@@ -24,8 +25,9 @@ export interface RunningServer {
  * Resolves when the server is ready. @throws Error when it cannot become so
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
-  const { options, logger, databaseUrls: urls, egress } = environment;
-  const database = openDatabase(options.storage, { urls, logger, reroute: egress.reroute });
+  const { options, logger, databaseUrls: urls, encryption, egress } = environment;
+  const { reroute } = egress;
+  const database = openDatabase(options.storage, { urls, logger, encryption, reroute });
   const checks = createBaseChecks(database, logger, options.storage);
   const front = await Front.open({ ...environment, checks });
   try {
@@ -42,16 +44,18 @@ async function startBehind(
   database: PostgresLog,
   environment: ServerEnvironment,
 ): Promise<RunningServer> {
-  const { options } = environment;
+  const { options, encryption } = environment;
   const foundation = createFoundation(environment, front);
   const auditor = await createAuditor(options.audit, foundation);
   const phases = new Phases();
-  const storage = await phases.begin(createStorage(foundation, database, options.storage));
+  const storage = await phases.begin(createStorage(foundation, database, { ...options.storage, encryption }));
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
   await phases.begin(createControllers(foundation, { storage, writing, servingCa, options }));
-  await phases.begin(createServing(foundation, { ...environment, front, storage, policy, writing, auditor }));
+  const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
+  const built = { front, storage, policy, writing, aggregation, auditor };
+  await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {
     port: front.port,
     failed: foundation.services.failed,

@@ -1,6 +1,8 @@
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Caller, UserInfo } from '../request/api-request.ts';
+import type { Waits } from '../request/waits.ts';
+import type { AdmissionMetrics, Phase as PhaseName, Times } from './metrics.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
@@ -16,6 +18,11 @@ export interface AdmissionAttributes {
   readonly object: ApiObject | undefined;
   /** The stored object; undefined for a create. Never to be changed. */
   readonly old: ApiObject | undefined;
+  /**
+   * For mutating plugins, of a write of a subresource that shows the whole object, such as status: what the author sent, of which
+   * `object` has only what the subresource may change.
+   */
+  readonly sent?: ApiObject;
   readonly dryRun: boolean;
   readonly user: UserInfo;
   /** The client that waits for the write, if there is one. When it has gone, webhooks are no longer awaited. */
@@ -23,8 +30,13 @@ export interface AdmissionAttributes {
   warn(text: string): void;
   /** The caller's CreateOptions, UpdateOptions or DeleteOptions, made on demand. */
   options?(): JsonObject;
-  /** Adds to the request's audit event, if one is recorded. The first value of a key stays. */
-  annotate(key: string, value: string): void;
+  /** The times that the request waits for others, if it is a request. */
+  readonly waits?: Waits | undefined;
+  /**
+   * Adds to the request's audit event, if one is recorded at this level or above (Metadata when none is given). The first value of
+   * a key stays.
+   */
+  annotate(key: string, value: string, level?: 'Request'): void;
 }
 
 /** Asks for a second run of all plugins, because a late plugin has changed the object after earlier ones saw it. */
@@ -38,10 +50,31 @@ export interface AdmissionPlugin {
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
 }
 
+/** A plugin and the times it takes, for one operation. */
+interface Step {
+  readonly plugin: AdmissionPlugin;
+  /** Undefined for a part of the server that is no plugin to its operator. */
+  readonly times: Times | undefined;
+}
+
+/** The plugins of one phase for one operation. */
+interface Phase {
+  readonly steps: readonly Step[];
+  readonly times: Times | undefined;
+}
+
+type Phases = ReadonlyMap<AdmissionOperation, Phase>;
+
+/** What the chain tells of the times it takes. */
+export interface ChainMetrics extends Pick<AdmissionMetrics, 'step'> {
+  /** Undefined for what is not to be told. */
+  plugin(name: string, phase: PhaseName, operation: string): Times | undefined;
+}
+
 /** Runs the plugins in their fixed order. Plugins without work for an operation are left out beforehand. */
 export class AdmissionChain {
-  #mutating: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]> | undefined;
-  #validating: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]> | undefined;
+  #mutating: Phases | undefined;
+  #validating: Phases | undefined;
 
   /** Without plugins, the chain lets nothing through until it is given some. */
   constructor(plugins?: readonly AdmissionPlugin[]) {
@@ -49,51 +82,95 @@ export class AdmissionChain {
   }
 
   /** For plugins that need what the chain is a part of. */
-  use(plugins: readonly AdmissionPlugin[]): void {
-    this.#mutating = byOperation(plugins.filter((plugin) => plugin.mutate !== undefined));
-    this.#validating = byOperation(plugins.filter((plugin) => plugin.validate !== undefined));
+  use(plugins: readonly AdmissionPlugin[], metrics?: ChainMetrics): void {
+    const mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
+    const validating = plugins.filter((plugin) => plugin.validate !== undefined);
+    this.#mutating = byOperation(mutating, 'admit', metrics);
+    this.#validating = byOperation(validating, 'validate', metrics);
   }
 
   /** Twice, if a plugin asks for it, and never more often (Kubernetes: apiserver/pkg/admission/reinvocation.go). */
   async mutate(attributes: AdmissionAttributes): Promise<void> {
-    const plugins = pluginsFor(this.#mutating, attributes.operation);
-    if (await mutateOnce(plugins, attributes)) await mutateOnce(plugins, attributes);
+    const { steps, times } = phaseFor(this.#mutating, attributes.operation);
+    await timed(times, async () => {
+      if (await mutateOnce(steps, attributes)) await mutateOnce(steps, attributes);
+    });
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of pluginsFor(this.#validating, attributes.operation)) {
-      const waiting = plugin.validate?.(attributes);
-      if (waiting !== undefined) await waiting;
-    }
+    const { steps, times } = phaseFor(this.#validating, attributes.operation);
+    await timed(times, () => runSteps(steps, (plugin) => plugin.validate?.(attributes)));
   }
 }
 
-/**
- * Whether a plugin asks for another round. Most plugins are synchronous, and awaiting each would cost more than its work.
- */
-async function mutateOnce(
-  plugins: readonly AdmissionPlugin[],
-  attributes: AdmissionAttributes,
-): Promise<boolean> {
+/** Whether a plugin asks for another round. */
+async function mutateOnce(steps: readonly Step[], attributes: AdmissionAttributes): Promise<boolean> {
   let again = false;
-  for (const plugin of plugins) {
+  await runSteps(steps, (plugin) => {
     const answer = plugin.mutate?.(attributes);
-    if ((answer instanceof Promise ? await answer : answer) === 'reinvoke') again = true;
-  }
+    if (!(answer instanceof Promise)) return undefined;
+    return answer.then((said) => {
+      if (said === 'reinvoke') again = true;
+    });
+  });
   return again;
 }
 
-function pluginsFor(
-  plugins: ReadonlyMap<AdmissionOperation, readonly AdmissionPlugin[]> | undefined,
-  operation: AdmissionOperation,
-): readonly AdmissionPlugin[] {
-  if (plugins === undefined) throw new Error('the admission chain has no plugins yet');
-  return plugins.get(operation) ?? [];
+/**
+ * Most plugins are synchronous, and awaiting each would cost more than its work. The end of one is the beginning of the next, so
+ * that the clock is read once for each.
+ */
+async function runSteps(
+  steps: readonly Step[],
+  run: (plugin: AdmissionPlugin) => Promise<void> | void,
+): Promise<void> {
+  let begun = performance.now();
+  let at: Step | undefined;
+  try {
+    for (const step of steps) {
+      at = step;
+      const waiting = run(step.plugin);
+      if (waiting !== undefined) await waiting;
+      const now = performance.now();
+      step.times?.passed(now - begun);
+      begun = now;
+    }
+  } catch (error) {
+    at?.times?.rejected(performance.now() - begun);
+    throw error;
+  }
 }
 
-function byOperation(plugins: readonly AdmissionPlugin[]): Map<AdmissionOperation, AdmissionPlugin[]> {
+async function timed(times: Times | undefined, work: () => Promise<void>): Promise<void> {
+  const begun = performance.now();
+  try {
+    await work();
+    times?.passed(performance.now() - begun);
+  } catch (error) {
+    times?.rejected(performance.now() - begun);
+    throw error;
+  }
+}
+
+function phaseFor(phases: Phases | undefined, operation: AdmissionOperation): Phase {
+  if (phases === undefined) throw new Error('the admission chain has no plugins yet');
+  return phases.get(operation) ?? { steps: [], times: undefined };
+}
+
+function byOperation(
+  plugins: readonly AdmissionPlugin[],
+  phase: PhaseName,
+  metrics: ChainMetrics | undefined,
+): Phases {
   const operations: readonly AdmissionOperation[] = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'];
+  const stepsOf = (operation: AdmissionOperation): Step[] =>
+    plugins
+      .filter((plugin) => plugin.operations.includes(operation))
+      .map((plugin) => ({ plugin, times: metrics?.plugin(plugin.name, phase, operation) }));
   return new Map(
-    operations.map((operation) => [operation, plugins.filter((p) => p.operations.includes(operation))]),
+    operations.map((operation) => [
+      operation,
+      { steps: stepsOf(operation), times: metrics?.step(phase, operation) },
+    ]),
   );
 }

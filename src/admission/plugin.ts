@@ -31,6 +31,7 @@ export const describePlugin = <const Name extends string, Parts>(
 export interface WriteOf<T extends ApiObject> extends AdmissionAttributes {
   readonly object: T | undefined;
   readonly old: T | undefined;
+  readonly sent?: T;
 }
 
 /**

@@ -48,7 +48,8 @@ export type StatusReason =
   | 'UnsupportedMediaType'
   | 'InternalError'
   | 'Expired'
-  | 'ServiceUnavailable';
+  | 'ServiceUnavailable'
+  | 'StorageReadError';
 
 export interface StatusInit {
   readonly code: number;

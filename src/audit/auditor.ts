@@ -7,6 +7,8 @@ import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
 import type { ApiRequest, AuditTrail, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { type BytesResponse, gatherRest } from '../request/api-response.ts';
+import { TOTAL_LATENCY } from '../request/waits.ts';
+import { goDuration } from '../util/go-duration.ts';
 import {
   type AuditEvent,
   AuditRecord,
@@ -27,6 +29,8 @@ interface AuditorOptions {
   readonly report: LossReport;
   readonly now: () => Date;
 }
+
+const SLOW_MS = 500;
 
 /** Decides whether and how much of a request is recorded, and passes its events to the back ends. */
 export class Auditor {
@@ -111,7 +115,8 @@ export class RequestAudit implements AuditTrail {
     this.#impersonatedUser = toEventUser(user);
   }
 
-  annotate(key: string, value: string): void {
+  annotate(key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata'): void {
+    if (!isAtLeast(this.#rule.level, level)) return;
     if (this.#annotations?.[key] === undefined) this.#annotations = { ...this.#annotations, [key]: value };
   }
 
@@ -142,8 +147,18 @@ export class RequestAudit implements AuditTrail {
   stage(stage: Stage): Stored {
     if (this.#rule.omitStages.has(stage)) return true;
     this.#context.onEvent();
+    if (stage === 'ResponseComplete') this.#annotateWaits();
     const bodies = { requestObject: this.#requestObject, responseObject: this.#responseObject };
     return this.#context.sink.process([new AuditRecord(this.#describe(stage), bodies)]);
+  }
+
+  /** A slow request says what it waited for (Kubernetes: endpoints/filters/audit.go, writeLatencyToAnnotation). */
+  #annotateWaits(): void {
+    const { receivedAt, waits } = this.#received;
+    const totalMs = this.#context.now().getTime() - receivedAt.getTime();
+    if (totalMs <= SLOW_MS) return;
+    for (const [key, value] of Object.entries(waits.annotations())) this.annotate(key, value);
+    this.annotate(TOTAL_LATENCY, goDuration(totalMs));
   }
 
   #describe(stage: Stage): AuditEvent {

@@ -2,7 +2,7 @@ import type { X509Certificate } from 'node:crypto';
 import type { PeerCertificate, UserInfo } from '../request/api-request.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
 import { type Certificate, readCertificate } from '../x509/certificate.ts';
-import { findClientChain } from '../x509/chain.ts';
+import { findChain } from '../x509/chain.ts';
 import { certificatesIn } from '../x509/pem.ts';
 import type { Authentication, Authenticator } from './authenticator.ts';
 
@@ -61,7 +61,7 @@ function judge(peer: PeerCertificate, authorities: Authorities): Remembered {
     links = peer.chain.map(readCertificate);
     const [leaf, ...intermediates] = links;
     if (leaf === undefined) throw new Error('x509: no certificate');
-    const chain = findClientChain({ leaf, intermediates, authorities, nowMs });
+    const chain = findChain({ leaf, intermediates, authorities, nowMs }, 'clients');
     const { commonName, organizations } = leaf.subject;
     const found = { leaf: leaf.x509, commonName, organizations };
     return { authorities, untilMs: Math.min(...chain.map(({ notAfterMs }) => notAfterMs)), found };

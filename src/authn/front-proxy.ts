@@ -88,10 +88,14 @@ export function headerEntries(
   const found: [string, string][] = [];
   for (let at = 0; at + 1 < raw.headers.length; at += 2) {
     const name = (raw.headers[at] ?? '').toLowerCase();
-    if (wanted(name)) found.push([name, raw.headers[at + 1] ?? '']);
+    if (wanted(name)) found.push([name, fromBytes(raw.headers[at + 1] ?? '')]);
   }
   return found;
 }
+
+/** Node gives each byte of a header as a character; names are in UTF-8. */
+const fromBytes = (value: string): string =>
+  /[\x80-\xff]/.test(value) ? Buffer.from(value, 'latin1').toString() : value;
 
 /** Keys of extra values travel percent-encoded, because a header's name has few characters. */
 export function decodeExtraKey(encoded: string): string {

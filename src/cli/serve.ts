@@ -6,7 +6,9 @@ import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { createEgress } from '../server/egress.ts';
+import { openEncryption } from '../server/encryption.ts';
 import { type RunningServer, startServer } from '../server.ts';
+import { createKeySealer } from '../storage/key-sealer.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { aborted } from '../util/pause.ts';
@@ -62,6 +64,8 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const { authentication, authorization, serving, storage, tls } = options;
   checkExposure(serving, authorization);
   const progress = createProgress();
+  const encryption = openEncryption(storage);
+  const sealer = createKeySealer(encryption?.encoding);
   const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
@@ -70,14 +74,15 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const egress = createEgress(options.observability.egress);
   undo.push(() => egress.close());
   const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(storage, databaseUrls, egress.reroute), async (database) => {
-      progress(database.encryption);
-      const applied = await database.migrate({ say: progress });
-      if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
-      progress(describeWindow(await database.keepHistoryWindow(windowWish(storage))));
-      progress(`an acknowledged write is ${await database.describeDurability()}`);
-      return ensureKeys(options, dataDir, database);
-    });
+    setUpDatabase(databaseConnection(storage, databaseUrls, egress.reroute), setUpWith, sealer);
+  const setUpWith = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
+    progress(database.encryption);
+    const applied = await database.migrate({ say: progress });
+    if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
+    progress(describeWindow(await database.keepHistoryWindow(windowWish(storage))));
+    progress(`an acknowledged write is ${await database.describeDurability()}`);
+    return ensureKeys(options, dataDir, database);
+  };
   const waiting = { signal: stop, say: progress };
   const { certificates, serviceAccountKeyFile } = await waitForDatabase(setUp, waiting);
   const server = await startServer({
@@ -89,6 +94,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     // Authorities that are given replace the one that was made here.
     clientCaFiles: [authentication.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
+    encryption,
     logger: openLog(options.observability),
     stop,
   });

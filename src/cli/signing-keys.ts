@@ -4,7 +4,9 @@ import { parseSigningKey } from '../authn/service-account/keys.ts';
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
-import { setUpDatabase } from '../storage/postgres/setup.ts';
+import { openEncryption } from '../server/encryption.ts';
+import { createKeySealer } from '../storage/key-sealer.ts';
+import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import type { SigningKeyChanges } from '../storage/postgres/signing-keys.ts';
 import type { StoredSigningKey } from '../storage/signing-keys.ts';
 import { parseDuration } from '../util/duration.ts';
@@ -72,14 +74,16 @@ async function change(
   { storage }: ServerOptions,
   work: (keys: SigningKeyChanges) => Promise<void>,
 ): Promise<void> {
-  await setUpDatabase(databaseConnection(storage, databaseOf(storage)), async ({ signingKeys }) => {
+  const sealer = createKeySealer(openEncryption(storage)?.encoding);
+  const use = async ({ signingKeys }: DatabaseSetup): Promise<void> => {
     try {
       await work(signingKeys);
       process.stdout.write(describe(await signingKeys.list()));
     } catch (error) {
       throw isOld(error) ? new Error('the database is older than this program: migrate it first') : error;
     }
-  });
+  };
+  await setUpDatabase(databaseConnection(storage, databaseOf(storage)), use, sealer);
 }
 
 /** The embedded PostgreSQL can be reached only while its server runs. */

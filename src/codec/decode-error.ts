@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema, ScalarKind, ValueSchema } from '../api/schema.ts';
 import { joinPath } from '../object/document-limits.ts';
+import { isWritten, sourceOf } from '../object/written-number.ts';
 
 /** The message is Kubernetes', because clients and their tests search for it. */
 export class DecodeError extends Error {
@@ -34,8 +35,14 @@ export const cannotUnmarshalField = (value: JsonValue, field: string, type: stri
 export function nameOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'bigint') return 'number';
+  if (typeof value === 'bigint' || isWritten(value)) return 'number';
   return typeof value;
+}
+
+/** A number as it stands in the document, for messages. Undefined for any other value. */
+export function numberText(value: JsonValue): string | undefined {
+  if (isWritten(value)) return sourceOf(value);
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
 }
 
 /** Types as Go's decoder names them in its messages. */

@@ -2,6 +2,7 @@ import type { JsonValue } from '../api/object-meta.ts';
 import type { ScalarKind } from '../api/schema.ts';
 import { isInt64, withinInt64 } from '../object/exact-json.ts';
 import { canonicalQuantity } from '../object/quantity.ts';
+import { isWritten, sourceOf } from '../object/written-number.ts';
 import { cannotUnmarshal, DecodeError } from './decode-error.ts';
 
 /**
@@ -9,6 +10,7 @@ import { cannotUnmarshal, DecodeError } from './decode-error.ts';
  * @throws DecodeError when its text is none of the format
  */
 export function decodeScalar(value: JsonValue, kind: ScalarKind): JsonValue | undefined {
+  if (isWritten(value)) return decodeWritten(sourceOf(value), kind);
   switch (kind) {
     case 'string':
       return typeof value === 'string' ? value : undefined;
@@ -39,6 +41,20 @@ export function decodeScalar(value: JsonValue, kind: ScalarKind): JsonValue | un
       return value;
     default:
       return kind satisfies never;
+  }
+}
+
+/** A number with a point or an exponent, as it is written. */
+function decodeWritten(source: string, kind: ScalarKind): JsonValue | undefined {
+  switch (kind) {
+    case 'int32':
+    case 'int64':
+    case 'IntOrString':
+      return undefined;
+    case 'Quantity':
+      return decodeQuantity(source);
+    default:
+      return decodeScalar(Number(source), kind);
   }
 }
 

@@ -18,6 +18,7 @@ import {
   goName,
   goScalar,
   goType,
+  numberText,
   shortName,
 } from './decode-error.ts';
 import { type DecodePlan, isTypeField, type PlannedField, type PlannedValue, planOf } from './decode-plan.ts';
@@ -265,10 +266,10 @@ class Decoder {
     const decoded = decodeScalar(value, kind);
     if (decoded !== undefined) return decoded;
     const type = TOLD_AS[kind] ?? goScalar(kind);
-    if ((typeof value !== 'number' && typeof value !== 'bigint') || !type.startsWith('int'))
-      return this.#fail(value, type, owner);
+    const number = isNumeric(type) ? numberText(value) : undefined;
+    if (number === undefined) return this.#fail(value, type, owner);
     throw new DecodeError(
-      `json: cannot unmarshal number ${value} into Go struct field ${this.#fieldOf(owner)} of type ${type}`,
+      `json: cannot unmarshal number ${number} into Go struct field ${this.#fieldOf(owner)} of type ${type}`,
     );
   }
 
@@ -280,6 +281,9 @@ class Decoder {
     return `${shortName(owner)}.${this.#path.fields()}`;
   }
 }
+
+/** Of a number that does not fit into a number, Go shows the text. */
+const isNumeric = (type: string): boolean => type.startsWith('int') || type.startsWith('float');
 
 const wrongType = (value: JsonValue, field: string, type: string): DecodeError =>
   new DecodeError(cannotUnmarshalField(value, field, type));

@@ -1,5 +1,4 @@
 import type { JsonValue } from '../api/object-meta.ts';
-import type { MessageSchema, ValueSchema } from '../api/schema.ts';
 import {
   joinPath,
   MAX_DEPTH,
@@ -8,9 +7,8 @@ import {
   tooDeep,
   tooManyValues,
 } from '../object/document-limits.ts';
-import { hasLongInteger, parseExactly, parsePlainly } from '../object/exact-json.ts';
+import { hasLongInteger, parseAsWritten, parseExactly, parsePlainly } from '../object/exact-json.ts';
 import { jsonSyntaxError } from '../object/json-syntax-error.ts';
-import { goScalar, shortName } from './decode-error.ts';
 
 /**
  * Reads a JSON document and finds fields that appear twice, which JSON.parse accepts silently. A first scan compares hashes of
@@ -21,8 +19,8 @@ export interface ParsedDocument {
   readonly value: JsonValue;
   /** Repeated fields, whose last value counts: of JSON their paths, `spec.replicas`, of YAML a message each (yaml-problems.ts). */
   readonly duplicates: readonly string[];
-  /** Given when a number is written with a point or an exponent: parses again, keeping such numbers as they are written. */
-  readonly fractions?: () => unknown;
+  /** Given when a number has a point or an exponent: the value with such numbers as they are written (object/written-number.ts). */
+  readonly written?: () => JsonValue;
   /** Nothing else uses the value, so decoding may take it over. */
   readonly fresh: true;
 }
@@ -34,7 +32,7 @@ export function parseJsonText(bytes: Buffer): ParsedDocument {
   const value = readText(text, bytes);
   const duplicates = (found & REPEATED_KEY) === 0 ? [] : findRepeatedKeys(bytes);
   if ((found & FRACTION) === 0) return { value, duplicates, fresh: true };
-  return { value, duplicates, fresh: true, fractions: () => parseFractions(text) };
+  return { value, duplicates, fresh: true, written: () => parseAsWritten(text) };
 }
 
 /** @throws SyntaxError in the words of Kubernetes, not of the engine */
@@ -258,69 +256,3 @@ function isKey(json: Buffer, from: number): boolean {
 
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-
-/**
- * An integer that is written with a point or an exponent, `1.0` or `1e3`. Go does not accept it as an integer, and after
- * JSON.parse it looks like any other.
- */
-class WrittenNumber {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-}
-
-/** For text that can be parsed. */
-const parseFractions = (text: string): unknown => JSON.parse(text, keepWritten);
-
-function keepWritten(_key: string, value: unknown, { source = '' }: { source?: string } = {}): unknown {
-  return Number.isInteger(value) && /[.eE]/.test(source) ? new WrittenNumber(source) : value;
-}
-
-/** Go's message for the first such number in place of an integer. Undefined when there is none. */
-export function fractionError(document: unknown, schema: MessageSchema): string | undefined {
-  return ofMessage(document, { schema, path: [] });
-}
-
-/** The message that a value is in, and the fields that lead to it. */
-interface Place {
-  readonly schema: MessageSchema;
-  readonly path: readonly string[];
-}
-
-function ofMessage(value: unknown, { schema, path }: Place): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [name, item] of Object.entries(value)) {
-    const field = schema.fields.get(name);
-    const error = field && ofValue(item, field.value, { schema, path: [...path, name] });
-    if (error !== undefined) return error;
-  }
-  return undefined;
-}
-
-function ofValue(value: unknown, type: ValueSchema, place: Place): string | undefined {
-  switch (type.kind) {
-    case 'message':
-      return ofMessage(value, { ...place, schema: type.message });
-    case 'list':
-    case 'map': {
-      const inner = type.kind === 'list' ? type.items : type.values;
-      for (const item of Object.values(value ?? {})) {
-        const error = ofValue(item, inner, place);
-        if (error !== undefined) return error;
-      }
-      return undefined;
-    }
-    case 'int32':
-    case 'int64':
-    case 'IntOrString':
-      if (!(value instanceof WrittenNumber)) return undefined;
-      return toError(value.source, type.kind === 'IntOrString' ? 'int32' : goScalar(type.kind), place);
-    default:
-      return undefined;
-  }
-}
-
-const toError = (source: string, type: string, { schema, path }: Place): string =>
-  `json: cannot unmarshal number ${source} into Go struct field ${shortName(schema)}.${path.join('.')} of type ${type}`;

@@ -9,13 +9,7 @@ import { goJson } from '../object/go-json.ts';
 import { goNumber } from '../object/go-value.ts';
 import { type JsonPath, JsonPathBudget, JsonPathError, readJsonPath } from '../object/json-path.ts';
 import { parseRfc3339 } from '../object/rfc3339.ts';
-import type { Cell, Column } from '../registry/definition.ts';
-
-export interface ColumnSet {
-  readonly columns: readonly Column[];
-  /** From an object in the version of the columns. `now` is in epoch milliseconds. */
-  cells(object: ApiObject, now: number): readonly Cell[];
-}
+import type { Cell, Column, ColumnSet } from '../registry/definition.ts';
 
 /**
  * The table of a version of a custom resource: the name, then what its definition says, else the age. As in
@@ -23,9 +17,6 @@ export interface ColumnSet {
  */
 export const toColumns = ({ additionalPrinterColumns }: CustomResourceDefinitionVersion): ColumnSet =>
   toColumnSet(additionalPrinterColumns?.length ? additionalPrinterColumns : [AGE]);
-
-/** The table of the subresource scale, whose objects have the same shape whatever resource they belong to. */
-export const toScaleColumns = (): ColumnSet => toColumnSet([DESIRED, AVAILABLE, AGE]);
 
 const NAME: Column = {
   name: 'Name',
@@ -170,3 +161,6 @@ function ageOf(text: string, now: number): string {
   if (timeMs === undefined) return '<invalid>';
   return timeMs === NO_TIME ? '<unknown>' : durationSince(timeMs, now);
 }
+
+/** The table of the subresource scale, whose objects have the same shape whatever resource they belong to. */
+export const SCALE_COLUMNS: ColumnSet = toColumnSet([DESIRED, AVAILABLE, AGE]);

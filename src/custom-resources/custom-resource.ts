@@ -94,7 +94,8 @@ export class CustomResource implements TranslatedResource {
     let known = this.#schemas.get(schema);
     if (known === undefined) {
       const keepsUnknown = this.source.definition.spec?.preserveUnknownFields === true;
-      known = new VersionSchema(schema, this.#parts, keepsUnknown);
+      const { subresources } = this.source.versions.find(({ name }) => name === version) ?? {};
+      known = new VersionSchema(schema, this.#parts, { keepsUnknown, scale: subresources?.scale });
       this.#schemas.set(schema, known);
     }
     return known;
@@ -199,6 +200,10 @@ class Version implements CustomVersion {
 
   validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]> {
     return this.#schema().validate(object, old, warn);
+  }
+
+  validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]> {
+    return this.#schema().validateStatus(object, old);
   }
 
   from(object: ApiObject): ApiObject | Promise<ApiObject> {

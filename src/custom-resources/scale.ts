@@ -1,14 +1,16 @@
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import { badRequest, internalError, unknownError } from '../api/status.ts';
+import { badRequest, internalError, StatusError, unknownError } from '../api/status.ts';
 import type {
   CustomResourceDefinitionVersion,
   CustomResourceSubresourceScale,
 } from '../api/types/apiextensions/v1.ts';
 import { withinInt64 } from '../object/exact-json.ts';
+import type { FieldPath } from '../object/field-path.ts';
 import { goPlain, goTypeOf } from '../object/go-value.ts';
 import { isObject, numberOf, objectAt, setField } from '../object/json-values.ts';
 import { statedBy } from '../object/metadata.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
+import { SCALE_COLUMNS } from './columns.ts';
 
 /** Stands for replicas that were never set, so that a patch which leaves them alone can be told from one to 0. */
 const UNSET = -(2 ** 31);
@@ -28,6 +30,7 @@ export function toScale({ subresources }: CustomResourceDefinitionVersion): View
     served: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
     type: 'autoscaling/v1.Scale',
     verbs: ['get', 'patch', 'update'],
+    table: SCALE_COLUMNS,
     read: (parent) => {
       const { scale, hasReplicas } = readScale(parent, paths);
       if (!hasReplicas) throw internalError(`${missing} does not exist`);
@@ -100,12 +103,15 @@ function readScale(
 
 /** As int32: a larger integer loses its upper bits, as in Go. */
 function integerAt(object: JsonObject, path: readonly string[]): number | undefined {
+  const value = int64At(object, path);
+  return value === undefined ? undefined : Number(BigInt.asIntN(32, BigInt(value)));
+}
+
+function int64At(object: JsonObject, path: readonly string[]): number | bigint | undefined {
   const value = valueAt(object, path);
   if (value === undefined) return undefined;
   const exact = withinInt64(value);
-  if (typeof exact === 'bigint') return Number(BigInt.asIntN(32, exact));
-  if (typeof exact === 'number' && Number.isSafeInteger(exact))
-    return Number(BigInt.asIntN(32, BigInt(exact)));
+  if (typeof exact === 'bigint' || (typeof exact === 'number' && Number.isSafeInteger(exact))) return exact;
   throw wrongType(path, exact, 'int64');
 }
 
@@ -134,6 +140,44 @@ const wrongType = (path: readonly string[], value: JsonValue, expected: string) 
   unknownError(
     `.${path.join('.')} accessor error: ${goPlain(value, MAX_LETTERS)} is of the type ${goTypeOf(value)}, expected ${expected}`,
   );
+
+/** What an object says there must be what a Scale can show (customresource/validator.go). */
+export function validateScaleSpec(
+  at: FieldPath,
+  object: JsonObject,
+  { specReplicasPath = '' }: CustomResourceSubresourceScale,
+): void {
+  mustBeReplicas(at.field(specReplicasPath), object, toPath(specReplicasPath));
+}
+
+export function validateScaleStatus(
+  at: FieldPath,
+  object: JsonObject,
+  { statusReplicasPath = '', labelSelectorPath = '' }: CustomResourceSubresourceScale,
+): void {
+  mustBeReplicas(at.field(statusReplicasPath), object, toPath(statusReplicasPath));
+  if (labelSelectorPath === '') return;
+  refusalTo(() => textAt(object, toPath(labelSelectorPath)), at.field(labelSelectorPath), '');
+}
+
+function mustBeReplicas(at: FieldPath, object: JsonObject, path: readonly string[]): void {
+  const replicas = refusalTo(() => int64At(object, path), at, 0) ?? 0;
+  if (replicas < 0) at.invalid(replicas, 'should be a non-negative integer');
+  else if (replicas > MAX_INT32) at.invalid(replicas, `should be less than or equal to ${MAX_INT32}`);
+}
+
+const MAX_INT32 = 2 ** 31 - 1;
+
+/** Why a value cannot be read is told of the field, with what Go has in the value's place. */
+function refusalTo<Value>(read: () => Value, at: FieldPath, zero: Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    at.invalid(zero, error.message);
+    return zero;
+  }
+}
 
 /** A copy of the object with the value in it; the objects on the way are copied or made. */
 function withValueAt<Parent extends JsonObject>(

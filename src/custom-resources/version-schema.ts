@@ -2,17 +2,20 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { type FieldError, StatusError } from '../api/status.ts';
-import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
+import type { CustomResourceSubresourceScale, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import { type Decoded, decodeObject } from '../codec/decode.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
+import { problemsOf } from '../object/field-path.ts';
 import { setDefaults } from '../structural/defaults.ts';
 import { listTypesInSteps } from '../structural/list-types.ts';
 import { toMessage } from '../structural/message.ts';
 import { coerceEmbedded, coerceMetadata, validateEmbedded } from '../structural/metadata.ts';
+import { propertyOf } from '../structural/node.ts';
 import { prune } from '../structural/prune.ts';
-import { compileRules, hasRules } from '../structural/rules/rules.ts';
+import { compileRules, hasRules, type RunOptions } from '../structural/rules/rules.ts';
 import { validateInSteps } from '../structural/validate.ts';
 import type { Steps } from '../util/concurrency.ts';
+import { validateScaleSpec, validateScaleStatus } from './scale.ts';
 
 export interface SchemaParts {
   readonly types: TypeLibrary;
@@ -20,20 +23,26 @@ export interface SchemaParts {
   readonly ratchets: boolean;
 }
 
+/** What a definition says of a version besides its schema. */
+export interface SchemaRules {
+  /** All fields are kept: the definition is one of those that were made before there were schemas. */
+  readonly keepsUnknown: boolean;
+  readonly scale: CustomResourceSubresourceScale | undefined;
+}
+
 /** The schema of one version at work on objects. All that is made of it goes with it. */
 export class VersionSchema {
   readonly schema: JSONSchemaProps;
   readonly #objectMeta: MessageSchema;
   readonly #ratchets: boolean;
-  /** All fields are kept: the definition is one of those that were made before there were schemas. */
-  readonly #keepsUnknown: boolean;
+  readonly #rules: SchemaRules;
   #message: MessageSchema | undefined;
 
-  constructor(schema: JSONSchemaProps, { types, ratchets }: SchemaParts, keepsUnknown: boolean) {
+  constructor(schema: JSONSchemaProps, { types, ratchets }: SchemaParts, rules: SchemaRules) {
     this.schema = schema;
     this.#objectMeta = types.message('meta/v1.ObjectMeta');
     this.#ratchets = ratchets;
-    this.#keepsUnknown = keepsUnknown;
+    this.#rules = rules;
   }
 
   message(): MessageSchema {
@@ -75,7 +84,7 @@ export class VersionSchema {
 
   /** Drops fields that the schema does not have, and answers their paths. Changes `object`. */
   prune(object: JsonObject): string[] {
-    return this.#keepsUnknown ? [] : prune(object, this.schema, { isResourceRoot: true });
+    return this.#rules.keepsUnknown ? [] : prune(object, this.schema, { isResourceRoot: true });
   }
 
   /** The order is Kubernetes': rules are run when nothing is wrong that would confuse them. */
@@ -88,13 +97,40 @@ export class VersionSchema {
     const before = old !== undefined && this.#ratchets ? { old } : {};
     const errors = yield* validateInSteps(object, schema, before);
     yield;
+    errors.push(...this.#ofScale(object, validateScaleSpec), ...this.#ofScale(object, validateScaleStatus));
     errors.push(...validateEmbedded(object, schema, this.#objectMeta));
     errors.push(...(yield* listTypesInSteps(object, schema, old)));
-    if (!hasRules(schema)) return errors;
+    return yield* this.#withRules(errors, object, { old, isRatcheting: this.#ratchets, warn });
+  }
+
+  /**
+   * Of a write of the status the schema judges the status alone, and nothing in it may stay wrong because it was; sets, lists with
+   * keys and rules are of the whole object (apiextensions-apiserver, registry/customresource/status_strategy.go).
+   */
+  *validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]> {
+    const { schema } = this;
+    const own = propertyOf(schema, 'status');
+    const { status } = object;
+    const errors =
+      own === undefined || status === undefined
+        ? []
+        : yield* validateInSteps(status, own, { root: 'status' });
+    yield;
+    errors.push(...this.#ofScale(object, validateScaleStatus));
+    errors.push(...(yield* listTypesInSteps(object, schema, old)));
+    return yield* this.#withRules(errors, object, { old });
+  }
+
+  #ofScale(object: ApiObject, validate: typeof validateScaleSpec): FieldError[] {
+    const { scale } = this.#rules;
+    return scale === undefined ? [] : problemsOf((at) => validate(at, object, scale));
+  }
+
+  *#withRules(errors: FieldError[], object: ApiObject, options: RunOptions): Steps<FieldError[]> {
+    if (!hasRules(this.schema)) return errors;
     if (errors.some(({ type }) => BLOCKING.has(type))) return [...errors, NOT_CHECKED];
     yield;
-    const found = yield* compileRules(schema).run(object, { old, isRatcheting: this.#ratchets, warn });
-    return [...errors, ...found];
+    return [...errors, ...(yield* compileRules(this.schema).run(object, options))];
   }
 }
 

@@ -187,10 +187,16 @@ const toStoredObject = ({ namespace, name, uid, revision }: Entry, json: Buffer)
 });
 
 class TranslatedEntry extends CachedEntry {
-  readonly isOutdated: boolean;
+  readonly #entry: Entry;
+  readonly #isTranslated: boolean;
 
-  constructor(entry: Entry, json: Buffer, isOutdated: boolean) {
+  constructor(entry: Entry, json: Buffer, isTranslated: boolean) {
     super(toStoredObject(entry, json), () => ({}));
-    this.isOutdated = isOutdated;
+    this.#entry = entry;
+    this.#isTranslated = isTranslated;
+  }
+
+  override get isOutdated(): boolean {
+    return this.#isTranslated || this.#entry.isOutdated === true;
   }
 }

@@ -1,6 +1,7 @@
 import { type Dialect, dialectGroup } from '../api/dialect.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { RemoteApi, RemoteApis } from '../registry/remote-apis.ts';
 import { hash } from './hash.ts';
 import type { Document } from './openapi.ts';
 import { type ListedGroup, nicknamesOf, verbsOf } from './resources.ts';
@@ -11,16 +12,27 @@ import { type ListedGroup, nicknamesOf, verbsOf } from './resources.ts';
  */
 export class AggregatedDiscovery {
   readonly #registry: Registry;
+  readonly #remote: RemoteApis;
+  /** Canonical groups of other servers, as far as parts were made of them. */
+  #elsewhere: ReadonlySet<string> = new Set();
   /** By name. */
   readonly #parts = new Map<string, Part>();
   readonly #documents = new Map<string, Document>();
 
-  constructor(registry: Registry) {
+  constructor(registry: Registry, remote: RemoteApis) {
     this.#registry = registry;
-    registry.onChange(({ groups }) => {
-      for (const [name, { group }] of this.#parts) if (groups.has(group)) this.#parts.delete(name);
-      this.#documents.clear();
+    this.#remote = remote;
+    registry.onChange(({ groups }) => this.#forget(groups));
+    remote.onChange(() => {
+      this.#forget(this.#elsewhere);
+      this.#elsewhere = new Set(remote.all().map(({ group }) => group));
+      this.#forget(this.#elsewhere);
     });
+  }
+
+  #forget(groups: ReadonlySet<string>): void {
+    for (const [name, { group }] of this.#parts) if (groups.has(group)) this.#parts.delete(name);
+    this.#documents.clear();
   }
 
   /** `name` tells one list of groups from another. */
@@ -41,13 +53,34 @@ export class AggregatedDiscovery {
     const name = `${group.name} ${group.primary}`;
     let part = this.#parts.get(name);
     if (part === undefined) {
-      const bytes = Buffer.from(JSON.stringify(toItem(this.#registry, group)));
+      const bytes = Buffer.from(JSON.stringify(this.#toItem(group)));
       part = { group: group.group, bytes, etag: hash([bytes]) };
       this.#parts.set(name, part);
     }
     return part;
   }
+
+  #toItem({ group, dialect, name, versions, primary }: ListedGroup): JsonObject {
+    const remote = this.#remote.all().filter((one) => one.group === group);
+    return {
+      metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
+      versions: versions.map((version) => {
+        const elsewhere = remote.find((one) => one.version === version);
+        if (elsewhere !== undefined) return toRemoteVersion(elsewhere);
+        const resources = this.#registry
+          .resources(group, version)
+          .map((served) => toResource(served, version, { dialect, primary }));
+        return { version, resources, freshness: 'Current' };
+      }),
+    };
+  }
 }
+
+const toRemoteVersion = ({ version, resources, isFresh }: RemoteApi): JsonObject => ({
+  version,
+  ...(resources.length === 0 ? {} : { resources: [...resources] }),
+  freshness: isFresh ? 'Current' : 'Stale',
+});
 
 interface Part extends Document {
   /** Canonical. */
@@ -64,19 +97,6 @@ function join(apiVersion: string, parts: readonly Part[]): Document {
   return {
     bytes: Buffer.concat([head, ...items, END]),
     etag: hash([head, ...parts.map(({ etag }) => etag)]),
-  };
-}
-
-function toItem(registry: Registry, { group, dialect, name, versions, primary }: ListedGroup): JsonObject {
-  return {
-    metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
-    versions: versions.map((version) => ({
-      version,
-      resources: registry
-        .resources(group, version)
-        .map((served) => toResource(served, version, { dialect, primary })),
-      freshness: 'Current',
-    })),
   };
 }
 

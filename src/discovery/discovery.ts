@@ -6,7 +6,9 @@ import { methodNotAllowed, pathNotFound } from '../api/status.ts';
 import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { createPages, inPieces, isUnknown, type Pages } from '../pages/pages.ts';
+import { allGroups } from '../registry/all-groups.ts';
 import type { Registry } from '../registry/registry.ts';
+import { NO_REMOTE_APIS, type RemoteApi, type RemoteApis } from '../registry/remote-apis.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import { AggregatedDiscovery } from './aggregated.ts';
 import { OpenApi } from './openapi.ts';
@@ -26,6 +28,8 @@ import {
 interface DiscoveryOptions {
   readonly registry: Registry;
   readonly types: TypeLibrary;
+  /** What other servers serve; none where it is left out. */
+  readonly remote?: RemoteApis;
   /** Dialects under which groups are listed, the first one first. */
   readonly domains: readonly Dialect[];
   /** host:port under which clients reach the server. */
@@ -70,18 +74,23 @@ const CORE = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary
 
 class Discovery {
   readonly #options: DiscoveryOptions;
+  readonly #remote: RemoteApis;
   readonly #openApi: OpenApi;
   readonly #aggregated: AggregatedDiscovery;
-  /** What is listed, until the registry changes. */
+  /** What is listed, until the registry changes, or what other servers say. */
   #listed: Listed | undefined;
 
   constructor(options: DiscoveryOptions) {
+    const { registry, remote = NO_REMOTE_APIS } = options;
     this.#options = options;
-    options.registry.onChange(() => {
+    this.#remote = remote;
+    const forget = (): void => {
       this.#listed = undefined;
-    });
-    this.#aggregated = new AggregatedDiscovery(options.registry);
-    this.#openApi = new OpenApi({ ...options, gitVersion: options.version.gitVersion });
+    };
+    registry.onChange(forget);
+    remote.onChange(forget);
+    this.#aggregated = new AggregatedDiscovery(registry, remote);
+    this.#openApi = new OpenApi({ ...options, remote, gitVersion: options.version.gitVersion });
   }
 
   version(request: ApiRequest): Response {
@@ -96,7 +105,8 @@ class Discovery {
   }
 
   paths(request: ApiRequest): Response {
-    const keys = [...this.#list().keys.keys()].map((path) => `/${path}`);
+    const { keys: own, elsewhere } = this.#list();
+    const keys = [...own.keys(), ...elsewhere].map((path) => `/${path}`);
     const groups = [...this.#list().groups.keys()].map((name) => `/apis/${name}`);
     const paths = [
       '/.well-known/openid-configuration',
@@ -117,7 +127,11 @@ class Discovery {
   }
 
   #list(): Listed {
-    this.#listed ??= toListed(listGroups(this.#options.registry, this.#options.domains));
+    if (this.#listed === undefined) {
+      const { registry, domains } = this.#options;
+      const remote = this.#remote.all();
+      this.#listed = toListed(listGroups(allGroups(registry, remote), domains), remote);
+    }
     return this.#listed;
   }
 
@@ -204,6 +218,7 @@ class Discovery {
       const { etag } = await this.#openApi.groupVersion(key);
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${etag}` };
     }
+    for (const [path, serverRelativeURL] of this.#remote.openApiV3()) paths[path] = { serverRelativeURL };
     return this.#plain(request, { paths });
   }
 
@@ -229,18 +244,24 @@ class Discovery {
 interface Listed {
   /** By name. */
   readonly groups: ReadonlyMap<string, ListedGroup>;
-  /** Group versions by path. */
+  /** Group versions of this server by path. */
   readonly keys: ReadonlyMap<string, DocumentKey>;
+  /** Paths of group versions of other servers. */
+  readonly elsewhere: readonly string[];
 }
 
-function toListed(groups: readonly ListedGroup[]): Listed {
+function toListed(groups: readonly ListedGroup[], remote: readonly RemoteApi[]): Listed {
+  const others = new Set(remote.map(({ group, version }) => `${group}/${version}`));
   const named = groups.flatMap(({ group, dialect, name, versions }) =>
     versions.map((version) => ({ path: `apis/${name}/${version}`, group, version, dialect })),
   );
-  const keys: DocumentKey[] = [{ path: 'api/v1', group: '', version: 'v1', dialect: 'k8s.io' }, ...named];
+  const core: DocumentKey = { path: 'api/v1', group: '', version: 'v1', dialect: 'k8s.io' };
+  const isOther = ({ group, version }: DocumentKey): boolean => others.has(`${group}/${version}`);
+  const all = [core, ...named];
   return {
     groups: new Map(groups.map((group) => [group.name, group])),
-    keys: new Map(keys.map((key) => [key.path, key])),
+    keys: new Map(all.filter((key) => !isOther(key)).map((key) => [key.path, key])),
+    elsewhere: all.filter(isOther).map(({ path }) => path),
   };
 }
 

@@ -68,6 +68,7 @@ const WRITE_PARAMETERS: readonly Parameter[] = [
 const DELETE_PARAMETERS: readonly Parameter[] = [
   ['dryRun', 'string'],
   ['gracePeriodSeconds', 'integer'],
+  ['ignoreStoreReadErrorWithClusterBreakingPotential', 'boolean'],
   ['orphanDependents', 'boolean'],
   ['propagationPolicy', 'string'],
 ];

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import type { RemoteDocument } from '../registry/remote-apis.ts';
 import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import { hash } from './hash.ts';
 import {
@@ -27,6 +28,8 @@ export interface BuiltInPart {
   /** JSON: from the end of the paths up to the last definition. */
   readonly tail: Buffer;
   readonly etag: string;
+  /** Of its definitions. */
+  readonly names: ReadonlySet<string>;
 }
 
 const DEFINITIONS = '},"definitions":{';
@@ -38,11 +41,12 @@ export async function makeBuiltInPart(
 ): Promise<BuiltInPart> {
   const document = await buildDocument(source, 'v2', described);
   addWhatCustomNeeds(source, document);
+  const { definitions = {}, ...rest } = document;
+  const names = new Set(Object.keys(definitions as JsonObject));
   if (form === 'protobuf') {
     const whole = Buffer.from(await encodeOpenApiV2(document));
-    return { head: whole, tail: Buffer.alloc(0), etag: hash([whole]) };
+    return { head: whole, tail: Buffer.alloc(0), etag: hash([whole]), names };
   }
-  const { definitions = {}, ...rest } = document;
   const head = await toJsonInTurns(rest);
   const tail = await toJsonInTurns({ definitions });
   return {
@@ -50,6 +54,7 @@ export async function makeBuiltInPart(
     head: head.subarray(0, -2),
     tail: Buffer.concat([Buffer.from(DEFINITIONS), tail.subarray(tail.indexOf(':') + 2, -2)]),
     etag: hash([head, tail]),
+    names,
   };
 }
 
@@ -71,7 +76,7 @@ function addWhatCustomNeeds({ types }: DocumentSource, document: JsonObject): vo
 /** The whole document. An empty piece ends a turn. */
 export function* piecesOf(
   { head, tail }: BuiltInPart,
-  custom: () => Iterable<CustomPart>,
+  custom: () => Iterable<DocumentPart>,
   form: DocumentForm,
 ): Iterable<Buffer> {
   yield head;
@@ -105,19 +110,22 @@ const END_OF_TURN = Buffer.alloc(0);
 const toMembers = (separator: string, object: JsonObject): Buffer =>
   Buffer.from(`${separator}${JSON.stringify(object).slice(1, -1)}`);
 
-/** What one version of a custom resource adds. */
-interface CustomPart {
+/** What one version of a custom resource adds, or another server. */
+export interface DocumentPart {
   paths(): JsonObject;
   definitions(): JsonObject;
 }
 
-export function* customParts(source: DocumentSource, described: readonly Described[]): Iterable<CustomPart> {
+export function* customParts(
+  source: DocumentSource,
+  described: readonly Described[],
+): Iterable<DocumentPart> {
   for (const one of described) {
     for (const served of one.resources) yield customPart(source, one, served);
   }
 }
 
-function customPart({ types }: DocumentSource, { key }: Described, served: ServedResource): CustomPart {
+function customPart({ types }: DocumentSource, { key }: Described, served: ServedResource): DocumentPart {
   const own = customTypes(served, 'v2', types);
   const refer = (type: string): JsonObject =>
     definitionRef('v2', own.get(type)?.definition ?? types.message(type).definition);
@@ -126,4 +134,30 @@ function customPart({ types }: DocumentSource, { key }: Described, served: Serve
     definitions: () =>
       Object.fromEntries([...own.values()].map(({ definition, make }) => [definition, make()])),
   };
+}
+
+/**
+ * What other servers add. A definition that has the name of one of ours, or of one before it, is taken to be the same: nearly all
+ * of those are Kubernetes' own. What cannot be written is left out, for it must not spoil the document of all others.
+ */
+export function* remoteParts(
+  { names }: Pick<BuiltInPart, 'names'>,
+  documents: readonly RemoteDocument[],
+): Iterable<DocumentPart> {
+  const taken = new Set(names);
+  for (const { paths, definitions } of documents) {
+    const added = Object.entries(definitions).filter(([name]) => !taken.has(name));
+    for (const [name] of added) taken.add(name);
+    const part = { paths, definitions: Object.fromEntries(added) };
+    if (isWritable(part)) yield { paths: () => part.paths, definitions: () => part.definitions };
+  }
+}
+
+function isWritable(part: JsonObject): boolean {
+  try {
+    encodeOpenApiV2Part(part);
+    return true;
+  } catch {
+    return false;
+  }
 }

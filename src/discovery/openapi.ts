@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { Registry, ServedResource } from '../registry/registry.ts';
+import { NO_REMOTE_APIS, type RemoteApis } from '../registry/remote-apis.ts';
 import { hash } from './hash.ts';
 import {
   buildDocument,
@@ -10,7 +11,15 @@ import {
   toJsonInTurns,
 } from './openapi-document.ts';
 import { encodeOpenApiV3 } from './openapi-protobuf/v3.ts';
-import { type BuiltInPart, customParts, type DocumentForm, makeBuiltInPart, piecesOf } from './openapi-v2.ts';
+import {
+  type BuiltInPart,
+  customParts,
+  type DocumentForm,
+  type DocumentPart,
+  makeBuiltInPart,
+  piecesOf,
+  remoteParts,
+} from './openapi-v2.ts';
 
 /** The bytes of a document and their hash. */
 export interface Document {
@@ -46,6 +55,7 @@ const PUBLICATION = 1;
 export class OpenApi {
   readonly #registry: Registry;
   readonly #source: DocumentSource;
+  readonly #remote: RemoteApis;
   /** Hashes by path and form, until the group changes. */
   readonly #etags = new Map<string, { readonly group: string; readonly etag: Promise<string> }>();
   readonly #builtIn = new Map<string, Promise<Document>>();
@@ -56,8 +66,14 @@ export class OpenApi {
   });
   readonly #making = new Map<string, Promise<Buffer>>();
 
-  constructor(options: { registry: Registry; types: TypeLibrary; gitVersion: string }) {
+  constructor(options: {
+    registry: Registry;
+    types: TypeLibrary;
+    gitVersion: string;
+    remote?: RemoteApis;
+  }) {
     this.#registry = options.registry;
+    this.#remote = options.remote ?? NO_REMOTE_APIS;
     this.#source = options;
     this.#registry.onChange(({ groups }) => {
       for (const [name, { group }] of this.#etags) if (groups.has(group)) this.#etags.delete(name);
@@ -75,8 +91,14 @@ export class OpenApi {
     const described = keys.map((key) => this.#describe(key));
     const { builtIn, custom } = split(described);
     const part = await this.#builtInPart(builtIn, form);
-    const etag = hash([part.etag, digestsOf(custom)]);
-    return { etag, pieces: () => piecesOf(part, () => customParts(this.#source, custom), form) };
+    const others = this.#remote.openApiV2();
+    const etag = hash([part.etag, digestsOf(custom), ...others.map((other) => other.etag)]);
+    const source = this.#source;
+    const more = function* (): Iterable<DocumentPart> {
+      yield* customParts(source, custom);
+      yield* remoteParts(part, others);
+    };
+    return { etag, pieces: () => piecesOf(part, more, form) };
   }
 
   #describe(key: DocumentKey): Described {

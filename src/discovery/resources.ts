@@ -3,7 +3,7 @@ import { type Dialect, dialectGroup } from '../api/dialect.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { DefinedVerb, ResourceDefinition, Subresource } from '../registry/definition.ts';
-import type { Registry, ServedResource } from '../registry/registry.ts';
+import type { ServedGroup, ServedResource } from '../registry/registry.ts';
 
 /** The plain discovery documents: APIVersions, APIGroupList, APIGroup, APIResourceList. */
 
@@ -23,8 +23,8 @@ export interface ListedGroup {
 }
 
 /** Without the core group. The first dialect comes first, so clients that take the first match show its names. */
-export function listGroups(registry: Registry, dialects: readonly Dialect[]): ListedGroup[] {
-  const groups = registry.groups().filter(({ group }) => group !== '');
+export function listGroups(all: readonly ServedGroup[], dialects: readonly Dialect[]): ListedGroup[] {
+  const groups = all.filter(({ group }) => group !== '');
   const listed = new Map<string, ListedGroup>();
   const seen = new Set<string>();
   for (const dialect of dialects) {

@@ -11,6 +11,7 @@ import type {
   RawRequest,
   ResourceTarget,
 } from '../request/api-request.ts';
+import { Waits } from '../request/waits.ts';
 import type { Incoming } from './exchange.ts';
 import { Warnings } from './response-headers.ts';
 
@@ -25,6 +26,7 @@ export class IncomingRequest implements ApiRequest {
   readonly warnings = new Warnings();
   /** Headers that every response to this request has. */
   readonly addedHeaders: Record<string, string> = {};
+  readonly waits = new Waits();
   receivedBytes = 0;
   audit: AuditTrail | undefined = undefined;
   readonly #info: RequestInfo;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { assertWithinLimits } from './document-limits.ts';
 import { setField } from './json-values.ts';
+import { isWrittenOddly, toWritten } from './written-number.ts';
 
 /**
  * JSON whose integers keep their digits: an integer that a number cannot hold, beyond 2^53, becomes a bigint. Few documents
@@ -46,12 +47,26 @@ export const parseExactly = (text: string): JsonValue => parseFaithfully(text, r
 /** For a text without long integers. @throws SyntaxError */
 export const parsePlainly = (text: string): JsonValue => parseFaithfully(text, readPlainly);
 
+/** Numbers that are written otherwise than Go would write them become symbols (written-number.ts). @throws SyntaxError */
+export const parseAsWritten = (text: string): JsonValue => parseFaithfully(text, readAsWritten);
+
 const readExactly = (text: string): JsonValue => JSON.parse(text, revive);
 const readPlainly = (text: string): JsonValue => JSON.parse(text);
 
 function revive(_key: string, value: unknown, { source }: { source?: string } = {}): unknown {
   if (typeof value !== 'number' || source === undefined || source.length < MIN_DIGITS) return value;
   return source.length <= MAX_DIGITS && INTEGER.test(source) ? toExact(BigInt(source)) : value;
+}
+
+function readAsWritten(text: string): JsonValue {
+  const symbols = new Map<string, symbol>();
+  return JSON.parse(text, (key, value: unknown, { source }: { source?: string } = {}) => {
+    if (typeof value !== 'number' || source === undefined || !isWrittenOddly(source, value))
+      return revive(key, value, source === undefined ? {} : { source });
+    const symbol = symbols.get(source) ?? toWritten(source);
+    symbols.set(source, symbol);
+    return symbol;
+  });
 }
 
 /** A number where a number is exact, else the bigint. */

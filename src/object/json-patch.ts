@@ -176,7 +176,7 @@ class PatchedDocument {
     );
     const found = explain(`error in copy for from: '${from}'`, () => elementOf(container, key)) ?? null;
     orInapplicable(() => assertDepth(found));
-    this.#copiedBytes += JSON.stringify(found).length;
+    this.#copiedBytes += JSON.stringify([found]).length - '[]'.length;
     if (this.#copiedBytes > MAX_COPIED_BYTES) {
       const what = `the accumulated size increase of copy is ${this.#copiedBytes}`;
       throw new PatchError(

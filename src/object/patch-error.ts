@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { cutAfter, MAX_SORTED } from './go-value.ts';
 import { isObject } from './json-values.ts';
+import { showWritten } from './written-number.ts';
 
 /**
  * A patch that cannot be read (`malformed`, 400) or does not fit the object (`inapplicable`, 422). `unmergeable`: a strategic
@@ -21,7 +22,7 @@ export class PatchError extends Error {
  * sorted keys, all others their own order. Cut after `mostLetters`.
  */
 export function mergedJson(result: JsonValue, patch: JsonValue, mostLetters: number): string {
-  const shown = JSON.stringify(sortedAlong(result, patch)).slice(0, mostLetters + 1);
+  const shown = JSON.stringify(sortedAlong(result, patch), showWritten).slice(0, mostLetters + 1);
   return cutAfter(shown.replace(FOR_HTML, escapeForHtml), mostLetters);
 }
 

@@ -1,5 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Context, ROOT_CONTEXT, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -10,7 +17,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { ActiveSpan, Tracing } from './tracing.ts';
+import { type ActiveSpan, NOWHERE, type Tracing } from './tracing.ts';
 
 export interface TracingOptions {
   /** host:port of an OTLP collector that speaks gRPC. */
@@ -44,7 +51,7 @@ export function createTracing(options: TracingOptions): Tracing {
     },
     part: (name, attributes, work) => {
       const parent = current.getStore();
-      if (parent === undefined || trace.getSpan(parent)?.isRecording() !== true) return work();
+      if (parent === undefined || trace.getSpan(parent)?.isRecording() !== true) return work(NOWHERE);
       return run(tracer.startSpan(name, { attributes }, parent), parent, work);
     },
     close: async () => {
@@ -59,7 +66,11 @@ const exportTo = (endpoint: string): SpanProcessor =>
 
 async function finish<T>(span: Span, work: (span: ActiveSpan) => Promise<T>): Promise<T> {
   try {
-    return await work({ set: (attributes) => void span.setAttributes(attributes) });
+    return await work({
+      set: (attributes) => void span.setAttributes(attributes),
+      event: (name) => void span.addEvent(name),
+      traceparent: span.isRecording() ? toTraceparent(span.spanContext()) : undefined,
+    });
   } catch (error) {
     span.setStatus({
       code: SpanStatusCode.ERROR,
@@ -70,6 +81,9 @@ async function finish<T>(span: Span, work: (span: ActiveSpan) => Promise<T>): Pr
     span.end();
   }
 }
+
+const toTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 
 /** `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`; all zeros are no ids. */
 function parentOf(traceparent: string | undefined): Context {

@@ -22,8 +22,17 @@ const BASE = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'c
 /** Children of one kind of request with one code, looked up together. */
 interface RequestChildren {
   readonly total: Cell;
-  readonly seconds: readonly Distribution[];
+  readonly seconds: Distribution;
+  /** Without what the request waited for others. */
+  readonly ownSeconds: readonly Distribution[];
   readonly sizes: Distribution;
+}
+
+interface Answered {
+  /** Undefined for a long-running request. */
+  readonly seconds: number | undefined;
+  readonly sizeBytes: number | undefined;
+  readonly waitedMs: number;
 }
 
 /** Metrics of requests, with the names and labels that Kubernetes' dashboards use. */
@@ -111,16 +120,14 @@ export class RequestMetrics {
     });
   }
 
-  /** A request was answered. `sizeBytes` is undefined for a stream. */
-  answered(
-    kind: RequestKind,
-    code: number,
-    seconds: number | undefined,
-    sizeBytes: number | undefined,
-  ): void {
+  /** A request was answered. `sizeBytes` is undefined for a stream. `waitedMs`: for webhooks and its turn. */
+  answered(kind: RequestKind, code: number, { seconds, sizeBytes, waitedMs }: Answered): void {
     const children = this.#childrenOf(kind, code);
     children.total.add();
-    if (seconds !== undefined) for (const child of children.seconds) child.observe(seconds);
+    if (seconds !== undefined) {
+      children.seconds.observe(seconds);
+      for (const child of children.ownSeconds) child.observe(seconds - waitedMs / 1000);
+    }
     if (sizeBytes !== undefined) children.sizes.observe(sizeBytes);
   }
 
@@ -157,11 +164,8 @@ export class RequestMetrics {
     const [, ...rest] = labels;
     const children = {
       total: this.#total.at(verb, dryRun, ...rest, String(code)),
-      seconds: [
-        this.#seconds.at(verb, dryRun, ...rest),
-        this.#sliSeconds.at(...labels),
-        this.#sloSeconds.at(...labels),
-      ],
+      seconds: this.#seconds.at(verb, dryRun, ...rest),
+      ownSeconds: [this.#sliSeconds.at(...labels), this.#sloSeconds.at(...labels)],
       sizes: this.#sizes.at(...labels),
     };
     this.#children.set(key, children);

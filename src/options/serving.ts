@@ -62,12 +62,10 @@ export const listenerFlags = {
   enableAggregatorRouting: bool('enable-aggregator-routing', {
     default: false,
     meaning: 'route aggregator requests to endpoint IPs rather than the cluster IP',
-    isEffective: false,
   }),
   aggregatorRejectForwardingRedirect: bool('aggregator-reject-forwarding-redirect', {
     default: true,
     meaning: 'the aggregator rejects a forwarded redirect response',
-    isEffective: false,
   }),
 };
 

@@ -92,14 +92,13 @@ export const storageFlags = {
   }),
   encryptionProviderConfig: text('encryption-provider-config', {
     default: '',
-    meaning: 'file with encryption providers for storing secrets',
-    isEffective: false,
+    meaning:
+      "file with encryption providers for storing secrets: an EncryptionConfiguration, for whichever resources it names; those of secrets encrypt the cluster's own keys in the database too (the certificate authority, token signing)",
   }),
   encryptionProviderConfigAutomaticReload: bool('encryption-provider-config-automatic-reload', {
     default: false,
     meaning:
       'reload that file on change; when true, distinct KMS plugins cannot be told apart at the health endpoints',
-    isEffective: false,
   }),
 };
 
@@ -116,6 +115,9 @@ export function readStorage(line: CommandLine) {
       `${readUrls.shown} needs ${storageFlags.databaseUrls.shown}, whose standbys it names`,
     );
   }
+  const { encryptionProviderConfig: file, encryptionProviderConfigAutomaticReload: reload } = storageFlags;
+  if (storage.encryptionProviderConfigAutomaticReload && storage.encryptionProviderConfig === '')
+    throw new UsageError(`${reload.shown} must be set with ${file.shown}, which it reloads`);
   return Object.freeze({
     ...own,
     ...storage,

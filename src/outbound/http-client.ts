@@ -1,8 +1,9 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { Agent, request, request as requestHttps } from 'node:https';
+import { request, request as requestHttps } from 'node:https';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { RemoteServer } from './client-config.ts';
-import { createHttpAgent, createHttpsAgent } from './egress/agents.ts';
+import { createHttpAgent } from './egress/agents.ts';
+import { SecureAgent } from './secure-agent.ts';
 
 /** An answer that is no success. */
 class HttpStatusError extends Error {
@@ -56,7 +57,7 @@ const TIMEOUT_MS = 30_000;
 
 /** `ca` in PEM form; undefined: the authorities that the host trusts. */
 export function createHttpsGet(ca: string | undefined, timeoutMs = TIMEOUT_MS): HttpsGet {
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: 2, ...(ca === undefined ? {} : { ca }) });
+  const agent = new SecureAgent({ keepAlive: true, maxFreeSockets: 2, ...(ca === undefined ? {} : { ca }) });
   return (url, { authorization, signal } = {}) =>
     new Promise((resolve, reject) => {
       const limit = AbortSignal.timeout(timeoutMs);
@@ -89,7 +90,7 @@ export function createJsonPost(server: RemoteServer): JsonPost {
   const url = new URL(server.url);
   const secure = url.protocol === 'https:';
   const agent = secure
-    ? createHttpsAgent(
+    ? new SecureAgent(
         {
           keepAlive: true,
           maxFreeSockets: IDLE_SOCKETS,

@@ -4,9 +4,10 @@ import {
   request as httpRequest,
   type IncomingMessage,
 } from 'node:http';
-import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { request as httpsRequest } from 'node:https';
 import type { RemoteServer } from './client-config.ts';
-import { createHttpAgent, createHttpsAgent } from './egress/agents.ts';
+import { createHttpAgent } from './egress/agents.ts';
+import { SecureAgent } from './secure-agent.ts';
 
 export interface PostOptions {
   /** Limit for the whole exchange, the answer included. */
@@ -16,6 +17,8 @@ export interface PostOptions {
   readonly maxAnswerBytes: number;
   /** Query of this request, without the `?`. */
   readonly query?: string;
+  /** The span that the request is part of (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Answer {
@@ -40,7 +43,7 @@ const UNAUTHORIZED = 401;
 interface Connection {
   readonly url: URL;
   readonly authorization: string | undefined;
-  readonly agent: HttpAgent | HttpsAgent;
+  readonly agent: HttpAgent | SecureAgent;
 }
 
 /**
@@ -94,7 +97,7 @@ function connect(server: RemoteServer): Connection {
   const url = new URL(server.url);
   if (url.protocol === 'http:')
     return { url, authorization, agent: createHttpAgent({ keepAlive: true }, dial) };
-  const agent = createHttpsAgent(
+  const agent = new SecureAgent(
     {
       keepAlive: true,
       rejectUnauthorized: !insecureSkipVerify,
@@ -141,6 +144,7 @@ function exchange(
         'content-length': body.length,
         'user-agent': 'pg-apiserver',
         ...(authorization === undefined ? {} : { authorization }),
+        ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
       },
     });
     const timer = setTimeout(() => request.destroy(new AnswerTimeout(options.timeoutMs)), options.timeoutMs);

@@ -11,6 +11,7 @@ import type { Level } from '../flow-control/levels.ts';
 import { PLAIN_TEXT } from '../pages/pages.ts';
 import type { AuthenticatedRequest } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
+import { timeWait } from '../request/waits.ts';
 
 /**
  * Lets a request go on when its turn comes, or answers 429. Every answer has headers that tell how the request was classified.
@@ -24,7 +25,7 @@ export async function takeTurn(
 ): Promise<ApiResponse> {
   const begun = flowControl?.begin(request);
   if (begun === undefined) return next();
-  const turn = begun instanceof Promise ? await begun : begun;
+  const turn = begun instanceof Promise ? await timeWait(request.waits, 'queue', begun) : begun;
   tellClassification(request, turn.classification);
   if (!turn.admitted) return tooManyRequests(turn);
   let response: ApiResponse;

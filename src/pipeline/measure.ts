@@ -31,7 +31,8 @@ export async function measure(
   if (!long) peak.end();
   const kind = kindOfRequest(options, request);
   const seconds = long ? undefined : (performance.now() - begun) / 1000;
-  requestMetrics.answered(kind, response.code, seconds, sizeOf(response));
+  const waitedMs = request.waits.forOthers;
+  requestMetrics.answered(kind, response.code, { seconds, sizeBytes: sizeOf(response), waitedMs });
   if (response.code === 504) requestMetrics.terminated(kind, response.code);
   if (request.aborted) requestMetrics.aborted(kind);
   if (response.kind === 'tunnel') return measureTunnel(requestMetrics, kind, response);

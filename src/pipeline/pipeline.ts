@@ -29,6 +29,8 @@ interface PipelineOptions extends MeasureOptions, AuthenticateOptions {
   /** Discovery, OpenAPI, version. */
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
+  /** Answers requests for what other servers serve; undefined for all others. */
+  readonly remote?: (request: AuthorizedRequest) => Promise<ApiResponse> | undefined;
   /** meta/v1 Status, for clients that read protobuf. */
   readonly statusSchema: MessageSchema;
   readonly tracing: Tracing;
@@ -88,11 +90,16 @@ type DocumentHandler = (
   request: AuthorizedRequest,
 ) => Promise<ApiResponse | undefined> | ApiResponse | undefined;
 
-/** Passes requests for resources to their verb, all others to the documents. @throws StatusError */
+/**
+ * Passes requests for what other servers serve to these, those for resources to their verb, all others to the documents.
+ * @throws StatusError
+ */
 async function dispatch(
-  { documents, resources }: { readonly documents: DocumentHandler; readonly resources: ResourceHandler },
+  { remote, documents, resources }: Pick<PipelineOptions, 'remote' | 'documents' | 'resources'>,
   request: AuthorizedRequest,
 ): Promise<ApiResponse> {
+  const elsewhere = remote?.(request);
+  if (elsewhere !== undefined) return elsewhere;
   if (isResourceRequest(request)) return resources(request);
   const document = await documents(request);
   if (document === undefined) throw pathNotFound();

@@ -4,11 +4,12 @@ import {
   type IncomingMessage,
   request as requestHttp,
 } from 'node:http';
-import { type Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https';
+import { type RequestOptions, request as requestHttps } from 'node:https';
 import { type Duplex, pipeline } from 'node:stream';
-import { createHttpAgent, createHttpsAgent } from '../outbound/egress/agents.ts';
+import { createHttpAgent } from '../outbound/egress/agents.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
 import { networkText } from '../outbound/http-client.ts';
+import { SecureAgent } from '../outbound/secure-agent.ts';
 import {
   authorityOf,
   type Backend,
@@ -27,22 +28,50 @@ interface TransportOptions {
   readonly timeoutMs: number;
   /** Opens the connections; undefined: the system does. */
   readonly dial?: Dial | undefined;
+  /** Requests without a body share connections, which stay open between them. */
+  readonly reusesConnections?: boolean;
 }
 
+/** Connections that wait for the next request, to each server, and how long. */
+const MAX_IDLE_SOCKETS = 8;
+const IDLE_MS = 30_000;
+
 /**
- * Backends over HTTP/1.1. Each exchange has a connection of its own: a reused one can break between two requests, and a request
- * whose body is half read from the client cannot be sent again.
+ * Backends over HTTP/1.1. A request with a body has a connection of its own: a reused one can break between two requests, and a
+ * request whose body is half read from the client cannot be sent again.
  */
 export class NodeTransport implements BackendTransport {
   readonly #options: TransportOptions;
+  readonly #shared: SecureAgent | undefined;
 
   constructor(options: TransportOptions) {
     this.#options = options;
+    if (options.reusesConnections === true)
+      this.#shared = new SecureAgent(
+        { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS, timeout: IDLE_MS },
+        options.dial,
+      );
   }
 
-  send(backend: Backend, message: BackendMessage): Promise<BackendAnswer> {
+  async send(backend: Backend, message: BackendMessage): Promise<BackendAnswer> {
+    const shared = message.body === undefined ? this.#shared : undefined;
+    if (shared === undefined) return this.#send(backend, message, false);
+    try {
+      return await this.#send(backend, message, shared);
+    } catch (error) {
+      if (!(error instanceof StaleConnection) || message.signal.aborted) throw error;
+      return this.#send(backend, message, false);
+    }
+  }
+
+  /** Ends the connections that nobody uses. */
+  close(): void {
+    this.#shared?.destroy();
+  }
+
+  #send(backend: Backend, message: BackendMessage, agent: SecureAgent | false): Promise<BackendAnswer> {
     return new Promise((resolve, reject) => {
-      const outgoing = this.#open(backend, message, reject);
+      const outgoing = this.#open(backend, message, { agent, fail: reject });
       outgoing.once('response', (incoming) => resolve(toAnswer(incoming)));
       const { body } = message;
       // The request emits the same errors as the copying of its body.
@@ -53,14 +82,18 @@ export class NodeTransport implements BackendTransport {
 
   upgrade(backend: Backend, message: BackendMessage): Promise<BackendAnswer | BackendConnection> {
     return new Promise((resolve, reject) => {
-      const outgoing = this.#open(backend, message, reject);
+      const outgoing = this.#open(backend, message, { agent: false, fail: reject });
       outgoing.once('response', (incoming) => resolve(toAnswer(incoming)));
       outgoing.once('upgrade', (incoming, stream, head) => resolve(toConnection(incoming, stream, head)));
       outgoing.end();
     });
   }
 
-  #open(backend: Backend, message: BackendMessage, fail: (error: BackendError) => void): ClientRequest {
+  #open(
+    backend: Backend,
+    message: BackendMessage,
+    { agent, fail }: { readonly agent: SecureAgent | false; fail(error: BackendError): void },
+  ): ClientRequest {
     const { scheme, host, port, path, query } = backend;
     const options = {
       host,
@@ -68,26 +101,40 @@ export class NodeTransport implements BackendTransport {
       method: message.method,
       path: `${encodePath(path) || '/'}${query === '' ? '' : `?${query}`}`,
       headers: [...message.headers],
-      agent: this.#agentFor(scheme),
+      agent: agent === false ? this.#agentFor(scheme) : agent,
       signal: message.signal,
       ...(scheme === 'https' ? this.#tls(backend) : {}),
     } as const;
     const outgoing = begin(scheme, options, backend);
-    outgoing.on('error', (error) => fail(toBackendError(error, backend)));
+    outgoing.on('error', (error) => {
+      const failure = toBackendError(error, backend);
+      fail(outgoing.reusedSocket ? new StaleConnection(failure.message, { cause: error }) : failure);
+    });
     outgoing.once('close', () => fail(new BackendError('EOF')));
     this.#hurry(outgoing, backend, message.hurried);
     return outgoing;
   }
 
   /** Of each exchange its own. */
-  #agentFor(scheme: Backend['scheme']): HttpAgent | HttpsAgent {
+  #agentFor(scheme: Backend['scheme']): HttpAgent | false {
     const { dial } = this.#options;
-    return scheme === 'https' ? createHttpsAgent({}, dial) : createHttpAgent({}, dial);
+    if (dial === undefined) return false;
+    return scheme === 'https' ? new SecureAgent({}, dial) : createHttpAgent({}, dial);
   }
 
   #tls({ trust }: Backend): RequestOptions {
     if (trust === 'none') return { rejectUnauthorized: false };
     const { credentials } = this.#options;
+    if (typeof trust === 'object') {
+      const { ca, serverName, isVerified } = trust;
+      const authorities = ca === undefined ? {} : { ca };
+      return {
+        ...credentials.current(),
+        ...authorities,
+        servername: serverName,
+        rejectUnauthorized: isVerified,
+      };
+    }
     return { ...credentials.current(), rejectUnauthorized: trust === 'agent' && credentials.verifies };
   }
 
@@ -112,6 +159,9 @@ export class NodeTransport implements BackendTransport {
     });
   }
 }
+
+/** A connection that was open already broke before it gave an answer: the server may have closed it meanwhile. */
+class StaleConnection extends BackendError {}
 
 /** @throws BackendError for a port or header that Node refuses */
 function begin(scheme: Backend['scheme'], options: RequestOptions, backend: Backend): ClientRequest {

@@ -40,6 +40,8 @@ export interface CustomVersion {
    * wrong and may stay so.
    */
   validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]>;
+  /** The same for a write of the status alone, which answers for the status and not for what others wrote. */
+  validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]>;
   /**
    * An object of any version of the resource in this one, as admission shows it to those that asked for this version: converted and
    * nothing else. The object itself where it has the version.

@@ -12,7 +12,7 @@ import type { TokenIssuing } from './token-issuing.ts';
  * Everything the server knows of one resource type in one API group. Built-in resources are written as these literals
  * (resources/<group>/<resource>.ts); custom resources are made into them from their definitions.
  */
-export interface ResourceDefinition extends GroupResource, ResourceTraits {
+export interface ResourceDefinition extends GroupResource, ResourceTraits, ColumnSet {
   readonly singular: string;
   readonly kind: string;
   /** '' for what cannot be listed (virtual types). */
@@ -32,8 +32,7 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits {
     readonly type: string;
   };
   readonly subresources: readonly Subresource[];
-  readonly columns: readonly Column[];
-  /** One cell a column, from the stored form. `now` is in epoch milliseconds. */
+  /** From the stored form. */
   cells(object: ApiObject, now: number): readonly Cell[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
@@ -96,6 +95,13 @@ export interface Column {
   readonly description: string;
 }
 
+/** How objects are shown as rows. */
+export interface ColumnSet {
+  readonly columns: readonly Column[];
+  /** One cell a column. `now` is in epoch milliseconds. */
+  cells(object: ApiObject, now: number): readonly Cell[];
+}
+
 export interface SelectableFields {
   /**
    * Values for field selectors, from the stored form, by canonical label. `metadata.name` and `metadata.namespace` are
@@ -139,6 +145,8 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
   write(view: View, old: T): T;
   /** Turns an applied configuration of the view's kind into one of the parent; absent where both are one kind. */
   toParent?(config: JsonObject): JsonObject;
+  /** Columns of what the view shows; absent where they are those of the parent. */
+  readonly table?: ColumnSet;
   /** Fields of the parent that a write of the view cannot change, so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   validate?(object: T, old: T): FieldError[];

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Dialect } from '../api/dialect.ts';
+import type { Waits } from './waits.ts';
 
 /** The verbs of resource requests, as authorization, audit and metrics name them. */
 export type ResourceVerb =
@@ -84,6 +85,8 @@ export interface ApiRequest {
   readonly receivedBytes: number;
   /** For proxies, which pass the request on to another server. */
   readonly raw: RawRequest;
+  /** How long the request waited for others until now. */
+  readonly waits: Waits;
   /** Adds a Warning header to the response, once a text. To be called before the response is returned. */
   warn(text: string): void;
   /** Adds a header to the response, of whatever kind. To be called before the response is returned. */
@@ -111,8 +114,8 @@ export interface AuditTrail {
   requestBody(value: unknown): void;
   /** The request is served as if this user had sent it. */
   impersonated(user: UserInfo): void;
-  /** Belongs to level Metadata. The first value of a key stays. */
-  annotate(key: string, value: string): void;
+  /** Belongs to the level, Metadata when none is given. The first value of a key stays. */
+  annotate(key: string, value: string, level?: 'Request'): void;
 }
 
 export interface AuthenticatedRequest extends ApiRequest {

@@ -15,9 +15,19 @@ export interface Backend {
   readonly query: string;
   /**
    * `agent`: presents this server's certificate and verifies the agent's. `agent-unverified`: presents it and verifies nothing.
-   * `none`: pods and services; their certificates cannot be verified here, and they must not see this server's.
+   * `none`: pods and services; their certificates cannot be verified here, and they must not see this server's. An object: a
+   * server that says itself how it is verified, and that this server's certificate is presented to.
    */
-  readonly trust: 'agent' | 'agent-unverified' | 'none';
+  readonly trust: 'agent' | 'agent-unverified' | 'none' | BackendTls;
+}
+
+/** How the certificate of one backend is verified. */
+export interface BackendTls {
+  /** Authorities in PEM form; undefined: those that the host trusts. */
+  readonly ca: string | undefined;
+  /** The name that the certificate must be for. */
+  readonly serverName: string;
+  readonly isVerified: boolean;
 }
 
 export interface BackendMessage {

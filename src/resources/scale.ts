@@ -2,7 +2,9 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { numberOf, objectAt } from '../object/json-values.ts';
 import { statedBy } from '../object/metadata.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.ts';
-import type { ViewSubresource } from '../registry/definition.ts';
+import type { ColumnSet, ViewSubresource } from '../registry/definition.ts';
+import { age } from './cells.ts';
+import { column, nameColumn } from './define.ts';
 
 /**
  * The Scale view of everything that has replicas: what is wanted, what is there, and which pods count. How many may be
@@ -15,6 +17,7 @@ export function scaleOf(): ViewSubresource {
     served: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
     type: 'autoscaling/v1.Scale',
     verbs: ['get', 'patch', 'update'],
+    table: TABLE,
     read: toScale,
     write: (scale, old) => ({
       ...old,
@@ -27,6 +30,16 @@ export function scaleOf(): ViewSubresource {
     },
   };
 }
+
+const TABLE: ColumnSet = {
+  columns: [nameColumn(), column('Desired', 0, 'integer'), column('Available', 0, 'integer'), column('Age')],
+  cells: (scale, now) => [
+    scale.metadata.name ?? '',
+    numberOf(objectAt(scale, 'spec').replicas),
+    numberOf(objectAt(scale, 'status').replicas),
+    age(scale, now),
+  ],
+};
 
 function toScale(parent: ApiObject): ApiObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;

@@ -1,5 +1,6 @@
 import type { ClusterObjects } from '../admission/cluster-objects.ts';
 import type { EquivalentsOf, ResourceVersion } from '../admission/match-resources.ts';
+import type { AdmissionMetrics } from '../admission/metrics.ts';
 import type { PolicyParts } from '../admission/plugins/validating-admission-policy.ts';
 import type { ConvertTo, FindParams } from '../admission/policies/bindings.ts';
 import type { RightsOracle } from '../admission/policies/rights.ts';
@@ -18,10 +19,11 @@ export function policyParts(parts: {
   readonly store: Store;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
+  readonly admissionMetrics: AdmissionMetrics;
 }): PolicyParts {
-  const { objects, store, registry, authorizer } = parts;
+  const { objects, store, registry, authorizer, admissionMetrics } = parts;
   return {
-    objects,
+    ...{ objects, admissionMetrics },
     findParams: paramsIn(store, registry),
     equivalentsOf: equivalentsIn(registry),
     convert: conversionIn(registry),
@@ -32,7 +34,7 @@ export function policyParts(parts: {
   };
 }
 
-const rightsBy = (authorizer: Authorizer): RightsOracle => ({
+export const rightsBy = (authorizer: Authorizer): RightsOracle => ({
   decide: async (user, question) => {
     const asked =
       question.kind === 'path'

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { AdmissionPlugin } from '../admission/admission.ts';
+import type { AdmissionPlugin, ChainMetrics } from '../admission/admission.ts';
 import { type PluginConfig, parseAdmissionConfig } from '../admission/admission-config.ts';
 import { type AdmissionPluginName, findPlugin } from '../admission/all-plugins.ts';
 import { StoredClusterObjects } from '../admission/cluster-objects.ts';
+import { AdmissionMetrics } from '../admission/metrics.ts';
 import type { Access } from '../admission/plugin.ts';
 import type { CreateNamespace } from '../admission/plugins/namespaces.ts';
 import type { FindKind } from '../admission/plugins/owner-references.ts';
@@ -21,12 +22,13 @@ import { parseYamlText } from '../codec/yaml-text.ts';
 import { problemsOf } from '../object/field-path.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import { type AdmissionOptions, admissionFlags, proxyClientFlags } from '../options/admission.ts';
 import type { Registry } from '../registry/registry.ts';
 import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
-import { policyParts } from './admission-policies.ts';
+import { policyParts, rightsBy } from './admission-policies.ts';
 import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
 
@@ -52,6 +54,7 @@ export function readProxyClient({
 export interface Admission {
   /** In the order they run. */
   readonly all: readonly AdmissionPlugin[];
+  readonly metrics: ChainMetrics;
   /** Resolves when the plugins know the cluster. */
   ready(): Promise<void>;
   run: ServiceRun;
@@ -71,6 +74,7 @@ export interface AdmissionParts {
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;
   readonly egress: Egress;
+  readonly tracing: Tracing;
   isFeatureOn(gate: string): boolean;
 }
 
@@ -83,10 +87,12 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
   const { plugins, configFile } = options;
   const configs = configFile === '' ? new Map<AdmissionPluginName, PluginConfig>() : readConfig(configFile);
   const state = { isServing: false };
+  const admissionMetrics = new AdmissionMetrics(parts.metrics);
   const shared = {
     ...sharedParts(options, parts),
-    ...{ objects, access, findKind },
-    policies: policyParts({ ...parts, objects }),
+    ...{ objects, access, findKind, admissionMetrics },
+    policies: policyParts({ ...parts, objects, admissionMetrics }),
+    rights: rightsBy(parts.authorizer),
     isServing: () => state.isServing,
   };
   const all = [
@@ -101,6 +107,7 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
   const follower = new Follower({ store, sources: objects.sources });
   return {
     all,
+    metrics: chainMetrics(admissionMetrics),
     ready: () => follower.ready(),
     run: (signal, works) => follower.run(signal, works),
     serve: () => {
@@ -112,6 +119,13 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
 export const webhookWays = ({ dials }: Egress): WebhookWays => ({
   service: dials.cluster,
   url: dials.controlplane,
+});
+
+/** Parts of the server that refuse writes, but that no flag turns off, are no plugins to those who read metrics. */
+const chainMetrics = (metrics: AdmissionMetrics): ChainMetrics => ({
+  step: (phase, operation) => metrics.step(phase, operation),
+  plugin: (name, phase, operation) =>
+    findPlugin(name) === undefined ? undefined : metrics.plugin(name, phase, operation),
 });
 
 /** The parts that depend on options alone. */

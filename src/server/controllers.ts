@@ -22,7 +22,7 @@ export interface ControllerParts {
   readonly writing: WritingPhase;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
-  readonly options: Pick<ServerOptions, 'authentication' | 'serving'>;
+  readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;
 }
 
 /** The fourth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */

@@ -8,6 +8,7 @@ import type { ServerOptions } from '../options/options.ts';
 import type { RuntimeConfig } from '../options/runtime-config.ts';
 import { Registry } from '../registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../resources/all.ts';
+import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
 import { pause, persist } from '../util/pause.ts';
 import { createReminder } from '../util/reminder.ts';
@@ -29,6 +30,8 @@ export interface ServerEnvironment {
   /** Private key for service account tokens; '' for the keys in the database. */
   readonly serviceAccountKeyFile: string;
   readonly logger: LogControl;
+  /** How objects are encrypted; undefined: not at all. */
+  readonly encryption: EncryptionFile | undefined;
   /** Ends a start that is not finished. A running server is ended by its `close`. */
   readonly stop: AbortSignal;
 }

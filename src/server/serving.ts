@@ -11,6 +11,7 @@ import { createReviews } from '../verbs/reviews.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
 import { VERSION } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
+import type { AggregationPhase } from './aggregation.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
 import { createBackends } from './backends.ts';
 import { createFlowControl, type FlowControlOfServer } from './flow-control.ts';
@@ -29,6 +30,7 @@ export interface ServingParts {
   readonly storage: StoragePhase;
   readonly policy: PolicyPhase;
   readonly writing: WritingPhase;
+  readonly aggregation: AggregationPhase;
   readonly auditor: Auditor | undefined;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
@@ -97,11 +99,12 @@ async function startAuthentication(
 /** Documents that are not resources: health, metrics, profiles, discovery. */
 function createServerPages(
   { registry, types }: Foundation,
-  { front, storage, options }: ServingParts,
+  { front, storage, aggregation, options }: ServingParts,
   { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
 ): Pages {
   const discovery = createDiscovery({
     ...{ registry, types },
+    remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),
     version: { ...VERSION, gitVersion: options.observability.reportedVersion ?? VERSION.gitVersion },
@@ -126,9 +129,10 @@ function createServerPipeline(
   { authentication, pages, flowControl }: PipelineParts,
 ): Pipeline {
   const { types, registry, logger, tracing } = foundation;
-  const { front, policy, auditor, options } = parts;
+  const { front, policy, aggregation, auditor, options } = parts;
   return createPipeline({
     ...authentication,
+    remote: aggregation.remoteProxy,
     ...{ flowControl, auditor, logger, tracing },
     authorizer: policy.authorizer,
     documents: toPageHandler(pages),

@@ -13,6 +13,8 @@ export type StartupStep =
   /** The resources of all definitions are served. */
   | 'custom-resources'
   | 'admission'
+  /** Group versions of other servers are known, and each of our own has an API service. */
+  | 'api-services'
   /** Authorities of client certificates are published in kube-system. */
   | 'authentication'
   | 'token-tracking'
@@ -28,8 +30,7 @@ const hook = (name: string, step: StartupStep): Check => ({ name: `poststarthook
 
 /**
  * The checks that kube-apiserver 1.31 has for its start, in its order, each with the step of ours that does the same work. One
- * watch cache takes the place of several sets of informers. API services need no controllers here. Running
- * servers are known by their leases in PostgreSQL.
+ * watch cache takes the place of several sets of informers. Running servers are known by their leases in PostgreSQL.
  */
 export function startupChecks({ priorityAndFairness }: LimitOptions): readonly Check[] {
   const turns = priorityAndFairness
@@ -57,17 +58,17 @@ export function startupChecks({ priorityAndFairness }: LimitOptions): readonly C
     hook('scheduling/bootstrap-system-priority-classes', 'priorities'),
     ...producer,
     hook('bootstrap-controller', 'kubernetes-service'),
-    hook('start-kube-aggregator-informers', 'watch-cache'),
-    hook('apiservice-status-local-available-controller', 'serving'),
-    hook('apiservice-status-remote-available-controller', 'serving'),
-    hook('apiservice-registration-controller', 'serving'),
-    hook('apiservice-discovery-controller', 'serving'),
-    hook('kube-apiserver-autoregistration', 'serving'),
-    { name: 'autoregister-completion', step: 'serving' },
-    hook('apiservice-openapi-controller', 'serving'),
-    hook('apiservice-openapiv3-controller', 'serving'),
+    hook('start-kube-aggregator-informers', 'api-services'),
+    hook('apiservice-status-local-available-controller', 'api-services'),
+    hook('apiservice-status-remote-available-controller', 'api-services'),
+    hook('apiservice-registration-controller', 'api-services'),
+    hook('apiservice-discovery-controller', 'api-services'),
+    hook('kube-apiserver-autoregistration', 'api-services'),
+    { name: 'autoregister-completion', step: 'api-services' },
+    hook('apiservice-openapi-controller', 'api-services'),
+    hook('apiservice-openapiv3-controller', 'api-services'),
     // Probes written for earlier versions ask for these names.
     hook('start-kube-apiserver-admission-initializer', 'admission'),
-    hook('apiservice-status-available-controller', 'serving'),
+    hook('apiservice-status-available-controller', 'api-services'),
   ];
 }

@@ -3,7 +3,10 @@ import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { ownFlags, type StorageOptions } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
+import { EncodedLog } from '../storage/encoded-log.ts';
+import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import type { History } from '../storage/history.ts';
+import { createKeySealer } from '../storage/key-sealer.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
@@ -14,6 +17,7 @@ import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
 import type { Egress } from './egress.ts';
+import { createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { createPhase, type Phase } from './phase.ts';
@@ -23,16 +27,17 @@ import { createStorageMetrics } from './storage-metrics.ts';
 /** For replay, and as many to each read server. Others have pools of their own. */
 const POOL_SIZE = 4;
 
-export interface OpenDatabaseParts {
+interface DatabaseParts {
   readonly urls: readonly string[];
   readonly logger: Logger;
+  readonly encryption: EncryptionFile | undefined;
   readonly reroute: Egress['reroute'];
 }
 
 /** The first query connects. @throws Error, one line, when the URL of a read server cannot be read */
 export function openDatabase(
   { readUrls, caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
-  { urls, logger, reroute }: OpenDatabaseParts,
+  { urls, logger, encryption, reroute }: DatabaseParts,
 ): PostgresLog {
   for (const url of readUrls) assertReadable(url);
   return openPostgres({
@@ -43,6 +48,7 @@ export function openDatabase(
     ...(certFile === '' ? {} : { certFile }),
     ...(keyFile === '' ? {} : { keyFile }),
     compactionIntervalMs,
+    sealer: createKeySealer(encryption?.encoding),
     onTrouble: (message) => logger.warn('database', { message }),
   });
 }
@@ -76,18 +82,23 @@ export interface StoragePhase extends Phase {
 export function createStorage(
   foundation: Foundation,
   database: PostgresLog,
-  options: StorageOptions,
+  options: StorageOptions & Pick<DatabaseParts, 'encryption'>,
 ): StoragePhase {
   const { registry, startup } = foundation;
   const services = foundation.services.branch();
   const { allocations, history, leases, workLeases, signingKeys } = database;
-  const log: RevisionLog = {
+  const { encryption } = options;
+  const stored: RevisionLog = {
     committer: traceCommits(database.committer, foundation.tracing),
     feed: database.feed,
     reader: database.reader,
   };
+  const log = new EncodedLog(stored, encryption === undefined ? [] : [encryption.encoding]);
   const cache = new WatchCache({
-    ...log,
+    committer: log.committer,
+    feed: log.feed,
+    reader: log.reader,
+    isOutdated: (resource, storedAs) => log.isOutdated(resource, storedAs),
     fieldsOf: (resource) => {
       const definition = registry.findStorage(resource);
       return definition === undefined || definition.custom !== undefined
@@ -99,6 +110,16 @@ export function createStorage(
     services,
     begin: async () => {
       services.start('watch-cache', 'essential', (signal, works) => cache.run(signal, works));
+      if (encryption !== undefined) {
+        const hasUnreadable = (): boolean => cache.state.resources.some(({ unreadable }) => unreadable > 0);
+        const { name, run } = createEncryptionService({
+          ...foundation,
+          file: encryption,
+          log,
+          hasUnreadable,
+        });
+        services.start(name, 'upkeep', run);
+      }
       await services.until(cache.ready());
       startup.finished('watch-cache');
     },

@@ -64,7 +64,7 @@ export function createWriting(
     ...{ store, quotas },
     createNamespace: (name) => createNamespace(client, name),
   });
-  admission.use(plugins.all);
+  admission.use(plugins.all, plugins.metrics);
   const definitions = new Follower({
     store,
     sources: [

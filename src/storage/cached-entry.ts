@@ -7,6 +7,11 @@ import type { Entry } from './store.ts';
 /** Values of a resource's selectable fields, from an object in stored form. */
 export type FieldReader = (object: JsonObject) => Record<string, string>;
 
+/** Whether what is stored as this media type would be stored as another one now. Undefined: as JSON. */
+export type IsOutdated = (storedAs: string | undefined) => boolean;
+
+const never: IsOutdated = () => false;
+
 type Values = Readonly<Record<string, string>>;
 
 const NO_LABELS: Values = Object.freeze({});
@@ -22,19 +27,29 @@ export class CachedEntry implements Entry {
   readonly uid: string;
   readonly revision: Revision;
   readonly json: Buffer;
+  /** Undefined: as JSON. */
+  readonly storedAs: string | undefined;
   readonly #readFields: FieldReader;
+  readonly #isOutdated: IsOutdated;
   /** 0: not looked for yet. A list of metadata that looks for 10,000 of them each time takes four times as long. */
   #metadataEnd = 0;
   #labels: Values | undefined;
   #fields: Values | undefined;
 
-  constructor(stored: StoredObject, readFields: FieldReader) {
+  constructor(stored: StoredObject, readFields: FieldReader, isOutdated: IsOutdated = never) {
     this.namespace = stored.key.namespace;
     this.name = stored.key.name;
     this.uid = stored.uid;
     this.revision = stored.revision;
     this.json = stored.json;
+    this.storedAs = stored.storedAs;
     this.#readFields = readFields;
+    this.#isOutdated = isOutdated;
+  }
+
+  /** Asked when it is of interest: keys change while objects lie here. */
+  get isOutdated(): boolean {
+    return this.#isOutdated(this.storedAs);
   }
 
   get metadataEnd(): number {

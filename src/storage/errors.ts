@@ -16,6 +16,8 @@ import type { Revision } from './revision.ts';
  * - overloaded: more wait already than there is memory for; nothing was done.
  * - abandoned: nobody waits for it any more, and nothing was done.
  * - taken: another object holds a value that the write claimed.
+ * - unreadable: what the database has of these objects cannot be decoded.
+ * - unwritable: the object cannot be encoded as it is to be stored, and nothing was written.
  */
 export type StorageFailure =
   | { readonly kind: 'exists'; readonly key: ObjectKey; readonly current: Revision }
@@ -28,7 +30,16 @@ export type StorageFailure =
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'too-large'; readonly sizeBytes: number; readonly limitBytes: number }
-  | { readonly kind: 'taken'; readonly key: ObjectKey; readonly value: PoolValue };
+  | { readonly kind: 'taken'; readonly key: ObjectKey; readonly value: PoolValue }
+  | { readonly kind: 'unreadable'; readonly objects: readonly UnreadableObject[] }
+  | { readonly kind: 'unwritable'; readonly reason: string };
+
+export interface UnreadableObject {
+  readonly key: ObjectKey;
+  readonly uid: string;
+  readonly revision: Revision;
+  readonly reason: string;
+}
 
 export class StorageError extends Error {
   readonly failure: StorageFailure;

@@ -59,7 +59,10 @@ export class Follower {
 
   async #watch({ resource, index }: Source, onFilled: () => void, signal: AbortSignal): Promise<void> {
     const start = { kind: 'state', freshness: { kind: 'latest' } } as const;
-    const stream = await this.#store.watch({ resource, scope: {}, start, bookmarks: false }, signal);
+    const stream = await this.#store.watch(
+      { resource, scope: {}, start, bookmarks: false, around: true },
+      signal,
+    );
     let state: Entry[] | undefined = [];
     await stream.deliver((event) => {
       switch (event.type) {

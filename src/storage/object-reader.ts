@@ -94,7 +94,7 @@ export class ObjectReader {
     trust: 'cached' | 'latest',
   ): Promise<readonly Entry[]> {
     const freshness = trust === 'latest' ? LATEST : ANY;
-    const query = { resource: { group, resource }, scope, freshness, limit: 0 };
+    const query = { resource: { group, resource }, scope, freshness, limit: 0, around: true };
     const { entries } = await this.#store.list({
       ...query,
       ...(this.#caller === undefined ? {} : { caller: this.#caller }),

@@ -81,6 +81,10 @@ export interface StoredObject {
   readonly json: Buffer;
   /** What the database has in place of JSON. */
   readonly encoded?: EncodedBytes;
+  /** The media type of what was `encoded`. */
+  readonly storedAs?: string;
+  /** Why it cannot be decoded. There is no `json` then. */
+  readonly unreadable?: string;
 }
 
 /** One row of the log as watchers need it. `previous` is undefined for a create. */
@@ -95,6 +99,7 @@ export interface ChangeWithPrevious extends Change {
   /** Empty as long as it is `previousEncoded`. */
   readonly previousJson: Buffer | undefined;
   readonly previousEncoded?: EncodedBytes;
+  readonly previousUnreadable?: string;
   /** Of both states in the database, where that is not the size of their JSON. */
   readonly storedBytes?: number;
 }

@@ -9,16 +9,16 @@ import type { Write } from './revision-log.ts';
  * over a RevisionLog. Object bytes are handed out as stored; nobody may change a Buffer received from here.
  */
 export interface Store {
-  /** @throws StorageError future, unavailable, abandoned */
+  /** @throws StorageError future, unavailable, unreadable, abandoned */
   get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined>;
-  /** @throws StorageError compacted, future, unavailable, abandoned */
+  /** @throws StorageError compacted, future, unavailable, unreadable, abandoned */
   list(query: ListQuery): Promise<ListPage>;
   /**
    * Resolves when it is known that the watch can be served from its start. After the signal has aborted, the stream is empty.
-   * @throws StorageError compacted, future, unavailable
+   * @throws StorageError compacted, future, unavailable, unreadable
    */
   watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream>;
-  /** @throws StorageError exists, not-found, conflict, taken, too-large, overloaded, unavailable, unknown, abandoned */
+  /** @throws StorageError exists, not-found, conflict, taken, too-large, unwritable, overloaded, unavailable, unknown, abandoned */
   commit(write: Write): Promise<Revision>;
 }
 
@@ -70,6 +70,8 @@ export interface ListQuery {
   readonly matches?: (entry: Entry) => boolean;
   /** What follows from `matches`, where looking it up is better than looking at everything. */
   readonly lookUp?: FieldValue;
+  /** Leaves out what cannot be read. Without it, that is an error. */
+  readonly around?: boolean;
 }
 
 export interface ListPage {
@@ -95,6 +97,8 @@ export interface WatchQuery {
   readonly matches?: (entry: Entry) => boolean;
   /** As in {@link ListQuery}, for the state that the watch begins with. */
   readonly lookUp?: FieldValue;
+  /** As in {@link ListQuery}, for the state that the watch begins with. */
+  readonly around?: boolean;
   /** About every second a bookmark, while the reader keeps up. */
   readonly bookmarks: boolean;
 }

@@ -66,7 +66,7 @@ function applyChange(applying: ApplyCall): Change {
       kind: 'view',
       view,
       uidIs: 'field',
-      apply: async (copy) => view.write(viewOf(await applyTo(toSeen(copy, served)), view), copy),
+      apply: async (copy) => viewOf(await applyTo(toSeen(copy, served)), view),
     };
   }
   return {

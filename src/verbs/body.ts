@@ -4,11 +4,12 @@ import { badRequest, type StatusError } from '../api/status.ts';
 import { type Decoded, type DecodeOptions, decodeObject } from '../codec/decode.ts';
 import { DecodeError, MalformedMessage } from '../codec/decode-error.ts';
 import { parseBytes } from '../codec/formats.ts';
-import { fractionError, type ParsedDocument } from '../codec/json-text.ts';
+import type { ParsedDocument } from '../codec/json-text.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { readYamlAside } from '../codec/yaml-aside.ts';
 import { repeatedKeysError, warningsOf } from '../codec/yaml-problems.ts';
 import { isObject } from '../object/json-values.ts';
+import { withoutWritten } from '../object/written-number.ts';
 import type { ApiRequest, AuthorizedResourceRequest } from '../request/api-request.ts';
 import {
   declaredType,
@@ -112,7 +113,8 @@ function readDocument(bytes: Buffer, format: Format, expected: Expected): Docume
   };
   try {
     const document = parseBytes(bytes, format, expected.schema);
-    if (format !== 'yaml' || document.duplicates.length === 0) return { ...document, refusal };
+    if (format !== 'yaml' || document.duplicates.length === 0)
+      return { ...asWritten(document, expected), refusal };
     return { ...document, refusal, duplicates: [], problems: [repeatedKeysError(document.duplicates)] };
   } catch (error) {
     if (error instanceof SyntaxError)
@@ -122,6 +124,12 @@ function readDocument(bytes: Buffer, format: Format, expected: Expected): Docume
     throw refusal(error.message, error.head);
   }
 }
+
+/** Built-in types tell `1.0` from `1`. A custom resource is decoded without a type, where both are the number one. */
+const asWritten = (document: ParsedDocument, { custom }: Expected): ParsedDocument =>
+  document.written === undefined || custom !== undefined
+    ? document
+    : { ...document, value: document.written() };
 
 /**
  * Checks kind and apiVersion, decodes, and treats unknown and repeated fields as the request asks.
@@ -160,8 +168,7 @@ function decodeAs(value: JsonObject, expected: Expected, document: DocumentToDec
   try {
     if (expected.custom !== undefined) return expected.custom.decode(value, document.fresh === true);
     const decoded = decodeObject(value, expected.schema, document);
-    const error = document.fractions && fractionError(document.fractions(), expected.schema);
-    if (error !== undefined) throw new DecodeError(error);
+    if (document.written !== undefined) withoutWritten(decoded.object);
     return decoded;
   } catch (error) {
     if (error instanceof DecodeError) throw document.refusal(error.message, value);

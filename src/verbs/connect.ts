@@ -117,7 +117,8 @@ async function admit(
     dryRun: false,
     user: request.user,
     warn: (text: string) => request.warn(text),
-    annotate: (key: string, value: string) => request.audit?.annotate(key, value),
+    annotate: (key: string, value: string, level?: 'Request') => request.audit?.annotate(key, value, level),
+    waits: request.waits,
   } as const;
   await admission.mutate(attributes);
   await admission.validate(attributes);

@@ -12,6 +12,7 @@ import { applyJsonPatch } from '../object/json-patch.ts';
 import { isObject } from '../object/json-values.ts';
 import { applyMergePatch, applyStrategicMerge } from '../object/merge-patch.ts';
 import { mergedJson, operatedJson, PatchError } from '../object/patch-error.ts';
+import { withoutWritten } from '../object/written-number.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
 import { readForChange } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
@@ -77,8 +78,7 @@ function patchChange(patching: PatchCall): Change {
     await endTurnIf(isLarge(request.receivedBytes));
     const patched = decodePatched(value, known, patching);
     checkNameMatches(patched.metadata.name, request.target.name);
-    const stored = own ? toStorage(patched, served) : patched;
-    return view === undefined ? stored : view.write(stored, copy);
+    return own ? toStorage(patched, served) : patched;
   };
   // The uid of a patched scale is checked nowhere else.
   const uidIs = own ? 'field' : 'precondition';
@@ -87,7 +87,7 @@ function patchChange(patching: PatchCall): Change {
 
 function applyTo(before: ApiObject, { kind, read, expected }: PatchCall): JsonValue {
   try {
-    return kind.apply(before, read.value, expected.schema);
+    return kind.apply(before, read.written?.() ?? read.value, expected.schema);
   } catch (error) {
     throw error instanceof PatchError ? toPatchStatus(error) : error;
   }
@@ -100,8 +100,10 @@ function decodePatched(
   { call, expected, options, kind, read }: PatchCall,
 ): ApiObject {
   const refusal: Refusal = (why) => invalidPatch(kind.explain(result, read.value, why, expected.schema));
-  const value = kind.keepsType && isObject(result) ? withTypeOf(result, expected) : result;
-  const document = { value, ...known, duplicates: [], problems: read.problems, refusal };
+  const plain = expected.custom === undefined || read.written === undefined ? result : withoutWritten(result);
+  const value = kind.keepsType && isObject(plain) ? withTypeOf(plain, expected) : plain;
+  const { problems, ...asRead } = read;
+  const document = { ...asRead, value, ...known, duplicates: [], problems, refusal };
   return toObject(call.request, document, expected, options.fieldValidation);
 }
 
@@ -166,6 +168,8 @@ export interface PatchKind {
 
 export interface ReadPatch {
   readonly value: JsonValue;
+  /** Given when a number has a point or an exponent, and the kind of patch tells `1.0` from `1`. */
+  readonly written?: () => JsonValue;
   /** What a strict reader minds. */
   readonly problems: readonly string[];
 }
@@ -197,13 +201,17 @@ function parse(bytes: Buffer, refusal: (why: string) => StatusError): ParsedDocu
 const duplicatesIn = ({ duplicates }: ParsedDocument): string[] =>
   duplicates.map((path) => `duplicate field "${path}"`);
 
+/** Merge patches and JSON patches are applied to texts of JSON, a strategic merge patch to numbers. */
+const writtenIn = ({ written }: ParsedDocument): Pick<ReadPatch, 'written'> =>
+  written === undefined ? {} : { written };
+
 const merge: PatchKind = {
   keepsType: false,
   read: (bytes, validation) => {
     const lenient = validation === 'Ignore';
     const document = parse(bytes, lenient ? () => badRequest(NO_MERGE_PATCH) : decoding);
     const { value } = document;
-    if (isObject(value)) return { value, problems: duplicatesIn(document) };
+    if (isObject(value)) return { value, ...writtenIn(document), problems: duplicatesIn(document) };
     if (value === null || (lenient && !Array.isArray(value))) throw badRequest(NO_MERGE_PATCH);
     if (!lenient) throw decoding(cannotUnmarshal(value, MAP));
     return { value, problems: [] };
@@ -236,7 +244,7 @@ const operations: PatchKind = {
     const error = lenient ? lenientListError(value) : listError(value);
     if (error !== undefined) throw lenient ? badRequest(error) : decoding(error);
     const problems = [...unknownFields(value), ...duplicatesIn(document)].map((text) => `json patch ${text}`);
-    return { value, problems };
+    return { value, ...writtenIn(document), problems };
   },
   apply: applyJsonPatch,
   explain: (result, patch, why) => ({ value: operatedJson(result, patch, MAX_LETTERS), why }),

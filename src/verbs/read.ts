@@ -3,6 +3,7 @@ import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.
 import type { ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse, BytesResponse } from '../request/api-response.ts';
+import { timeWait } from '../request/waits.ts';
 import { encodeContinueToken } from '../storage/continue-token.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
@@ -75,10 +76,11 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
   const asOf = readAsOf(request.query, call.context.now());
   try {
-    const entry =
+    const found =
       asOf === undefined
-        ? await storeFor(call).get(key, freshness, request)
-        : await readPast(asOf, call.context.history, (revision) => getAt(call, key, revision));
+        ? storeFor(call).get(key, freshness, request)
+        : readPast(asOf, call.context.history, (revision) => getAt(call, key, revision));
+    const entry = await timeWait(request.waits, 'storage', found);
     if (entry === undefined) throw notFound(definition, name);
     return { ...objectResponse(form, 200, entry), compressible: true };
   } catch (error) {
@@ -132,8 +134,11 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
       ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
     });
   try {
-    if (asOf === undefined) return await read(start.freshness);
-    return await readPast(asOf, call.context.history, (revision) => read({ kind: 'exact', revision }));
+    const found =
+      asOf === undefined
+        ? read(start.freshness)
+        : readPast(asOf, call.context.history, (revision) => read({ kind: 'exact', revision }));
+    return await timeWait(request.waits, 'storage', found);
   } catch (error) {
     throw toListError(error, start, served);
   }

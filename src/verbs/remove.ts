@@ -1,11 +1,12 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
-import { badRequest, type Status } from '../api/status.ts';
-import { MalformedMessage, nameOf } from '../codec/decode-error.ts';
+import { badRequest, forbidden, type Status, StatusError } from '../api/status.ts';
+import { MalformedMessage, nameOf, numberText } from '../codec/decode-error.ts';
 import { decodeScalar } from '../codec/decode-scalar.ts';
 import { encodeValue, parseBytes } from '../codec/formats.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
 import { isObject } from '../object/json-values.ts';
+import { withoutWritten } from '../object/written-number.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
@@ -28,13 +29,32 @@ export async function remove(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
   const options = await readDeleteOptions(call);
   const { name } = request.target;
-  const removed = await context.writer.remove(toRemovalCall(call, options), name, options);
+  const removed = await context.writer
+    .remove(toRemovalCall(call, options), name, options)
+    .catch((error: unknown) => removeUnsafely(call, options, error));
   const code = !removed.gone && options.orphanDependents === false ? 202 : 200;
   if (!removed.gone || definition.strategy.returnsDeletedObject === true)
     return objectResponse(form, code, removed);
   const { group, resource } = definition;
   const details = { name, ...(group === '' ? {} : { group }), kind: resource, uid: uidOf(removed.json) };
   return statusResponse(call, { ...SUCCESS, details });
+}
+
+const UNSAFE = 'ignoreStoreReadErrorWithClusterBreakingPotential';
+
+/** An object that cannot be read is deleted where that is asked for, by somebody who may. @throws StatusError */
+async function removeUnsafely(call: VerbCall, options: DeleteOptions, error: unknown): Promise<Removed> {
+  const isUnreadable = error instanceof StatusError && error.status.reason === 'StorageReadError';
+  if (!isUnreadable || options.ignoresReadErrors !== true) throw error;
+  const { context, request } = call;
+  const verb = 'unsafe-delete-ignore-read-errors';
+  const { user, path, target, signal } = request;
+  const { decision, reason } = await context.authorizer.authorize({ user, path, target, signal, verb });
+  const { definition } = call.served;
+  const { name } = target;
+  if (decision !== 'allow')
+    throw forbidden(definition, name, `not permitted to do "${verb}", reason: ${reason}`);
+  return context.writer.removeUnreadable(toRemovalCall(call, options), name);
 }
 
 /** How many objects one worker has under way: they are committed together, which is what makes 10,000 fast. */
@@ -76,7 +96,7 @@ async function removeEntry(
   { namespace, name }: Entry,
   options: DeleteOptions,
 ): Promise<Removed | 'not-found'> {
-  const removal = { ...toRemovalCall(call, options), namespace };
+  const removal = { ...toRemovalCall(call, options), namespace, isOfCollection: true } as const;
   return orNotFound(call.context.writer.remove(removal, name, options));
 }
 
@@ -123,6 +143,7 @@ function fromQuery(query: URLSearchParams): DeleteOptions {
     orphanDependents: readBoolean(query, 'orphanDependents'),
     preconditions: {},
     dryRun: isDryRun(query),
+    ignoresReadErrors: readBoolean(query, UNSAFE) === true,
   };
 }
 
@@ -131,8 +152,9 @@ function fromBody({ context, request }: VerbCall, bytes: Buffer): DeleteOptions 
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
     throw badRequest(`decoded object cannot be converted to DeleteOptions: kind is ${String(body.kind)}`);
   }
-  request.audit?.requestBody(body);
-  return { ...toDeleteOptions(body), dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
+  const options = toDeleteOptions(body);
+  request.audit?.requestBody(withoutWritten(body));
+  return { ...options, dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
 }
 
 /** Nothing, too, is an object. @throws StatusError 400 */
@@ -146,7 +168,8 @@ function parseBody(request: AuthorizedResourceRequest, bytes: Buffer, schema: Me
 
 function readBody(bytes: Buffer, format: Format, schema: MessageSchema): JsonValue {
   try {
-    return parseBytes(bytes, format, schema).value;
+    const { value, written } = parseBytes(bytes, format, schema);
+    return written?.() ?? value;
   } catch (error) {
     if (error instanceof MalformedMessage) throw badRequest(error.message);
     if (!(error instanceof SyntaxError)) throw error;
@@ -168,6 +191,7 @@ export function toDeleteOptions(body: JsonObject): DeleteOptions {
       ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
     },
     dryRun: listOf(body.dryRun).includes('All'),
+    ignoresReadErrors: body[UNSAFE] === true,
   };
 }
 
@@ -175,7 +199,8 @@ function toSeconds(value: JsonValue | undefined): number | undefined {
   if (value === undefined) return undefined;
   const seconds = decodeScalar(value, 'int64');
   if (seconds !== undefined) return Number(seconds);
-  const given = typeof value === 'number' || typeof value === 'bigint' ? `number ${value}` : nameOf(value);
+  const number = numberText(value);
+  const given = number === undefined ? nameOf(value) : `number ${number}`;
   throw badRequest(
     `json: cannot unmarshal ${given} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`,
   );

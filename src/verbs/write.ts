@@ -50,7 +50,7 @@ function replaceBy(call: VerbCall, replacement: Replacement): Change {
 function replaceThrough(view: ViewSubresource, call: VerbCall, replacement: Replacement): Change {
   const take = (): ApiObject =>
     hasOwnType(call) ? toStorage(replacement.take(), call.served) : replacement.take();
-  return { kind: 'view', view, apply: (old) => view.write(take(), old), leavesCopy: true };
+  return { kind: 'view', view, apply: take, leavesCopy: true };
 }
 
 /**

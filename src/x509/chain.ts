@@ -6,13 +6,15 @@ type Chain = readonly Certificate[];
 
 interface ChainQuestion {
   readonly leaf: Certificate;
-  /** The other certificates of the client, in any order. */
+  /** The other certificates that came with it, in any order. */
   readonly intermediates: readonly Certificate[];
   readonly authorities: readonly Certificate[];
   readonly nowMs: number;
 }
 
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+/** What the leaf is to be used for, and the object identifier of that use. */
+const USES = { clients: '1.3.6.1.5.5.7.3.2', servers: '1.3.6.1.5.5.7.3.1' } as const;
+type Use = keyof typeof USES;
 const ANY_USAGE = '2.5.29.37.0';
 /** Bound on signature checks, because any client chooses the certificates and each check is a public key operation (Go: the same). */
 const MAX_SIGNATURE_CHECKS = 100;
@@ -29,18 +31,18 @@ const BROKEN_SIGNATURES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Finds a chain by which one of the authorities vouches for a client (RFC 5280, section 6.1, as in Go's x509.Verify with
- * ClientAuth). Every certificate is valid now, has no unknown critical extension, and is signed by the next one. Each issuer is
+ * Finds a chain by which one of the authorities vouches for a client or a server (RFC 5280, section 6.1, as in Go's x509.Verify
+ * with ClientAuth or ServerAuth); which names a server has is for others to ask. Every certificate is valid now, has no unknown critical extension, and is signed by the next one. Each issuer is
  * an authority, and its limits on path length, names and use allow the certificates below it.
  * @throws Error about the last chain that was tried
  */
-export function findClientChain(question: ChainQuestion): Chain {
+export function findChain(question: ChainQuestion, use: Use): Chain {
   const { leaf, authorities, nowMs } = question;
   const wrong = whyUnusable(leaf, nowMs);
   if (wrong !== undefined) throw new Error(wrong);
-  const search = new Search(question);
+  const search = new Search(question, use);
   const chain = authorities.some((authority) => isSame(authority, leaf)) ? [leaf] : search.from([leaf]);
-  if (chain !== undefined && isForClients(chain)) return chain;
+  if (chain !== undefined && isFor(use, chain)) return chain;
   throw new Error(chain === undefined ? search.why : INCOMPATIBLE);
 }
 
@@ -49,10 +51,12 @@ const INCOMPATIBLE = 'x509: certificate specifies an incompatible key usage';
 class Search {
   why = 'x509: certificate signed by unknown authority';
   readonly #question: ChainQuestion;
+  readonly #use: Use;
   #checksLeft = MAX_SIGNATURE_CHECKS;
 
-  constructor(question: ChainQuestion) {
+  constructor(question: ChainQuestion, use: Use) {
     this.#question = question;
+    this.#use = use;
   }
 
   /** Completes a chain; undefined when that is not possible. */
@@ -61,7 +65,7 @@ class Search {
     for (const issuer of authorities) {
       if (!this.#continues(below, issuer, 'authority')) continue;
       const chain = [...below, issuer];
-      if (isForClients(chain)) return chain;
+      if (isFor(this.#use, chain)) return chain;
       this.why = INCOMPATIBLE;
     }
     if (below.length >= MAX_LENGTH) return undefined;
@@ -130,10 +134,10 @@ const isSignedBy = (child: Certificate, issuer: Certificate): boolean =>
   !BROKEN_SIGNATURES.has(child.signatureAlgorithm) && child.x509.verify(issuer.x509.publicKey);
 
 /** A limit on the use of a certificate holds for all certificates below it. */
-const isForClients = (chain: Chain): boolean =>
+const isFor = (use: Use, chain: Chain): boolean =>
   chain.every(({ extensions: { extendedKeyUsage } }) => {
     if (extendedKeyUsage === undefined || extendedKeyUsage.length === 0) return true;
-    return extendedKeyUsage.includes(CLIENT_AUTH) || extendedKeyUsage.includes(ANY_USAGE);
+    return extendedKeyUsage.includes(USES[use]) || extendedKeyUsage.includes(ANY_USAGE);
   });
 
 const isSame = (one: Certificate, other: Certificate): boolean => one.x509.raw.equals(other.x509.raw);

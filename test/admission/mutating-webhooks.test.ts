@@ -1,13 +1,19 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AdmissionChain, type AdmissionPlugin } from '../../src/admission/admission.ts';
+import { AdmissionMetrics } from '../../src/admission/metrics.ts';
 import { createMutatingWebhooks, createValidatingWebhooks } from '../../src/admission/plugins/webhooks.ts';
+import type { RightsOracle } from '../../src/admission/policies/rights.ts';
+import type { WebhookParts } from '../../src/admission/webhooks/dispatch.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
+import { Metrics } from '../../src/observability/metrics.ts';
+import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
 import { Registry } from '../../src/registry/registry.ts';
+import { Waits } from '../../src/request/waits.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
-import { allow, base64, patched, patchWith, respondWith } from '../kit/admission-webhook.ts';
-import { type RemoteWebhook, startWebhook } from '../kit/webhook-server.ts';
+import { allow, base64, deny, patched, patchWith, respondWith } from '../kit/admission-webhook.ts';
+import { type RemoteWebhook, type Respond, startWebhook } from '../kit/webhook-server.ts';
 
 const types = loadTypes();
 const registry = new Registry();
@@ -15,8 +21,25 @@ for (const definition of BUILT_IN_RESOURCES) registry.add(definition, () => true
 
 let webhook: RemoteWebhook;
 let failures: string[];
+let metrics: Metrics;
+let admissionMetrics: AdmissionMetrics;
+let spans: { name: string; attributes: object; events: string[] }[];
+
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+const tracing: Tracing = {
+  ...NO_TRACING,
+  part: (name, attributes, work) => {
+    const events: string[] = [];
+    spans.push({ name, attributes, events });
+    return work({ set: () => {}, event: (what) => void events.push(what), traceparent: TRACEPARENT });
+  },
+};
 
 beforeEach(async () => {
+  metrics = new Metrics();
+  admissionMetrics = new AdmissionMetrics(metrics);
+  spans = [];
   webhook = await startWebhook();
   failures = [];
 });
@@ -33,7 +56,7 @@ const hook = (more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-const partsOf = (...webhooks: JsonObject[]) => {
+const partsOf = (...webhooks: JsonObject[]): WebhookParts => {
   const configurations = [{ metadata: { name: 'c' }, webhooks }];
   const objects = new FakeCluster({
     mutatingwebhookconfigurations: configurations,
@@ -41,7 +64,17 @@ const partsOf = (...webhooks: JsonObject[]) => {
   });
   const credentials = { users: undefined, pair: undefined };
   const onFailure = ({ message }: Error): void => void failures.push(message);
-  return { objects, registry, types, credentials, isServing: () => true, onFailure };
+  const rights: RightsOracle = {
+    decide: async ({ username }, { verb }) => ({
+      allowed: verb === 'wink' && username === 'jane',
+      reason: '',
+    }),
+  };
+  return {
+    ...{ objects, registry, types, credentials, onFailure, rights, tracing },
+    admissionMetrics,
+    isServing: () => true,
+  };
 };
 const mutating = (...webhooks: JsonObject[]): AdmissionPlugin => createMutatingWebhooks(partsOf(...webhooks));
 
@@ -107,19 +140,169 @@ test('a patch that changes nothing is no change', async () => {
   await chain.mutate(attributesOf('configmaps', { object: configMap(), annotate }));
   expect([...noted]).toEqual([
     [
+      'patch.webhook.admission.k8s.io/round_0_index_0',
+      '{"configuration":"c","webhook":"w.example.com","patch":[{"op":"replace","path":"/data/own","value":"x"}],"patchType":"JSONPatch"}',
+    ],
+    [
       'mutation.webhook.admission.k8s.io/round_0_index_0',
       '{"configuration":"c","webhook":"w.example.com","mutated":false}',
     ],
   ]);
 });
 
+test('a patch is noted as Go writes it, for events of level Request and above', async () => {
+  const patch = '[{"value":{"b":"<&>","a":1.0},"path":"/data/n","op":"test"}]';
+  webhook.respond = respondWith(() => ({ allowed: true, patchType: 'JSONPatch', patch: base64(patch) }));
+  const noted: (string | undefined)[][] = [];
+  const annotate = (...note: (string | undefined)[]): void => void noted.push(note);
+  const asked = mutating(hook()).mutate?.(attributesOf('configmaps', { object: configMap(), annotate }));
+  await expect(asked).rejects.toThrow('test failed');
+  webhook.respond = respondWith(() => ({
+    ...{ allowed: true, patchType: 'JSONPatch' },
+    patch: base64('[{"value":"<1>","path":"/data/n","op":"add"}]'),
+  }));
+  await mutating(hook()).mutate?.(attributesOf('configmaps', { object: configMap(), annotate }));
+  const [failed, shown] = noted;
+  expect(failed).toEqual([
+    'mutation.webhook.admission.k8s.io/round_0_index_0',
+    '{"configuration":"c","webhook":"w.example.com","mutated":false}',
+  ]);
+  expect(shown).toEqual([
+    'patch.webhook.admission.k8s.io/round_0_index_0',
+    '{"configuration":"c","webhook":"w.example.com","patch":[{"op":"add","path":"/data/n","value":"\\u003c1\\u003e"}],"patchType":"JSONPatch"}',
+    'Request',
+  ]);
+});
+
+test('a webhook that sends another kind of patch has failed', async () => {
+  const sends = { allowed: true, patchType: 'MergePatch', patch: base64('[{}]') };
+  webhook.respond = respondWith(() => sends);
+  const why = 'failed calling webhook "w.example.com": unsupported patch type "MergePatch"';
+  const asked = mutating(hook()).mutate?.(attributesOf('configmaps', { object: configMap() }));
+  await expect(asked).rejects.toThrow(`Internal error occurred: ${why}`);
+  await mutating(hook({ failurePolicy: 'Ignore' })).mutate?.(
+    attributesOf('configmaps', { object: configMap() }),
+  );
+  expect(failures).toEqual([why]);
+});
+
+test('a patch may not write an integer as a fraction', async () => {
+  const patch = base64('[{"op":"add","path":"/spec/replicas","value":2.0}]');
+  webhook.respond = respondWith(() => ({ allowed: true, patchType: 'JSONPatch', patch }));
+  const object = toObject({ kind: 'Deployment', apiVersion: 'apps/v1', spec: { replicas: 1 } });
+  const asked = mutating(hook()).mutate?.(attributesOf('apps/deployments', { object }));
+  await expect(asked).rejects.toThrow(
+    'Internal error occurred: json: cannot unmarshal number 2.0 into Go struct field DeploymentSpec.spec.replicas of type int32',
+  );
+});
+
+/** The samples of a metric without its buckets, and what takes time only by its count. */
+async function samplesOf(name: string): Promise<string[]> {
+  const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith(name));
+  return lines.filter((line) => !/_(bucket|sum)\{/.test(line)).map((line) => line.slice(name.length));
+}
+
+test('calls, refusals and failures are counted by webhook', async () => {
+  const object = configMap();
+  const call = async (respond: Respond, more: JsonObject = {}): Promise<void> => {
+    webhook.respond = respond;
+    await mutating(hook(more)).mutate?.(attributesOf('configmaps', { object }));
+  };
+  await call(patchWith({ op: 'add', path: '/data/n', value: '1' }));
+  await expect(call(deny({ code: 418 }))).rejects.toThrow();
+  await expect(call(deny({ code: 1000 }))).rejects.toThrow();
+  await expect(call((_, response) => void response.writeHead(500).end())).rejects.toThrow();
+  await expect(call(respondWith(() => ({ allowed: true, uid: 'other' })))).rejects.toThrow();
+  await expect(call(patchWith({ op: 'remove', path: '/nowhere/at/all' }))).rejects.toThrow();
+  await call((_, response) => void response.writeHead(503).end(), { failurePolicy: 'Ignore' });
+  const named = 'name="w.example.com",type="admit"';
+  const create = `${named},operation="CREATE"`;
+  expect(await samplesOf('apiserver_admission_webhook_request_total')).toEqual([
+    `{${create},code="200",rejected="false"} 1`,
+    `{${create},code="418",rejected="true"} 1`,
+    `{${create},code="600",rejected="true"} 1`,
+    `{${create},code="500",rejected="true"} 1`,
+    `{${create},code="503",rejected="true"} 1`,
+    `{${create},code="0",rejected="true"} 1`,
+    `{${create},code="503",rejected="false"} 1`,
+  ]);
+  expect(await samplesOf('apiserver_admission_webhook_rejection_count')).toEqual([
+    `{${create},error_type="no_error",rejection_code="418"} 1`,
+    `{${create},error_type="no_error",rejection_code="600"} 1`,
+    `{${create},error_type="calling_webhook_error",rejection_code="500"} 1`,
+    `{${create},error_type="calling_webhook_error",rejection_code="503"} 1`,
+    `{${create},error_type="apiserver_internal_error",rejection_code="0"} 1`,
+  ]);
+  expect(await samplesOf('apiserver_admission_webhook_fail_open_count')).toEqual([`{${named}} 1`]);
+  expect(await samplesOf('apiserver_admission_webhook_admission_duration_seconds')).toEqual([
+    `_count{${create},rejected="false"} 2`,
+    `_count{${create},rejected="true"} 5`,
+  ]);
+});
+
+test('a call is a span, of which the webhook gets the name, and time that the request waited', async () => {
+  webhook.respond = patchWith({ op: 'add', path: '/data/n', value: '1' });
+  const waits = new Waits();
+  const attributes = attributesOf('configmaps', { object: configMap(), waits });
+  await mutating(hook()).mutate?.(attributes);
+  expect(waits.mutatingWebhooks).toBeGreaterThan(0);
+  expect(waits.validatingWebhooks).toBe(0);
+  webhook.respond = allow;
+  await createValidatingWebhooks(partsOf(hook())).validate?.(attributes);
+  expect(waits.validatingWebhooks).toBeGreaterThan(0);
+  expect(webhook.requests.map(({ headers }) => headers.traceparent)).toEqual([TRACEPARENT, TRACEPARENT]);
+  const about = {
+    ...{ configuration: 'c', webhook: 'w.example.com', subresource: '', operation: 'CREATE' },
+    resource: '/v1, Resource=configmaps',
+  };
+  const [first, second] = webhook.received.map(({ request }) => request.uid);
+  expect(spans).toEqual([
+    {
+      name: 'Call mutating webhook',
+      attributes: { ...about, UID: first },
+      events: ['Request completed', 'Patch applied'],
+    },
+    { name: 'Call validating webhook', attributes: { ...about, UID: second }, events: ['Request completed'] },
+  ]);
+});
+
+test.each([
+  ["authorizer.group('').resource('secrets').check('wink').allowed()", true],
+  ["authorizer.requestResource.check('wink').allowed()", true],
+  ["authorizer.group('').resource('secrets').check('get').allowed()", false],
+  ['object.?data.own.orValue("y") == "x" && oldObject == null && namespaceObject == null', true],
+  ["request.userInfo.username == 'jane' && request.kind.kind == 'ConfigMap' && !request.dryRun", true],
+  ["request.?userInfo.extra.hasValue() || request.requestResource.resource == 'pods'", false],
+])('a webhook with the condition %s is called: %s', async (expression, called) => {
+  webhook.respond = allow;
+  const matchConditions = [{ name: 'it', expression }];
+  await mutating(hook({ matchConditions })).mutate?.(attributesOf('configmaps', { object: configMap() }));
+  expect(webhook.received).toHaveLength(called ? 1 : 0);
+});
+
+test('conditions that cannot be decided refuse the write or leave the webhook out, and are counted', async () => {
+  webhook.respond = allow;
+  const ask = (expression: string, more: JsonObject = {}): unknown =>
+    mutating(hook({ ...more, matchConditions: [{ name: 'it', expression }] })).mutate?.(
+      attributesOf('configmaps', { object: configMap() }),
+    );
+  await expect(ask('object.nothing == 1')).rejects.toThrow(
+    `configmaps "it" is forbidden: expression 'object.nothing == 1' resulted in error: no such key: nothing`,
+  );
+  await expect(ask('authorizer.nothing() == 1')).rejects.toThrow('is forbidden: compilation error: ');
+  await ask('object.nothing == 1', { failurePolicy: 'Ignore' });
+  await ask('false');
+  await ask('true');
+  expect(webhook.received).toHaveLength(1);
+  const labels = '{name="w.example.com",kind="webhook",type="admit",operation="CREATE"}';
+  const counted = 'apiserver_admission_match_condition_';
+  expect(await samplesOf(`${counted}evaluation_errors_total`)).toEqual([`${labels} 3`]);
+  expect(await samplesOf(`${counted}exclusions_total`)).toEqual([`${labels} 2`]);
+  expect(await samplesOf(`${counted}evaluation_seconds_count`)).toEqual([`${labels} 4`]);
+});
+
 test.each<[string, object, string]>([
   ['is no JSON', { allowed: true, patchType: 'JSONPatch', patch: base64('[') }, 'Internal error occurred: '],
-  [
-    'is of another kind',
-    { allowed: true, patchType: 'MergePatch', patch: base64('[{}]') },
-    'Internal error occurred: failed calling webhook "w.example.com": unsupported patch type "MergePatch"',
-  ],
   [
     'does not fit',
     patched([{ op: 'test', path: '/data/own', value: 'y' }]),

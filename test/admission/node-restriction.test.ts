@@ -383,3 +383,25 @@ test('other users and resources that nodes do not share are not restricted', asy
     'could not determine node from user "system:node:"',
   );
 });
+
+test('what a node sends to a status counts, not only what the status takes of it', async () => {
+  const before = toObject({ metadata: { name: 'mine' }, spec: {} });
+  const sent = toObject({
+    metadata: { name: 'mine' },
+    spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] },
+  });
+  const write = {
+    operation: 'UPDATE',
+    subresource: 'status',
+    name: 'mine',
+    object: before,
+    old: before,
+  } as const;
+  expect(await refused('nodes', write)).toBeUndefined();
+  expect(await refused('nodes', { ...write, sent })).toBe('node "mine" is not allowed to modify taints');
+  const claim = toObject({ spec: { volumeName: 'v' } });
+  const other = toObject({ spec: { volumeName: 'w' } });
+  const claims = { ...write, object: claim, old: claim };
+  expect(await refused('persistentvolumeclaims', claims)).toBeUndefined();
+  expect(await refused('persistentvolumeclaims', { ...claims, sent: other })).toContain('spec.volumeName');
+});

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../src/admission/admission.ts';
+import { AdmissionMetrics } from '../../src/admission/metrics.ts';
 import { createValidatingAdmissionPolicy } from '../../src/admission/plugins/validating-admission-policy.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import type { Question } from '../../src/cel/libraries/authorizer.ts';
+import { Metrics } from '../../src/observability/metrics.ts';
 import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
@@ -32,6 +34,8 @@ const deployment = (replicas: number, labels: JsonObject = {}): JsonObject => ({
   metadata: { name: 'web', namespace: 'shop', labels },
   spec: { replicas, template: { spec: { containers: [{ name: 'a', image: 'x' }] } } },
 });
+
+let admissionMetrics = new AdmissionMetrics(new Metrics());
 
 interface Setting {
   readonly policies: readonly JsonObject[];
@@ -76,6 +80,7 @@ function pluginOf({
     convert: (object, { group, version }) => ({ ...object, apiVersion: `${group}/${version}` }),
     rights: { decide: async (_user, question) => ({ allowed: allowed(question), reason: 'because' }) },
     onResources: () => {},
+    admissionMetrics,
   });
 }
 
@@ -453,4 +458,40 @@ test('a write that no policy matches waits for nothing, and costs less than a mi
   });
   // Measured: 0.1 µs each. The bound leaves room for a slow machine.
   expect((cpuMs / rounds) * 1000).toBeLessThan(5);
+});
+
+test('validations that had an effect are counted and timed, by policy, binding, error and action', async () => {
+  const metrics = new Metrics();
+  admissionMetrics = new AdmissionMetrics(metrics);
+  const failing = {
+    validations: [{ expression: 'object.spec.replicas <= 2' }, { expression: 'object.nope == 1' }],
+  };
+  const bindings = [
+    binding({ validationActions: ['Deny', 'Audit'] }),
+    binding({ validationActions: ['Warn'] }, 'c'),
+  ];
+  await run({ policies: [policy(failing)], bindings });
+  await run({ policies: [policy({ ...failing, failurePolicy: 'Ignore' })] });
+  await run({ policies: [policy({ validations: [{ expression: '1' }] })] });
+  await run({ policies: [policy({ validations: [{ expression: 'true' }] })] });
+  const conditions = [{ name: 'c', expression: 'object.nope == 1' }];
+  await run({ policies: [policy({ ...failing, matchConditions: conditions })] });
+  const lines = (await metrics.text()).split('\n');
+  const samplesOf = (name: string): string[] =>
+    lines
+      .filter((line) => line.startsWith(`apiserver_${name}{`))
+      .map((line) => line.slice(line.indexOf('{')));
+  const labels = (bound: string, error: string, action: string): string =>
+    `{policy="p",policy_binding="${bound}",error_type="${error}",enforcement_action="${action}"}`;
+  const expected = [
+    `${labels('b', 'invalid_error', 'deny')} 4`,
+    `${labels('b', 'invalid_error', 'audit')} 2`,
+    `${labels('c', 'invalid_error', 'warn')} 2`,
+    `${labels('b', 'invalid_error', 'allow')} 1`,
+    `${labels('b', 'compile_error', 'deny')} 1`,
+  ];
+  expect(samplesOf('validating_admission_policy_check_total')).toEqual(expected);
+  expect(samplesOf('validating_admission_policy_check_duration_seconds_count')).toEqual(expected);
+  const about = '{name="p",kind="policy",type="validate",operation="CREATE"}';
+  expect(samplesOf('admission_match_condition_evaluation_errors_total')).toEqual([`${about} 1`]);
 });

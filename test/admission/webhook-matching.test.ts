@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission.ts';
 import { FollowedObjects } from '../../src/admission/cluster-objects.ts';
+import { type ConditionsAnswer, evaluateConditions } from '../../src/admission/match-conditions.ts';
 import { Namespaces, objectSelected } from '../../src/admission/match-resources.ts';
-import {
-  evaluateConditions,
-  HookList,
-  toWebhooks,
-  type Webhook,
-} from '../../src/admission/webhooks/webhook.ts';
+import { Rights } from '../../src/admission/policies/rights.ts';
+import { HookList, toWebhooks, type Webhook } from '../../src/admission/webhooks/webhook.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
+import { PolicyCompiler } from '../../src/cel/policies/compiler.ts';
+import { toCel } from '../../src/cel/program.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
@@ -181,22 +180,33 @@ test('a namespace that does not exist is told, but only by a webhook that looks 
   expect(await select(webhookOf({ namespaceSelector: BLUE, objectSelector: BLUE }), attributes)).toBe(false);
 });
 
-const conditions = (...expressions: string[]) =>
-  evaluateConditions(
-    expressions.map((expression) => ({ name: expression, expression })),
-    { object: { metadata: { name: 'a' } }, oldObject: null, request: { operation: 'CREATE' } },
-  );
-
-test('conditions must all hold, and one that does not decides whatever became of the others', () => {
-  expect(
-    conditions('object.metadata.name == "a"', 'oldObject == null', 'request.operation == "CREATE"'),
-  ).toEqual({ matches: true });
-  expect(conditions('true', 'false')).toEqual({ matches: false });
-  expect(conditions('object.nothing == 1', 'false')).toEqual({ matches: false });
-  expect(conditions('true', 'object.nothing == 1')).toMatchObject({
-    errors: [expect.stringMatching(/^expression 'object.nothing == 1' resulted in error: /)],
+const conditions = (...expressions: string[]): Promise<ConditionsAnswer> => {
+  const compiler = new PolicyCompiler(false);
+  const compiled = expressions.map((name) => ({ name, check: compiler.compile(name, 'bool') }));
+  return evaluateConditions(compiled, {
+    given: { object: toCel({ metadata: { name: 'a' } }), oldObject: null },
+    rights: new Rights({ decide: async () => ({ allowed: false, reason: '' }) }, NOBODY),
+    report: { failed: () => {}, took: () => {} },
   });
-  expect(conditions('object.metadata.name')).toEqual({
-    errors: ["expression 'object.metadata.name' gave no boolean"],
+};
+
+const NOBODY = { username: 'nobody', uid: '', groups: [], extra: {} };
+
+test('conditions must all hold, and one that does not decides whatever became of the others', async () => {
+  expect(await conditions('object.metadata.name == "a"', 'oldObject == null')).toEqual({ matches: true });
+  expect(await conditions('true', 'false')).toEqual({ matches: false });
+  expect(await conditions('object.nothing == 1', 'false')).toEqual({ matches: false });
+  const why = (name: string) => `expression 'object.${name} == 1' resulted in error: no such key: ${name}`;
+  expect(await conditions('true', 'object.no == 1')).toEqual({ why: why('no') });
+  expect(await conditions('object.no == 1', 'object.none == 1')).toEqual({
+    why: `[${why('no')}, ${why('none')}]`,
+  });
+  expect(await conditions('object.metadata.name')).toEqual({
+    why: 'compilation error: must evaluate to bool',
+  });
+  const list = `[${'0,'.repeat(400)}0]`;
+  const costly = Array.from({ length: 9 }, () => `${list}.all(x, ${list}.all(y, y == x))`);
+  expect(await conditions(...costly)).toEqual({
+    why: 'validation failed due to running out of cost budget, no further validation rules will be run',
   });
 });

@@ -349,3 +349,42 @@ test('the old format is one line a person can read', async () => {
     'groups="\\"developers\\",\\"system:authenticated\\"" as="<self>" asgroups="<lookup>" user-agent="curl \\"x\\"" namespace="ns" uri="/api/v1/namespaces/ns/pods" response="200"',
   );
 });
+
+test('a request that took longer than half a second says what it waited for', async () => {
+  const { auditor, events } = start('- level: Metadata');
+  const slow = requestOf('GET', '/api/v1/namespaces/n/secrets/s');
+  Object.assign(slow, { receivedAt: new Date('2026-11-21T08:00:00.000Z') });
+  slow.waits.mutatingWebhooks = 600.5;
+  slow.waits.storage = 12;
+  await audit({ auditor }, slow, async () => answer(SECRET));
+  const quick = requestOf('GET', '/api/v1/namespaces/n/secrets/s');
+  Object.assign(quick, { receivedAt: new Date('2026-11-21T08:00:00.734Z') });
+  quick.waits.storage = 12;
+  await audit({ auditor }, quick, async () => answer(SECRET));
+  expect(events().map(({ stage, annotations }) => [stage, annotations])).toEqual([
+    ['RequestReceived', undefined],
+    [
+      'ResponseComplete',
+      {
+        'apiserver.latency.k8s.io/etcd': '12ms',
+        'apiserver.latency.k8s.io/mutating-webhook': '600.5ms',
+        'apiserver.latency.k8s.io/total': '1.234s',
+      },
+    ],
+    ['RequestReceived', undefined],
+    ['ResponseComplete', undefined],
+  ]);
+});
+
+test('an annotation may belong to a level of its own', async () => {
+  for (const level of ['Metadata', 'Request']) {
+    const { auditor, events } = start(`- level: ${level}\n  omitStages: [RequestReceived]`);
+    const request = requestOf('GET', '/api/v1/namespaces/n/secrets/s');
+    await audit({ auditor }, request, async () => {
+      request.audit?.annotate('always', 'a');
+      request.audit?.annotate('patch', 'b', 'Request');
+      return answer(SECRET);
+    });
+    expect(events()[0].annotations).toEqual({ always: 'a', ...(level === 'Request' ? { patch: 'b' } : {}) });
+  }
+});

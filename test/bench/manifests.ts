@@ -44,9 +44,10 @@ function pod(namespace: string, name: string): object {
         'prometheus.io/scrape': 'true',
         'prometheus.io/port': '8080',
       },
+      // Of a kind that is not served: pods of a replica set that is not there would be deleted by the garbage collector.
       ownerReferences: [
         {
-          apiVersion: 'apps/v1',
+          apiVersion: 'apps.bench/v1',
           kind: 'ReplicaSet',
           name: 'web-6d4b75cb6d',
           uid: '0d4c1e9e-7f5d-4cf4-9b0e-0f3d8d6a8a11',

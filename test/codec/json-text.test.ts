@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
-import { fractionError, parseJsonText } from '../../src/codec/json-text.ts';
+import { decodeObject } from '../../src/codec/decode.ts';
+import { DecodeError } from '../../src/codec/decode-error.ts';
+import { parseJsonText } from '../../src/codec/json-text.ts';
 
 const duplicatesOf = (text: string): readonly string[] => parseJsonText(Buffer.from(text)).duplicates;
 
@@ -44,10 +46,17 @@ test.each(['', '{', '}', ']]', '{"a', '{"a\\', '{"a":"\\', '{"a":1,"a":', '[1:2]
 
 const types = loadTypes();
 
-/** Undefined too where there is nothing to look at again. */
+/** Undefined for a document that can be decoded, or need not be read as it is written. */
 function errorIn(text: string, type = 'core/v1.Pod'): string | undefined {
-  const { fractions } = parseJsonText(Buffer.from(text));
-  return fractions === undefined ? undefined : fractionError(fractions(), types.message(type));
+  const { written } = parseJsonText(Buffer.from(text));
+  if (written === undefined) return undefined;
+  try {
+    decodeObject(written(), types.message(type));
+    return undefined;
+  } catch (error) {
+    if (error instanceof DecodeError) return error.message;
+    throw error;
+  }
 }
 
 const refused = (number: string, place: string): string =>
@@ -70,6 +79,12 @@ test.each([
   ],
   ['{"a":1,"a":2,"spec":{"priority":1.0}}', refused('1.0', 'PodSpec.spec.priority of type int32')],
   ['{"\\u0061":1,"spec":{"priority":1.0}}', refused('1.0', 'PodSpec.spec.priority of type int32')],
+  ['{"spec":{"priority":1.50}}', refused('1.50', 'PodSpec.spec.priority of type int32')],
+  ['{"spec":{"priority":1e400}}', refused('1e400', 'PodSpec.spec.priority of type int32')],
+  [
+    '{"spec":{"nodeName":1.0}}',
+    'json: cannot unmarshal number into Go struct field PodSpec.spec.nodeName of type string',
+  ],
 ])('%s has an integer that Go does not take for one', (text, error) => {
   expect(errorIn(text)).toBe(error);
 });
@@ -83,7 +98,7 @@ test.each([
 });
 
 test('only numbers that are written so have a document read again', () => {
-  const again = (text: string): boolean => parseJsonText(Buffer.from(text)).fractions !== undefined;
+  const again = (text: string): boolean => parseJsonText(Buffer.from(text)).written !== undefined;
   expect(again('{"a":"1.0e3","b":[true,false,null,-10,{"c.e1":1}]}')).toBe(false);
   for (const number of ['1.5', '1e3', '1E3', '-0.1', '1e+3'])
     for (const text of [`{"a":${number}}`, `{"a": ${number} }`, `[1,${number}]`, `{"a":[\n${number}\n]}`])

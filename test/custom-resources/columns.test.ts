@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { CustomResourceColumnDefinition } from '../../src/api/types/apiextensions/v1.ts';
-import { toColumns, toScaleColumns } from '../../src/custom-resources/columns.ts';
+import { SCALE_COLUMNS, toColumns } from '../../src/custom-resources/columns.ts';
 import { toDated, toUndated, UNDATED } from '../../src/object/ages.ts';
 import { parseExactly } from '../../src/object/exact-json.ts';
 
@@ -138,7 +138,7 @@ test('a path that cannot be read ends the columns', () => {
 });
 
 test('the table of a scale shows what is wanted, what is there, and the age', () => {
-  const { columns, cells } = toScaleColumns();
+  const { columns, cells } = SCALE_COLUMNS;
   expect(columns.map(({ name }) => name)).toEqual(['Name', 'Desired', 'Available', 'Age']);
   expect(cells(objectOf({ spec: { replicas: 3 }, status: { replicas: 2 } }), NOW)).toEqual(['w', 3, 2, '2m']);
 });

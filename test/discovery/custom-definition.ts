@@ -42,6 +42,7 @@ export function customDefinition(options: CustomOptions = {}): ResourceDefinitio
     message: notAsked,
     decode: notAsked,
     validate: notAsked,
+    validateStatus: notAsked,
     from: notAsked,
     through: notAsked,
   };

@@ -106,6 +106,26 @@ export class LaggingStore implements Store {
   }
 }
 
+/** A client on any store. */
+export function createClientOn(
+  store: Store,
+  registry: Registry,
+  plugins: readonly AdmissionPlugin[] = [],
+): Client {
+  const types = loadTypes();
+  const now = (): Date => new Date('2026-02-02T00:00:00Z');
+  const writer = new ObjectWriter({
+    ...{ store, types, now },
+    admission: new AdmissionChain(plugins),
+    ownership: new Ownership({ types, registry, now }),
+    allocator: new ValueAllocator({} as never, []),
+    eventTtlMs: 0,
+    collectsGarbage: true,
+    gatedFields: new GatedFields(() => true, types),
+  });
+  return new Client({ store, registry, writer });
+}
+
 /** A client whose writes are real but for the database. */
 export function createTestClient(options: {
   readonly definitions: readonly ResourceDefinition[];
@@ -118,16 +138,5 @@ export function createTestClient(options: {
     (key) => registry.findStorage(key)?.fields.read ?? (() => ({})),
     options.watch,
   );
-  const types = loadTypes();
-  const now = (): Date => new Date('2026-02-02T00:00:00Z');
-  const writer = new ObjectWriter({
-    ...{ store, types, now },
-    admission: new AdmissionChain(options.plugins?.(store) ?? []),
-    ownership: new Ownership({ types, registry, now }),
-    allocator: new ValueAllocator({} as never, []),
-    eventTtlMs: 0,
-    collectsGarbage: true,
-    gatedFields: new GatedFields(() => true, types),
-  });
-  return { client: new Client({ store, registry, writer }), store, registry };
+  return { client: createClientOn(store, registry, options.plugins?.(store) ?? []), store, registry };
 }

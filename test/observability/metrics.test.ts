@@ -70,9 +70,26 @@ test('a deprecated metric is hidden until it is asked for', async () => {
   };
   for (const showHidden of [false, true]) {
     const metrics = new Metrics({ ...policy, showHidden });
-    new RequestMetrics(metrics).answered(kind, 200, 0.1, 10);
+    new RequestMetrics(metrics).answered(kind, 200, { seconds: 0.1, sizeBytes: 10, waitedMs: 0 });
     expect((await metrics.text()).includes('apiserver_request_slo_duration_seconds_count')).toBe(showHidden);
   }
+});
+
+test('what a request waited for others is not in the time that the server answers for', async () => {
+  const metrics = new Metrics();
+  const pods = {
+    verb: 'POST',
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    subresource: '',
+    scope: 'resource',
+  };
+  const answered = { seconds: 2, sizeBytes: 10, waitedMs: 1500 };
+  new RequestMetrics(metrics).answered({ ...pods, dryRun: '' }, 201, answered);
+  const text = await metrics.text();
+  expect(text).toMatch(/^apiserver_request_duration_seconds_sum\{.*\} 2$/m);
+  expect(text).toMatch(/^apiserver_request_sli_duration_seconds_sum\{.*\} 0.5$/m);
 });
 
 test('a burst between two scrapes is seen', () => {

@@ -46,3 +46,17 @@ test('an error ends its span and goes on', async () => {
   await expect(failing).rejects.toThrow('no');
   expect(names()).toEqual(['request']);
 });
+
+test('a part knows its name for other servers, and notes what happens, where it is sampled', async () => {
+  const seen: (string | undefined)[] = [];
+  for (const rate of [1_000_000, undefined]) {
+    const { tracing } = record(rate);
+    await tracing.request({ name: 'request', traceparent: undefined, attributes: {} }, () =>
+      tracing.part('call', {}, async (span) => {
+        span.event('sent');
+        seen.push(span.traceparent);
+      }),
+    );
+  }
+  expect(seen).toEqual([expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/), undefined]);
+});

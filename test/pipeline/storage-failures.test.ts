@@ -7,6 +7,7 @@ import { RequestMetrics } from '../../src/observability/request-metrics.ts';
 import { NO_TRACING } from '../../src/observability/tracing.ts';
 import { createPipeline } from '../../src/pipeline/pipeline.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
+import { Waits } from '../../src/request/waits.ts';
 import { StorageError, type StorageFailure } from '../../src/storage/errors.ts';
 import { reviewToken } from '../../src/verbs/reviews.ts';
 
@@ -23,6 +24,7 @@ const toRequest = (verb: string, headers: Record<string, string> = {}): ApiReque
     ...{ headers, verb, target: { ...POD, subresource: '', subpath: '' }, userAgent: '', aborted: false },
     raw: { headers: Object.entries(headers).flat() },
     signal: new AbortController().signal,
+    waits: new Waits(),
     warn: () => {},
   }) as unknown as ApiRequest;
 

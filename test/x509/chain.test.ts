@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { expect, test } from 'vitest';
 import { type Certificate, readCertificate } from '../../src/x509/certificate.ts';
-import { findClientChain } from '../../src/x509/chain.ts';
+import { findChain } from '../../src/x509/chain.ts';
 import { certificatesIn } from '../../src/x509/pem.ts';
 import { Authority, type AuthorityOptions, type LeafOptions } from '../kit/pki.ts';
 
@@ -32,12 +32,13 @@ async function judge({ root = {}, between = [], leaf = {} }: Links): Promise<str
   const { cert } = await last.issue({ subject: 'CN=alice', ...leaf });
   const read = (pem: string): Certificate => readCertificate(certificatesIn(pem)[0] as Buffer);
   try {
-    const chain = findClientChain({
+    const question = {
       leaf: read(cert),
       intermediates: issuers.slice(1).map(({ pem }) => read(pem)),
       authorities: [read(authority.pem)],
       nowMs: Date.now(),
-    });
+    };
+    const chain = findChain(question, 'clients');
     return `let in by ${chain.length}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -197,11 +198,12 @@ test('of several certificates of one name, the one is found that leads to an aut
   const decoys = await Promise.all(Array.from({ length: 5 }, () => Authority.create('between')));
   const read = (pem: string): Certificate => readCertificate(certificatesIn(pem)[0] as Buffer);
   const { cert } = await good.issue({ subject: 'CN=alice' });
-  const chain = findClientChain({
+  const question = {
     leaf: read(cert),
     intermediates: [...decoys, good].map(({ pem }) => read(pem)),
     authorities: [read(root.pem)],
     nowMs: Date.now(),
-  });
+  };
+  const chain = findChain(question, 'clients');
   expect(chain.map(({ subject }) => subject.commonName)).toEqual(['alice', 'between', 'root']);
 });

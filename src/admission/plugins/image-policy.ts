@@ -8,6 +8,7 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { objectAt, objectOf, stringOf } from '../../object/json-values.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../../outbound/http-client.ts';
+import { goDuration } from '../../util/go-duration.ts';
 import { pause } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../plugin.ts';
@@ -258,15 +259,4 @@ function readMs(policy: JsonObject, name: string, range: Range, problems: FieldE
       wrong(field, `valid value is between ${range.least} and ${range.most}, got ${goDuration(ms)}`),
     );
   return ms;
-}
-
-/** A duration of whole milliseconds as Go writes it: `2h0m0s`, `-2ms`. */
-function goDuration(ms: number): string {
-  const sign = ms < 0 ? '-' : '';
-  const size = Math.abs(ms);
-  if (size < SECOND_MS) return `${sign}${size}ms`;
-  const minutes = Math.floor(size / MINUTE_MS);
-  const seconds = `${(size % MINUTE_MS) / SECOND_MS}s`;
-  if (minutes === 0) return `${sign}${seconds}`;
-  return `${sign}${minutes < 60 ? '' : `${Math.floor(minutes / 60)}h`}${minutes % 60}m${seconds}`;
 }

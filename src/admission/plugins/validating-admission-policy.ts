@@ -1,6 +1,7 @@
 import { StatusError } from '../../api/status.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import type { ConditionsReport } from '../match-conditions.ts';
 import {
   type EquivalentsOf,
   Namespaces,
@@ -8,6 +9,7 @@ import {
   RequestMatcher,
   type ResourceVersion,
 } from '../match-resources.ts';
+import { type AdmissionMetrics, reportConditions } from '../metrics.ts';
 import { describePlugin } from '../plugin.ts';
 import {
   ConfigurationError,
@@ -17,7 +19,7 @@ import {
   type ParamSource,
   RequestBindings,
 } from '../policies/bindings.ts';
-import { AnnotationValues, act, type Denial, denied, judge } from '../policies/judge.ts';
+import { AnnotationValues, act, count, type Denial, denied, judge } from '../policies/judge.ts';
 import { type Binding, type Hook, Hooks, type Policy } from '../policies/policy.ts';
 import { Rights, type RightsOracle } from '../policies/rights.ts';
 
@@ -27,6 +29,7 @@ export interface PolicyParts {
   readonly equivalentsOf: EquivalentsOf;
   readonly convert: ConvertTo;
   readonly rights: RightsOracle;
+  readonly admissionMetrics: AdmissionMetrics;
   /** Calls back when the set of served resources changes. */
   readonly onResources: (changed: () => void) => void;
 }
@@ -109,16 +112,26 @@ class Dispatch {
         attributes.namespace === '' ? undefined : await this.#parts.namespaces.get(attributes.namespace);
       for (const param of params) {
         const given = await this.#bindings.for(matched, namespace, param);
-        const judgement = await judge(policy, given, this.#rights);
+        const judgement = await judge(policy, given, this.#rights, this.#reportOf(policy));
+        count(this.#parts.admissionMetrics, policy, binding, judgement);
         for (const failure of judgement.failures)
           this.#denials.push(...act(attributes, policy, binding, failure));
         for (const { key, value } of judgement.annotations) annotations.add(key, value);
-        for (const message of judgement.errors)
+        for (const { message } of judgement.errors)
           this.#denials.push({ policy: policy.name, binding: binding.name, message, reason: '' });
       }
     } catch (error) {
       this.#misconfigured(error, policy, binding);
     }
+  }
+
+  #reportOf({ name }: Policy): ConditionsReport {
+    const { operation } = this.#attributes;
+    return reportConditions(this.#parts.admissionMetrics, {
+      ...{ name, operation },
+      kind: 'policy',
+      phase: 'validate',
+    });
   }
 
   /** @throws ConfigurationError */

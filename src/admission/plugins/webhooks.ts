@@ -1,13 +1,18 @@
 import type { ApiObject, JsonValue } from '../../api/object-meta.ts';
 import { internalError, StatusError } from '../../api/status.ts';
+import { assertWithinLimits } from '../../object/document-limits.ts';
 import { copyJson, equal } from '../../object/equality.ts';
-import { parseJson } from '../../object/exact-json.ts';
+import { parseAsWritten, parseJson } from '../../object/exact-json.ts';
+import { goEscaped } from '../../object/go-json.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
 import { isObject } from '../../object/json-values.ts';
 import { parseOwners } from '../../object/managed-fields/owners.ts';
+import { showWritten } from '../../object/written-number.ts';
+import type { ActiveSpan } from '../../observability/tracing.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
+import { CallError, type Take } from '../webhooks/call.ts';
 import {
   Dispatch,
   fromWebhookForm,
@@ -18,9 +23,10 @@ import {
   type WebhookParts,
 } from '../webhooks/dispatch.ts';
 import type { Verdict } from '../webhooks/review.ts';
-import type { Candidate } from '../webhooks/webhook.ts';
+import type { Candidate, Webhook } from '../webhooks/webhook.ts';
 
 const MUTATION = 'mutation.webhook.admission.k8s.io/';
+const PATCH = 'patch.webhook.admission.k8s.io/';
 
 /**
  * Calls mutating webhooks one after the other. Each sees the object as the ones before left it, in the version that it asked for.
@@ -47,6 +53,14 @@ interface Progress {
   changed: boolean;
   /** The object as the webhooks left it. */
   output: ApiObject | undefined;
+}
+
+/** What applying a patch belongs to. */
+interface Applying {
+  readonly attributes: AdmissionAttributes;
+  /** `round_0_index_3` */
+  readonly place: string;
+  readonly span: ActiveSpan;
 }
 
 class MutatingWebhooks {
@@ -89,11 +103,18 @@ class MutatingWebhooks {
     const { webhook, index } = candidate;
     if (!(await this.#dispatch.isCalled(candidate, attributes))) return;
     if (round > 0 && !progress.again.has(webhook.key)) return;
-    const place = `${MUTATION}round_${round}_index_${index}`;
-    const verdict = await this.#dispatch.call(candidate, attributes, `failed-open.${place}`);
-    const changed = verdict !== undefined && (await this.#apply(verdict, candidate, attributes));
+    const place = `round_${round}_index_${index}`;
     const { configuration, name } = webhook;
-    attributes.annotate(place, JSON.stringify({ configuration, webhook: name, mutated: changed }));
+    let changed = false;
+    try {
+      const note = `failed-open.${MUTATION}${place}`;
+      const take: Take<boolean> = (verdict, span) =>
+        this.#apply(verdict, candidate, { attributes, place, span });
+      changed = (await this.#dispatch.call(candidate, attributes, { note, take })) ?? false;
+    } finally {
+      const value = JSON.stringify({ configuration, webhook: name, mutated: changed });
+      attributes.annotate(`${MUTATION}${place}`, value);
+    }
     if (changed) {
       progress.changed = true;
       requireAgain(progress);
@@ -105,21 +126,21 @@ class MutatingWebhooks {
   async #apply(
     { patch, patchType }: Verdict,
     candidate: Candidate,
-    attributes: AdmissionAttributes,
+    { attributes, place, span }: Applying,
   ): Promise<boolean> {
     const operations = patch === undefined ? [] : patchOf(patch);
     if (Array.isArray(operations) && operations.length === 0) return false;
-    const name = JSON.stringify(candidate.webhook.name);
+    const { webhook } = candidate;
     const { object } = attributes;
     if (object === undefined)
       throw internalError(
-        `admission webhook ${name} attempted to modify the object, which is not supported for this operation`,
+        `admission webhook ${JSON.stringify(webhook.name)} attempted to modify the object, which is not supported for this operation`,
       );
     if (patchType !== 'JSONPatch')
-      throw internalError(
-        `failed calling webhook ${name}: unsupported patch type ${JSON.stringify(patchType)}`,
-      );
+      throw new CallError(webhook, `unsupported patch type ${JSON.stringify(patchType)}`);
     const next = await this.#patched({ ...attributes, object }, candidate, operations).catch(blame);
+    span.event('Patch applied');
+    attributes.annotate(`${PATCH}${place}`, toPatchNote(webhook, operations), 'Request');
     if (next === undefined) return false;
     keepNamespace(attributes, next);
     replaceContent(object, next);
@@ -143,6 +164,22 @@ class MutatingWebhooks {
   }
 }
 
+/** The value of the annotation that shows a patch, as Go writes it. */
+function toPatchNote({ configuration, name }: Webhook, operations: JsonValue): string {
+  const patch = (Array.isArray(operations) ? operations : []).map(toOperationNote).join(',');
+  const head = goEscaped(JSON.stringify({ configuration, webhook: name }).slice(0, -1));
+  return `${head},"patch":[${patch}],"patchType":"JSONPatch"}`;
+}
+
+/** An operation is a map, whose keys Go sorts; its values stay as they are written. */
+function toOperationNote(operation: JsonValue): string {
+  if (!isObject(operation)) return 'null';
+  const fields = Object.keys(operation)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${JSON.stringify(operation[key] ?? null, showWritten)}`);
+  return goEscaped(`{${fields.join(',')}}`);
+}
+
 function requireAgain({ asked, again }: Progress): void {
   for (const key of asked) again.add(key);
   asked.clear();
@@ -151,7 +188,17 @@ function requireAgain({ asked, again }: Progress): void {
 function patchOf(patch: Buffer): JsonValue {
   const error = jsonSyntaxError(patch);
   if (error !== undefined) throw internalError(error);
-  return internally(() => parseJson(patch.toString('utf8')));
+  return internally(() => readPatch(patch.toString('utf8')));
+}
+
+/** Where a number has a point or an exponent, `1.0` is told from `1`: the result is decoded like a body. */
+const readPatch = (text: string): JsonValue =>
+  /\d[.eE]/.test(text) ? withinLimits(parseAsWritten(text)) : parseJson(text);
+
+/** @throws SyntaxError, StatusError 413 */
+function withinLimits(value: JsonValue): JsonValue {
+  assertWithinLimits(value);
+  return value;
 }
 
 /** @throws StatusError */
@@ -223,9 +270,11 @@ async function ask(
     if (await dispatch.isCalled(candidate, attributes)) called.push(candidate);
   const failures: unknown[] = [];
   const calls = called.map((candidate, index) =>
-    dispatch.call(candidate, attributes, `${FAILED_OPEN}${index}`).catch((error: unknown) => {
-      failures.push(error);
-    }),
+    dispatch
+      .call(candidate, attributes, { note: `${FAILED_OPEN}${index}`, take: () => undefined })
+      .catch((error: unknown) => {
+        failures.push(error);
+      }),
   );
   await Promise.all(calls);
   if (failures.length > 0) throw failures[0];

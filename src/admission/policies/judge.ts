@@ -1,20 +1,22 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StatusError, type StatusReason } from '../../api/status.ts';
-import { describeFailure } from '../../cel/issues.ts';
-import { type Bindings, PolicyVariables } from '../../cel/policies/compiler.ts';
-import type { Compiled } from '../../cel/program.ts';
+import type { Bindings } from '../../cel/policies/compiler.ts';
 import { table } from '../../util/table.ts';
 import type { AdmissionAttributes } from '../admission.ts';
+import { type ConditionsReport, evaluateConditions } from '../match-conditions.ts';
+import type { AdmissionMetrics, PolicyAction, PolicyErrorType } from '../metrics.ts';
 import { refusal } from '../plugin.ts';
+import { BudgetError, Evaluation, type Outcome } from './evaluation.ts';
 import type { Binding, Policy, Validation } from './policy.ts';
 import type { Rights } from './rights.ts';
 
 /** A policy's judgement of a request: a failure for each validation that does not hold, and the audit annotations. */
 interface Judgement {
   readonly failures: readonly Failure[];
+  /** Errors that let the request pass, because the policy fails open. */
+  readonly ignored: readonly Failure[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
   /** Annotations that could not be made, which refuse a request whatever the binding's actions. */
-  readonly errors: readonly string[];
+  readonly errors: readonly Failure[];
 }
 
 export interface Failure {
@@ -22,56 +24,58 @@ export interface Failure {
   readonly at: number;
   readonly message: string;
   readonly reason: string;
+  /** How long the validation took. */
+  readonly ms: number;
 }
 
-const ACCEPTED: Judgement = { failures: [], annotations: [], errors: [] };
+const ACCEPTED: Judgement = { failures: [], ignored: [], annotations: [], errors: [] };
 const MAX_MESSAGE_CHARS = 5 * 1024;
 
+const toError = (message: string, ms = 0, at = 0): Failure => ({ at, message, reason: '', ms });
+
 /** (Kubernetes: admission/plugin/policy/validating, Validate.) */
-export async function judge(policy: Policy, given: Bindings, rights: Rights): Promise<Judgement> {
-  const failed = (message: string): Judgement =>
-    policy.failsClosed ? { ...ACCEPTED, failures: [{ at: 0, message, reason: '' }] } : ACCEPTED;
+export async function judge(
+  policy: Policy,
+  given: Bindings,
+  rights: Rights,
+  report: ConditionsReport,
+): Promise<Judgement> {
+  const { conditions, variables, failsClosed } = policy;
+  if (conditions.length > 0) {
+    const call = { given: { ...given, namespaceObject: null }, variables, rights, report };
+    const met = await evaluateConditions(conditions, call);
+    if ('why' in met) return failsClosed ? { ...ACCEPTED, failures: [toError(met.why)] } : ACCEPTED;
+    if (!met.matches) return ACCEPTED;
+  }
   try {
-    const unmet = await unmetConditions(policy, { ...given, namespaceObject: null }, rights);
-    if (unmet !== undefined) return unmet === '' ? ACCEPTED : failed(unmet);
-    const failures = await validate(policy, given, rights);
-    return { failures, ...(await annotate(policy, given, rights)) };
+    return { ...(await validate(policy, given, rights)), ...(await annotate(policy, given, rights)) };
   } catch (error) {
-    if (error instanceof BudgetError) return failed(error.message);
-    throw error;
+    if (!(error instanceof BudgetError)) throw error;
+    const failure = [toError(error.message)];
+    return { ...ACCEPTED, ...(failsClosed ? { failures: failure } : { ignored: failure }) };
   }
 }
 
-/** Undefined: all conditions are met. '': one is not met. Otherwise the errors. @throws BudgetError */
-async function unmetConditions(
-  { conditions, variables }: Policy,
+async function validate(
+  policy: Policy,
   given: Bindings,
   rights: Rights,
-): Promise<string | undefined> {
-  if (conditions.length === 0) return undefined;
-  const evaluation = new Evaluation(given, variables, { rights, budget: CONDITIONS_BUDGET });
-  const outcomes: Outcome[] = [];
-  for (const { check } of conditions) outcomes.push(await evaluation.run(check));
-  if (outcomes.some((outcome) => 'value' in outcome && outcome.value === false)) return '';
-  const errors = [...new Set(outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : [])))];
-  if (errors.length === 0) return undefined;
-  return errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`;
-}
-
-async function validate(policy: Policy, given: Bindings, rights: Rights): Promise<Failure[]> {
+): Promise<Pick<Judgement, 'failures' | 'ignored'>> {
   const { validations, variables, failsClosed } = policy;
   const evaluation = new Evaluation(given, variables, { rights, budget: BUDGET });
   const outcomes: Outcome[] = [];
   for (const { check } of validations) outcomes.push(await evaluation.run(check));
   const messages = new Evaluation(given, variables, { rights, budget: evaluation.left });
   const failures: Failure[] = [];
+  const errors: Failure[] = [];
   for (const [at, validation] of validations.entries()) {
     const outcome = outcomes[at];
     if (outcome === undefined || ('value' in outcome && outcome.value === true)) continue;
-    if ('value' in outcome) failures.push({ at, ...(await refusalText(validation, messages)) });
-    else if (failsClosed) failures.push({ at, message: outcome.error, reason: '' });
+    const { ms } = outcome;
+    if ('value' in outcome) failures.push({ at, ms, ...(await refusalText(validation, messages)) });
+    else (failsClosed ? failures : errors).push(toError(outcome.error, ms, at));
   }
-  return failures;
+  return { failures, ignored: errors };
 }
 
 /** The text about a validation that does not hold: its messageExpression, its message, or the expression. */
@@ -87,7 +91,7 @@ async function tell(messages: Evaluation, expression: Parameters<Evaluation['run
   try {
     return await messages.run(expression);
   } catch (error) {
-    if (error instanceof BudgetError) return { error: error.message };
+    if (error instanceof BudgetError) return { error: error.message, ms: 0 };
     throw error;
   }
 }
@@ -105,19 +109,18 @@ async function annotate(
 ): Promise<Pick<Judgement, 'annotations' | 'errors'>> {
   const evaluation = new Evaluation(given, variables, { rights, budget: BUDGET });
   const published: { key: string; value: string }[] = [];
-  const errors: string[] = [];
+  const errors: Failure[] = [];
   for (const { key, value: expression } of annotations) {
     const outcome = await evaluation.run(expression);
     if ('error' in outcome) {
-      if (failsClosed) errors.push(outcome.error);
+      if (failsClosed) errors.push(toError(outcome.error, outcome.ms));
     } else if (typeof outcome.value === 'string') {
       const value = outcome.value.trim();
       if (value !== '') published.push({ key, value });
     } else if (outcome.value !== null) {
       const type = typeof outcome.value;
-      errors.push(
-        `valueExpression '${expression.expression}' resulted in unsupported return type: ${type}. Return type must be either string or null.`,
-      );
+      const why = `valueExpression '${expression.expression}' resulted in unsupported return type: ${type}. Return type must be either string or null.`;
+      errors.push(toError(why, outcome.ms));
     }
   }
   return { annotations: published, errors };
@@ -125,71 +128,6 @@ async function annotate(
 
 /** Budget for all expressions of one kind of one policy for one binding (Kubernetes: apis/cel, RuntimeCELCostBudget). */
 const BUDGET = 10_000_000;
-const CONDITIONS_BUDGET = 2_500_000;
-
-/** Expressions yield the event loop after this time. */
-const TURN_MS = 10;
-
-type Outcome = { readonly value: unknown } | { readonly error: string };
-
-class BudgetError extends Error {
-  constructor() {
-    super('validation failed due to running out of cost budget, no further validation rules will be run');
-  }
-}
-
-/** Runs expressions one after the other on the same variables, within one budget. */
-class Evaluation {
-  readonly #rights: Rights;
-  readonly #bindings: Bindings;
-  readonly #variables: PolicyVariables;
-  #left: number;
-  #since = performance.now();
-
-  constructor(
-    given: Bindings,
-    variables: ReadonlyMap<string, Compiled>,
-    { rights, budget }: { rights: Rights; budget: number },
-  ) {
-    this.#rights = rights;
-    this.#left = budget;
-    this.#variables = new PolicyVariables(variables, () => this.#bindings, budget);
-    this.#bindings = { ...given, variables: this.#variables };
-  }
-
-  get left(): number {
-    return this.#left;
-  }
-
-  /** @throws BudgetError */
-  async run(compiled: Compiled): Promise<Outcome> {
-    if (compiled.program === undefined) return { error: `compilation error: ${compiled.problem}` };
-    if (performance.now() - this.#since > TURN_MS) {
-      await nextTurn();
-      this.#since = performance.now();
-    }
-    for (;;) {
-      try {
-        const { result, cost } = compiled.program.run(this.#bindings);
-        this.#charge(cost + this.#variables.takeCost());
-        return { value: result };
-      } catch (error) {
-        if (error instanceof BudgetError) throw error;
-        this.#charge(this.#variables.takeCost());
-        if (!this.#rights.open)
-          return {
-            error: `expression '${compiled.expression}' resulted in error: ${describeFailure(error)}`,
-          };
-        await this.#rights.settle();
-      }
-    }
-  }
-
-  #charge(cost: number): void {
-    if (cost > this.#left) throw new BudgetError();
-    this.#left -= cost;
-  }
-}
 
 const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
 const MAX_ANNOTATION_BYTES = 10 * 1024;
@@ -231,6 +169,29 @@ function annotateFailure(attributes: AdmissionAttributes, binding: Binding, { at
     validationActions: binding.actions,
   };
   attributes.annotate(FAILURE_ANNOTATION, JSON.stringify([value]));
+}
+
+/** What metrics call the reason of a failure (Kubernetes: admission/plugin/policy/validating, ErrorType). */
+function errorTypeOf(message: string): PolicyErrorType {
+  if (message.startsWith('compilation')) return 'compile_error';
+  if (message.startsWith('validation failed due to running out of cost budget')) return 'out_of_budget';
+  return 'invalid_error';
+}
+
+const ACTIONS = { Deny: 'deny', Audit: 'audit', Warn: 'warn' } as const;
+
+/** Counts what a judgement led to. */
+export function count(
+  metrics: Pick<AdmissionMetrics, 'policyChecked'>,
+  policy: Policy,
+  binding: Binding,
+  { failures, ignored, errors }: Judgement,
+): void {
+  const told = (action: PolicyAction, { message, ms }: Failure): void =>
+    metrics.policyChecked(policy.name, binding.name, { error: errorTypeOf(message), action, ms });
+  for (const failure of failures) for (const action of binding.actions) told(ACTIONS[action], failure);
+  for (const failure of ignored) told('allow', failure);
+  for (const failure of errors) told('deny', failure);
 }
 
 /** Values of one policy's annotations, by key; several bindings may have made different ones. */

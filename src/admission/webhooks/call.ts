@@ -4,6 +4,7 @@ import { badRequest, StatusError, type StatusReason } from '../../api/status.ts'
 import type { AdmissionReview } from '../../api/types/admission/v1.ts';
 import type { Status } from '../../api/types/meta/v1.ts';
 import { isObject } from '../../object/json-values.ts';
+import type { ActiveSpan, Tracing } from '../../observability/tracing.ts';
 import { networkText } from '../../outbound/http-client.ts';
 import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
 import type { AdmissionAttributes } from '../admission.ts';
@@ -21,32 +22,63 @@ import type { Candidate, Webhook } from './webhook.ts';
 
 /** A webhook could not be called, or its answer is invalid; failurePolicy decides about the write. */
 export class CallError extends Error {
-  constructor(webhook: Webhook, why: string, options?: ErrorOptions) {
+  /** For metrics: that of the answer, or what stands for none. */
+  readonly code: number;
+
+  constructor(
+    webhook: Pick<Webhook, 'name'>,
+    why: string,
+    { code = NO_ANSWER, ...options }: CallErrorOptions = {},
+  ) {
     super(`failed calling webhook ${JSON.stringify(webhook.name)}: ${why}`, options);
     this.name = 'CallError';
+    this.code = code;
+  }
+}
+
+interface CallErrorOptions extends ErrorOptions {
+  readonly code?: number;
+}
+
+const NO_ANSWER = 400;
+const INVALID_ANSWER = 503;
+
+/** A webhook refuses the write. */
+export class WebhookRefusal extends Error {
+  readonly refusal: StatusError;
+
+  constructor(refusal: StatusError) {
+    super(refusal.message);
+    this.refusal = refusal;
   }
 }
 
 interface Callee {
   readonly clients: WebhookClients;
   readonly types: TypeLibrary;
+  readonly tracing: Tracing;
   readonly mutating: boolean;
 }
+
+/** What is done with the answer of a webhook that lets the write pass, as a part of the call. */
+export type Take<Result> = (verdict: Verdict, span: ActiveSpan) => Promise<Result> | Result;
 
 /** A longer answer is an error. The same bound holds for requests. */
 const MAX_ANSWER_BYTES = 3 * 1024 * 1024;
 
 /**
- * Calls a webhook and passes on its warnings and audit annotations. Messages are Kubernetes'
+ * Calls a webhook and passes on its warnings and audit annotations. Messages and spans are Kubernetes'
  * (admission/plugin/webhook/{mutating,validating}).
  * @throws CallError
- * @throws StatusError when the webhook refuses the write, or must not be called in a dry run
+ * @throws WebhookRefusal
+ * @throws StatusError when the webhook must not be called in a dry run, or `take` does
  */
-export async function callWebhook(
+export async function callWebhook<Result>(
   callee: Callee,
   attributes: AdmissionAttributes,
   asked: { readonly candidate: Candidate; readonly objects: SeenObjects },
-): Promise<Verdict> {
+  take: Take<Result>,
+): Promise<Result> {
   const { webhook } = asked.candidate;
   if (attributes.dryRun && webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun')
     throw badRequest(`admission webhook ${JSON.stringify(webhook.name)} does not support dry run`);
@@ -54,23 +86,66 @@ export async function callWebhook(
     reviewVersionOf(webhook.reviewVersions),
   );
   const { uid, review } = createReview(version, attributes, asked);
-  const signal = attributes.caller?.signal ?? NEVER;
-  const answer = await post(callee, webhook, { review, version, signal });
-  const verdict = failing(webhook, 'received invalid webhook response', () =>
-    toVerdict(answer, { version, uid, mutating: callee.mutating }),
-  );
-  for (const [key, value] of Object.entries(verdict.auditAnnotations))
-    attributes.annotate(`${webhook.name}/${key}`, value);
-  for (const warning of verdict.warnings) attributes.warn(warning);
-  if (!verdict.allowed) throw toRefusal(webhook, verdict.status);
-  return verdict;
+  const name = `Call ${callee.mutating ? 'mutating' : 'validating'} webhook`;
+  return callee.tracing.part(name, spanOf(attributes, asked.candidate, uid), async (span) => {
+    const answer = await timed(callee, attributes, () =>
+      post(callee, webhook, {
+        ...{ review, version },
+        signal: attributes.caller?.signal ?? NEVER,
+        traceparent: span.traceparent,
+      }),
+    );
+    span.event('Request completed');
+    const verdict = failing(
+      webhook,
+      'received invalid webhook response',
+      () => toVerdict(answer, { version, uid, mutating: callee.mutating }),
+      INVALID_ANSWER,
+    );
+    for (const [key, value] of Object.entries(verdict.auditAnnotations))
+      attributes.annotate(`${webhook.name}/${key}`, value);
+    for (const warning of verdict.warnings) attributes.warn(warning);
+    if (!verdict.allowed) throw new WebhookRefusal(toRefusal(webhook, verdict.status));
+    return take(verdict, span);
+  });
 }
 
-function failing<Result>(webhook: Webhook, what: string, work: () => Result): Result {
+function spanOf(
+  { subresource, operation }: AdmissionAttributes,
+  { webhook, served: { definition, version } }: Candidate,
+  uid: string,
+): Readonly<Record<string, string>> {
+  return {
+    configuration: webhook.configuration,
+    webhook: webhook.name,
+    resource: `${definition.group}/${version.version}, Resource=${definition.resource}`,
+    subresource,
+    operation,
+    UID: uid,
+  };
+}
+
+/** Mutating webhooks are waited for one after the other, validating ones at the same time. */
+async function timed<Result>(
+  { mutating }: Callee,
+  { waits }: AdmissionAttributes,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  const begun = performance.now();
+  try {
+    return await call();
+  } finally {
+    const ms = performance.now() - begun;
+    if (waits !== undefined && mutating) waits.mutatingWebhooks += ms;
+    else if (waits !== undefined) waits.validatingWebhooks = Math.max(waits.validatingWebhooks, ms);
+  }
+}
+
+function failing<Result>(webhook: Webhook, what: string, work: () => Result, code = NO_ANSWER): Result {
   try {
     return work();
   } catch (error) {
-    throw new CallError(webhook, `${what}: ${textOf(error)}`, { cause: error });
+    throw new CallError(webhook, `${what}: ${textOf(error)}`, { cause: error, code });
   }
 }
 
@@ -78,14 +153,15 @@ interface Question {
   readonly review: JsonObject;
   readonly version: ReviewVersion;
   readonly signal: AbortSignal;
+  readonly traceparent: string | undefined;
 }
 
 const NEVER = new AbortController().signal;
 
 async function post(
-  { clients, types }: Callee,
+  { clients, types }: Pick<Callee, 'clients' | 'types'>,
   webhook: Webhook,
-  { review, version, signal }: Question,
+  { review, version, signal, traceparent }: Question,
 ): Promise<AdmissionReview> {
   const query = `timeout=${webhook.timeoutMs / 1000}s`;
   let answer: Answer;
@@ -95,6 +171,7 @@ async function post(
       signal,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       query,
+      traceparent,
     });
   } catch (error) {
     const url = urlOf(webhook.client);
@@ -102,7 +179,8 @@ async function post(
     throw new CallError(webhook, why, { cause: error });
   }
   const problem = answerProblem(answer);
-  if (problem !== undefined) throw new CallError(webhook, `failed to call webhook: ${problem}`);
+  if (problem !== undefined)
+    throw new CallError(webhook, `failed to call webhook: ${problem}`, { code: answer.code });
   return failing(webhook, 'failed to call webhook', () => decodeReview(answer.body, version, types));
 }
 

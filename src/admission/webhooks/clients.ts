@@ -6,6 +6,7 @@ import type { JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { asObject, checkFields } from '../../object/field-errors.ts';
 import { stringOf } from '../../object/json-values.ts';
+import { clusterAddressOf } from '../../object/service-address.ts';
 import {
   type ClientCredentials,
   type ClientUsers,
@@ -101,16 +102,7 @@ export class WebhookClients {
   async #locate({ namespace, name, port }: ServiceReference): Promise<string> {
     const service = await this.#objects.find(SERVICES, namespace, name);
     if (service === undefined) throw new Error(`service "${name}" not found`);
-    const { clusterIP = '', externalName = '', ports = [], ...spec } = service.spec ?? {};
-    const type = spec.type || 'ClusterIP';
-    if (type === 'ExternalName') return externalName;
-    if (!['ClusterIP', 'NodePort', 'LoadBalancer'].includes(type))
-      throw new Error(`unsupported service type "${type}"`);
-    if (type === 'ClusterIP' && clusterIP === 'None')
-      throw new Error('cannot route to service with ClusterIP "None"');
-    if (!ports.some((one) => one.port === port))
-      throw new Error(`no service port ${port} found for service "${name}"`);
-    return clusterIP;
+    return clusterAddressOf(service, port);
   }
 }
 

@@ -2,19 +2,28 @@ import type { TypeLibrary } from '../../api/idl/types.ts';
 import { type ResourceOf, toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { badRequest, forbidden, internalError, StatusError } from '../../api/status.ts';
+import { CelAuthorizer } from '../../cel/libraries/authorizer.ts';
+import type { Bindings } from '../../cel/policies/compiler.ts';
+import { reviewedRequest } from '../../cel/policies/request.ts';
+import { toCel } from '../../cel/program.ts';
 import { decodeObject } from '../../codec/decode.ts';
 import { isObject } from '../../object/json-values.ts';
+import { withoutWritten } from '../../object/written-number.ts';
+import type { Tracing } from '../../observability/tracing.ts';
 import { toNamed, toStorage } from '../../registry/conversion.ts';
 import { readForChange } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { Namespaces, objectSelected } from '../match-resources.ts';
+import { evaluateConditions } from '../match-conditions.ts';
+import { Namespaces, namespaceOf, objectSelected } from '../match-resources.ts';
+import { type AdmissionMetrics, reportConditions, type WebhookCall } from '../metrics.ts';
 import type { PluginParts } from '../plugin.ts';
-import { CallError, callWebhook } from './call.ts';
+import { Rights, type RightsOracle } from '../policies/rights.ts';
+import { CallError, callWebhook, type Take, WebhookRefusal } from './call.ts';
 import { readWebhookConfig, WebhookClients, type WebhookCredentials, type WebhookWays } from './clients.ts';
-import { requestOf, type SeenObjects, type Verdict } from './review.ts';
-import { type Candidate, evaluateConditions, HookList, type WebhookConfiguration } from './webhook.ts';
+import { requestOf, type SeenObjects } from './review.ts';
+import { type Candidate, HookList, type WebhookConfiguration } from './webhook.ts';
 
 /** The parts of both webhook plugins. */
 export interface WebhookParts {
@@ -23,6 +32,10 @@ export interface WebhookParts {
   readonly types: TypeLibrary;
   readonly credentials: WebhookCredentials;
   readonly ways?: WebhookWays;
+  /** Answers conditions that ask about rights. */
+  readonly rights: RightsOracle;
+  readonly admissionMetrics: AdmissionMetrics;
+  readonly tracing: Tracing;
   /**
    * False while the server starts. Its writes then are necessary, and a webhook that does not answer, perhaps because it needs
    * this server, must not keep it from starting.
@@ -52,6 +65,7 @@ export class Dispatch {
   readonly #namespaces: Namespaces;
   readonly #clients: WebhookClients;
   readonly #mutating: boolean;
+  readonly #parts: WebhookParts;
   readonly #isServing: () => boolean;
   readonly #onFailure: WebhookParts['onFailure'];
 
@@ -61,6 +75,7 @@ export class Dispatch {
       resource: `${kind}webhookconfigurations`,
     };
     this.types = parts.types;
+    this.#parts = parts;
     this.#hooks = new HookList(parts.objects.follow(configurations), parts.registry);
     this.#namespaces = new Namespaces(parts.objects);
     this.#clients = new WebhookClients(parts.objects, parts.credentials, parts.ways);
@@ -79,40 +94,94 @@ export class Dispatch {
     const { webhook } = candidate;
     if (!objectSelected(webhook.objectSelector, attributes)) return false;
     if (!(await this.#namespaces.selected(webhook.namespaceSelector, attributes))) return false;
-    if (webhook.matchConditions.length === 0) return true;
-    const request = requestOf(attributes, candidate);
-    const answer = evaluateConditions(webhook.matchConditions, {
-      ...(await seenBy(candidate, attributes)),
-      request,
+    return webhook.matchConditions.length === 0 || this.#conditionsMatch(candidate, attributes);
+  }
+
+  async #conditionsMatch(candidate: Candidate, attributes: AdmissionAttributes): Promise<boolean> {
+    const { admissionMetrics: metrics, rights: oracle } = this.#parts;
+    const { webhook } = candidate;
+    const of = { name: webhook.name, kind: 'webhook', ...this.#phaseOf(attributes) } as const;
+    const rights = new Rights(oracle, attributes.user);
+    const answer = await evaluateConditions(webhook.matchConditions, {
+      given: await bindingsOf(candidate, attributes, rights),
+      rights,
+      report: reportConditions(metrics, of),
     });
-    if ('matches' in answer) return answer.matches;
-    if (webhook.ignoresFailures) return false;
-    const { errors } = answer;
-    const why = errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`;
-    throw forbidden(attributes.definition, attributes.name, why);
+    if ('why' in answer && !webhook.ignoresFailures)
+      throw forbidden(attributes.definition, attributes.name, answer.why);
+    const matches = 'matches' in answer && answer.matches;
+    if (!matches) metrics.excluded(of);
+    return matches;
+  }
+
+  #phaseOf({ operation }: AdmissionAttributes): Pick<WebhookCall, 'phase' | 'operation'> {
+    return { phase: this.#mutating ? 'admit' : 'validating', operation };
   }
 
   /**
-   * Undefined: the call failed, and the webhook's failurePolicy ignores that; `note` is recorded then.
+   * Answers what `take` made of the webhook's answer. Undefined: the call failed, and the webhook's failurePolicy ignores that;
+   * `note` is recorded then.
    * @throws StatusError
    */
-  async call(
+  async call<Result>(
     candidate: Candidate,
     attributes: AdmissionAttributes,
-    note: string,
-  ): Promise<Verdict | undefined> {
-    const callee = { clients: this.#clients, types: this.types, mutating: this.#mutating };
-    const objects = await seenBy(candidate, attributes);
+    { note, take }: { readonly note: string; readonly take: Take<Result> },
+  ): Promise<Result | undefined> {
+    const { types, tracing, admissionMetrics: metrics } = this.#parts;
+    const callee = { clients: this.#clients, types, tracing, mutating: this.#mutating };
+    const of = { name: candidate.webhook.name, ...this.#phaseOf(attributes) };
+    const begun = performance.now();
     try {
-      return await callWebhook(callee, attributes, { candidate, objects });
+      const objects = await seenBy(candidate, attributes);
+      const result = await callWebhook(callee, attributes, { candidate, objects }, take);
+      metrics.webhookCalled(of, performance.now() - begun, 200, false);
+      return result;
     } catch (error) {
-      if (!(error instanceof CallError)) throw error;
-      if (!candidate.webhook.ignoresFailures) throw internalError(error.message, error);
-      attributes.annotate(note, candidate.webhook.name);
+      const ms = performance.now() - begun;
+      if (!(error instanceof CallError)) throw this.#refused(error, of, ms);
+      const { ignoresFailures, name } = candidate.webhook;
+      const hasLeft = attributes.caller?.signal.aborted === true;
+      if (!ignoresFailures && !hasLeft) metrics.webhookRejected(of, 'calling_webhook_error', error.code);
+      metrics.webhookCalled(of, ms, error.code, !ignoresFailures);
+      if (!ignoresFailures) throw internalError(error.message, error);
+      if (!hasLeft) {
+        metrics.failedOpen(of);
+        attributes.annotate(note, name);
+      }
       this.#onFailure(error);
       return undefined;
     }
   }
+
+  /** What the client is told. */
+  #refused(error: unknown, of: WebhookCall, ms: number): unknown {
+    const { admissionMetrics: metrics } = this.#parts;
+    const refusal = error instanceof WebhookRefusal ? error.refusal : undefined;
+    const code = refusal?.status.code ?? 0;
+    metrics.webhookRejected(of, refusal === undefined ? 'apiserver_internal_error' : 'no_error', code);
+    metrics.webhookCalled(of, ms, code, true);
+    return refusal ?? error;
+  }
+}
+
+/** The variables of conditions. */
+async function bindingsOf(
+  candidate: Candidate,
+  attributes: AdmissionAttributes,
+  rights: Rights,
+): Promise<Bindings> {
+  const { object, oldObject } = await seenBy(candidate, attributes);
+  const { definition, subresource, name } = attributes;
+  const { group, resource } = definition;
+  const about = { group, resource, subresource, namespace: namespaceOf(attributes), name };
+  return {
+    object: toCel(object),
+    oldObject: toCel(oldObject),
+    request: reviewedRequest(requestOf(attributes, candidate)),
+    namespaceObject: null,
+    authorizer: new CelAuthorizer(rights.ask, {}, about),
+  };
 }
 
 async function seenBy(candidate: Candidate, attributes: AdmissionAttributes): Promise<SeenObjects> {
@@ -168,12 +237,13 @@ export async function fromWebhookForm(
   const { definition, subresource, operation, object } = attributes;
   const decode = (type: string): ApiObject => {
     const { object: decoded } = decodeObject(patched.value, patched.types.message(type));
+    withoutWritten(decoded);
     return typed(decoded, kind.kind, toApiVersion(kind));
   };
   const whole = (): Promise<ApiObject> => {
     const { custom } = served.definition;
     if (custom === undefined) return Promise.resolve(toStorage(decode(served.version.type), served));
-    const { object: read } = custom.decode(patched.value, false);
+    const { object: read } = custom.decode(withoutWritten(patched.value), false);
     const own = typed(read, kind.kind, toApiVersion(kind));
     return converted(definition.custom?.from(own) ?? own);
   };

@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { AdmissionResponse, AdmissionReview } from '../../api/types/admission/v1.ts';
 import type { Status } from '../../api/types/meta/v1.ts';
 import { decodeObject } from '../../codec/decode.ts';
+import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject, stringOf } from '../../object/json-values.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { namespaceOf } from '../match-resources.ts';
@@ -109,7 +110,7 @@ export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLi
 function parse(body: Buffer): JsonObject {
   let value: JsonValue;
   try {
-    value = JSON.parse(body.toString('utf8'));
+    value = parseJsonBytes(body);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UnreadableReview(`couldn't get version/kind; json parse error: ${why}`, { cause: error });

@@ -1,18 +1,19 @@
 import type { GroupVersionKind } from '../../api/names.ts';
-import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type {
+  MatchCondition,
   MutatingWebhook,
   MutatingWebhookConfiguration,
   ValidatingWebhook,
   ValidatingWebhookConfiguration,
   WebhookClientConfig,
 } from '../../api/types/admissionregistration/v1.ts';
-import { type CelProgram, compileCel } from '../../cel/program.ts';
+import { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry, ServedResource } from '../../registry/registry.ts';
 import { certificatesIn, toBundle } from '../../x509/pem.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
 import type { FollowedObjects } from '../cluster-objects.ts';
+import type { Condition } from '../match-conditions.ts';
 import {
   type ResourceRule,
   readRules,
@@ -34,7 +35,7 @@ export interface Webhook {
   readonly matchesEquivalents: boolean;
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
-  readonly matchConditions: readonly MatchCondition[];
+  readonly matchConditions: readonly Condition[];
   /** Whether a failed call lets the write pass. */
   readonly ignoresFailures: boolean;
   readonly sideEffects: string;
@@ -85,7 +86,7 @@ function toWebhook(
     matchesEquivalents: (webhook.matchPolicy || 'Equivalent') === 'Equivalent',
     namespaceSelector: readSelector(webhook.namespaceSelector),
     objectSelector: readSelector(webhook.objectSelector),
-    matchConditions: (webhook.matchConditions ?? []).map(toMatchCondition),
+    matchConditions: readConditions(webhook.matchConditions ?? []),
     ignoresFailures: webhook.failurePolicy === 'Ignore',
     sideEffects: webhook.sideEffects ?? '',
     timeoutMs: (timeoutSeconds || DEFAULT_TIMEOUT_SECONDS) * 1000,
@@ -111,55 +112,14 @@ function toAuthorities(caBundle: string): string {
   return toBundle(certificatesIn(Buffer.from(caBundle, 'base64').toString('latin1'))) || NOBODY;
 }
 
-/** An expression that must hold for a webhook to be called. */
-interface MatchCondition {
-  readonly name: string;
-  readonly expression: string;
-}
-
-/** The variables of expressions. `object` and `oldObject` are null when there is none. */
-interface ConditionVariables {
-  readonly object: JsonValue;
-  readonly oldObject: JsonValue;
-  readonly request: JsonObject;
-}
-
-type ConditionsAnswer = { readonly matches: boolean } | { readonly errors: readonly string[] };
-
-const toMatchCondition = ({ name = '', expression = '' }: Partial<MatchCondition>): MatchCondition => ({
-  name,
-  expression,
-});
-
-const VARIABLES = { object: 'dyn', oldObject: 'dyn', request: 'map<string, dyn>' };
-
-const programs = new WeakMap<MatchCondition, CelProgram>();
-
-function programOf(condition: MatchCondition): CelProgram {
-  const known = programs.get(condition);
-  if (known !== undefined) return known;
-  const compiled = compileCel(condition.expression, VARIABLES);
-  programs.set(condition, compiled);
-  return compiled;
-}
-
-/** One false condition decides, even if others failed (Kubernetes: admission/plugin/webhook/matchconditions). */
-export function evaluateConditions(
-  conditions: readonly MatchCondition[],
-  { object, oldObject, request }: ConditionVariables,
-): ConditionsAnswer {
-  const errors: string[] = [];
-  for (const condition of conditions) {
-    try {
-      const value = programOf(condition).evaluate({ object, oldObject, request });
-      if (value === false) return { matches: false };
-      if (value !== true) errors.push(`expression '${condition.expression}' gave no boolean`);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      errors.push(`expression '${condition.expression}' resulted in error: ${why}`);
-    }
-  }
-  return errors.length === 0 ? { matches: true } : { errors };
+/** Compiled when the configuration is read: each expression once, whatever the number of writes. */
+function readConditions(conditions: readonly MatchCondition[]): Condition[] {
+  if (conditions.length === 0) return [];
+  const compiler = new PolicyCompiler(false);
+  return conditions.map(({ name = '', expression = '' }) => ({
+    name,
+    check: compiler.compile(expression, 'bool'),
+  }));
 }
 
 /** A webhook whose rules match a write, and the resource as which it gets the object. */

@@ -1,5 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { objectOf } from '../../object/json-values.ts';
 import type { Fields } from '../libraries/optionals.ts';
 import { toCel } from '../program.ts';
 
@@ -86,6 +87,21 @@ interface PolicyRequest {
   };
   readonly dryRun: boolean;
   readonly options: JsonValue;
+}
+
+/** The same, of the request of an AdmissionReview. */
+export function reviewedRequest(request: JsonObject): unknown {
+  const { kind, resource, requestKind, requestResource, userInfo, options, ...texts } = request;
+  const { extra, ...user } = objectOf(userInfo);
+  return new Request({
+    ...texts,
+    kind: new Kind(objectOf(kind)),
+    resource: new Resource(objectOf(resource)),
+    requestKind: new Kind(objectOf(requestKind)),
+    requestResource: new Resource(objectOf(requestResource)),
+    userInfo: new User({ ...user, extra: extra === undefined ? undefined : toCel(extra) }),
+    options: toCel(options ?? null),
+  });
 }
 
 const orAbsent = (text: string): string | undefined => (text === '' ? undefined : text);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
+import type { KeySealer } from '../key-sealer.ts';
 import { withKeyLock } from './key-lock.ts';
 import { prepare, tables } from './prepared.ts';
 
@@ -16,20 +17,34 @@ export interface KeyWishes {
   make(): Promise<ClusterKey>;
 }
 
-/** Answers the cluster's key of this name. An advisory lock lets one server make it while the others wait. */
+/** Answers the cluster's key of this name; one that is stored otherwise than it would be now is stored anew. An advisory lock lets one server make it while the others wait. */
 export async function keepClusterKey(
   client: pg.ClientBase,
   name: string,
   { fits, make }: KeyWishes,
+  sealer: KeySealer,
 ): Promise<ClusterKey> {
-  const [kept] = await KEPT.run(client, { name });
-  if (kept !== undefined && fits(kept)) return kept;
+  const kept = await findKept(client, name, sealer);
+  if (kept !== undefined && !kept.isOutdated && fits(kept)) return kept;
   return withKeyLock(client, async () => {
-    const [made] = await KEPT.run(client, { name });
-    const key = made !== undefined && fits(made) ? made : await make();
-    if (key !== made) await KEEP.run(client, { name, ...key });
-    return key;
+    const made = await findKept(client, name, sealer);
+    const isGood = made !== undefined && fits(made);
+    if (isGood && !made.isOutdated) return made;
+    const { certificate, key } = isGood ? made : await make();
+    await KEEP.run(client, { name, certificate, key: await sealer.seal(name, key) });
+    return { certificate, key };
   });
+}
+
+async function findKept(
+  client: pg.ClientBase,
+  name: string,
+  sealer: KeySealer,
+): Promise<(ClusterKey & { readonly isOutdated: boolean }) | undefined> {
+  const [kept] = await KEPT.run(client, { name });
+  if (kept === undefined) return undefined;
+  const { certificate, key: stored } = kept;
+  return { certificate, key: await sealer.open(name, stored), isOutdated: sealer.isOutdated(stored) };
 }
 
 const KEPT = prepare((of: { readonly name: string }) =>

@@ -1,4 +1,5 @@
 import { createReminder } from '../../util/reminder.ts';
+import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { PostgresAllocations } from './allocations.ts';
 import { BatchingCommitter } from './committer.ts';
 import { Compactor } from './compactor.ts';
@@ -33,6 +34,8 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly writePatienceMs?: number;
   /** For how long a partition is asked for nothing before it is dropped. */
   readonly settleMs?: number;
+  /** Of the cluster's own keys; without it, they are read as they are. */
+  readonly sealer?: KeySealer;
 }
 
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
@@ -104,7 +107,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     expirer: new Expirer({ database: upkeep, condition: new Condition('expiry', onTrouble) }),
     leases: new PostgresServerLeases(upkeep),
     workLeases: new PostgresWorkLeases(upkeep),
-    signingKeys: new PostgresSigningKeys(upkeep),
+    signingKeys: new PostgresSigningKeys(upkeep, given.sealer ?? createKeySealer(undefined)),
     views: new PostgresObjectViews(upkeep),
     pool: () => pools.state(),
     readServers: () => readServers.state,

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { describeDurability } from './durability.ts';
@@ -42,6 +43,7 @@ export interface DatabaseSetup {
 export async function setUpDatabase<Result>(
   options: ConnectionOptions,
   use: (database: DatabaseSetup) => Promise<Result>,
+  sealer: KeySealer = createKeySealer(undefined),
 ): Promise<Result> {
   const { client, encryption, close } = await connectWritable(options, 'setup');
   try {
@@ -59,8 +61,8 @@ export async function setUpDatabase<Result>(
       listMigrations: (to) => listMigrations(client, readMigrations(), to),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
       describeDurability: () => describeDurability(client),
-      keepKey: (name, wishes) => keepClusterKey(client, name, wishes),
-      signingKeys: new SigningKeyChanges(client),
+      keepKey: (name, wishes) => keepClusterKey(client, name, wishes, sealer),
+      signingKeys: new SigningKeyChanges(client, sealer),
     });
   } finally {
     await close();

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
+import type { KeySealer } from '../key-sealer.ts';
 import type { SigningKeyStore, StoredSigningKey } from '../signing-keys.ts';
 import type { DatabaseSource } from './connection.ts';
 import { withKeyLock } from './key-lock.ts';
@@ -35,27 +36,39 @@ const DROP = prepare((of: { readonly id: string }) =>
   tables.deleteFrom('signing_keys').where('id', '=', of.id),
 );
 
-async function list(client: Queryable, prepares = false): Promise<StoredSigningKey[]> {
+const RENEW = prepare((of: { readonly id: string; readonly pem: string }) =>
+  tables.updateTable('signing_keys').set({ private_key: of.pem }).where('id', '=', of.id),
+);
+
+/** All have one name: that one stands where another did gains nobody anything. */
+const NAME = 'service-account';
+
+async function list(client: Queryable, sealer: KeySealer, prepares = false): Promise<StoredSigningKey[]> {
   const rows = await KEYS.run(client, {}, prepares);
   // The only key signs whatever its time.
   const signing = rows.findLast(({ isDue }) => isDue === 'true') ?? rows[0];
-  return rows.map((row) => {
-    const { id, pem, madeAt, signsFrom } = row;
-    return { id, pem, madeAt, signsFrom, signs: row === signing };
-  });
+  return Promise.all(
+    rows.map(async (row) => {
+      const { id, pem, madeAt, signsFrom } = row;
+      return { id, pem: await sealer.open(NAME, pem), madeAt, signsFrom, signs: row === signing };
+    }),
+  );
 }
 
 /** What servers follow while they run. */
 export class PostgresSigningKeys implements SigningKeyStore {
   readonly #database: DatabaseSource;
 
-  constructor(database: DatabaseSource) {
+  readonly #sealer: KeySealer;
+
+  constructor(database: DatabaseSource, sealer: KeySealer) {
     this.#database = database;
+    this.#sealer = sealer;
   }
 
   async list(): Promise<readonly StoredSigningKey[]> {
     const { pool, prepares } = await this.#database();
-    return list(pool, prepares);
+    return list(pool, this.#sealer, prepares);
   }
 }
 
@@ -63,18 +76,22 @@ export class PostgresSigningKeys implements SigningKeyStore {
 export class SigningKeyChanges {
   readonly #client: pg.ClientBase;
 
-  constructor(client: pg.ClientBase) {
+  readonly #sealer: KeySealer;
+
+  constructor(client: pg.ClientBase, sealer: KeySealer) {
     this.#client = client;
+    this.#sealer = sealer;
   }
 
   list(): Promise<StoredSigningKey[]> {
-    return list(this.#client);
+    return list(this.#client, this.#sealer);
   }
 
   /** Answers the one that signs. `make` is asked once a cluster, whichever of its servers comes first. */
   ensure(make: () => Promise<string>): Promise<StoredSigningKey> {
     return withKeyLock(this.#client, async () => {
-      if ((await this.list()).length === 0) await ADD.run(this.#client, { pem: await make(), delayMs: 0 });
+      if ((await this.list()).length === 0) await this.#add(await make(), 0);
+      await this.#renew();
       const signing = (await this.list()).find(({ signs }) => signs);
       if (signing === undefined) throw new Error('no key signs');
       return signing;
@@ -83,9 +100,20 @@ export class SigningKeyChanges {
 
   /** From `delayMs` on it signs; it verifies as soon as servers see it. */
   add(pem: string, delayMs: number): Promise<void> {
-    return withKeyLock(this.#client, async () => {
-      await ADD.run(this.#client, { pem, delayMs });
-    });
+    return withKeyLock(this.#client, () => this.#add(pem, delayMs));
+  }
+
+  async #add(pem: string, delayMs: number): Promise<void> {
+    await ADD.run(this.#client, { pem: await this.#sealer.seal(NAME, pem), delayMs });
+  }
+
+  /** Those that are stored otherwise than they would be now. */
+  async #renew(): Promise<void> {
+    for (const { id, pem: stored } of await KEYS.run(this.#client, {})) {
+      if (!this.#sealer.isOutdated(stored)) continue;
+      const pem = await this.#sealer.open(NAME, stored);
+      await RENEW.run(this.#client, { id, pem: await this.#sealer.seal(NAME, pem) });
+    }
   }
 
   /** `choose` gets the keys as they are then, and answers the one to drop. @throws what it throws */

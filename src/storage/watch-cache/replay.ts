@@ -158,12 +158,15 @@ function toApplied(
   cache: ResourceCache,
   encodings: RecentEncodings,
 ): AppliedChange {
-  const { revision, previousJson } = change;
+  const { revision, previousJson, unreadable, previousUnreadable } = change;
+  // A watcher is told of neither what cannot be read nor of what it came from.
+  if (unreadable !== undefined)
+    return new AppliedChange({ revision, entry: undefined, previous: undefined }, encodings);
   const entry = cache.toEntry(change);
   if (change.verb === 'delete')
     return new AppliedChange({ revision, entry: undefined, previous: entry }, encodings);
   const previous =
-    previousJson === undefined
+    previousJson === undefined || previousUnreadable !== undefined
       ? undefined
       : cache.toEntry({ ...change, json: previousJson, revision: change.previous ?? revision });
   return new AppliedChange({ revision, entry, previous }, encodings);

@@ -1,5 +1,6 @@
 import type { GroupResource } from '../../api/names.ts';
-import { CachedEntry, type FieldReader } from '../cached-entry.ts';
+import { CachedEntry, type FieldReader, type IsOutdated } from '../cached-entry.ts';
+import { StorageError, type UnreadableObject } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
@@ -33,6 +34,9 @@ export class ResourceCache {
   readonly recent: RecentChanges;
   readonly #readFields: FieldReader;
   readonly #encodings: RecentEncodings;
+  readonly #isOutdated: IsOutdated | undefined;
+  /** What is there and cannot be read, by position: with the last state that could be. */
+  readonly #unreadable = new Map<string, UnreadableEntry>();
   readonly #tree: EntryTree = new CountedTree();
   readonly #indexes = new Map<string, FieldIndex>();
   readonly #snapshots: Snapshot[] = [];
@@ -47,8 +51,10 @@ export class ResourceCache {
     loadedAt: Revision;
     readFields: FieldReader;
     encodings: RecentEncodings;
+    isOutdated?: IsOutdated;
   }) {
     const { resource, loadedAt, readFields, encodings } = options;
+    this.#isOutdated = options.isOutdated;
     this.resource = resource;
     this.#readFields = readFields;
     this.#encodings = encodings;
@@ -68,24 +74,53 @@ export class ResourceCache {
   }
 
   load(stored: StoredObject): void {
-    this.#tree.set(toPosition(stored.key), this.toEntry(stored));
+    const position = toPosition(stored.key);
+    const { unreadable: reason } = stored;
+    if (reason === undefined) this.#tree.set(position, this.toEntry(stored));
+    else this.#unreadable.set(position, { ...stored, reason, last: undefined });
   }
 
+  /** @throws StorageError unreadable */
   get(position: string): Entry | undefined {
+    const unreadable = this.#unreadable.get(position);
+    if (unreadable !== undefined) throw new StorageError({ kind: 'unreadable', objects: [unreadable] });
     return this.#tree.get(position);
   }
 
+  /** @throws StorageError unreadable, when something within the scope is */
+  assertReadable({ namespace, name }: Scope): void {
+    if (this.#unreadable.size === 0) return;
+    const objects = [...this.#unreadable.values()].filter(
+      ({ key }) =>
+        (namespace === undefined || key.namespace === namespace) && (name === undefined || key.name === name),
+    );
+    if (objects.length > 0) throw new StorageError({ kind: 'unreadable', objects });
+  }
+
+  get unreadable(): number {
+    return this.#unreadable.size;
+  }
+
   toEntry(stored: StoredObject): Entry {
-    return new CachedEntry(stored, this.#readFields);
+    return new CachedEntry(stored, this.#readFields, this.#isOutdated);
   }
 
   apply(change: Change): AppliedChange {
     const position = toPosition(change.key);
-    const before = this.#tree.get(position);
-    const entry = this.toEntry(change);
+    const known = this.#unreadable.get(position);
+    const before = known === undefined ? this.#tree.get(position) : known.last;
+    this.#unreadable.delete(position);
+    const { unreadable: reason } = change;
+    // Of a deletion, the state before it will do.
+    const entry = reason === undefined ? this.toEntry(change) : before;
     this.#changedAt = change.revision;
     let states: Pick<AppliedChange, 'entry' | 'previous'>;
-    if (change.verb === 'delete') {
+    if (reason !== undefined && change.verb !== 'delete') {
+      // Nobody is told: what watchers know last was true, and what is true now nobody can say.
+      this.#tree.delete(position);
+      this.#unreadable.set(position, { ...change, reason, last: before });
+      states = { entry: undefined, previous: undefined };
+    } else if (change.verb === 'delete' || entry === undefined) {
       this.#tree.delete(position);
       // The log's row has the last state, which may be newer than the one before it: deletion timestamps are set with it.
       states = { entry: undefined, previous: entry };
@@ -161,6 +196,10 @@ export class ResourceCache {
     if (scope.name !== undefined) return getOrAdd(this.#byName, toNameKey(scope));
     return scope.namespace === undefined ? this.#everywhere : getOrAdd(this.#byNamespace, scope.namespace);
   }
+}
+
+interface UnreadableEntry extends UnreadableObject {
+  readonly last: Entry | undefined;
 }
 
 function getOrAdd(map: Map<string, Set<ChangeListener>>, key: string): Set<ChangeListener> {

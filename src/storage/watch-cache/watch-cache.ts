@@ -5,7 +5,7 @@ import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
+import type { Change, ChangeSink, RevisionLog, StoredObject, Write } from '../revision-log.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
 import { Generation } from './generation.ts';
@@ -33,6 +33,8 @@ const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
 export interface WatchCacheOptions extends RevisionLog {
   /** How to read the selectable fields of a resource. */
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
+  /** Whether what is stored as this media type, undefined for JSON, would be stored as another one now. */
+  readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean;
 }
 
 interface Waiter {
@@ -47,6 +49,7 @@ export interface WatchCacheState {
   readonly resources: readonly {
     readonly resource: GroupResource;
     readonly objects: number;
+    readonly unreadable: number;
     readonly watchers: number;
   }[];
 }
@@ -79,6 +82,7 @@ export class WatchCache implements Store, ChangeSink {
     const resources = [...(generation?.caches ?? [])].map((cache) => ({
       resource: cache.resource,
       objects: cache.size,
+      unreadable: cache.unreadable,
       watchers: cache.watchers,
     }));
     return { loaded: generation !== undefined, applied: generation?.applied ?? NO_REVISION, resources };
@@ -124,6 +128,7 @@ export class WatchCache implements Store, ChangeSink {
     if (freshness.kind === 'exact') return this.#listExact(query, freshness.revision);
     const generation = await this.#reach(freshness, caller);
     const cache = generation.cacheOf(query.resource);
+    if (query.around !== true) cache.assertReadable(query.scope);
     const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
     const snapshot = cache.snapshot(generation.applied);
     const page =
@@ -144,6 +149,7 @@ export class WatchCache implements Store, ChangeSink {
     if (generation === undefined || signal.aborted) return NO_EVENTS;
     const { lookUp, scope } = query;
     const cache = generation.cacheOf(query.resource);
+    if (query.around !== true) cache.assertReadable(scope);
     const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
     const { revision, tree } = cache.snapshot(generation.applied);
     const state =
@@ -191,7 +197,7 @@ export class WatchCache implements Store, ChangeSink {
   }
 
   async #load(): Promise<Revision> {
-    const { fieldsOf, reader } = this.#options;
+    const { fieldsOf, isOutdated, reader } = this.#options;
     let loading = new Generation(NO_REVISION, () => {
       throw new Error('objects came before their revision');
     });
@@ -199,7 +205,10 @@ export class WatchCache implements Store, ChangeSink {
       (loadedAt) => {
         loading = new Generation(loadedAt, (resource) => {
           const readFields = fieldsOf(resource);
-          return new ResourceCache({ resource, loadedAt, readFields, encodings: this.#encodings });
+          return new ResourceCache({
+            ...{ resource, loadedAt, readFields, encodings: this.#encodings },
+            ...(isOutdated && { isOutdated: (storedAs) => isOutdated(resource, storedAs) }),
+          });
         });
       },
       (objects) => {
@@ -288,6 +297,7 @@ export class WatchCache implements Store, ChangeSink {
       const page = limit > 0 && matches === undefined ? limit : HISTORY_PAGE;
       const where = { resource, scope, revision, limit: page, ...(after === undefined ? {} : { after }) };
       const { objects, remaining } = await this.#options.reader.listAt(where);
+      assertReadable(objects);
       for (const [at, object] of objects.entries()) {
         const entry = cache.toEntry(object);
         after = toPosition(object.key);
@@ -308,6 +318,14 @@ export class WatchCache implements Store, ChangeSink {
     this.#replay.turn();
     this.#generation?.bookmark();
   }
+}
+
+/** @throws StorageError unreadable */
+function assertReadable(stored: readonly StoredObject[]): void {
+  const objects = stored.flatMap((one) =>
+    one.unreadable === undefined ? [] : [{ ...one, reason: one.unreadable }],
+  );
+  if (objects.length > 0) throw new StorageError({ kind: 'unreadable', objects });
 }
 
 /** Who asks for what is newest has named no revision that could be from the future: the cache lags behind, and will not for long. */

@@ -7,7 +7,7 @@ import type { Registry } from '../../registry/registry.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { type ListScope, type ObjectName, ObjectReader, type Trust } from '../../storage/object-reader.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
-import type { Entry, ObjectEvent, Store } from '../../storage/store.ts';
+import type { Entry, ObjectEvent, Store, TakeEvent } from '../../storage/store.ts';
 import { orExists, orFact, orNotFound, type Removed, type WriteCall, type Written } from '../writing/call.ts';
 import type { StateChange } from '../writing/change.ts';
 import type { DeleteOptions } from '../writing/deletion.ts';
@@ -57,9 +57,9 @@ export class Client {
     this.#author = author;
   }
 
-  /** The same for another part of the server, which has a name of its own in history. */
-  as(name: string, ownership: WriteCall['ownership'] = 'leave'): Client {
-    return new Client(this.#parts, { name, ownership });
+  /** The same for another part of the server, which has a name of its own in history. `user`: whom admission sees. */
+  as(name: string, ownership: WriteCall['ownership'] = 'leave', user: UserInfo = APISERVER): Client {
+    return new Client(this.#parts, { name, ownership, user });
   }
 
   /** Undefined when there is no such object. */
@@ -69,6 +69,15 @@ export class Client {
     trust: Trust = 'latest',
   ): Promise<T | undefined> {
     return this.#reader.get(resource, name, trust);
+  }
+
+  /** An object that is not parsed, as it is stored. */
+  entry(
+    { group, resource }: GroupResource,
+    { namespace = '', name }: ObjectName,
+    trust: Trust = 'latest',
+  ): Promise<Entry | undefined> {
+    return this.#reader.entry({ group, resource, namespace, name }, trust);
   }
 
   list<T extends ApiObject>(
@@ -117,6 +126,17 @@ export class Client {
       signal,
     );
     for await (const events of stream) for (const event of events) if ('entry' in event) yield event;
+  }
+
+  /**
+   * As {@link watch}, from what the cache has, and each event in the turn in which the cache applies it. Not for custom resources
+   * as a version has them: the objects are as they are stored.
+   * @throws StorageError compacted when the state of the cluster is read anew; begin again
+   */
+  async follow(resource: GroupResource, signal: AbortSignal, take: TakeEvent): Promise<void> {
+    const start = { kind: 'state', freshness: { kind: 'any' } } as const;
+    const stream = await this.#parts.store.watch({ resource, scope: {}, start, bookmarks: false }, signal);
+    await stream.deliver(take);
   }
 
   async create<T extends ApiObject>(resource: ResourceOf<T>, object: T): Promise<T | 'exists'> {
@@ -283,14 +303,16 @@ export interface ServerAuthor {
   readonly name: string;
   /** `track`: what it writes is recorded in metadata.managedFields under its name. */
   readonly ownership: WriteCall['ownership'];
+  /** The server itself where none is given. */
+  readonly user?: UserInfo;
 }
 
 /** Each write has an id of its own in history, as requests have. */
-export function authorOf({ name }: ServerAuthor): WriteCall['author'] {
+export function authorOf({ name, user = APISERVER }: ServerAuthor): WriteCall['author'] {
   return {
-    user: APISERVER,
+    user,
     attribution: {
-      username: APISERVER.username,
+      username: user.username,
       userAgent: name,
       sourceAddress: '',
       requestId: randomUUID(),

@@ -22,7 +22,9 @@ export function createForm(options: FormOptions): Form {
       const isTable = representation.as === 'table';
       return new YamlForm(
         options,
-        isTable ? new TableValues(options) : new ObjectValues(options, outputTypeOf(options)),
+        isTable
+          ? new TableValues(options, options.view?.table)
+          : new ObjectValues(options, outputTypeOf(options)),
       );
     }
     case 'protobuf':
@@ -33,7 +35,12 @@ export function createForm(options: FormOptions): Form {
 }
 
 function compactForm(options: FormOptions): Form {
-  if (options.representation.as === 'table') return new TableForm(options);
+  if (options.representation.as === 'table') {
+    const { table } = options.view ?? {};
+    return table === undefined
+      ? new TableForm(options)
+      : new ParsedForm(options, new TableValues(options, table));
+  }
   if (isStored(options)) return spliced(options);
   return new ParsedForm(options, new ObjectValues(options, outputTypeOf(options)));
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { parseStored, parseStoredMetadata, parseStoredRest } from '../../codec/stored-object.ts';
+import type { ColumnSet } from '../../registry/definition.ts';
 import type { Revision } from '../../storage/revision.ts';
 import {
   bookmarkObject,
@@ -103,11 +104,14 @@ export class TableValues implements Values {
   readonly itemsField = 'rows';
   readonly #options: FormOptions;
   readonly #apiVersion: string;
+  /** Of a view that has columns of its own. */
+  readonly #ofView: ColumnSet | undefined;
 
-  constructor(options: FormOptions) {
+  constructor(options: FormOptions, ofView?: ColumnSet) {
     const { dialect, includeObject, served } = options;
     this.#options = options;
     this.#apiVersion = metaApiVersion(options);
+    this.#ofView = ofView;
     const columns = served.definition.custom?.digest ?? '';
     this.id = `table ${this.#apiVersion} ${includeObject} ${servedApiVersion(served, dialect)} ${columns}`;
   }
@@ -118,8 +122,11 @@ export class TableValues implements Values {
 
   item(stored: Stored): JsonObject {
     const { served, includeObject, now } = this.#options;
-    const parsed = parseStored(stored.json, versionText(stored.revision));
-    const cells = [...served.definition.cells(parsed, now())];
+    const parsed =
+      this.#ofView === undefined
+        ? parseStored(stored.json, versionText(stored.revision))
+        : toServed(stored, this.#options);
+    const cells = [...(this.#ofView ?? served.definition).cells(parsed, now())];
     switch (includeObject) {
       case 'None':
         return { cells };
@@ -153,11 +160,12 @@ export class TableValues implements Values {
   }
 
   #table(metadata: JsonObject): JsonObject {
+    const { columns } = this.#ofView ?? this.#options.served.definition;
     return {
       kind: 'Table',
       apiVersion: this.#apiVersion,
       metadata,
-      columnDefinitions: this.#options.served.definition.columns.map((column) => ({ ...column })),
+      columnDefinitions: columns.map((column) => ({ ...column })),
     };
   }
 }

@@ -24,7 +24,8 @@ export function toAttributes(
     user: author.user,
     ...(caller === undefined ? {} : { caller }),
     warn: (text) => request?.warn(text),
-    annotate: (key, value) => request?.audit?.annotate(key, value),
+    annotate: (key, value, level) => request?.audit?.annotate(key, value, level),
+    waits: request?.waits,
     options: () => toOperationOptions(request?.query, operation === 'CREATE' ? 'CREATE' : 'UPDATE'),
   };
 }
@@ -36,6 +37,7 @@ export function toDeleteAttributes(
 ): AdmissionAttributes {
   return {
     ...toAttributes(call, 'DELETE', undefined, old),
+    ...(call.isOfCollection === true ? { name: '' } : {}),
     options: () => toDeleteOptionsObject(options),
   };
 }

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { StatusError } from '../../api/status.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { AuditTrail, Caller, UserInfo } from '../../request/api-request.ts';
+import type { Waits } from '../../request/waits.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { Attribution } from '../../storage/revision-log.ts';
@@ -20,6 +21,8 @@ export interface WriteCall {
   readonly ownership: 'track' | 'leave';
   /** The write is part of an action that admission has let pass: plugins are not asked again. */
   readonly isAdmitted?: true;
+  /** A removal of one object of a collection: plugins are told of no name, because the request has none. */
+  readonly isOfCollection?: true;
   /** The client that waits for the write, if there is one: a write whose client has gone is not committed. */
   readonly caller?: Caller;
   /** Absent for what the server writes by itself. */
@@ -39,6 +42,7 @@ export interface WriteRequest {
   readonly query: URLSearchParams;
   readonly receivedBytes: number;
   readonly audit?: Pick<AuditTrail, 'annotate'> | undefined;
+  readonly waits?: Waits;
   warn(text: string): void;
 }
 

@@ -38,6 +38,7 @@ export interface ObjectChange extends ChangeBase {
   create?(): ApiObject | Promise<ApiObject>;
 }
 
+/** `apply` returns the view as it is to be; the view takes from it what it may change. */
 export interface ViewChange extends ChangeBase {
   readonly kind: 'view';
   readonly view: ViewSubresource;
@@ -45,6 +46,23 @@ export interface ViewChange extends ChangeBase {
 
 export interface StateChange extends ChangeBase {
   readonly kind: 'state';
+}
+
+/** The object as a change leaves it, and what was sent to a view that shows the whole of it. */
+export interface Changed {
+  readonly object: ApiObject;
+  readonly sent?: ApiObject;
+}
+
+export async function applyChange(
+  change: Change,
+  { storage }: ResourceDefinition,
+  copy: ApiObject,
+): Promise<Changed> {
+  const made = await change.apply(copy);
+  if (change.kind !== 'view') return { object: made };
+  const object = change.view.write(made, copy);
+  return change.view.type === storage.type ? { object, sent: made } : { object };
 }
 
 /** Those rules of a resource that hold for some kinds of changes only. */

@@ -1,10 +1,11 @@
 import type { ApiObject } from '../../api/object-meta.ts';
-import { StatusError } from '../../api/status.ts';
+import { notFound, StatusError } from '../../api/status.ts';
 import { toStoredJson } from '../../codec/stored-object.ts';
 import { copyJson, equalExcept } from '../../object/equality.ts';
 import { sameOwners } from '../../object/managed-fields/owners.ts';
 import { storeOf } from '../../registry/custom.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { timeWait } from '../../request/waits.ts';
+import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { WriteVerb } from '../../storage/revision-log.ts';
@@ -90,15 +91,30 @@ export class Commits {
     return { json, revision, gone };
   }
 
+  /** Leaves in history that there was an object, and nothing of what it held. @throws StatusError, StorageError */
+  async removeUnreadable(call: WriteCall, name: string): Promise<Removed> {
+    const { definition } = call;
+    const found = await findUnreadable(this.#storeOf(call), toKey(call, name));
+    if (found === undefined) throw notFound(definition, name);
+    const { uid, revision: expected } = found;
+    const metadata = { name, ...(definition.namespaced ? { namespace: call.namespace } : {}), uid };
+    const { group, kind } = definition;
+    const apiVersion = group === '' ? call.version : `${group}/${call.version}`;
+    const object: ApiObject = { kind, apiVersion, metadata };
+    const json = toStoredJson(object);
+    const revision = await this.#commit(call, { verb: 'delete', object, json, old: object, expected });
+    return { json, revision, gone: true };
+  }
+
   #storeOf({ definition }: WriteCall): Store {
     return storeOf(definition, this.#store);
   }
 
   #commit(call: WriteCall, { verb, object, json, old, expected }: Revised): Promise<Revision> {
-    const { definition, caller, author } = call;
+    const { definition, caller, author, request } = call;
     const { name = '', uid = '' } = object.metadata;
     const holds = allocatedBy(definition, verb, object, old);
-    return this.#storeOf(call).commit({
+    const commit = this.#storeOf(call).commit({
       verb,
       key: toKey(call, name),
       uid,
@@ -111,6 +127,7 @@ export class Commits {
         ? { expiresAt: new Date(this.#now().getTime() + this.#eventTtlMs) }
         : {}),
     });
+    return timeWait(request?.waits, 'storage', commit);
   }
 }
 
@@ -158,6 +175,17 @@ export async function tryNames<Result>(
     } catch (error) {
       if (!isAlreadyThere(error) || attempts >= NAME_ATTEMPTS) throw error;
     }
+  }
+}
+
+/** What is known of an object that cannot be read; undefined when it can, or is not there. @throws StorageError */
+async function findUnreadable(store: Store, key: ObjectKey): Promise<UnreadableObject | undefined> {
+  try {
+    await store.get(key, LATEST);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StorageError && error.failure.kind === 'unreadable') return error.failure.objects[0];
+    throw error;
   }
 }
 

@@ -19,6 +19,8 @@ export interface DeleteOptions {
     readonly resourceVersion?: string;
   };
   readonly dryRun: boolean;
+  /** The object is deleted even if it cannot be read. */
+  readonly ignoresReadErrors?: boolean;
 }
 
 export type Deletion =
@@ -50,7 +52,25 @@ export function checkDeleteOptions(options: DeleteOptions): void {
       message: `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
     });
   }
+  errors.push(...unsafeProblems(options));
   if (errors.length > 0) throw invalid({ kind: 'DeleteOptions', group: 'meta.k8s.io' }, '', errors);
+}
+
+/** Nothing else can be asked of an object that nobody can read. */
+function unsafeProblems(options: DeleteOptions): FieldError[] {
+  if (options.ignoresReadErrors !== true) return [];
+  const { dryRun, propagationPolicy, orphanDependents, gracePeriodSeconds, preconditions } = options;
+  const others = {
+    dryRun: dryRun || undefined,
+    ...{ propagationPolicy, orphanDependents, gracePeriodSeconds },
+    preconditions: Object.keys(preconditions).length > 0 || undefined,
+  };
+  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  return given.map(([name]) => ({
+    type: 'FieldValueInvalid',
+    field: 'ignoreStoreReadErrorWithClusterBreakingPotential',
+    message: `Invalid value: true: cannot be set together with .${name}`,
+  }));
 }
 
 /** @throws StatusError 409 */

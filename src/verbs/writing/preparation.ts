@@ -71,12 +71,16 @@ const METADATA_AND_STATUS = ['metadata', 'status'];
 
 /** Schemas and rules of a definition may be anybody's: judging by them is done in turns with other work. @throws StatusError 422 */
 async function refuseCustom(
-  { definition, request }: WriteCall,
+  { definition, request, subresource }: WriteCall,
   object: ApiObject,
   custom: CustomVersion,
   old?: ApiObject,
 ): Promise<void> {
-  const found = await inTurns(custom.validate(object, old, (text) => request?.warn(text)));
+  const found = await inTurns(
+    subresource === 'status' && old !== undefined
+      ? custom.validateStatus(object, old)
+      : custom.validate(object, old, (text) => request?.warn(text)),
+  );
   refuse(definition, object, () => [
     ...validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old)),
     ...(old === undefined ? [] : validateObjectMetaUpdate(object.metadata, old.metadata)),

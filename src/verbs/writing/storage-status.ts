@@ -1,7 +1,8 @@
 import type { GroupResource } from '../../api/names.ts';
 import * as status from '../../api/status.ts';
 import { StatusError } from '../../api/status.ts';
-import { StorageError } from '../../storage/errors.ts';
+import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
+import type { ObjectKey } from '../../storage/key.ts';
 
 /**
  * Where storage and the API meet: what a StorageError means to a client. Everything else passes through unchanged.
@@ -56,10 +57,47 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
     case 'taken':
       // Only the strategy that claimed the value can say what this means.
       return error;
+    case 'unreadable':
+      return unreadable(failure.objects);
+    case 'unwritable':
+      return status.internalError(`the object cannot be stored: ${failure.reason}`);
     default:
       return failure satisfies never;
   }
 }
+
+/** Named one by one in the message; the causes have more of them. */
+const MOST_NAMED = 10;
+const MOST_CAUSES = 100;
+
+/** 500, as Kubernetes answers it (AllowUnsafeMalformedObjectDeletion), with what is to be deleted or mended. */
+function unreadable(objects: readonly UnreadableObject[]): StatusError {
+  const [first] = objects;
+  const named = objects
+    .slice(0, MOST_NAMED)
+    .map(({ key, reason }) => `${nameOf(key)}: ${reason}`)
+    .join('; ');
+  const more = objects.length > MOST_NAMED ? `; and ${objects.length - MOST_NAMED} more` : '';
+  const { group = '', resource = '' } = first?.key ?? {};
+  const what = group === '' ? resource : `${resource}.${group}`;
+  return new StatusError({
+    code: 500,
+    reason: 'StorageReadError',
+    message: `failed to read one or more ${what} from the storage: ${named}${more}`,
+    details: {
+      ...(group === '' ? {} : { group }),
+      kind: resource,
+      ...(objects.length === 1 && first !== undefined ? { name: first.key.name, uid: first.uid } : {}),
+      causes: objects.slice(0, MOST_CAUSES).map(({ key, reason }) => ({
+        reason: 'UnexpectedServerResponse',
+        field: nameOf(key),
+        message: reason,
+      })),
+    },
+  });
+}
+
+const nameOf = ({ namespace, name }: ObjectKey): string => (namespace === '' ? name : `${namespace}/${name}`);
 
 /** What `work` answers. @throws StatusError where it throws StorageError, as {@link toStatusError} */
 export async function inStatuses<Result>(

@@ -21,7 +21,7 @@ import {
   type Written,
   warnOf,
 } from './call.ts';
-import { type Change, checkVersion, type Read, refuseExpectations, rulesOf } from './change.ts';
+import { applyChange, type Change, checkVersion, type Read, refuseExpectations, rulesOf } from './change.ts';
 import { Commits, tryNames, tryStates } from './commits.ts';
 import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
@@ -107,6 +107,11 @@ export class ObjectWriter {
     });
   }
 
+  /** Whatever it was: its rules, finalizers and plugins, which would have to read it, are not asked. @throws StatusError */
+  removeUnreadable(call: WriteCall, name: string): Promise<Removed> {
+    return inStatuses(this.#commits.removeUnreadable(call, name), call.definition, name);
+  }
+
   async #createOnce(call: WriteCall, object: ApiObject): Promise<Written> {
     const { definition } = call;
     const { strategy } = definition;
@@ -147,14 +152,14 @@ export class ObjectWriter {
     await endTurnIf(large);
     const copy = change.leavesCopy === true ? old : copyStored(old);
     await endTurnIf(large);
-    const object = await change.apply(copy);
+    const { object, sent } = await applyChange(change, definition, copy);
     await endTurnIf(large);
     checkVersion(definition, object, entry, change.uidIs);
     placeInNamespace(object.metadata, definition, call.namespace);
     rules.defaults?.(object);
     await this.#own(call, { object, old }, large);
     await endTurnIf(large);
-    await this.#mutate(call, { object, old });
+    await this.#mutate(call, { object, old }, sent);
     keepSystemMetadata(object, old);
     return this.#allocate(call, rules.assigned, { object, old }, async (complete) => {
       await endTurnIf(large);
@@ -215,9 +220,10 @@ export class ObjectWriter {
     return runSteps(large, this.#options.ownership.track(call, object, old));
   }
 
-  #mutate(call: WriteCall, { object, old }: States): Promise<void> | undefined {
+  #mutate(call: WriteCall, { object, old }: States, sent?: ApiObject): Promise<void> | undefined {
     if (call.isAdmitted === true) return undefined;
-    return this.#options.admission.mutate(toAttributes(call, operationOf(old), object, old));
+    const attributes = toAttributes(call, operationOf(old), object, old);
+    return this.#options.admission.mutate(sent === undefined ? attributes : { ...attributes, sent });
   }
 
   #validate(call: WriteCall, { object, old }: States): Promise<void> | undefined {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/api/object-meta.ts';
 import { StatusError } from '../../../src/api/status.ts';
 import { toConverter } from '../../../src/custom-resources/conversion/webhook-converter.ts';
 import { parseExactly } from '../../../src/object/exact-json.ts';
+import { NOWHERE } from '../../../src/observability/tracing.ts';
 import { type RemoteWebhook, startWebhook } from '../../kit/webhook-server.ts';
 import {
   answering,
@@ -470,10 +471,10 @@ test('a call is a span of the request that needs it', async () => {
     definitionFor(webhook),
     {},
     {
-      request: (_span, work) => work({ set: () => {} }),
+      request: (_span, work) => work(NOWHERE),
       part: (name, attributes, work) => {
         spans.push([name, attributes]);
-        return work();
+        return work(NOWHERE);
       },
       close: async () => {},
     },

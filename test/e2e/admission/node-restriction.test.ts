@@ -72,6 +72,29 @@ test('a node labels itself, but neither taints itself nor takes the labels that 
   expect(told(await patch('/api/v1/nodes/n1/status', { status: { phase: 'Running' } }))).toEqual(DONE);
 });
 
+test('a node cannot change through its status what a status does not have', async () => {
+  const path = '/api/v1/nodes/n1/status';
+  const taints = [{ key: 'k', effect: 'NoSchedule' }];
+  const refused = [403, 'node "n1" is not allowed to modify taints'];
+  expect(told(await patch(path, { spec: { taints } }))).toEqual(refused);
+  const { json } = await asNode('GET', '/api/v1/nodes/n1');
+  expect(told(await asNode('PUT', path, { ...json, spec: { ...json.spec, taints } }))).toEqual(refused);
+  expect(told(await asNode('PUT', path, json))).toEqual(DONE);
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
+  expect(told(await patch(path, { metadata: { ownerReferences: [owner] } }))).toEqual([
+    403,
+    'node "n1" is not allowed to modify ownerReferences',
+  ]);
+  // Others are heard, and change nothing.
+  const answer = await cluster.request(
+    'PATCH',
+    path,
+    { spec: { taints } },
+    { 'content-type': 'application/merge-patch+json' },
+  );
+  expect([answer.code, answer.json.spec.taints]).toEqual([200, json.spec.taints]);
+});
+
 test('a node mirrors its static pods, and makes no others', async () => {
   const { json: n1 } = await cluster.request('GET', '/api/v1/nodes/n1');
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: n1.metadata.uid, controller: true };

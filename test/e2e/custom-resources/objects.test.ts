@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { CustomResourceDefinition } from '../../../src/api/types/apiextensions/v1.ts';
+import type { CustomResourceDefinition, JSONSchemaProps } from '../../../src/api/types/apiextensions/v1.ts';
 import { type Answer, type Cluster, startCluster } from '../../kit/cluster.ts';
 import { definitionOf } from '../../kit/definitions.ts';
 import { PATIENCE } from '../../kit/patience.ts';
@@ -45,6 +45,8 @@ async function serve(definition: CustomResourceDefinition): Promise<void> {
 }
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
+const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
+const TABLE = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 
 function objectOf(kind: string, name: string, rest: object = {}, version = 'v1'): object {
@@ -117,6 +119,61 @@ test('a status with a path of its own is written there only, and generation coun
   expect(told.metadata.labels).toBeUndefined();
   const { json: changed } = await at(0).request('PATCH', path, { spec: 2, status: 'bad' }, MERGE);
   expect(changed).toMatchObject({ spec: 2, status: 'good', metadata: { generation: 2 } });
+});
+
+test('a write of the status answers for all of the status and for nothing else', async () => {
+  const definition = withStatus(definitionOf({ plural: 'limes', kind: 'Lime' }));
+  const size: JSONSchemaProps = { type: 'object', properties: { size: { type: 'integer', maximum: 9 } } };
+  const properties = { spec: size, status: { ...size, 'x-kubernetes-preserve-unknown-fields': true } };
+  for (const version of definition.spec?.versions ?? [])
+    version.schema = { openAPIV3Schema: { type: 'object', properties } };
+  await serve(definition);
+  const path = pathOf('limes', 'a');
+  await expectCode(201, at(0).request('POST', pathOf('limes'), objectOf('Lime', 'a', { spec: { size: 7 } })));
+  await expectCode(200, at(0).request('PATCH', `${path}/status`, { status: { size: 7 } }, MERGE));
+  const schema = '/spec/versions/0/schema/openAPIV3Schema/properties';
+  const stricter = ['spec', 'status'].map((part) => ({
+    ...{ op: 'replace', path: `${schema}/${part}/properties/size/maximum`, value: 5 },
+  }));
+  const changed = `${DEFINITIONS}/${definition.metadata.name}`;
+  await expectCode(200, at(0).request('PATCH', changed, stricter, JSON_PATCH));
+  const eight = { spec: { size: 8 } };
+  await vi.waitFor(
+    () => expectCode(422, at(0).request('PATCH', `${path}?dryRun=All`, eight, MERGE)),
+    PATIENCE,
+  );
+
+  const { json } = await expectCode(
+    422,
+    at(0).request('PATCH', `${path}/status`, { status: { more: 1 } }, MERGE),
+  );
+  expect(json.details.causes).toMatchObject([{ field: 'status.size' }]);
+  await expectCode(200, at(0).request('PATCH', `${path}/status`, { status: { size: 5 } }, MERGE));
+});
+
+test('a row of a status shows what the object shows, and one of a scale what a scale has', async () => {
+  const definition = withStatus(definitionOf({ plural: 'kiwis', kind: 'Kiwi' }));
+  for (const version of definition.spec?.versions ?? []) {
+    version.additionalPrinterColumns = [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }];
+    const scale = { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' };
+    version.subresources = { status: {}, scale };
+  }
+  await serve(definition);
+  await expectCode(201, at(0).request('POST', pathOf('kiwis'), objectOf('Kiwi', 'a', { spec: { size: 7 } })));
+  const shown = async (subresource: string): Promise<unknown> => {
+    const path = `${pathOf('kiwis', 'a')}/${subresource}`;
+    const { json } = await expectCode(200, at(0).request('GET', path, undefined, TABLE));
+    const names = json.columnDefinitions.map(({ name }: { name: string }) => name);
+    return [names, json.rows[0].cells.slice(0, 3)];
+  };
+  expect(await shown('status')).toEqual([
+    ['Name', 'Size'],
+    ['a', 7],
+  ]);
+  expect(await shown('scale')).toEqual([
+    ['Name', 'Desired', 'Available', 'Age'],
+    ['a', 7, 0],
+  ]);
 });
 
 test('without that path a status is a field like any other', async () => {
@@ -216,8 +273,7 @@ test('columns and selectable fields are those of the definition', async () => {
       201,
       at(0).request('POST', pathOf('irises'), objectOf('Iris', name, { spec: { color } })),
     );
-  const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
-  const { json } = await at(0).request('GET', pathOf('irises'), undefined, table);
+  const { json } = await at(0).request('GET', pathOf('irises'), undefined, TABLE);
   expect(json.columnDefinitions.map(({ name }: { name: string }) => name)).toEqual(['Name', 'Color']);
   expect(json.rows.map(({ cells }: { cells: string[] }) => cells)).toEqual([
     ['a', 'red'],

@@ -574,3 +574,30 @@ test('options of a delete that cannot be read delete nothing', async () => {
     expect((await cluster.request('DELETE', TARGET, body, headers)).json).toEqual(badRequest(message));
   expect((await cluster.request('GET', TARGET)).code).toBe(200);
 });
+
+test('a patch or an option may not write an integer as a fraction; YAML and strategic patches may', async () => {
+  const why = (field: string, type: string, number = '3.0'): string =>
+    `json: cannot unmarshal number ${number} into Go struct field ${field} of type ${type}`;
+  const spec = why('DeploymentSpec.spec.replicas', 'int32');
+  const merged = await cluster.request('PATCH', DEPLOYMENT, '{"spec":{"replicas":3.0}}', MERGE);
+  expect(merged.code).toBe(422);
+  expect(merged.text).toContain(spec);
+  expect(merged.text).toContain('replicas\\\\\\":3.0');
+  const operations = '[{"op":"replace","path":"/spec/replicas","value":3.0}]';
+  const operated = await cluster.request('PATCH', DEPLOYMENT, operations, JSON_PATCH);
+  expect(operated.code).toBe(422);
+  expect(operated.text).toContain(spec);
+  const deleted = await cluster.request('DELETE', DEPLOYMENT, '{"gracePeriodSeconds":3.0}');
+  expect(deleted.code).toBe(400);
+  expect(deleted.text).toContain(why('DeleteOptions.gracePeriodSeconds', 'int64'));
+  const strategic = await cluster.request('PATCH', DEPLOYMENT, '{"spec":{"replicas":3.0}}', STRATEGIC);
+  expect(strategic.json).toMatchObject({ spec: { replicas: 3 } });
+  const read = await cluster.request('GET', DEPLOYMENT, undefined, { accept: 'application/yaml' });
+  const replaced = await cluster.request(
+    'PUT',
+    DEPLOYMENT,
+    read.text.replace('replicas: 3', 'replicas: 4.0'),
+    YAML,
+  );
+  expect(replaced.json).toMatchObject({ spec: { replicas: 4 } });
+});

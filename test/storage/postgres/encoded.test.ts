@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
+import { NO_REVISION, type Revision, toRevision } from '../../../src/storage/revision.ts';
 import {
   type EncodedBytes,
   MAX_PAGE_BYTES,
@@ -32,7 +33,7 @@ async function withLog(use: (log: PostgresLog, database: TestDatabase) => Promis
 }
 
 /** What each way of reading says of the object `a`, and of what it was at its first revision. */
-async function readInAllWays({ reader }: PostgresLog, first: bigint): Promise<Record<string, unknown>> {
+async function readInAllWays({ reader }: PostgresLog, first: Revision): Promise<Record<string, unknown>> {
   const loaded: unknown[] = [];
   await reader.loadCurrent(
     () => {},
@@ -60,7 +61,7 @@ test('bytes in another form than JSON come back in all ways, from the log, the o
     await keepHistory(database, '1 hour');
     const stop = new AbortController();
     const recorder = new Recorder();
-    const running = feed.run(0n, recorder, stop.signal);
+    const running = feed.run(NO_REVISION, recorder, stop.signal);
     const first = await committer.commit(encoded(write('create', 'a')));
     const mixed = [committer.commit(write('create', 'b')), committer.commit(encoded(write('create', 'c')))];
     const later = Buffer.from('later');
@@ -152,7 +153,7 @@ test('what has expired ends in the form that it had', async () => {
 test('a page of changes that ended for its bytes in the database is known to have ended so', () => {
   const change = {
     ...write('create', 'a'),
-    ...{ revision: 1n, previous: undefined, committedAt: new Date(), previousJson: undefined },
+    ...{ revision: toRevision(1), previous: undefined, committedAt: new Date(), previousJson: undefined },
   };
   const large = { ...ENCODED, bytes: Buffer.alloc(MAX_PAGE_BYTES) };
   expect(mayHaveMore([change], 10)).toBe(false);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import { toApiVersion } from '../../../src/api/names.ts';
 import type { JsonObject, ObjectMeta } from '../../../src/api/object-meta.ts';
@@ -8,7 +9,7 @@ import { negotiate } from '../../../src/codec/negotiate.ts';
 import { decodeEnvelope } from '../../../src/codec/protobuf/envelope.ts';
 import { toStoredJson } from '../../../src/codec/stored-object.ts';
 import { toYaml } from '../../../src/codec/yaml/emitter.ts';
-import type { ResourceDefinition } from '../../../src/registry/definition.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/definition.ts';
 import type { ServedResource } from '../../../src/registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../../../src/resources/all.ts';
 import { CachedEntry } from '../../../src/storage/cached-entry.ts';
@@ -36,13 +37,18 @@ function entriesOf(definition: ResourceDefinition): CachedEntry[] {
   });
 }
 
-function formOf(served: ServedResource, accept: string, pretty = false): Form {
+function formOf(
+  served: ServedResource,
+  accept: string,
+  { pretty = false, view }: { pretty?: boolean; view?: ViewSubresource } = {},
+): Form {
   const representation = negotiate(accept, { pretty, protobuf: true });
   return createForm({
     ...{ served, types, representation },
     dialect: 'k8s.io',
     includeObject: 'Metadata',
     now: () => NOW,
+    ...(view === undefined ? {} : { view }),
   });
 }
 
@@ -93,7 +99,7 @@ test.each(Object.entries(SHOWN))('pretty JSON and YAML show what JSON shows: %s'
     const entries = entriesOf(served.definition);
     const [compact, pretty, yaml] = [
       formOf(served, `application/json${as}`),
-      formOf(served, `application/json${as}`, true),
+      formOf(served, `application/json${as}`, { pretty: true }),
       formOf(served, `application/yaml${as}`),
     ];
     const lists = [entries, entries.slice(0, 1), []];
@@ -109,6 +115,30 @@ test.each(Object.entries(SHOWN))('pretty JSON and YAML show what JSON shows: %s'
     }
   }
 });
+
+test.each(['json', 'yaml'])(
+  'a scale is a row of its own: what is wanted, what is there, the age (%s)',
+  (format) => {
+    const served = SERVED.find(({ definition: { kind } }) => kind === 'Deployment');
+    const scale = served?.definition.subresources.find(({ name }) => name === 'scale');
+    if (served === undefined || scale?.access !== 'view') throw new Error('deployments have no scale');
+    const json = toStoredJson({
+      kind: 'Deployment',
+      apiVersion: 'apps/v1',
+      metadata: { name: 'web', creationTimestamp: '2029-12-31T23:59:00Z', labels: { a: 'b' } },
+      spec: { replicas: 3, selector: {} },
+      status: { replicas: 2 },
+    });
+    const stored = { json, revision: toRevision(5) };
+    const form = formOf(served, `application/${format}${SHOWN.table}`, { view: scale });
+    const { columnDefinitions, rows } = parseYaml(textOf(form.object(stored)));
+    const names = columnDefinitions.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(['Name', 'Desired', 'Available', 'Age']);
+    const metadata = { name: 'web', resourceVersion: '5', creationTimestamp: '2029-12-31T23:59:00Z' };
+    const object = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };
+    expect(rows).toEqual([{ cells: ['web', 3, 2, '60s'], object }]);
+  },
+);
 
 test('an object too large to be written at once is the same, alone and in a list', async () => {
   const definition = BUILT_IN_RESOURCES.find(({ kind }) => kind === 'ConfigMap');
@@ -148,7 +178,7 @@ test('events say what they hold, and are a line each, or a document', () => {
       const shown = JSON.parse(compact) as { object: JsonObject; type: string };
       expect(compact).toBe(`${JSON.stringify(shown)}\n`);
       expect(shown.object.kind).toBe(as === '' ? served.definition.kind : 'PartialObjectMetadata');
-      const pretty = formOf(served, `application/json${as}`, true).frames;
+      const pretty = formOf(served, `application/json${as}`, { pretty: true }).frames;
       expect(pretty.encode(event).toString()).toBe(compact);
       const yaml = formOf(served, `application/yaml${as}`).frames;
       expect(yaml.encode(event).toString()).toBe(`---\n${toYaml(shown)}`);

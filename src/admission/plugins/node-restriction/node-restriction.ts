@@ -166,7 +166,7 @@ async function checkOwnerAndReferences(
 
 /** A node may write only the status of pods that run on it. */
 export function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
-  const { operation, object, old } = attributes;
+  const { operation, object, old, sent = object } = attributes;
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
   const name = goQuote(node);
   if (nodeNameOf(old) !== node)
@@ -174,10 +174,10 @@ export function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode):
       attributes,
       `node ${name} can only update pod status for pods with spec.nodeName set to itself`,
     );
-  if (!equal(old?.metadata.labels ?? {}, object?.metadata.labels ?? {}))
+  if (!equal(old?.metadata.labels ?? {}, sent?.metadata.labels ?? {}))
     throw refusal(attributes, `node ${name} cannot update labels through pod status`);
   // The misspelling is Kubernetes'.
-  if (!equal(claimsOf(old), claimsOf(object)))
+  if (!equal(claimsOf(old), claimsOf(sent)))
     throw refusal(attributes, `node ${name} cannot update resource claim statues`);
 }
 

@@ -72,10 +72,10 @@ const RECOVERY = ['allocatedResourceStatuses', 'allocatedResources'];
 /** A node may only report the size of a volume that it has enlarged. */
 export function checkClaim(attributes: AdmissionAttributes, { node, recoversExpansion }: WritingNode): void {
   if (!isWriteOf(attributes, CLAIMS, 'status')) throw refusal(attributes, 'may only update PVC status');
-  const { operation, object, old } = attributes;
+  const { operation, object, old, sent = object } = attributes;
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
   const own = recoversExpansion ? [...OWN, ...RECOVERY] : OWN;
-  const changed = changedFields(withoutOwn(old, own), withoutOwn(object, own));
+  const changed = changedFields(withoutOwn(old, own), withoutOwn(sent, own));
   if (changed.length === 0) return;
   throw refusal(
     attributes,
@@ -124,9 +124,9 @@ export function checkNode(attributes: AdmissionAttributes, { node }: WritingNode
   if (why !== undefined) throw refusal(attributes, why);
 }
 
-function whyNot({ operation, object, old }: WriteOf<Node>, node: string): string | undefined {
+function whyNot({ operation, object, old, sent = object }: WriteOf<Node>, node: string): string | undefined {
   if (operation === 'CREATE') return whyNotCreate(node, object);
-  return operation === 'UPDATE' ? whyNotUpdate(node, object, old) : undefined;
+  return operation === 'UPDATE' ? whyNotUpdate(node, sent, old) : undefined;
 }
 
 function whyNotCreate(node: string, object: Node | undefined): string | undefined {

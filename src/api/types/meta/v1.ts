@@ -122,6 +122,8 @@ export type DeleteOptions = {
   propagationPolicy?: string;
   /** All checks and defaulting run but nothing is stored. The only value allowed is All; absent means a real change. */
   dryRun?: string[];
+  /** Deletes the object also when what is stored of it cannot be read, because a key is missing or bytes were changed. Its finalizers are not looked at and nobody is asked, which may leave behind what depends on it. Takes the right to unsafe-delete-ignore-read-errors. No difference for an object that can be read; not together with other options. */
+  ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
 };
 
 /** A requirement on the value of one field. */

@@ -1,0 +1,256 @@
+import type { RemoteApi, RemoteApis, RemoteDocument } from '../registry/remote-apis.ts';
+import { aborted } from '../util/pause.ts';
+import { keyOf, type RemoteVersion } from './api-service.ts';
+import type { Discovered } from './remote-discovery.ts';
+import { readAggregated, readPlain } from './remote-discovery.ts';
+import { type Fetched, type FetchParts, fetchRemote, type Wanted } from './remote-fetch.ts';
+import { readDocument, readIndex } from './remote-openapi.ts';
+import type { RemoteVersions } from './remote-versions.ts';
+import { type Outcome, Repeated } from './repeated.ts';
+
+export interface RemoteDocumentsParts extends FetchParts {
+  readonly remote: RemoteVersions;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Kubernetes asks every minute. */
+const PACE = { everyMs: 60_000, backoff: { firstMs: 500, longestMs: 60_000 } };
+const MB = 1024 * 1024;
+const AGGREGATED = ['v2', 'v2beta1']
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .join(',');
+
+/** How large documents may be, and how long they may take. Those of a whole kube-apiserver have less than half of it. */
+const DISCOVERY = { bytes: 4 * MB, ms: 5000 };
+const INDEX = { bytes: MB, ms: 5000 };
+const DOCUMENT = { bytes: 16 * MB, ms: 30_000 };
+
+/**
+ * What other servers say of themselves: their resources, and their OpenAPI documents. Each is asked in the background at its own
+ * pace; what one of them says wrongly, or not at all, is missing for its own group versions and for nobody else's.
+ */
+export class RemoteDocuments implements RemoteApis {
+  readonly #parts: RemoteDocumentsParts;
+  readonly #servers = new Map<string, Server>();
+  readonly #listeners = new Set<() => void>();
+  /** What was last told to the listeners. */
+  #shown = '';
+
+  constructor(parts: RemoteDocumentsParts) {
+    this.#parts = parts;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = this.#parts.remote.onChange(() => this.#settle());
+    this.#settle();
+    await aborted(signal);
+    stop();
+    for (const { repeated } of this.#servers.values()) repeated.end();
+    this.#servers.clear();
+  }
+
+  all(): RemoteApi[] {
+    return [...this.#parts.remote.all()].map((one) => {
+      const { group, version, groupPriority, versionPriority, server, isAvailable } = one;
+      const { discovered, isFresh = false } = this.#servers.get(server)?.said ?? {};
+      return {
+        ...{ group, version, groupPriority, versionPriority },
+        resources: discovered?.get(keyOf(group, version)) ?? [],
+        isFresh: isAvailable && isFresh,
+      };
+    });
+  }
+
+  openApiV3(): Map<string, string> {
+    return new Map([...this.#servers.values()].flatMap(({ said }) => [...said.urls]));
+  }
+
+  openApiV2(): RemoteDocument[] {
+    return [...this.#servers.values()].flatMap(({ said }) => said.document ?? []);
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #settle(): void {
+    const versions = byServer(this.#parts.remote.all());
+    for (const [key, { repeated }] of this.#servers) {
+      if (versions.has(key)) continue;
+      repeated.end();
+      this.#servers.delete(key);
+    }
+    for (const [key, own] of versions) {
+      const known = this.#servers.get(key);
+      if (known === undefined) this.#begin(key, own);
+      else known.take(own);
+    }
+    this.#tell();
+  }
+
+  #begin(key: string, versions: readonly RemoteVersion[]): void {
+    const server = new Server(this.#parts, versions, () => this.#tell());
+    this.#servers.set(key, server);
+    server.repeated.begin();
+  }
+
+  #tell(): void {
+    const etags = this.openApiV2().map(({ etag }) => etag);
+    const shows = JSON.stringify([this.all(), [...this.openApiV3()], etags]);
+    if (shows === this.#shown) return;
+    this.#shown = shows;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function byServer(versions: Iterable<RemoteVersion>): Map<string, RemoteVersion[]> {
+  const servers = new Map<string, RemoteVersion[]>();
+  for (const one of versions) servers.set(one.server, [...(servers.get(one.server) ?? []), one]);
+  return servers;
+}
+
+/** What one server has said. It stays when the server falls silent, for those who know of its age. */
+interface Said {
+  discovered: Discovered;
+  isFresh: boolean;
+  urls: ReadonlyMap<string, string>;
+  document: RemoteDocument | undefined;
+}
+
+class Server {
+  readonly said: Said = { discovered: new Map(), isFresh: false, urls: new Map(), document: undefined };
+  readonly repeated: Repeated;
+  readonly #parts: RemoteDocumentsParts;
+  readonly #tell: () => void;
+  /** By path. */
+  readonly #etags = new Map<string, string>();
+  #versions: readonly RemoteVersion[];
+
+  constructor(parts: RemoteDocumentsParts, versions: readonly RemoteVersion[], tell: () => void) {
+    this.#parts = parts;
+    this.#tell = tell;
+    this.#versions = versions;
+    this.repeated = new Repeated((signal) => this.#ask(signal), PACE);
+  }
+
+  take(versions: readonly RemoteVersion[]): void {
+    const before = describe(this.#versions);
+    this.#versions = versions;
+    if (describe(versions) === before) return;
+    // The documents were read with an eye to other group versions.
+    this.#etags.clear();
+    this.repeated.hurry();
+  }
+
+  async #ask(signal: AbortSignal): Promise<Outcome> {
+    const versions = this.#versions.filter(({ isAvailable }) => isAvailable);
+    const [one] = versions;
+    // It is asked when it becomes available.
+    if (one === undefined) return 'well';
+    const asked = await Promise.all([
+      this.#try(() => this.#askResources(versions, signal), signal),
+      this.#try(() => this.#askIndex(one, versions, signal), signal),
+      this.#try(() => this.#askDocument(one, versions, signal), signal),
+    ]);
+    return asked.every(Boolean) ? 'well' : 'failed';
+  }
+
+  /** False for a failure, which is reported. Never rejects. */
+  async #try(ask: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
+    try {
+      await ask();
+      return true;
+    } catch (error) {
+      if (signal.aborted) return true;
+      this.#parts.onError(error);
+      return false;
+    } finally {
+      if (!signal.aborted) this.#tell();
+    }
+  }
+
+  async #askResources(versions: readonly RemoteVersion[], signal: AbortSignal): Promise<void> {
+    try {
+      this.said.discovered = await this.#discover(versions, signal);
+      this.said.isFresh = true;
+    } catch (error) {
+      this.said.isFresh = false;
+      throw error;
+    }
+  }
+
+  async #discover(versions: readonly RemoteVersion[], signal: AbortSignal): Promise<Discovered> {
+    const [one] = versions;
+    if (one === undefined) return new Map();
+    const wanted = { path: '/apis', accept: `${AGGREGATED},application/json`, limits: DISCOVERY };
+    const answer = await this.#fetch(one, wanted, signal);
+    if (answer.code === 304) return this.said.discovered;
+    if (answer.code === 503) throw new Error(`${this.#name(one)}: ${wanted.path} was answered with 503`);
+    if (answer.code === 200 && answer.contentType.includes('as=APIGroupDiscoveryList')) {
+      const discovered = this.#read(one, wanted.path, () => readAggregated(answer.text));
+      this.#etags.set(wanted.path, answer.etag);
+      return discovered;
+    }
+    return this.#discoverEach(versions, signal);
+  }
+
+  /** Servers before Kubernetes 1.26 list their group versions one by one. */
+  async #discoverEach(versions: readonly RemoteVersion[], signal: AbortSignal): Promise<Discovered> {
+    const discovered = versions.map(async (one) => {
+      const { group, version } = one;
+      const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+      const answer = await this.#fetch(one, { path, accept: 'application/json', limits: DISCOVERY }, signal);
+      if (answer.code !== 200)
+        throw new Error(`${this.#name(one)}: ${path} was answered with ${answer.code}`);
+      const read = this.#read(one, path, () => readPlain(answer.text, group, version));
+      return [keyOf(group, version), read] as const;
+    });
+    return new Map(await Promise.all(discovered));
+  }
+
+  async #askIndex(
+    one: RemoteVersion,
+    versions: readonly RemoteVersion[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const wanted = { path: '/openapi/v3', accept: 'application/json', limits: INDEX };
+    const answer = await this.#fetch(one, wanted, signal);
+    if (answer.code !== 200) return;
+    this.said.urls = this.#read(one, wanted.path, () => readIndex(answer.text, versions));
+    this.#etags.set(wanted.path, answer.etag);
+  }
+
+  async #askDocument(
+    one: RemoteVersion,
+    versions: readonly RemoteVersion[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const wanted = { path: '/openapi/v2', accept: 'application/json', limits: DOCUMENT };
+    const answer = await this.#fetch(one, wanted, signal);
+    if (answer.code !== 200) return;
+    this.said.document = this.#read(one, wanted.path, () => readDocument(answer.text, versions));
+    this.#etags.set(wanted.path, answer.etag);
+  }
+
+  #fetch(one: RemoteVersion, wanted: Omit<Wanted, 'etag'>, signal: AbortSignal): Promise<Fetched> {
+    const etag = this.#etags.get(wanted.path) ?? '';
+    return fetchRemote(this.#parts, one, { ...wanted, etag, signal });
+  }
+
+  /** @throws Error that names the server and the document */
+  #read<Read>(one: RemoteVersion, path: string, read: () => Read): Read {
+    try {
+      return read();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`${this.#name(one)}: ${path}: ${why}`, { cause: error });
+    }
+  }
+
+  #name({ service }: RemoteVersion): string {
+    return `${service.namespace}/${service.name}`;
+  }
+}
+
+const describe = (versions: readonly RemoteVersion[]): string =>
+  JSON.stringify(versions.map(({ group, version, isAvailable }) => [group, version, isAvailable]));

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { isObject } from '../object/json-values.ts';
+import type { RemoteDocument } from '../registry/remote-apis.ts';
+import type { RemoteVersion } from './api-service.ts';
+import { parse } from './remote-discovery.ts';
+
+/** The parts of other servers' OpenAPI documents that are about their group versions. */
+
+type GroupVersion = Pick<RemoteVersion, 'group' | 'version'>;
+
+const pathOf = ({ group, version }: GroupVersion): string =>
+  group === '' ? `api/${version}` : `apis/${group}/${version}`;
+
+/** URLs by path, of an index (v3). Names of other paths, and URLs that lead elsewhere, are not passed on. @throws Error */
+export function readIndex(text: string, versions: readonly GroupVersion[]): Map<string, string> {
+  const { paths } = parse(text);
+  const listed = isObject(paths) ? paths : {};
+  const urls = new Map<string, string>();
+  for (const path of versions.map(pathOf)) {
+    const entry = listed[path];
+    if (!isObject(entry)) continue;
+    const { serverRelativeURL: url } = entry;
+    const own = `/openapi/v3/${path}`;
+    urls.set(path, typeof url === 'string' && url.startsWith(`${own}?`) ? url : own);
+  }
+  return urls;
+}
+
+const REFERENCE = '#/definitions/';
+
+/** Of a whole document (v2). @throws Error */
+export function readDocument(text: string, versions: readonly GroupVersion[]): RemoteDocument {
+  const { paths, definitions } = parse(text);
+  const roots = versions.map((one) => `/${pathOf(one)}`);
+  const own = Object.entries(isObject(paths) ? paths : {}).filter(
+    ([path, item]) => isObject(item) && roots.some((root) => path === root || path.startsWith(`${root}/`)),
+  );
+  const kept = { paths: Object.fromEntries(own), definitions: {} };
+  kept.definitions = reachable(kept.paths, isObject(definitions) ? definitions : {});
+  return { ...kept, etag: createHash('sha256').update(JSON.stringify(kept)).digest('hex') };
+}
+
+/** The definitions that the paths refer to, and those that these refer to. */
+function reachable(paths: JsonObject, definitions: JsonObject): JsonObject {
+  const found = new Map<string, JsonObject>();
+  const waiting: (JsonValue | undefined)[] = [paths];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      waiting.push(inner);
+      if (key !== '$ref' || typeof inner !== 'string' || !inner.startsWith(REFERENCE)) continue;
+      const name = inner.slice(REFERENCE.length);
+      const definition = Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+      if (!isObject(definition) || found.has(name)) continue;
+      found.set(name, definition);
+      waiting.push(definition);
+    }
+  }
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,81 @@
+import type { APIService } from '../api/types/apiregistration/v1.ts';
+import type { Followed } from '../storage/follower.ts';
+import { toObject } from '../storage/object-reader.ts';
+import type { Entry, ObjectEvent } from '../storage/store.ts';
+import { isAvailable, keyOf, type RemoteVersion, toRemoteVersion } from './api-service.ts';
+
+/** The group versions of other servers, as new as the watch cache. Most clusters have none, and then a look costs nothing. */
+export class RemoteVersions implements Followed {
+  /** By group and version. */
+  readonly #byVersion = new Map<string, RemoteVersion>();
+  readonly #byName = new Map<string, RemoteVersion>();
+  /** Whether each API service is available, local ones included. */
+  readonly #availability = new Map<string, boolean>();
+  readonly #listeners = new Set<() => void>();
+
+  get isEmpty(): boolean {
+    return this.#byVersion.size === 0;
+  }
+
+  /** `group` is canonical. */
+  find(group: string, version: string): RemoteVersion | undefined {
+    return this.isEmpty ? undefined : this.#byVersion.get(keyOf(group, version));
+  }
+
+  named(name: string): RemoteVersion | undefined {
+    return this.#byName.get(name);
+  }
+
+  all(): Iterable<RemoteVersion> {
+    return this.#byVersion.values();
+  }
+
+  /** Names of all API services, and whether they are available. */
+  availability(): Iterable<readonly [name: string, isAvailable: boolean]> {
+    return this.#availability;
+  }
+
+  /** Calls back after each change of a group version of another server. Returns the way to stop. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  replace(entries: readonly Entry[]): void {
+    const hadAny = !this.isEmpty;
+    this.#byName.clear();
+    this.#byVersion.clear();
+    this.#availability.clear();
+    for (const entry of entries) this.#set(entry);
+    if (hadAny || !this.isEmpty) this.#tell();
+  }
+
+  apply({ type, entry }: ObjectEvent): void {
+    const before = this.#byName.get(entry.name);
+    this.#drop(entry.name);
+    const after = type === 'DELETED' ? undefined : this.#set(entry);
+    if (before !== undefined || after !== undefined) this.#tell();
+  }
+
+  #set(entry: Entry): RemoteVersion | undefined {
+    const api = toObject<APIService>(entry);
+    this.#availability.set(entry.name, isAvailable(api));
+    const remote = toRemoteVersion(api);
+    if (remote === undefined) return undefined;
+    this.#byName.set(entry.name, remote);
+    this.#byVersion.set(keyOf(remote.group, remote.version), remote);
+    return remote;
+  }
+
+  #drop(name: string): void {
+    this.#availability.delete(name);
+    const before = this.#byName.get(name);
+    if (before === undefined) return;
+    this.#byName.delete(name);
+    this.#byVersion.delete(keyOf(before.group, before.version));
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,84 @@
+import type { ResourceOf } from '../../api/names.ts';
+import type { Event } from '../../api/types/core/v1.ts';
+import type { Client } from '../../verbs/client/client.ts';
+import type { Place } from './graph.ts';
+import type { Reference } from './ownership.ts';
+
+const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
+/** Where events about objects go that are in no namespace. */
+const DEFAULT_NAMESPACE = 'default';
+/** More that wait to be written are not written. */
+const MAX_WAITING = 1000;
+
+/** An object with a reference to an owner in another namespace. */
+export interface ForeignOwner {
+  readonly dependent: Place & { readonly uid: string; readonly kind: string; readonly apiVersion: string };
+  readonly reference: Reference;
+}
+
+/** Says in events which objects refer to an owner that they cannot have, one after the other. */
+export class ForeignOwners {
+  readonly #client: Client;
+  readonly #now: () => Date;
+  readonly #onError: (error: unknown) => void;
+  readonly #waiting: ForeignOwner[] = [];
+  #wake: () => void = () => {};
+
+  constructor(options: { client: Client; now: () => Date; onError: (error: unknown) => void }) {
+    this.#client = options.client;
+    this.#now = options.now;
+    this.#onError = options.onError;
+  }
+
+  add(foreign: ForeignOwner): void {
+    if (this.#waiting.length >= MAX_WAITING) return;
+    this.#waiting.push(foreign);
+    this.#wake();
+  }
+
+  /** Until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#wake();
+    signal.addEventListener('abort', onAbort);
+    while (!signal.aborted) {
+      const next = this.#waiting.shift();
+      if (next !== undefined) await this.#write(next);
+      else await this.#woken();
+    }
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  async #write(foreign: ForeignOwner): Promise<void> {
+    try {
+      await this.#client.create(EVENTS, toEvent(foreign, this.#now()));
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+}
+
+/** As Kubernetes' collector writes it. */
+export function toEvent({ dependent, reference }: ForeignOwner, now: Date): Event {
+  const { namespace, name, kind, apiVersion, uid } = dependent;
+  const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`;
+  const at = now.toISOString().replace(/\.\d+Z$/, 'Z');
+  return {
+    kind: 'Event',
+    apiVersion: 'v1',
+    metadata: { generateName: `${name}.`, namespace: namespace === '' ? DEFAULT_NAMESPACE : namespace },
+    involvedObject: { kind, apiVersion, name, uid, ...(namespace === '' ? {} : { namespace }) },
+    reason: 'OwnerRefInvalidNamespace',
+    message: `ownerRef ${owner} does not exist in namespace "${namespace}"`,
+    type: 'Warning',
+    source: { component: 'garbage-collector-controller' },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+  };
+}

@@ -1,0 +1,97 @@
+import { Agent, type AgentOptions } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { checkServerIdentity, type DetailedPeerCertificate, TLSSocket } from 'node:tls';
+import { type Certificate, readCertificate } from '../x509/certificate.ts';
+import { findChain } from '../x509/chain.ts';
+import { certificatesIn } from '../x509/pem.ts';
+import type { Dial } from './egress/dial.ts';
+import { reach } from './egress/reach.ts';
+
+export interface SecureAgentOptions extends AgentOptions {
+  /** PEM; undefined: the authorities that the host trusts. */
+  readonly ca?: string;
+}
+
+type Connect = NonNullable<Agent['createConnection']>;
+
+/**
+ * HTTPS to servers that an authority of the caller's choice certifies. OpenSSL takes a certificate for self-signed when its issuer
+ * has the same name, and does not look for the issuer. Many operators make their authority and its certificates under one name
+ * (knative.dev/pkg, webhook/certificates), and Go, which tries keys, trusts them. What OpenSSL refuses for that is judged as in Go.
+ */
+export class SecureAgent extends Agent {
+  readonly #authorities: readonly Certificate[];
+  readonly #dial: Dial | undefined;
+
+  /** `dial` opens the connections; undefined: the system does. */
+  constructor(options: SecureAgentOptions, dial?: Dial) {
+    super(options);
+    this.#dial = dial;
+    this.#authorities = options.rejectUnauthorized === false ? [] : readAll(options.ca ?? '');
+  }
+
+  override createConnection(...[options, callback]: Parameters<Connect>): ReturnType<Connect> {
+    const dial = this.#dial;
+    if (dial === undefined) return this.#secure(options, callback);
+    const join = (socket: Duplex): Duplex => this.#secure({ ...options, socket }) ?? socket;
+    return reach(options, dial, { join, connected: callback });
+  }
+
+  #secure(
+    options: Parameters<Connect>[0] & { readonly socket?: Duplex },
+    callback?: Parameters<Connect>[1],
+  ): ReturnType<Connect> {
+    if (this.#authorities.length === 0) return super.createConnection(options, callback);
+    const socket = super.createConnection({ ...options, rejectUnauthorized: false }, callback);
+    const host = options.servername || options.host || 'localhost';
+    // Nothing is sent before this event has been handled.
+    if (socket instanceof TLSSocket)
+      socket.prependOnceListener('secureConnect', () => this.#judge(socket, host));
+    return socket;
+  }
+
+  #judge(socket: TLSSocket, host: string): void {
+    if (socket.authorized) return;
+    const code = String(socket.authorizationError);
+    const peer = socket.getPeerCertificate(true);
+    const isTrusted = code === MISMATCH || (NAMESAKES.has(code) && this.#isVouchedFor(peer));
+    const error = isTrusted
+      ? checkServerIdentity(host, peer)
+      : Object.assign(new Error(`the certificate of ${host} cannot be verified: ${code}`), { code });
+    if (error !== undefined) socket.destroy(error);
+  }
+
+  #isVouchedFor(peer: DetailedPeerCertificate): boolean {
+    try {
+      const [leaf, ...intermediates] = [...chainOf(peer)].map(({ raw }) => readCertificate(raw));
+      if (leaf === undefined) return false;
+      const question = { leaf, intermediates, authorities: this.#authorities, nowMs: Date.now() };
+      return findChain(question, 'servers').length > 0;
+    } catch {
+      return false;
+    }
+  }
+}
+
+const MISMATCH = 'ERR_TLS_CERT_ALTNAME_INVALID';
+const NAMESAKES: ReadonlySet<string> = new Set(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN']);
+
+/** The certificates that the server sent. The last is linked to itself. */
+function* chainOf(peer: DetailedPeerCertificate): Generator<DetailedPeerCertificate> {
+  const seen = new Set<DetailedPeerCertificate>();
+  for (let one = peer; one?.raw !== undefined && !seen.has(one); one = one.issuerCertificate) {
+    seen.add(one);
+    yield one;
+  }
+}
+
+/** Without those that cannot be read, as Go has it. */
+function readAll(pem: string): Certificate[] {
+  return certificatesIn(pem).flatMap((der) => {
+    try {
+      return [readCertificate(der)];
+    } catch {
+      return [];
+    }
+  });
+}

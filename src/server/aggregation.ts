@@ -1,0 +1,81 @@
+import { API_SERVICES } from '../aggregation/api-service.ts';
+import { Availability } from '../aggregation/availability.ts';
+import { LocalApiServices } from '../aggregation/local-api-services.ts';
+import { RemoteDocuments } from '../aggregation/remote-documents.ts';
+import { createRemoteProxy, type RemoteHandler } from '../aggregation/remote-proxy.ts';
+import { RemoteVersions } from '../aggregation/remote-versions.ts';
+import { ServiceResolver } from '../aggregation/service-resolver.ts';
+import { type AdmissionOptions, proxyClientFlags } from '../options/admission.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
+import type { RemoteApis } from '../registry/remote-apis.ts';
+import { Follower } from '../storage/follower.ts';
+import type { Foundation } from './foundation.ts';
+import { createPhase, type Phase } from './phase.ts';
+import type { StoragePhase } from './storage.ts';
+import type { WritingPhase } from './writing.ts';
+
+/** The phase before serving: which other servers serve a part of the API, and the way to them. */
+export interface AggregationPhase extends Phase {
+  readonly remoteProxy: RemoteHandler;
+  readonly remoteApis: RemoteApis;
+}
+
+/** How long another server may take to accept a connection. Go's bound. */
+const DIAL_TIMEOUT_MS = 30_000;
+
+/** @throws Error that names the flags */
+export function createAggregation(
+  foundation: Foundation,
+  { storage, writing }: { readonly storage: StoragePhase; readonly writing: WritingPhase },
+  { admission, serving }: Pick<ServerOptions, 'admission' | 'serving'>,
+): AggregationPhase {
+  const { registry, logger, metrics, now, startup, persistently, egress } = foundation;
+  const { store } = storage;
+  const services = foundation.services.branch();
+  const remote = new RemoteVersions();
+  const resolver = new ServiceResolver(store, serving.enableAggregatorRouting);
+  const credentials = readCredentials(admission.proxyClient);
+  const transport = new NodeTransport({
+    credentials,
+    timeoutMs: DIAL_TIMEOUT_MS,
+    reusesConnections: true,
+    dial: egress.dials.cluster,
+  });
+  const onError = (error: unknown): void => logger.error('API services', error);
+  const common = { client: writing.client, now, onError };
+  const local = new LocalApiServices({ ...common, registry });
+  const availability = new Availability({ ...common, remote, resolver, transport, metrics });
+  const documents = new RemoteDocuments({
+    ...{ remote, resolver, transport },
+    onError: (error) =>
+      logger.info(1, 'another API server does not say what it serves', { error: String(error) }),
+  });
+  const follower = new Follower({ store, sources: [{ resource: API_SERVICES, index: remote }] });
+  const phase = createPhase({
+    services,
+    begin: async () => {
+      services.start('api-services', 'essential', (signal, works) => follower.run(signal, works));
+      await services.until(follower.ready());
+      await persistently(() => local.begin());
+      startup.finished('api-services');
+      services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
+      services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
+      services.start('api-service-documents', 'upkeep', (signal) => documents.run(signal));
+    },
+    close: async () => transport.close(),
+  });
+  const rejectsRedirects = serving.aggregatorRejectForwardingRedirect;
+  const remoteProxy = createRemoteProxy({ remote, resolver, transport, rejectsRedirects, logger });
+  return { ...phase, remoteProxy, remoteApis: documents };
+}
+
+/** Without a certificate other servers are called all the same, and decide themselves what they think of it. */
+function readCredentials({ certFile, keyFile }: AdmissionOptions['proxyClient']): AgentCredentials {
+  try {
+    return new AgentCredentials({ caFile: '', certFile, keyFile });
+  } catch (error) {
+    const flags = `${proxyClientFlags.certFile.shown}, ${proxyClientFlags.keyFile.shown}`;
+    throw new Error(`${flags}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

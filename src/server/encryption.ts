@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Numbers } from '../observability/instruments.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { type StorageOptions, storageFlags } from '../options/storage.ts';
+import type { EncodedLog } from '../storage/encoded-log.ts';
+import { EncryptionFile } from '../storage/encryption/encryption-file.ts';
+import type { Service } from './services.ts';
+
+/** Undefined: nothing is encrypted. @throws Error, one line that names the flag and what is wrong with the file */
+export function openEncryption(options: StorageOptions): EncryptionFile | undefined {
+  const path = options.encryptionProviderConfig;
+  if (path === '') return undefined;
+  try {
+    return new EncryptionFile({ path, reloads: options.encryptionProviderConfigAutomaticReload });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${storageFlags.encryptionProviderConfig.shown}: ${path}: ${why}`, { cause: error });
+  }
+}
+
+interface EncryptionParts {
+  readonly file: EncryptionFile;
+  readonly log: EncodedLog;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Whether there is anything that could not be read. */
+  hasUnreadable(): boolean;
+}
+
+/** Follows the file, where that is wished, and tells of it under Kubernetes' names. */
+export function createEncryptionService(parts: EncryptionParts): Service {
+  const { file, log, logger } = parts;
+  const note = createReloadMetrics(parts);
+  file.report({
+    onReload: async () => {
+      note('success');
+      logger.info(0, 'the encryption configuration was reloaded');
+      if (parts.hasUnreadable()) await log.feed.renew();
+    },
+    onError: (error) => {
+      note('failure');
+      logger.error(
+        'the encryption configuration could not be reloaded; the one before stays in effect',
+        error,
+      );
+    },
+  });
+  return { name: 'encryption', run: (signal) => file.run(signal) };
+}
+
+function createReloadMetrics({ metrics, now }: EncryptionParts): (status: 'success' | 'failure') => void {
+  const labels = ['status', 'apiserver_id_hash'];
+  const id = `sha256:${createHash('sha256').update(hostname()).digest('hex')}`;
+  const total = metrics.add(
+    new Numbers('counter', {
+      name: 'apiserver_encryption_config_controller_automatic_reloads_total',
+      help: 'Reloads of the encryption configuration, by whether they succeeded.',
+      labels,
+    }),
+  );
+  const last = metrics.add(
+    new Numbers('gauge', {
+      name: 'apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds',
+      help: 'When the encryption configuration was last reloaded, by whether that succeeded.',
+      labels,
+    }),
+  );
+  return (status) => {
+    total.at(status, id).value += 1;
+    last.at(status, id).value = now().getTime() / 1000;
+  };
+}

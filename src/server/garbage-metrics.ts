@@ -1,0 +1,54 @@
+import type { GarbageCollector, GarbageCollectorState } from '../controllers/garbage/garbage-collector.ts';
+import { Numbers } from '../observability/instruments.ts';
+import type { Metrics } from '../observability/metrics.ts';
+
+/** Kubernetes names its queues, of which ours is one, so that dashboards for a controller manager show it. */
+const QUEUE = 'garbage_collector_attempt_to_delete';
+
+/** Under Kubernetes' names where it has them, otherwise under our own prefix. */
+export function addGarbageMetrics(metrics: Metrics, collector: GarbageCollector): void {
+  const add = (
+    type: 'counter' | 'gauge',
+    { name, help, isOfQueue = true }: { name: string; help: string; isOfQueue?: boolean },
+    read: (state: GarbageCollectorState) => number,
+  ): void => {
+    metrics.add(
+      new Numbers(type, { name, help, labels: isOfQueue ? ['name'] : [] }, (numbers) => {
+        numbers.at(...(isOfQueue ? [QUEUE] : [])).value = read(collector.state);
+      }),
+    );
+  };
+  add(
+    'gauge',
+    { name: 'workqueue_depth', help: 'Objects that wait for the garbage collector.' },
+    ({ depth }) => depth,
+  );
+  add(
+    'counter',
+    { name: 'workqueue_adds_total', help: 'Objects that the garbage collector was to look at.' },
+    ({ added }) => added,
+  );
+  add(
+    'counter',
+    { name: 'workqueue_retries_total', help: 'Objects that the garbage collector had to look at again.' },
+    ({ retried }) => retried,
+  );
+  add(
+    'counter',
+    {
+      name: 'garbagecollector_controller_resources_sync_error_total',
+      help: 'Failures of the garbage collector: its attempts at an object are repeated after each.',
+      isOfQueue: false,
+    },
+    ({ failed }) => failed,
+  );
+  add(
+    'gauge',
+    {
+      name: 'pg_apiserver_garbage_collector_nodes',
+      help: 'Objects that the garbage collector knows because they have owners or dependents.',
+      isOfQueue: false,
+    },
+    ({ nodes }) => nodes,
+  );
+}

@@ -1,0 +1,142 @@
+import { runTogether } from '../util/concurrency.ts';
+import { NO_REVISION, type Revision } from './revision.ts';
+import type { Change, ChangeFeed, ChangeSink } from './revision-log.ts';
+import { inTurns, type StoredCodec, TURN_MS } from './stored-codec.ts';
+
+/**
+ * Changes as the feed brings them. Those that are decoded at once are applied at once; where a key must be waited for, they and all
+ * that come after them are applied in their order once it is there.
+ */
+export class DecodedFeed implements ChangeFeed {
+  readonly #feed: ChangeFeed;
+  readonly #codec: StoredCodec;
+  #sink: DecodingSink | undefined;
+
+  constructor(feed: ChangeFeed, codec: StoredCodec) {
+    this.#feed = feed;
+    this.#codec = codec;
+  }
+
+  async run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void> {
+    const decoding = new DecodingSink(sink, this.#codec);
+    this.#sink = decoding;
+    const loops = [
+      (either: AbortSignal) => this.#feed.run(from, decoding, either),
+      (either: AbortSignal) => decoding.untilBroken(either),
+    ];
+    await runTogether(loops, signal).finally(() => decoding.end());
+  }
+
+  /** Begins with a new state, in which objects that can be read by now are read. @throws what the sink throws */
+  async renew(): Promise<void> {
+    await this.#sink?.renew();
+  }
+}
+
+class DecodingSink implements ChangeSink {
+  readonly #sink: ChangeSink;
+  readonly #codec: StoredCodec;
+  readonly #broken = Promise.withResolvers<never>();
+  #waiting: (readonly Change[])[] = [];
+  #isDraining = false;
+  #loading: Promise<unknown> = Promise.resolve();
+  /** What is being decoded belongs to a history that the sink has left. */
+  #epoch = 0;
+  /** The state up to here was loaded, and is not to be applied again. */
+  #floor: Revision = NO_REVISION;
+
+  constructor(sink: ChangeSink, codec: StoredCodec) {
+    this.#sink = sink;
+    this.#codec = codec;
+    this.#broken.promise.catch(() => {});
+  }
+
+  apply(changes: readonly Change[]): void {
+    const fresh = changes.every(({ revision }) => revision > this.#floor)
+      ? changes
+      : changes.filter(({ revision }) => revision > this.#floor);
+    if (fresh.length === 0) return;
+    if (!this.#isDraining) {
+      const decoded = this.#decodeNow(fresh);
+      if (decoded !== undefined) {
+        this.#sink.apply(decoded);
+        return;
+      }
+    }
+    this.#waiting.push(fresh);
+    if (!this.#isDraining) void this.#drain();
+  }
+
+  async reset(reason: 'compacted' | 'rewound'): Promise<Revision> {
+    this.#forget();
+    return this.#load(reason);
+  }
+
+  async renew(): Promise<void> {
+    this.#forget();
+    this.#isDraining = true;
+    const epoch = this.#epoch;
+    try {
+      const floor = await this.#load('compacted');
+      if (this.#epoch !== epoch) return;
+      this.#floor = floor;
+    } catch (error) {
+      this.#broken.reject(error);
+      throw error;
+    }
+    await this.#drain();
+  }
+
+  /** One after the other: of two loads under way, the older might be the last to end. */
+  #load(reason: 'compacted' | 'rewound'): Promise<Revision> {
+    const load = this.#loading.then(() => this.#sink.reset(reason));
+    this.#loading = load.catch(() => {});
+    return load;
+  }
+
+  untilBroken(signal: AbortSignal): Promise<void> {
+    const over = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    return Promise.race([over, this.#broken.promise]);
+  }
+
+  end(): void {
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#epoch += 1;
+    this.#waiting = [];
+    this.#isDraining = false;
+  }
+
+  /** Undefined: it takes longer than a moment. */
+  #decodeNow(changes: readonly Change[]): readonly Change[] | undefined {
+    const endsMs = performance.now() + TURN_MS;
+    const decoded: Change[] = [];
+    for (const change of changes) {
+      const one = this.#codec.decode(change);
+      if (one instanceof Promise || (decoded.length > 0 && performance.now() > endsMs)) return undefined;
+      decoded.push(one);
+    }
+    return decoded;
+  }
+
+  async #drain(): Promise<void> {
+    this.#isDraining = true;
+    const epoch = this.#epoch;
+    try {
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+        const decoded = await inTurns(next, (one) => this.#codec.decode(one));
+        if (this.#epoch !== epoch) return;
+        const fresh = decoded.filter(({ revision }) => revision > this.#floor);
+        if (fresh.length > 0) this.#sink.apply(fresh);
+      }
+      this.#isDraining = false;
+    } catch (error) {
+      this.#broken.reject(error);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import type { GroupResource } from '../api/names.ts';
+import { DecodedFeed } from './decoded-feed.ts';
+import { StorageError } from './errors.ts';
+import type { ObjectKey } from './key.ts';
+import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
+import type { Revision } from './revision.ts';
+import type {
+  ChangeQuery,
+  ChangeWithPrevious,
+  Committer,
+  HistoricalList,
+  HistoricalPage,
+  RevisionLog,
+  RevisionReader,
+  StoredObject,
+  Write,
+} from './revision-log.ts';
+import { type Decoded, inTurns, StoredCodec } from './stored-codec.ts';
+
+/**
+ * A log whose objects are stored in other forms than JSON: writes go through the encodings in their order, and what comes back
+ * through those that know it. Everything behind it sees JSON alone. An object that cannot be decoded comes as unreadable, with the
+ * reason, and stands in nobody's way.
+ */
+export class EncodedLog implements RevisionLog {
+  readonly committer: Committer;
+  readonly feed: DecodedFeed;
+  readonly reader: RevisionReader;
+  readonly #encodings: readonly ObjectEncoding[];
+
+  constructor(log: RevisionLog, encodings: readonly ObjectEncoding[]) {
+    this.#encodings = encodings;
+    const codec = new StoredCodec(encodings);
+    this.committer = new EncodingCommitter(log.committer, codec);
+    this.feed = new DecodedFeed(log.feed, codec);
+    this.reader = new DecodingReader(log.reader, codec);
+  }
+
+  /** Whether what is stored as this media type, undefined for JSON, would be stored as another one now. */
+  isOutdated(resource: GroupResource, storedAs: string | undefined): boolean {
+    let mediaType: string | undefined = JSON_MEDIA_TYPE;
+    for (const encoding of this.#encodings) {
+      mediaType = encoding.formOf(resource, mediaType);
+      if (mediaType === undefined) return false;
+    }
+    return mediaType !== (storedAs ?? JSON_MEDIA_TYPE);
+  }
+}
+
+class EncodingCommitter implements Committer {
+  readonly #committer: Committer;
+  readonly #codec: StoredCodec;
+
+  constructor(committer: Committer, codec: StoredCodec) {
+    this.#committer = committer;
+    this.#codec = codec;
+  }
+
+  async commit(write: Write): Promise<Revision> {
+    return this.#committer.commit(await this.#encode(write));
+  }
+
+  /** Most are encoded at once, so that writes of one turn still go together. */
+  #encode(write: Write): Decoded<Write> {
+    try {
+      const encoded = this.#codec.encode(write);
+      return encoded instanceof Promise ? encoded.catch(toUnwritable) : encoded;
+    } catch (error) {
+      return toUnwritable(error);
+    }
+  }
+}
+
+function toUnwritable(error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  throw new StorageError({ kind: 'unwritable', reason }, { cause: error });
+}
+
+class DecodingReader implements RevisionReader {
+  readonly #reader: RevisionReader;
+  readonly #codec: StoredCodec;
+
+  constructor(reader: RevisionReader, codec: StoredCodec) {
+    this.#reader = reader;
+    this.#codec = codec;
+  }
+
+  currentRevision(): Promise<Revision> {
+    return this.#reader.currentRevision();
+  }
+
+  compactedRevision(): Promise<Revision> {
+    return this.#reader.compactedRevision();
+  }
+
+  async get(key: ObjectKey): Promise<StoredObject | undefined> {
+    const stored = await this.#reader.get(key);
+    return stored === undefined ? undefined : this.#codec.decode(stored);
+  }
+
+  /** What is encoded follows the rest, decoded while that comes. */
+  async loadCurrent(
+    begin: (revision: Revision) => void,
+    batch: (objects: readonly StoredObject[]) => void,
+  ): Promise<void> {
+    const decode = (one: StoredObject): Decoded<StoredObject> => this.#codec.decode(one);
+    let decoding = new DecodingQueue(decode, batch);
+    await this.#reader.loadCurrent(
+      (revision) => {
+        decoding.end();
+        decoding = new DecodingQueue(decode, batch);
+        begin(revision);
+      },
+      (objects) => {
+        const plain = objects.filter(({ encoded }) => encoded === undefined);
+        if (plain.length > 0) batch(plain.map((one) => decode(one) as StoredObject));
+        if (plain.length < objects.length)
+          decoding.add(objects.filter(({ encoded }) => encoded !== undefined));
+      },
+    );
+    await decoding.drained();
+  }
+
+  async listAt(query: HistoricalList): Promise<HistoricalPage> {
+    const page = await this.#reader.listAt(query);
+    return { ...page, objects: await inTurns(page.objects, (one) => this.#codec.decode(one)) };
+  }
+
+  async changesBetween(query: ChangeQuery): Promise<ChangeWithPrevious[]> {
+    const changes = await this.#reader.changesBetween(query);
+    return inTurns(changes, (one) => this.#codec.decodeBoth(one));
+  }
+}
+
+/** Decodes what comes, batch by batch, and hands it on. */
+class DecodingQueue {
+  readonly #decode: (one: StoredObject) => Decoded<StoredObject>;
+  readonly #batch: (objects: readonly StoredObject[]) => void;
+  #tail: Promise<void> = Promise.resolve();
+  #isOver = false;
+
+  constructor(
+    decode: (one: StoredObject) => Decoded<StoredObject>,
+    batch: (objects: readonly StoredObject[]) => void,
+  ) {
+    this.#decode = decode;
+    this.#batch = batch;
+  }
+
+  add(objects: readonly StoredObject[]): void {
+    this.#tail = this.#tail.then(async () => {
+      if (this.#isOver) return;
+      const decoded = await inTurns(objects, this.#decode);
+      if (!this.#isOver) this.#batch(decoded);
+    });
+    // Who drains hears of it.
+    this.#tail.catch(() => {});
+  }
+
+  /** What it was given is to be forgotten. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** @throws what `batch` throws */
+  drained(): Promise<void> {
+    return this.#tail;
+  }
+}

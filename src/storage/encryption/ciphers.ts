@@ -1,0 +1,133 @@
+import {
+  type CipherGCMTypes,
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
+
+/**
+ * What encrypts with one key. `context` is where the bytes belong: they are opened nowhere else. The ciphers of AES-CBC and secretbox
+ * know no such thing by themselves, so each binds it in its way.
+ */
+export interface Cipher {
+  seal(plain: Buffer, context: Buffer): Buffer;
+  /** @throws Error when the bytes are not what was sealed with this key, in this context */
+  open(sealed: Buffer, context: Buffer): Buffer;
+}
+
+const GCM_NONCE_BYTES = 12;
+const GCM_TAG_BYTES = 16;
+
+/** A random nonce, the ciphertext, the tag. The context is its additional authenticated data. */
+export function createGcm(key: Buffer): Cipher {
+  const { gcm: algorithm } = aesNames(key);
+  return {
+    seal: (plain, context) => {
+      const nonce = randomBytes(GCM_NONCE_BYTES);
+      const cipher = createCipheriv(algorithm, key, nonce).setAAD(context);
+      const start = cipher.update(plain);
+      return Buffer.concat([nonce, start, cipher.final(), cipher.getAuthTag()]);
+    },
+    open: (sealed, context) => {
+      assertLength(sealed, GCM_NONCE_BYTES + GCM_TAG_BYTES);
+      const end = sealed.length - GCM_TAG_BYTES;
+      const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, GCM_NONCE_BYTES))
+        .setAAD(context)
+        .setAuthTag(sealed.subarray(end));
+      const plain = decipher.update(sealed.subarray(GCM_NONCE_BYTES, end));
+      // Nothing is left of a stream; this checks the tag.
+      decipher.final();
+      return plain;
+    },
+  };
+}
+
+/** What Node.js has for keys of this length. The configuration allows no other. */
+function aesNames(key: Buffer): { readonly gcm: CipherGCMTypes; readonly cbc: string } {
+  switch (key.length) {
+    case 16:
+      return { gcm: 'aes-128-gcm', cbc: 'aes-128-cbc' };
+    case 24:
+      return { gcm: 'aes-192-gcm', cbc: 'aes-192-cbc' };
+    case 32:
+      return { gcm: 'aes-256-gcm', cbc: 'aes-256-cbc' };
+    default:
+      throw new Error(`AES takes keys of 16, 24 or 32 bytes, not ${key.length}`);
+  }
+}
+
+const CBC_IV_BYTES = 16;
+const MAC_BYTES = 32;
+
+/**
+ * A random initialization vector, the ciphertext with PKCS #7 padding, and over both and the context HMAC-SHA-256 with a key derived
+ * from the one that is configured: checked before anything is decrypted, so that the padding tells nobody anything.
+ */
+export function createCbc(key: Buffer): Cipher {
+  const { cbc: algorithm } = aesNames(key);
+  const macKey = Buffer.from(hkdfSync('sha256', key, '', 'pg-apiserver aescbc authentication', MAC_BYTES));
+  const authenticate = (sealed: Buffer, context: Buffer): Buffer =>
+    createHmac('sha256', macKey).update(digest(context)).update(sealed).digest();
+  return {
+    seal: (plain, context) => {
+      const iv = randomBytes(CBC_IV_BYTES);
+      const cipher = createCipheriv(algorithm, key, iv);
+      const sealed = Buffer.concat([iv, cipher.update(plain), cipher.final()]);
+      return Buffer.concat([sealed, authenticate(sealed, context)]);
+    },
+    open: (bytes, context) => {
+      assertLength(bytes, CBC_IV_BYTES + MAC_BYTES);
+      const sealed = bytes.subarray(0, -MAC_BYTES);
+      if (!timingSafeEqual(authenticate(sealed, context), bytes.subarray(-MAC_BYTES)))
+        throw new Error(REFUSED);
+      const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, CBC_IV_BYTES));
+      return join(decipher.update(sealed.subarray(CBC_IV_BYTES)), decipher.final());
+    },
+  };
+}
+
+const BOX_NONCE_BYTES = 24;
+const BOX_TAG_BYTES = 16;
+const DIGEST_BYTES = 32;
+
+/** A random nonce and NaCl's secretbox, XSalsa20 and Poly1305, of a digest of the context and the bytes. */
+export function createSecretbox(key: Buffer): Cipher {
+  return {
+    seal: (plain, context) => {
+      const nonce = randomBytes(BOX_NONCE_BYTES);
+      const box = xsalsa20poly1305(key, nonce).encrypt(Buffer.concat([digest(context), plain]));
+      return Buffer.concat([nonce, box]);
+    },
+    open: (sealed, context) => {
+      assertLength(sealed, BOX_NONCE_BYTES + BOX_TAG_BYTES + DIGEST_BYTES);
+      const nonce = sealed.subarray(0, BOX_NONCE_BYTES);
+      const { buffer, byteOffset, length } = xsalsa20poly1305(key, nonce).decrypt(
+        sealed.subarray(BOX_NONCE_BYTES),
+      );
+      const opened = Buffer.from(buffer, byteOffset, length);
+      if (!opened.subarray(0, DIGEST_BYTES).equals(digest(context))) throw new Error(REFUSED);
+      return opened.subarray(DIGEST_BYTES);
+    },
+  };
+}
+
+const REFUSED = 'the bytes are not authentic';
+
+/** Outside Node's shared slabs: what is opened lives as long as its object. */
+function join(start: Buffer, end: Buffer): Buffer {
+  const whole = Buffer.allocUnsafeSlow(start.length + end.length);
+  start.copy(whole);
+  end.copy(whole, start.length);
+  return whole;
+}
+
+const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+
+function assertLength(sealed: Buffer, least: number): void {
+  if (sealed.length < least) throw new Error(`${sealed.length} bytes are too few`);
+}

@@ -1,0 +1,132 @@
+import type { GroupResource } from '../../api/names.ts';
+import type { ObjectKey } from '../key.ts';
+import { JSON_MEDIA_TYPE, type ObjectEncoding } from '../object-encoding.ts';
+import type { EncodedBytes } from '../revision-log.ts';
+import type { EncryptionRule, KmsConfig, ProviderConfig } from './config.ts';
+import { parseGroupResource } from './config-resources.ts';
+import { KeyedProvider } from './keyed-provider.ts';
+import { type EncryptedForm, formatForm, isEncrypted, parseForm } from './media-type.ts';
+import type { KeyLabel, Provider } from './provider.ts';
+
+/** Undefined stands for `identity`. */
+type Providers = readonly (Provider | undefined)[];
+
+/** What a file says: by which providers each resource is stored. */
+export class ProviderRules {
+  readonly #rules = new Map<string, Providers>();
+  readonly #known = new Map<string, Providers | undefined>();
+
+  /** `connect` makes the provider of a KMS plugin. */
+  constructor(rules: readonly EncryptionRule[], connect: (config: KmsConfig) => Provider) {
+    const toProvider = (config: ProviderConfig): Provider | undefined => {
+      if (config.kind === 'identity') return undefined;
+      return config.kind === 'kms' ? connect(config) : new KeyedProvider(config.kind, config.keys);
+    };
+    for (const { resources, providers } of rules) {
+      const made = providers.map(toProvider);
+      for (const text of resources) {
+        const { group, resource } = parseGroupResource(text);
+        const name = `${resource}.${group}`;
+        // A resource that a later rule names again is read by that rule's providers too.
+        this.#rules.set(name, [...(this.#rules.get(name) ?? []), ...made]);
+      }
+    }
+  }
+
+  /** The most particular rule counts. Undefined: there is none. */
+  of({ group, resource }: GroupResource): Providers | undefined {
+    const name = `${resource}.${group}`;
+    if (!this.#known.has(name)) {
+      const found = [name, `*.${group}`, '*.*'].find((one) => this.#rules.has(one));
+      this.#known.set(name, found === undefined ? undefined : this.#rules.get(found));
+    }
+    return this.#known.get(name);
+  }
+}
+
+/**
+ * Encryption at rest. An object's bytes are bound to its key, group, resource, namespace and name: in another row they are refused.
+ * The rules may be replaced while it is at work.
+ */
+export class Encryption implements ObjectEncoding {
+  #rules: ProviderRules;
+  /** Forms that were parsed, by their media types: there are few. */
+  readonly #forms = new Map<string, EncryptedForm>();
+
+  constructor(rules: ProviderRules) {
+    this.#rules = rules;
+  }
+
+  replace(rules: ProviderRules): void {
+    this.#rules = rules;
+  }
+
+  encode(key: ObjectKey, plain: EncodedBytes): EncodedBytes | Promise<EncodedBytes> {
+    const provider = this.#rules.of(key)?.[0];
+    if (provider === undefined) return plain;
+    const { mediaType: of } = plain;
+    const sealed = provider.seal(plain.bytes, toContext(key, of));
+    if (sealed instanceof Promise) return sealed.then((known) => toEncoded(known, of));
+    return toEncoded(sealed, of);
+  }
+
+  handles(mediaType: string): boolean {
+    return isEncrypted(mediaType);
+  }
+
+  decode(key: ObjectKey, { bytes, mediaType }: EncodedBytes): EncodedBytes | Promise<EncodedBytes> {
+    const form = this.#parse(mediaType);
+    const provider = this.#rules.of(key)?.find((one) => one?.knows(form) === true);
+    if (provider === undefined)
+      throw new Error(`it is encrypted by ${describe(form)}, which is not configured for ${nameOf(key)}`);
+    const plain = provider.open(form, bytes, toContext(key, form.of));
+    if (plain instanceof Promise) return plain.then((known) => ({ bytes: known, mediaType: form.of }));
+    return { bytes: plain, mediaType: form.of };
+  }
+
+  /** As in Kubernetes: who lists no `identity` wants nothing that anybody could have written. */
+  refuses(resource: GroupResource): string | undefined {
+    const providers = this.#rules.of(resource);
+    if (providers === undefined || providers.includes(undefined)) return undefined;
+    return `it is not encrypted, and identity is not among the providers of ${nameOf(resource)}`;
+  }
+
+  formOf(resource: GroupResource, mediaType: string): string | undefined {
+    const provider = this.#rules.of(resource)?.[0];
+    if (provider === undefined) return mediaType;
+    const { label } = provider;
+    return label === undefined ? undefined : formatForm({ ...label, of: mediaType });
+  }
+
+  #parse(mediaType: string): EncryptedForm {
+    let form = this.#forms.get(mediaType);
+    if (form === undefined) {
+      form = parseForm(mediaType);
+      if (this.#forms.size >= MAX_FORMS) this.#forms.clear();
+      this.#forms.set(mediaType, form);
+    }
+    return form;
+  }
+}
+
+const MAX_FORMS = 1000;
+
+const toEncoded = (
+  { label, bytes }: { readonly label: KeyLabel; readonly bytes: Buffer },
+  of: string,
+): EncodedBytes => ({ bytes, mediaType: formatForm({ ...label, of }) });
+
+const toContext = ({ group, resource, namespace, name }: ObjectKey, of: string): Buffer =>
+  Buffer.from(
+    of === JSON_MEDIA_TYPE
+      ? `${group}/${resource}/${namespace}/${name}`
+      : `${group}/${resource}/${namespace}/${name}\0${of}`,
+  );
+
+const nameOf = ({ group, resource }: GroupResource): string =>
+  group === '' ? resource : `${resource}.${group}`;
+
+const describe = ({ provider, plugin, key }: KeyLabel): string =>
+  plugin === undefined
+    ? `the key ${JSON.stringify(key)} of ${provider}`
+    : `the KMS plugin ${JSON.stringify(plugin)}`;

@@ -1,0 +1,51 @@
+import { type Cipher, createCbc, createGcm, createSecretbox } from './ciphers.ts';
+import type { KeyedKind, NamedKey } from './config.ts';
+import type { KeyLabel, Provider, Sealed } from './provider.ts';
+
+const CIPHERS: Readonly<Record<KeyedKind, (key: Buffer) => Cipher>> = {
+  aescbc: createCbc,
+  aesgcm: createGcm,
+  secretbox: createSecretbox,
+};
+
+/** Keys from the file: the first encrypts, each decrypts what says its name. */
+export class KeyedProvider implements Provider {
+  readonly kind: KeyedKind;
+  readonly label: KeyLabel;
+  readonly #first: Cipher;
+  readonly #byName = new Map<string, Cipher[]>();
+
+  /** `keys`: at least one. */
+  constructor(kind: KeyedKind, keys: readonly NamedKey[]) {
+    this.kind = kind;
+    const ciphers = keys.map(({ name, secret }) => ({ name, cipher: CIPHERS[kind](secret) }));
+    const [first] = ciphers;
+    if (first === undefined) throw new Error(`${kind} has no keys`);
+    this.#first = first.cipher;
+    this.label = { provider: kind, key: first.name };
+    for (const { name, cipher } of ciphers)
+      this.#byName.set(name, [...(this.#byName.get(name) ?? []), cipher]);
+  }
+
+  seal(plain: Buffer, context: Buffer): Sealed {
+    return { label: this.label, bytes: this.#first.seal(plain, context) };
+  }
+
+  knows({ provider, key }: KeyLabel): boolean {
+    return provider === this.kind && this.#byName.has(key);
+  }
+
+  /** Several keys may have one name; the one that fits opens. */
+  open({ key }: KeyLabel, sealed: Buffer, context: Buffer): Buffer {
+    for (const cipher of this.#byName.get(key) ?? []) {
+      try {
+        return cipher.open(sealed, context);
+      } catch {
+        // Why it does not fit is all the same to who reads of it.
+      }
+    }
+    throw new Error(
+      `it cannot be decrypted with the key ${JSON.stringify(key)} of ${this.kind}: the key is another one, or the bytes were changed or belong to another object`,
+    );
+  }
+}

@@ -1,0 +1,60 @@
+import type { ObjectKey } from './key.ts';
+import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
+import type { EncodedBytes } from './revision-log.ts';
+
+/**
+ * The cluster's own keys, its authority and those that sign tokens, in tables of their own: they are as secret as Secrets, and are
+ * encrypted as those are.
+ *
+ *     encrypted as application/x-encrypted; provider=aescbc; key="key1"
+ *     BASE64
+ */
+export interface KeySealer {
+  /** What the database is to have of a key. `name`: which one it is; nothing else can be put in its place. @throws Error, one line */
+  seal(name: string, pem: string): Promise<string>;
+  /** @throws Error, one line */
+  open(name: string, stored: string): Promise<string>;
+  /** Whether `seal` would make something else of it now. */
+  isOutdated(stored: string): boolean;
+}
+
+const SECRETS = { group: '', resource: 'secrets' };
+const HEAD = 'encrypted as ';
+
+/** No Secret is without a namespace. */
+const toKey = (name: string): ObjectKey => ({ ...SECRETS, namespace: '', name: `cluster-keys/${name}` });
+
+export function createKeySealer(encoding: ObjectEncoding | undefined): KeySealer {
+  return {
+    seal: async (name, pem) => {
+      const plain = { bytes: Buffer.from(pem), mediaType: JSON_MEDIA_TYPE };
+      const sealed = (await encoding?.encode(toKey(name), plain)) ?? plain;
+      if (sealed.mediaType === JSON_MEDIA_TYPE) return pem;
+      return `${HEAD}${sealed.mediaType}\n${sealed.bytes.toString('base64')}\n`;
+    },
+    open: async (name, stored) => {
+      const sealed = parseSealed(stored);
+      if (sealed === undefined) return stored;
+      if (encoding?.handles(sealed.mediaType) !== true)
+        throw new Error(
+          `the key ${name} in the database is ${HEAD}${sealed.mediaType}: start with the --encryption-provider-config that it was written under`,
+        );
+      try {
+        return (await encoding.decode(toKey(name), sealed)).bytes.toString();
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new Error(`the key ${name} in the database cannot be read: ${why}`, { cause: error });
+      }
+    },
+    isOutdated: (stored) => {
+      const current = encoding === undefined ? JSON_MEDIA_TYPE : encoding.formOf(SECRETS, JSON_MEDIA_TYPE);
+      return current !== undefined && current !== (parseSealed(stored)?.mediaType ?? JSON_MEDIA_TYPE);
+    },
+  };
+}
+
+function parseSealed(stored: string): EncodedBytes | undefined {
+  if (!stored.startsWith(HEAD)) return undefined;
+  const [head = '', body = ''] = stored.split('\n', 2);
+  return { mediaType: head.slice(HEAD.length), bytes: Buffer.from(body, 'base64') };
+}

@@ -1,0 +1,162 @@
+import { endTurn } from '../util/concurrency.ts';
+import type { ObjectKey } from './key.ts';
+import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
+import {
+  type ChangeWithPrevious,
+  type EncodedBytes,
+  type StoredObject,
+  storedBytesOf,
+  type Write,
+} from './revision-log.ts';
+
+/** At once, where no key must be waited for. */
+export type Decoded<Encoded> = Encoded | Promise<Encoded>;
+
+/** Passes objects through the encodings, one way and back. */
+export class StoredCodec {
+  readonly #encodings: readonly ObjectEncoding[];
+  /** One string for all objects that are stored alike. */
+  readonly #mediaTypes = new Map<string, string>();
+
+  constructor(encodings: readonly ObjectEncoding[]) {
+    this.#encodings = encodings;
+  }
+
+  /** @throws StorageError unwritable */
+  encode(write: Write): Decoded<Write> {
+    if (this.#encodings.length === 0) return write;
+    let bytes: Decoded<EncodedBytes> = { bytes: write.json, mediaType: JSON_MEDIA_TYPE };
+    for (const encoding of this.#encodings) {
+      bytes =
+        bytes instanceof Promise
+          ? bytes.then((known) => encoding.encode(write.key, known))
+          : encoding.encode(write.key, bytes);
+    }
+    return bytes instanceof Promise ? bytes.then((known) => toWrite(write, known)) : toWrite(write, bytes);
+  }
+
+  /** The object with its JSON, or unreadable. */
+  decode<Stored extends StoredObject>(stored: Stored): Decoded<Stored> {
+    const { key, encoded } = stored;
+    const decoded = this.#decode(key, encoded);
+    if (decoded === undefined) return stored;
+    const storedAs = encoded?.mediaType;
+    const mediaType = storedAs === undefined ? {} : { storedAs: this.#share(storedAs) };
+    const { encoded: _, ...rest } = stored;
+    const toStored = (json: DecodedJson): Stored => ({ ...(rest as Stored), ...mediaType, ...json });
+    return decoded instanceof Promise ? decoded.then(toStored) : toStored(decoded);
+  }
+
+  decodeBoth(change: ChangeWithPrevious): Decoded<ChangeWithPrevious> {
+    const after = this.decode(change);
+    const before =
+      change.previousJson === undefined ? undefined : this.#decode(change.key, change.previousEncoded);
+    if (after === change && before === undefined) return change;
+    const storedBytes = storedBytesOf(change);
+    const join = (whole: ChangeWithPrevious, previous: DecodedJson | undefined): ChangeWithPrevious => {
+      const { previousEncoded: _, ...rest } = whole;
+      return { ...rest, storedBytes, ...toPrevious(previous) };
+    };
+    if (after instanceof Promise || before instanceof Promise)
+      return Promise.all([after, before]).then(([whole, previous]) => join(whole, previous));
+    return join(after, before);
+  }
+
+  /** Undefined: it is JSON already. */
+  #decode(key: ObjectKey, encoded: EncodedBytes | undefined): Decoded<DecodedJson> | undefined {
+    if (encoded === undefined) {
+      const refusal = this.#refusal(key);
+      return refusal === undefined ? undefined : { json: NO_JSON, unreadable: refusal };
+    }
+    try {
+      const bytes = this.#toJson(key, encoded);
+      if (!(bytes instanceof Promise)) return { json: bytes.bytes };
+      return bytes.then(({ bytes: json }) => ({ json }), toUnreadable);
+    } catch (error) {
+      return toUnreadable(error);
+    }
+  }
+
+  /** Why bytes that are JSON already are not to be believed. */
+  #refusal(key: ObjectKey): string | undefined {
+    for (const encoding of this.#encodings) {
+      const refusal = encoding.refuses?.(key, JSON_MEDIA_TYPE);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  }
+
+  #toJson(key: ObjectKey, encoded: EncodedBytes): Decoded<EncodedBytes> {
+    let known = encoded;
+    // Each takes one form off; none puts on what another took off.
+    for (let step = 0; known.mediaType !== JSON_MEDIA_TYPE && step <= this.#encodings.length; step += 1) {
+      const { mediaType } = known;
+      const encoding = this.#encodings.find((one) => one.handles(mediaType));
+      if (encoding === undefined)
+        throw new Error(`it is stored as ${mediaType}, which this server is not configured to read`);
+      const decoded = encoding.decode(key, known);
+      if (decoded instanceof Promise) return decoded.then((next) => this.#toJson(key, next));
+      known = decoded;
+    }
+    return known;
+  }
+
+  #share(mediaType: string): string {
+    const known = this.#mediaTypes.get(mediaType);
+    if (known !== undefined) return known;
+    if (this.#mediaTypes.size >= MAX_MEDIA_TYPES) this.#mediaTypes.clear();
+    this.#mediaTypes.set(mediaType, mediaType);
+    return mediaType;
+  }
+}
+
+const MAX_MEDIA_TYPES = 10_000;
+
+interface DecodedJson {
+  readonly json: Buffer;
+  readonly unreadable?: string;
+}
+
+const NO_JSON = Buffer.alloc(0);
+
+const toUnreadable = (error: unknown): DecodedJson => ({
+  json: NO_JSON,
+  unreadable: error instanceof Error ? error.message : String(error),
+});
+
+const toWrite = (write: Write, encoded: EncodedBytes): Write =>
+  encoded.mediaType === JSON_MEDIA_TYPE ? write : { ...write, encoded };
+
+function toPrevious(previous: DecodedJson | undefined): Partial<ChangeWithPrevious> {
+  if (previous === undefined) return {};
+  const { json: previousJson, unreadable } = previous;
+  return { previousJson, ...(unreadable === undefined ? {} : { previousUnreadable: unreadable }) };
+}
+
+/** How long decoding may hold the event loop at a time. */
+export const TURN_MS = 10;
+/** How many wait for a key at a time. */
+const AT_ONCE = 64;
+
+/** Decodes all, in their order. Others get their turn in between. */
+export async function inTurns<Item>(
+  items: readonly Item[],
+  decode: (item: Item) => Decoded<Item>,
+): Promise<Item[]> {
+  const decoded: Decoded<Item>[] = [];
+  let turnEndsMs = performance.now() + TURN_MS;
+  let waiting = 0;
+  for (const item of items) {
+    const one = decode(item);
+    decoded.push(one);
+    if (one instanceof Promise) waiting += 1;
+    if (waiting >= AT_ONCE) {
+      await Promise.all(decoded.slice(-AT_ONCE));
+      waiting = 0;
+    } else if (performance.now() > turnEndsMs) {
+      await endTurn();
+      turnEndsMs = performance.now() + TURN_MS;
+    }
+  }
+  return Promise.all(decoded);
+}

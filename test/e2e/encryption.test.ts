@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-encryption-'));
+const file = join(folder, 'encryption.yaml');
+const PATIENCE = { timeout: 15_000, interval: 50 };
+
+/** In the file's own words, first the key that writes. */
+const KEYS = { one: randomBytes(32).toString('base64'), two: randomBytes(32).toString('base64') };
+type Key = keyof typeof KEYS;
+
+/** As operators replace files: whole. */
+function configure(...keys: readonly Key[]): void {
+  const listed = keys.map((name) => ({ name, secret: KEYS[name] }));
+  const rule = {
+    resources: ['secrets', '*.example.com'],
+    providers: [{ aesgcm: { keys: listed } }, { identity: {} }],
+  };
+  put({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources: [rule] });
+}
+
+function put(config: unknown): void {
+  writeFileSync(`${file}.new`, JSON.stringify(config));
+  renameSync(`${file}.new`, file);
+}
+
+let database: TestDatabase;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  configure('one');
+  database = await createTestDatabase();
+  cluster = await startCluster(database.url, [
+    `--encryption-provider-config=${file}`,
+    '--encryption-provider-config-automatic-reload=true',
+    '--history-window=1h',
+  ]);
+});
+
+afterAll(async () => {
+  await cluster?.[Symbol.asyncDispose]();
+  await database?.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const SECRETS = '/api/v1/namespaces/default/secrets';
+const PASSWORD = 'correct-horse-battery-staple';
+
+const secret = (name: string): object => ({
+  kind: 'Secret',
+  apiVersion: 'v1',
+  metadata: { name },
+  stringData: { password: PASSWORD },
+});
+
+/** Where the text is found, in any form that a row may show it in. */
+async function findInDatabase(text: string): Promise<string[]> {
+  const tables = await database.query<{ name: string }>(
+    "SELECT c.oid::regclass::text AS name FROM pg_class c WHERE c.relkind IN ('r', 'm') AND c.relnamespace::regnamespace::text NOT LIKE 'pg\\_%' AND c.relnamespace <> 'information_schema'::regnamespace",
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const needles = [
+      text,
+      Buffer.from(text).toString('base64').replace(/.?=*$/, ''),
+      Buffer.from(text).toString('hex'),
+    ];
+    const rows = await database.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t`);
+    if (rows.some(({ row }) => needles.some((needle) => row.includes(needle)))) found.push(name);
+  }
+  return found;
+}
+
+const formOf = async (name: string): Promise<string | undefined> => {
+  const text = "SELECT media_type FROM current_objects WHERE resource = 'secrets' AND name = $1";
+  return (await database.query<{ media_type: string }>(text, [name]))[0]?.media_type;
+};
+
+async function reloads(status: 'success' | 'failure'): Promise<number> {
+  const { text } = await cluster.request('GET', '/metrics');
+  const line = new RegExp(
+    `automatic_reloads_total\\{status="${status}",apiserver_id_hash="sha256:[0-9a-f]+"\\} (\\d+)`,
+  );
+  return Number(line.exec(text)?.[1] ?? 0);
+}
+
+test('nothing of a Secret or of the keys of the cluster is in the database in plain, and the API shows all of it', async () => {
+  const created = await cluster.request('POST', SECRETS, secret('a'));
+  expect(created.code).toBe(201);
+  expect(
+    (
+      await cluster.request('POST', '/api/v1/namespaces/default/configmaps', {
+        ...secret('plain'),
+        kind: 'ConfigMap',
+        stringData: undefined,
+        data: { found: 'in plain' },
+      })
+    ).code,
+  ).toBe(201);
+  await cluster.request(
+    'PATCH',
+    `${SECRETS}/a`,
+    { metadata: { labels: { app: 'x' } } },
+    {
+      'content-type': 'application/merge-patch+json',
+    },
+  );
+  const { json } = await cluster.request('GET', `${SECRETS}/a`);
+  expect(json.data).toEqual({ password: Buffer.from(PASSWORD).toString('base64') });
+  expect((await cluster.request('GET', `${SECRETS}?labelSelector=app=x`)).json.items).toHaveLength(1);
+  expect(await findInDatabase('in plain')).not.toEqual([]);
+  expect(await findInDatabase(PASSWORD)).toEqual([]);
+  expect(await findInDatabase('PRIVATE KEY')).toEqual([]);
+  expect(await findInDatabase(KEYS.one)).toEqual([]);
+  expect(await formOf('a')).toBe('application/x-encrypted; provider=aesgcm; key="one"');
+});
+
+test('what a Secret was is answered by the API, and shown as encrypted in SQL', async () => {
+  const { json } = await cluster.request('POST', SECRETS, secret('b'));
+  const { resourceVersion } = json.metadata;
+  await cluster.request('DELETE', `${SECRETS}/b`);
+  const then = await cluster.request(
+    'GET',
+    `${SECRETS}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`,
+  );
+  const was = then.json.items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === 'b');
+  expect(was.data).toEqual(json.data);
+  const [row] = await database.query(
+    "SELECT object_at('', 'secrets', 'default', 'b', $1::bigint) AS object",
+    [resourceVersion],
+  );
+  expect(row).toEqual({
+    object: {
+      encoded: {
+        mediaType: 'application/x-encrypted; provider=aesgcm; key="one"',
+        sizeBytes: expect.any(Number),
+      },
+    },
+  });
+  expect((await cluster.request('GET', `${SECRETS}/b`)).code).toBe(404);
+});
+
+test('a new first key writes without a restart, and an update that changes nothing rewrites what another key wrote', async () => {
+  const before = await reloads('success');
+  configure('two', 'one');
+  await vi.waitFor(async () => expect(await reloads('success')).toBe(before + 1), PATIENCE);
+  const { json: old } = await cluster.request('GET', `${SECRETS}/a`);
+  const rewritten = await cluster.request('PUT', `${SECRETS}/a`, old);
+  expect(rewritten.json.metadata.resourceVersion).not.toBe(old.metadata.resourceVersion);
+  expect(await formOf('a')).toBe('application/x-encrypted; provider=aesgcm; key="two"');
+  const again = await cluster.request('PUT', `${SECRETS}/a`, rewritten.json);
+  expect(again.json.metadata.resourceVersion).toBe(rewritten.json.metadata.resourceVersion);
+});
+
+test('a file that is wrong changes nothing, and is counted and told of', async () => {
+  const before = await reloads('failure');
+  put({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources: [] });
+  await vi.waitFor(async () => expect(await reloads('failure')).toBe(before + 1), PATIENCE);
+  expect(cluster.output.stderr + cluster.output.stdout).toContain('at least one resources is required');
+  expect((await cluster.request('POST', SECRETS, secret('c'))).code).toBe(201);
+  expect(await formOf('c')).toContain('key="two"');
+});
+
+test("what was changed or moved in the database is named and refused, in nobody's way, and deleted by who insists", async () => {
+  await cluster.request('POST', SECRETS, secret('moved'));
+  await cluster.request('POST', SECRETS, secret('changed'));
+  await cluster.stop();
+  await database.query(`
+    UPDATE revisions r SET encoded = (SELECT encoded FROM revisions WHERE name = 'a' AND resource = 'secrets' ORDER BY revision DESC LIMIT 1)
+    WHERE resource = 'secrets' AND name = 'moved'`);
+  await database.query(
+    "UPDATE revisions SET encoded = set_byte(encoded, 20, get_byte(encoded, 20) # 1) WHERE resource = 'secrets' AND name = 'changed'",
+  );
+  await database.query('UPDATE objects SET encoded = NULL, media_type = NULL WHERE name IN ($1, $2)', [
+    'moved',
+    'changed',
+  ]);
+  configure('two', 'one');
+  await cluster.start();
+  for (const name of ['moved', 'changed']) {
+    const { code, json } = await cluster.request('GET', `${SECRETS}/${name}`);
+    expect([code, json.reason, json.details.name]).toEqual([500, 'StorageReadError', name]);
+    expect(json.message).toContain(`default/${name}: it cannot be decrypted with the key "two" of aesgcm`);
+  }
+  expect((await cluster.request('GET', `${SECRETS}/a`)).code).toBe(200);
+  const list = await cluster.request('GET', SECRETS);
+  expect(list.code).toBe(500);
+  expect(list.json.details.causes.map(({ field }: { field: string }) => field).sort()).toEqual([
+    'default/changed',
+    'default/moved',
+  ]);
+  expect((await cluster.request('DELETE', `${SECRETS}/moved`)).code).toBe(500);
+  for (const name of ['moved', 'changed']) {
+    const gone = await cluster.request(
+      'DELETE',
+      `${SECRETS}/${name}?ignoreStoreReadErrorWithClusterBreakingPotential=true`,
+    );
+    expect([gone.code, gone.json.status]).toEqual([200, 'Success']);
+  }
+  expect((await cluster.request('GET', SECRETS)).code).toBe(200);
+  expect((await cluster.request('POST', SECRETS, secret('moved'))).code).toBe(201);
+});

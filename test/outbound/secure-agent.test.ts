@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { WebhookClient } from '../../src/outbound/webhook-client.ts';
+import { serveHttps } from '../kit/https-server.ts';
+import { Authority, type LeafOptions } from '../kit/pki.ts';
+
+/** Servers whose certificate has the name of the authority that signed it, as Knative's webhooks have. */
+
+const HOUR_MS = 3_600_000;
+
+interface Trial {
+  readonly leaf?: Partial<LeafOptions>;
+  /** Whose certificates the client trusts; absent: of the one that signed. */
+  readonly trusted?: Authority;
+  readonly serverName?: string;
+}
+
+async function answerOf({ leaf = {}, trusted, serverName }: Trial): Promise<string> {
+  const authority = await Authority.create('hook.shop.svc');
+  const pair = await authority.issue({ subject: 'CN=hook.shop.svc', serves: true, ...leaf });
+  await using server = await serveHttps(pair, (_request, response) => void response.end('hello'));
+  const remote = {
+    ...{ url: server.url, ca: (trusted ?? authority).pem, serverName, insecureSkipVerify: false },
+    ...{ certificate: undefined, key: undefined, authorization: undefined },
+  };
+  const client = new WebhookClient(() => remote);
+  const options = { timeoutMs: 5000, signal: new AbortController().signal, maxAnswerBytes: 100 };
+  try {
+    const bodies: string[] = [];
+    for (let times = 0; times < 2; times += 1)
+      bodies.push((await client.post(Buffer.from('{}'), options)).body.toString());
+    return bodies.join();
+  } catch (error) {
+    expect(server.count).toBe(0);
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  } finally {
+    client.close();
+  }
+}
+
+test('a server is trusted whose authority has its name', async () => {
+  expect(await answerOf({})).toBe('hello,hello');
+});
+
+const past = { notBefore: new Date(Date.now() - 2 * HOUR_MS), notAfter: new Date(Date.now() - HOUR_MS) };
+
+test.each<[string, () => Promise<Trial> | Trial, string]>([
+  [
+    'another authority of that name signed it',
+    async () => ({ trusted: await Authority.create('hook.shop.svc') }),
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+  ],
+  ['it is another server', () => ({ serverName: 'elsewhere' }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['its time is over', () => ({ leaf: past }), 'CERT_HAS_EXPIRED'],
+  ['it is a client', () => ({ leaf: { serves: false } }), 'INVALID_PURPOSE'],
+  [
+    'it has a name of its own and another authority signed it',
+    async () => ({ leaf: { subject: 'CN=hook' }, trusted: await Authority.create('other') }),
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  ],
+  [
+    'it has a name of its own and is another server',
+    () => ({ leaf: { subject: 'CN=hook' }, serverName: 'elsewhere' }),
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ],
+])('a server is told nothing when %s', async (_, trial, code) => {
+  expect(await answerOf(await trial())).toBe(code);
+});
