@@ -98,12 +98,14 @@ async function startAuthentication(
 
 /** Documents that are not resources: health, metrics, profiles, discovery. */
 function createServerPages(
-  { registry, types }: Foundation,
+  { registry, types, isFeatureOn }: Foundation,
   { front, storage, aggregation, options }: ServingParts,
   { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
 ): Pages {
   const discovery = createDiscovery({
     ...{ registry, types },
+    enums: isFeatureOn('OpenAPIEnums'),
+    versionHashes: isFeatureOn('StorageVersionHash'),
     remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),

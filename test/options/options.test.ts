@@ -45,7 +45,7 @@ test.each([
   ],
   [['--kvstore-read-servers=postgres://b'], '--kvstore-read-servers needs --kvstore-servers'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
-  [['--feature-gates=SizeMemoryBackedVolumes=false'], 'can only be left at its default (true)'],
+  [['--feature-gates=APIServerIdentity=false'], 'can only be left at its default (true)'],
   [['--runtime-config=apps/v1=maybe'], 'must end in =true or =false'],
   [['--tls-cert-file=x'], 'belong together'],
   [['stray'], 'unexpected argument "stray"'],
