@@ -4,11 +4,14 @@ import { join, resolve } from 'node:path';
 import { checkExposure } from '../options/authorization.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
+import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
+import { overridesOf } from '../server/databases.ts';
 import { createEgress } from '../server/egress.ts';
 import { openEncryption } from '../server/encryption.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
+import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { aborted } from '../util/pause.ts';
@@ -73,8 +76,12 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
   const egress = createEgress(options.observability.egress);
   undo.push(() => egress.close());
-  const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(storage, databaseUrls, egress.reroute), setUpWith, sealer);
+  const { reroute } = egress;
+  const setUp = async (): ReturnType<typeof ensureKeys> => {
+    for (const { urls } of overridesOf(storage, databaseUrls))
+      await setUpOther(databaseConnection(storage, urls, reroute), storage, progress);
+    return setUpDatabase(databaseConnection(storage, databaseUrls, reroute), setUpWith, sealer);
+  };
   const setUpWith = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
     progress(database.encryption);
     const applied = await database.migrate({ say: progress });
@@ -83,7 +90,12 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     progress(`an acknowledged write is ${await database.describeDurability()}`);
     return ensureKeys(options, dataDir, database);
   };
-  const waiting = { signal: stop, say: progress };
+  const { initializationTimeoutMs } = storage;
+  const flag = storageFlags.initializationTimeoutMs.shown;
+  const waiting = {
+    ...{ signal: stop, say: progress },
+    ...(initializationTimeoutMs === 0 ? {} : { patience: { ms: initializationTimeoutMs, flag } }),
+  };
   const { certificates, serviceAccountKeyFile } = await waitForDatabase(setUp, waiting);
   const server = await startServer({
     options,
@@ -101,6 +113,20 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   giveBackMemory();
   announce(options, { dataDir, certificates, progress });
   return server;
+}
+
+/** One that has some resources of the cluster. */
+function setUpOther(
+  connection: ConnectionOptions,
+  storage: StorageOptions,
+  progress: (message: string) => void,
+): Promise<void> {
+  return setUpDatabase(connection, async (database) => {
+    progress(database.encryption);
+    const applied = await database.migrate({ say: progress });
+    if (applied.length > 0) progress(`brought another database up to date (${applied.join(', ')})`);
+    await database.keepHistoryWindow(windowWish(storage));
+  });
 }
 
 /** Takes over the keys that other servers of this database made, so that clients see one cluster. */

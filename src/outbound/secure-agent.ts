@@ -25,9 +25,11 @@ export class SecureAgent extends Agent {
 
   /** `dial` opens the connections; undefined: the system does. */
   constructor(options: SecureAgentOptions, dial?: Dial) {
-    super(options);
+    const authorities = options.rejectUnauthorized === false ? [] : readAll(options.ca ?? '');
+    // A session that is resumed shows no certificate.
+    super(authorities.length === 0 ? options : { ...options, maxCachedSessions: 0 });
+    this.#authorities = authorities;
     this.#dial = dial;
-    this.#authorities = options.rejectUnauthorized === false ? [] : readAll(options.ca ?? '');
   }
 
   override createConnection(...[options, callback]: Parameters<Connect>): ReturnType<Connect> {

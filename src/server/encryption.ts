@@ -22,7 +22,7 @@ export function openEncryption(options: StorageOptions): EncryptionFile | undefi
 
 interface EncryptionParts {
   readonly file: EncryptionFile;
-  readonly log: EncodedLog;
+  readonly logs: readonly EncodedLog[];
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -32,13 +32,13 @@ interface EncryptionParts {
 
 /** Follows the file, where that is wished, and tells of it under Kubernetes' names. */
 export function createEncryptionService(parts: EncryptionParts): Service {
-  const { file, log, logger } = parts;
+  const { file, logs, logger } = parts;
   const note = createReloadMetrics(parts);
   file.report({
     onReload: async () => {
       note('success');
       logger.info(0, 'the encryption configuration was reloaded');
-      if (parts.hasUnreadable()) await log.feed.renew();
+      if (parts.hasUnreadable()) for (const { feed } of logs) await feed.renew();
     },
     onError: (error) => {
       note('failure');
