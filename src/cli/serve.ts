@@ -69,6 +69,8 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const progress = createProgress();
   const encryption = openEncryption(storage);
   const sealer = createKeySealer(encryption?.encoding);
+  // Plugins say by which key the cluster's own are to be encrypted now.
+  const ask = async (): Promise<void> => encryption?.ask();
   const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
@@ -78,6 +80,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   undo.push(() => egress.close());
   const { reroute } = egress;
   const setUp = async (): ReturnType<typeof ensureKeys> => {
+    await ask();
     for (const { urls } of overridesOf(storage, databaseUrls))
       await setUpOther(databaseConnection(storage, urls, reroute), storage, progress);
     return setUpDatabase(databaseConnection(storage, databaseUrls, reroute), setUpWith, sealer);

@@ -19,7 +19,7 @@ import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
 import { storedTypeOf } from './built-in-names.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
-import { createEncryptionService } from './encryption.ts';
+import { createEncryptionChecks, createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { planCaching } from './kept-in-memory.ts';
@@ -77,6 +77,7 @@ export function createStorage(
   const { leases, workLeases, signingKeys, views } = main.log;
   const logs = backends.map(({ database }) => database.log);
   const metrics = createStorageMetrics({ ...foundation, ...options, backends });
+  const store = others.length === 0 ? first.cache : new RoutedStore((resource) => backendOf(resource).cache);
   const phase = createPhase({
     services,
     begin: async () => {
@@ -101,11 +102,8 @@ export function createStorage(
   return {
     ...phase,
     ...{ leases, workLeases, signingKeys },
-    store: new RoutedStore((resource) => backendOf(resource).cache),
-    clientStore: new RoutedStore((resource) => {
-      const { cache } = backendOf(resource);
-      return includes(caching.uncached, resource) ? (cache.uncached ?? cache) : cache;
-    }),
+    store,
+    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
     historyOf: (resource) => backendOf(resource).database.log.history,
     allocations: backendOf(SERVICES).database.log.allocations,
     views: options.customResourceViews ? views : undefined,
@@ -113,7 +111,8 @@ export function createStorage(
     countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
     checks: () => {
       const [, ...followed] = logs;
-      return createCacheChecks(main.log, foundation.services.checks(), followed);
+      const { kubernetes, own } = createCacheChecks(main.log, foundation.services.checks(), followed);
+      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own };
     },
   };
 }
@@ -174,6 +173,13 @@ function routeByResource(backends: readonly Backend[]): (resource: GroupResource
     return found;
   };
 }
+
+/** What clients read: of some resources, from the log. */
+const uncachedWhere = (uncached: ResourceSet, backendOf: (resource: GroupResource) => Backend): Store =>
+  new RoutedStore((resource) => {
+    const { cache } = backendOf(resource);
+    return includes(uncached, resource) ? (cache.uncached ?? cache) : cache;
+  });
 
 /** Addresses and ports of services change hands with the writes of services. */
 const SERVICES: GroupResource = { group: '', resource: 'services' };
