@@ -25,8 +25,11 @@ export interface RunningServer {
  * Resolves when the server is ready. @throws Error when it cannot become so
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
-  const { options, logger, databaseUrls: urls, encryption } = environment;
-  const databases = openDatabases(options.storage, { urls, logger, encryption });
+  const { options, logger, databaseUrls: urls, encryption, egress } = environment;
+  const databases = openDatabases(options.storage, {
+    ...{ urls, logger, encryption },
+    reroute: egress.reroute,
+  });
   const checks = createBaseChecks(databases.main.log, logger, options.storage, databases.others);
   const front = await Front.open({ ...environment, checks });
   try {

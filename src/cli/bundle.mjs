@@ -15,12 +15,15 @@ await build({
   root,
   configFile: false,
   logLevel: 'warn',
-  // gRPC, which the exporter of traces speaks, does not work out of a bundle; it is loaded for --tracing-config-file alone.
+  // gRPC does not work out of a bundle; it is loaded by those alone whose flags need it.
   ssr: {
     noExternal: true,
-    external: ['api', 'exporter-trace-otlp-grpc', 'resources', 'sdk-trace'].map(
-      (name) => `@opentelemetry/${name}`,
-    ),
+    external: [
+      '@grpc/grpc-js',
+      ...['api', 'exporter-trace-otlp-grpc', 'resources', 'sdk-trace'].map(
+        (name) => `@opentelemetry/${name}`,
+      ),
+    ],
     target: 'node',
   },
   build: {

@@ -4,9 +4,14 @@ import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import type { KeptWindow, WindowWish } from '../storage/postgres/history-window.ts';
 
 /** How commands other than serving reach the database. */
-export const databaseConnection = (options: StorageOptions, urls: readonly string[]): ConnectionOptions => ({
+export const databaseConnection = (
+  options: StorageOptions,
+  urls: readonly string[],
+  reroute?: ConnectionOptions['reroute'],
+): ConnectionOptions => ({
   ...{ urls, poolSize: 2 },
   ...connectionParts(options),
+  ...(reroute === undefined ? {} : { reroute }),
 });
 
 export const windowWish = ({ historyWindowMs, setsHistoryWindow }: StorageOptions): WindowWish => ({

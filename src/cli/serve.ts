@@ -7,9 +7,11 @@ import type { ServingOptions } from '../options/serving.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { overridesOf } from '../server/databases.ts';
+import { createEgress } from '../server/egress.ts';
 import { openEncryption } from '../server/encryption.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
+import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { aborted } from '../util/pause.ts';
@@ -74,10 +76,14 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
+  const egress = createEgress(options.observability.egress);
+  undo.push(() => egress.close());
+  const { reroute } = egress;
   const setUp = async (): ReturnType<typeof ensureKeys> => {
     await ask();
-    for (const { urls } of overridesOf(storage, databaseUrls)) await setUpOther(storage, urls, progress);
-    return setUpDatabase(databaseConnection(storage, databaseUrls), setUpWith, sealer);
+    for (const { urls } of overridesOf(storage, databaseUrls))
+      await setUpOther(databaseConnection(storage, urls, reroute), storage, progress);
+    return setUpDatabase(databaseConnection(storage, databaseUrls, reroute), setUpWith, sealer);
   };
   const setUpWith = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
     progress(database.encryption);
@@ -97,6 +103,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const server = await startServer({
     options,
     databaseUrls,
+    egress,
     serving: chooseServingPair(tls, certificates.serving),
     servingCa: readServingCa(tls, certificates),
     // Authorities that are given replace the one that was made here.
@@ -113,11 +120,11 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
 
 /** One that has some resources of the cluster. */
 function setUpOther(
+  connection: ConnectionOptions,
   storage: StorageOptions,
-  urls: readonly string[],
   progress: (message: string) => void,
 ): Promise<void> {
-  return setUpDatabase(databaseConnection(storage, urls), async (database) => {
+  return setUpDatabase(connection, async (database) => {
     progress(database.encryption);
     const applied = await database.migrate({ say: progress });
     if (applied.length > 0) progress(`brought another database up to date (${applied.join(', ')})`);

@@ -30,6 +30,10 @@ interface DiscoveryOptions {
   readonly types: TypeLibrary;
   /** What other servers serve; none where it is left out. */
   readonly remote?: RemoteApis;
+  /** Whether OpenAPI documents list the values that fields may have; they do unless told. */
+  readonly enums?: boolean;
+  /** Whether clients are told of stored versions; they are unless told. */
+  readonly versionHashes?: boolean;
   /** Dialects under which groups are listed, the first one first. */
   readonly domains: readonly Dialect[];
   /** host:port under which clients reach the server. */
@@ -76,6 +80,7 @@ class Discovery {
   readonly #options: DiscoveryOptions;
   readonly #remote: RemoteApis;
   readonly #openApi: OpenApi;
+  readonly #hashes: boolean;
   readonly #aggregated: AggregatedDiscovery;
   /** What is listed, until the registry changes, or what other servers say. */
   #listed: Listed | undefined;
@@ -90,6 +95,7 @@ class Discovery {
     registry.onChange(forget);
     remote.onChange(forget);
     this.#aggregated = new AggregatedDiscovery(registry, remote);
+    this.#hashes = options.versionHashes ?? true;
     this.#openApi = new OpenApi({ ...options, remote, gitVersion: options.version.gitVersion });
   }
 
@@ -146,7 +152,10 @@ class Discovery {
 
   coreResources(request: ApiRequest): Response {
     const { registry } = this.#options;
-    return this.#plain(request, toResourceList('v1', registry.resources('', 'v1'), CORE));
+    return this.#plain(
+      request,
+      toResourceList('v1', registry.resources('', 'v1'), { ...CORE, hashes: this.#hashes }),
+    );
   }
 
   groups(request: ApiRequest): Response {
@@ -162,7 +171,10 @@ class Discovery {
     const found = this.#findGroup(name);
     if (!found.versions.includes(version)) throw pathNotFound();
     const resources = this.#options.registry.resources(found.group, version);
-    return this.#plain(request, toResourceList(groupVersionOf(name, version), resources, found));
+    return this.#plain(
+      request,
+      toResourceList(groupVersionOf(name, version), resources, { ...found, hashes: this.#hashes }),
+    );
   }
 
   /** A group that --api-domains leaves out of the list is served nevertheless. */

@@ -1,5 +1,4 @@
 import { type Dialect, dialectGroup } from '../api/dialect.ts';
-import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
@@ -7,7 +6,7 @@ import { Pace } from '../util/concurrency.ts';
 import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import type { PathWriter } from './openapi-operations.ts';
 import { writePaths } from './openapi-paths.ts';
-import { type ForeignType, type OpenApiVersion, SchemaWriter } from './openapi-schema.ts';
+import { type ForeignType, type OpenApiVersion, type SchemaSource, SchemaWriter } from './openapi-schema.ts';
 
 /** A group version, which has a document of its own: `api/v1`, `apis/apps/v1`. */
 export interface DocumentKey {
@@ -23,19 +22,19 @@ export interface Described {
   readonly resources: readonly ServedResource[];
 }
 
-export interface DocumentSource {
-  readonly types: TypeLibrary;
+export interface DocumentSource extends SchemaSource {
   readonly gitVersion: string;
 }
 
 /** One document of all that is described. Yields the event loop between resources. */
 export async function buildDocument(
-  { types, gitVersion }: DocumentSource,
+  source: DocumentSource,
   version: OpenApiVersion,
   described: readonly Described[],
 ): Promise<JsonObject> {
+  const { types, gitVersion } = source;
   const kinds = kindsByType(described);
-  const schemas = new SchemaWriter(types, version, (type) => kinds.get(type) ?? []);
+  const schemas = new SchemaWriter(source, version, (type) => kinds.get(type) ?? []);
   const paths: JsonObject = {};
   const pace = new Pace(1);
   for (const { key, resources } of described) {

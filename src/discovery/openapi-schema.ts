@@ -80,6 +80,12 @@ const SCHEMA_UNIONS: Readonly<Record<SchemaUnionKind, string>> = {
   SchemaOrStringArray: 'A schema, or a list of texts.',
 };
 
+export interface SchemaSource {
+  readonly types: TypeLibrary;
+  /** Whether the values that a field may have are listed; they are unless told. */
+  readonly enums?: boolean | undefined;
+}
+
 /** Collects definitions as references need them, each once, with the definitions that it refers to. */
 export class SchemaWriter {
   readonly definitions: Record<string, JsonObject> = {};
@@ -87,15 +93,17 @@ export class SchemaWriter {
   readonly #types: TypeLibrary;
   readonly #version: OpenApiVersion;
   readonly #kindsOf: (type: string) => readonly GroupVersionKind[];
+  readonly #enums: boolean;
 
   constructor(
-    types: TypeLibrary,
+    { types, enums = true }: SchemaSource,
     version: OpenApiVersion,
     kindsOf: (type: string) => readonly GroupVersionKind[],
   ) {
     this.#types = types;
     this.#version = version;
     this.#kindsOf = kindsOf;
+    this.#enums = enums;
   }
 
   /** Lets a type that the IDL does not have be referred to. */
@@ -193,7 +201,7 @@ export class SchemaWriter {
       return this.#ref(named.name);
     }
     const plain = PLAIN_SCALARS[kind] ?? { description: 'Any JSON value.' };
-    return values === undefined ? plain : { ...plain, enum: [...values] };
+    return values === undefined || !this.#enums ? plain : { ...plain, enum: [...values] };
   }
 }
 

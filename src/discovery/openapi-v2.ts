@@ -67,8 +67,8 @@ const NEEDED = [
 ];
 
 /** Types that custom resources refer to, where --runtime-config leaves out all that have them. */
-function addWhatCustomNeeds({ types }: DocumentSource, document: JsonObject): void {
-  const schemas = new SchemaWriter(types, 'v2', () => []);
+function addWhatCustomNeeds(source: DocumentSource, document: JsonObject): void {
+  const schemas = new SchemaWriter(source, 'v2', () => []);
   for (const type of NEEDED) schemas.refer(type);
   document.definitions = { ...schemas.definitions, ...(document.definitions as JsonObject) };
 }

@@ -70,6 +70,7 @@ export class OpenApi {
     registry: Registry;
     types: TypeLibrary;
     gitVersion: string;
+    enums?: boolean | undefined;
     remote?: RemoteApis;
   }) {
     this.#registry = options.registry;
@@ -121,7 +122,9 @@ export class OpenApi {
   /** The hash of what is built in is that of its bytes. */
   async #hash(described: Described, form: DocumentForm): Promise<string> {
     if (!hasCustom(described)) return (await this.#builtInDocument(described, form)).etag;
-    return hash([form, described.key.path, this.#source.gitVersion, digestsOf([described])]);
+    const { gitVersion, enums = true } = this.#source;
+    const kind = enums ? form : `${form} without enums`;
+    return hash([kind, described.key.path, gitVersion, digestsOf([described])]);
   }
 
   async #bytes(described: Described, form: DocumentForm, etag: string): Promise<Buffer> {

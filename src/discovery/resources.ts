@@ -62,14 +62,14 @@ function groupFields({ name, versions }: ListedGroup): JsonObject {
 export function toResourceList(
   groupVersion: string,
   resources: readonly ServedResource[],
-  { dialect, primary }: Pick<ListedGroup, 'dialect' | 'primary'>,
+  { dialect, primary, hashes }: Pick<ListedGroup, 'dialect' | 'primary'> & { readonly hashes: boolean },
 ): JsonObject {
   return {
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion,
     resources: resources.flatMap((served) => [
-      toResource(served, primary),
+      { ...toResource(served, primary), ...(hashes ? storageVersionHash(served.definition) : {}) },
       ...served.definition.subresources.map((subresource) => toSubresource(served, subresource, dialect)),
     ]),
   };
@@ -85,7 +85,6 @@ function toResource({ definition }: ServedResource, primary: boolean): JsonObjec
     kind,
     verbs,
     ...(primary ? nicknamesOf(definition) : {}),
-    ...storageVersionHash(definition),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Dialect } from '../api/dialect.ts';
 import type { CommandLine } from './command-line.ts';
-import { parseFeatureGates } from './feature-gates.ts';
+import { describeOtherGates, parseFeatureGates } from './feature-gates.ts';
 import { list, UsageError } from './flag.ts';
 import { parseRuntimeConfig } from './runtime-config.ts';
 
@@ -26,7 +26,7 @@ export const apiFlags = {
   }),
   featureGates: list('feature-gates', {
     default: [],
-    meaning: 'features turned on or off, as [component:]Name=true or =false',
+    meaning: `features turned on or off, as [component:]Name=true or =false; these ${describeOtherGates()}`,
     check: parseFeatureGates,
   }),
 };

@@ -1,6 +1,8 @@
 import { BlockList, isIP } from 'node:net';
+import { apiFlags } from './api.ts';
 import { reviewVersion } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
+import type { FeatureGates } from './feature-gates.ts';
 import { duration, list, text, UsageError } from './flag.ts';
 import { listenerFlags, type ServingOptions } from './serving.ts';
 
@@ -44,12 +46,12 @@ export type AuthorizationOptions = ReturnType<typeof readAuthorization>;
 const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
 
 /** @throws UsageError */
-export function readAuthorization(line: CommandLine) {
+export function readAuthorization(line: CommandLine, gates: FeatureGates) {
   const { modes: given, configFile, policyFile, ...webhook } = line.valuesOf(authorizationFlags);
   const isDefault = given.length === 0 && configFile === '';
   const modes = isDefault ? ['AlwaysAllow'] : given;
   if (configFile === '') checkModes(modes, { policyFile, webhookConfigFile: webhook.webhookConfigFile });
-  else checkExclusive(line);
+  else checkConfigFile(line, gates);
   return Object.freeze({
     /** In the order they are asked. Empty when a file configures the chain. */
     modes,
@@ -68,8 +70,12 @@ export function readAuthorization(line: CommandLine) {
 }
 
 /** The other flags configure the same as the file. */
-function checkExclusive(line: CommandLine): void {
+function checkConfigFile(line: CommandLine, gates: FeatureGates): void {
   const { configFile, ...others } = authorizationFlags;
+  if (!gates.isEnabled('StructuredAuthorizationConfiguration')) {
+    const needed = `${apiFlags.featureGates.shown}=StructuredAuthorizationConfiguration=true`;
+    throw new UsageError(`${configFile.shown} needs ${needed}`);
+  }
   const beside = Object.values(others).find((flag) => line.isGiven(flag));
   if (beside !== undefined)
     throw new UsageError(`${configFile.shown} can not be specified when ${beside.shown} is`);

@@ -2,8 +2,8 @@ import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
 /**
- * The gates of the specification by stage and default. Only gates in EFFECTIVE change anything here; any other gate may only be given
- * its default.
+ * The gates of the specification by stage and default. Gates in EFFECTIVE change something here, those in ELSEWHERE something of
+ * others; any other gate may only be given its default.
  */
 const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; readonly names: string }[] = [
   {
@@ -71,8 +71,12 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'AllAlpha',
   'AllBeta',
   'AnonymousAuthConfigurableEndpoints',
+  'CRDValidationRatcheting',
   'ClusterTrustBundleProjection',
   'CustomResourceFieldSelectors',
+  'DRAControlPlaneController',
+  'DynamicResourceAllocation',
+  'ImageVolume',
   'JobBackoffLimitPerIndex',
   'JobPodReplacementPolicy',
   'JobSuccessPolicy',
@@ -81,11 +85,14 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'MatchLabelKeysInPodAffinity',
   'MatchLabelKeysInPodTopologySpread',
   'NodeInclusionPolicyInPodTopologySpread',
+  'OpenAPIEnums',
   'PodLifecycleSleepAction',
   'PortForwardWebsockets',
   'ProcMountType',
   'RecursiveReadOnlyMounts',
   'ResourceHealthStatus',
+  'RetryGenerateName',
+  'SELinuxMountReadWriteOncePod',
   'ServiceAccountTokenJTI',
   'ServiceAccountTokenNodeBinding',
   'ServiceAccountTokenNodeBindingValidation',
@@ -93,15 +100,61 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'ServiceTrafficDistribution',
   'SidecarContainers',
   'StatefulSetAutoDeletePVC',
+  'StorageVersionHash',
   'StructuredAuthenticationConfiguration',
+  'StructuredAuthorizationConfiguration',
   'SupplementalGroupsPolicy',
   'TopologyAwareHints',
   'TranslateStreamCloseWebsocketRequests',
   'UnauthenticatedHTTP2DOSMitigation',
   'UserNamespacesPodSecurityStandards',
   'UserNamespacesSupport',
+  'VolumeAttributesClass',
   'WatchList',
 ]);
+
+/** Gates that change nothing here. They are accepted, because one list of gates is often given to all components. */
+export const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = [
+  {
+    what: 'concern node agents alone',
+    names:
+      'AgentCgroupDriverFromCRI AgentInUserNamespace AgentPodResourcesDynamicResources AgentPodResourcesGet ' +
+      'AgentSeparateDiskGC AgentTracing CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions ' +
+      'CPUManagerPolicyOptions CSIVolumeHealth ContainerCheckpoint CustomCPUCFSQuotaPeriod ' +
+      'DisableNodeProxyVersion EventedPLEG GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority ' +
+      'ImageMaximumGCAge LocalStorageCapacityIsolationFSQuotaMonitoring MemoryManager MemoryQoS ' +
+      'NodeLogQuery NodeSwap PodAndContainerStatsFromCRI PodReadyToStartContainersCondition QOSReserved ' +
+      'ReloadAgentServerCertificateFile RotateAgentServerCertificate RuntimeClassInImageCriApi SELinuxMount ' +
+      'SizeMemoryBackedVolumes TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions ' +
+      'TopologyManagerPolicyOptions WindowsHostNetwork',
+  },
+  { what: 'concern the node proxy alone', names: 'NFTablesProxyMode WinDSR WinOverlay' },
+  { what: 'concern the scheduler alone', names: 'SchedulerQueueingHints VolumeCapacityPriority' },
+  {
+    what: 'concern controller managers alone',
+    names:
+      'CSIMigrationStorageVendor CloudControllerManagerWebhook CronJobsScheduledAnnotation ' +
+      'HonorPVReclaimPolicy InTreePluginStorageVendorUnregister InformerResourceVersion PodIndexLabel ' +
+      'SeparateTaintEvictionController StorageVersionMigrator',
+  },
+  {
+    what: 'concern the inside of servers in Go, of which clients see nothing',
+    names:
+      'APIServingWithRoutine ConcurrentWatchObjectDecode ConsistentListFromCache ContextualLogging ' +
+      'ResilientWatchCacheInitialization SeparateCacheWatchRPC StorageNamespaceIndex ' +
+      'WatchCacheInitializationPostStartHook WatchFromStorageWithoutResourceVersion WatchListClient',
+  },
+];
+
+const ACCEPTED: ReadonlySet<string> = new Set(ELSEWHERE.flatMap(({ names }) => names.split(' ')));
+
+/** What --help says of gates that do not do what their names say. */
+export function describeOtherGates(): string {
+  const elsewhere = ELSEWHERE.map(({ what, names }) => `${what} (accepted): ${names.replaceAll(' ', ', ')}`);
+  const all = GATES.flatMap(({ names }) => names.split(' '));
+  const rest = all.filter((name) => !EFFECTIVE.has(name) && !ACCEPTED.has(name)).sort();
+  return `${elsewhere.join('; these ')}; these can only be left at their defaults: ${rest.join(', ')}`;
+}
 
 export interface FeatureGates {
   isEnabled(name: string): boolean;
@@ -140,6 +193,6 @@ function whyUnusable(
     const nearest = nearestName(name, [...gates.keys()]);
     return `unknown gate ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
   }
-  if (EFFECTIVE.has(name) || gate.on === value) return undefined;
+  if (EFFECTIVE.has(name) || ACCEPTED.has(name) || gate.on === value) return undefined;
   return `${name} has no effect in this version and can only be left at its default (${gate.on})`;
 }

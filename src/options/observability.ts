@@ -1,6 +1,7 @@
 import { parseQuantity } from '../object/quantity.ts';
 import type { ModuleVerbosity } from '../observability/logger.ts';
 import type { MetricPolicy } from '../observability/metrics.ts';
+import { type EgressConfig, readEgressConfig } from '../outbound/egress/config.ts';
 import { apiFlags } from './api.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
@@ -9,10 +10,11 @@ import { labelValues, manifestValues } from './metric-labels.ts';
 import { readTracingConfig } from './tracing-config.ts';
 
 export const tracingFlags = {
-  egressSelectorConfigFile: text('egress-selector-config-file', {
+  egress: text('egress-selector-config-file', {
     default: '',
-    meaning: 'egress selector configuration file',
-    isEffective: false,
+    meaning:
+      'egress selector configuration file: by which proxies the cluster, webhooks and the database are reached',
+    check: egressConfig,
   }),
   tracingFile: text('tracing-config-file', { default: '', meaning: 'tracing configuration file' }),
 };
@@ -69,7 +71,7 @@ export type ObservabilityOptions = ReturnType<typeof readObservability>;
 
 /** @throws UsageError */
 export function readObservability(line: CommandLine, gates: FeatureGates) {
-  const { tracingFile } = line.valuesOf(tracingFlags);
+  const { tracingFile, egress } = line.valuesOf(tracingFlags);
   if (tracingFile !== '') assertGate(gates, 'APIServerTracing', tracingFlags.tracingFile.shown);
   const said = line.valuesOf(loggingFlags);
   const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = said;
@@ -85,6 +87,7 @@ export function readObservability(line: CommandLine, gates: FeatureGates) {
     log: { verbosity, modules, splitStream, bufferBytes, flushEveryMs },
     metrics,
     /** Undefined: no tracing. */
+    egress,
     tracing: tracingFile === '' ? undefined : readTracingConfig(tracingFile, tracingFlags.tracingFile.shown),
     /** The version that is reported instead of the real one. */
     reportedVersion: said.reportedVersion,
@@ -129,4 +132,13 @@ function showHidden(version: string, flag: string): boolean {
   throw new UsageError(
     `${flag}: ${JSON.stringify(version)} must be left out or be "1.30": only the previous minor version is allowed`,
   );
+}
+
+/** Undefined without a file: everything is reached directly. */
+function egressConfig(path: string, flag: string): EgressConfig | undefined {
+  try {
+    return path === '' ? undefined : readEgressConfig(path);
+  } catch (error) {
+    throw new UsageError(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }

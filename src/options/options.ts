@@ -25,7 +25,7 @@ export function parseOptions(args: readonly string[]) {
   const line = parseFlags(args, ALL_FLAGS);
   const api = readApi(line);
   const gates = api.featureGates;
-  const authorization = readAuthorization(line);
+  const authorization = readAuthorization(line, gates);
   return Object.freeze({
     api,
     authorization,

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { isObject } from '../object/json-values.ts';
+import type { Dial } from './egress/dial.ts';
 
 /** How this server identifies itself to another. PEM texts, not paths. */
 export interface ClientCredentials {
@@ -22,15 +23,17 @@ export interface RemoteServer extends ClientCredentials {
   readonly insecureSkipVerify: boolean;
   /** Resolves the URL's host; undefined: the system's resolver. */
   readonly lookup?: LookupFunction;
+  /** Opens the connections; undefined: the system does. */
+  readonly dial?: Dial;
 }
 
 /**
- * The server of the file's current context. Paths in the file are relative to it.
+ * The server of the file's current context, which is reached by `dial`. Paths in the file are relative to it.
  * @throws Error that names the file and the problem
  */
-export function readClientConfig(path: string): RemoteServer {
+export function readClientConfig(path: string, dial?: Dial): RemoteServer {
   try {
-    return toRemote(parse(path), dirname(path));
+    return { ...toRemote(parse(path), dirname(path)), ...(dial === undefined ? {} : { dial }) };
   } catch (error) {
     throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }

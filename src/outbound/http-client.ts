@@ -1,7 +1,8 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request, request as requestHttps } from 'node:https';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { RemoteServer } from './client-config.ts';
+import { createHttpAgent } from './egress/agents.ts';
 import { SecureAgent } from './secure-agent.ts';
 
 /** An answer that is no success. */
@@ -89,15 +90,18 @@ export function createJsonPost(server: RemoteServer): JsonPost {
   const url = new URL(server.url);
   const secure = url.protocol === 'https:';
   const agent = secure
-    ? new SecureAgent({
-        keepAlive: true,
-        maxFreeSockets: IDLE_SOCKETS,
-        rejectUnauthorized: !server.insecureSkipVerify,
-        ...(server.ca === undefined ? {} : { ca: server.ca }),
-        ...(server.certificate === undefined ? {} : { cert: server.certificate, key: server.key }),
-        ...(server.serverName === undefined ? {} : { servername: server.serverName }),
-      })
-    : new HttpAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS });
+    ? new SecureAgent(
+        {
+          keepAlive: true,
+          maxFreeSockets: IDLE_SOCKETS,
+          rejectUnauthorized: !server.insecureSkipVerify,
+          ...(server.ca === undefined ? {} : { ca: server.ca }),
+          ...(server.certificate === undefined ? {} : { cert: server.certificate, key: server.key }),
+          ...(server.serverName === undefined ? {} : { servername: server.serverName }),
+        },
+        server.dial,
+      )
+    : createHttpAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS }, server.dial);
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',

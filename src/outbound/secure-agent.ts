@@ -1,8 +1,11 @@
 import { Agent, type AgentOptions } from 'node:https';
+import type { Duplex } from 'node:stream';
 import { checkServerIdentity, type DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { type Certificate, readCertificate } from '../x509/certificate.ts';
 import { findChain } from '../x509/chain.ts';
 import { certificatesIn } from '../x509/pem.ts';
+import type { Dial } from './egress/dial.ts';
+import { reach } from './egress/reach.ts';
 
 export interface SecureAgentOptions extends AgentOptions {
   /** PEM; undefined: the authorities that the host trusts. */
@@ -18,15 +21,28 @@ type Connect = NonNullable<Agent['createConnection']>;
  */
 export class SecureAgent extends Agent {
   readonly #authorities: readonly Certificate[];
+  readonly #dial: Dial | undefined;
 
-  constructor(options: SecureAgentOptions) {
+  /** `dial` opens the connections; undefined: the system does. */
+  constructor(options: SecureAgentOptions, dial?: Dial) {
     const authorities = options.rejectUnauthorized === false ? [] : readAll(options.ca ?? '');
     // A session that is resumed shows no certificate.
     super(authorities.length === 0 ? options : { ...options, maxCachedSessions: 0 });
     this.#authorities = authorities;
+    this.#dial = dial;
   }
 
   override createConnection(...[options, callback]: Parameters<Connect>): ReturnType<Connect> {
+    const dial = this.#dial;
+    if (dial === undefined) return this.#secure(options, callback);
+    const join = (socket: Duplex): Duplex => this.#secure({ ...options, socket }) ?? socket;
+    return reach(options, dial, { join, connected: callback });
+  }
+
+  #secure(
+    options: Parameters<Connect>[0] & { readonly socket?: Duplex },
+    callback?: Parameters<Connect>[1],
+  ): ReturnType<Connect> {
     if (this.#authorities.length === 0) return super.createConnection(options, callback);
     const socket = super.createConnection({ ...options, rejectUnauthorized: false }, callback);
     const host = options.servername || options.host || 'localhost';

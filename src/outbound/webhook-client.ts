@@ -1,11 +1,12 @@
 import {
   type ClientRequest,
-  Agent as HttpAgent,
+  type Agent as HttpAgent,
   request as httpRequest,
   type IncomingMessage,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { RemoteServer } from './client-config.ts';
+import { createHttpAgent } from './egress/agents.ts';
 import { SecureAgent } from './secure-agent.ts';
 
 export interface PostOptions {
@@ -92,17 +93,21 @@ export class WebhookClient {
 }
 
 function connect(server: RemoteServer): Connection {
-  const { ca, certificate, key, serverName, insecureSkipVerify, authorization, lookup } = server;
+  const { ca, certificate, key, serverName, insecureSkipVerify, authorization, lookup, dial } = server;
   const url = new URL(server.url);
-  if (url.protocol === 'http:') return { url, authorization, agent: new HttpAgent({ keepAlive: true }) };
-  const agent = new SecureAgent({
-    keepAlive: true,
-    rejectUnauthorized: !insecureSkipVerify,
-    ...(ca === undefined ? {} : { ca }),
-    ...(certificate === undefined || key === undefined ? {} : { cert: certificate, key }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
-    ...(lookup === undefined ? {} : { lookup }),
-  });
+  if (url.protocol === 'http:')
+    return { url, authorization, agent: createHttpAgent({ keepAlive: true }, dial) };
+  const agent = new SecureAgent(
+    {
+      keepAlive: true,
+      rejectUnauthorized: !insecureSkipVerify,
+      ...(ca === undefined ? {} : { ca }),
+      ...(certificate === undefined || key === undefined ? {} : { cert: certificate, key }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+      ...(lookup === undefined ? {} : { lookup }),
+    },
+    dial,
+  );
   return { url, authorization, agent };
 }
 

@@ -1,7 +1,15 @@
-import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
-import { Agent, type RequestOptions, request as requestHttps } from 'node:https';
+import {
+  type ClientRequest,
+  type Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
+import { type RequestOptions, request as requestHttps } from 'node:https';
 import { type Duplex, pipeline } from 'node:stream';
+import { createHttpAgent } from '../outbound/egress/agents.ts';
+import type { Dial } from '../outbound/egress/dial.ts';
 import { networkText } from '../outbound/http-client.ts';
+import { SecureAgent } from '../outbound/secure-agent.ts';
 import {
   authorityOf,
   type Backend,
@@ -18,6 +26,8 @@ interface TransportOptions {
   readonly credentials: AgentCredentials;
   /** --agent-timeout; 0 for none. */
   readonly timeoutMs: number;
+  /** Opens the connections; undefined: the system does. */
+  readonly dial?: Dial | undefined;
   /** Requests without a body share connections, which stay open between them. */
   readonly reusesConnections?: boolean;
 }
@@ -32,12 +42,15 @@ const IDLE_MS = 30_000;
  */
 export class NodeTransport implements BackendTransport {
   readonly #options: TransportOptions;
-  readonly #shared: Agent | undefined;
+  readonly #shared: SecureAgent | undefined;
 
   constructor(options: TransportOptions) {
     this.#options = options;
     if (options.reusesConnections === true)
-      this.#shared = new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS, timeout: IDLE_MS });
+      this.#shared = new SecureAgent(
+        { keepAlive: true, maxFreeSockets: MAX_IDLE_SOCKETS, timeout: IDLE_MS },
+        options.dial,
+      );
   }
 
   async send(backend: Backend, message: BackendMessage): Promise<BackendAnswer> {
@@ -56,7 +69,7 @@ export class NodeTransport implements BackendTransport {
     this.#shared?.destroy();
   }
 
-  #send(backend: Backend, message: BackendMessage, agent: Agent | false): Promise<BackendAnswer> {
+  #send(backend: Backend, message: BackendMessage, agent: SecureAgent | false): Promise<BackendAnswer> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#open(backend, message, { agent, fail: reject });
       outgoing.once('response', (incoming) => resolve(toAnswer(incoming)));
@@ -79,7 +92,7 @@ export class NodeTransport implements BackendTransport {
   #open(
     backend: Backend,
     message: BackendMessage,
-    { agent, fail }: { readonly agent: Agent | false; fail(error: BackendError): void },
+    { agent, fail }: { readonly agent: SecureAgent | false; fail(error: BackendError): void },
   ): ClientRequest {
     const { scheme, host, port, path, query } = backend;
     const options = {
@@ -88,7 +101,7 @@ export class NodeTransport implements BackendTransport {
       method: message.method,
       path: `${encodePath(path) || '/'}${query === '' ? '' : `?${query}`}`,
       headers: [...message.headers],
-      agent,
+      agent: agent === false ? this.#agentFor(scheme) : agent,
       signal: message.signal,
       ...(scheme === 'https' ? this.#tls(backend) : {}),
     } as const;
@@ -100,6 +113,13 @@ export class NodeTransport implements BackendTransport {
     outgoing.once('close', () => fail(new BackendError('EOF')));
     this.#hurry(outgoing, backend, message.hurried);
     return outgoing;
+  }
+
+  /** Of each exchange its own. */
+  #agentFor(scheme: Backend['scheme']): HttpAgent | false {
+    const { dial } = this.#options;
+    if (dial === undefined) return false;
+    return scheme === 'https' ? new SecureAgent({}, dial) : createHttpAgent({}, dial);
   }
 
   #tls({ trust }: Backend): RequestOptions {
@@ -132,9 +152,11 @@ export class NodeTransport implements BackendTransport {
     outgoing.once('response', stop);
     outgoing.once('upgrade', stop);
     if (toAnswer) return;
-    outgoing.once('socket', (socket) =>
-      socket.once(backend.scheme === 'https' ? 'secureConnect' : 'connect', stop),
-    );
+    outgoing.once('socket', (socket) => {
+      // What was dialled by way of a proxy is connected already.
+      if (backend.scheme === 'http' && socket.connecting !== true) stop();
+      else socket.once(backend.scheme === 'https' ? 'secureConnect' : 'connect', stop);
+    });
   }
 }
 

@@ -11,6 +11,7 @@ import type { FindKind } from '../admission/plugins/owner-references.ts';
 import { refusePrivileged } from '../admission/plugins/pod-rules.ts';
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { ParamRights } from '../admission/policies/rights.ts';
+import type { WebhookWays } from '../admission/webhooks/clients.ts';
 import type { WebhookNeeds } from '../admission/webhooks/dispatch.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
@@ -28,6 +29,7 @@ import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { policyParts, rightsBy } from './admission-policies.ts';
+import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
 
 function checkTolerations(tolerations: readonly JsonObject[], path: string): FieldError[] {
@@ -71,6 +73,7 @@ export interface AdmissionParts {
   /** Runs whatever the flags say. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;
+  readonly egress: Egress;
   readonly tracing: Tracing;
   isFeatureOn(gate: string): boolean;
 }
@@ -113,6 +116,11 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
   };
 }
 
+export const webhookWays = ({ dials }: Egress): WebhookWays => ({
+  service: dials.cluster,
+  url: dials.controlplane,
+});
+
 /** Parts of the server that refuse writes, but that no flag turns off, are no plugins to those who read metrics. */
 const chainMetrics = (metrics: AdmissionMetrics): ChainMetrics => ({
   step: (phase, operation) => metrics.step(phase, operation),
@@ -121,8 +129,9 @@ const chainMetrics = (metrics: AdmissionMetrics): ChainMetrics => ({
 });
 
 /** The parts that depend on options alone. */
-const sharedParts = (options: AdmissionOptions, { logger, metrics, ...parts }: AdmissionParts) => ({
+const sharedParts = (options: AdmissionOptions, { logger, metrics, egress, ...parts }: AdmissionParts) => ({
   ...parts,
+  ways: webhookWays(egress),
   metrics: metrics.registry,
   nodeOf: nodeNameOf,
   checkTolerations,

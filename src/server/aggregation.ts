@@ -35,13 +35,18 @@ export function createAggregation(
   { storage, writing }: { readonly storage: StoragePhase; readonly writing: WritingPhase },
   { admission, serving }: Pick<ServerOptions, 'admission' | 'serving'>,
 ): AggregationPhase {
-  const { registry, logger, metrics, now, startup, persistently } = foundation;
+  const { registry, logger, metrics, now, startup, persistently, egress } = foundation;
   const { store } = storage;
   const services = foundation.services.branch();
   const remote = new RemoteVersions();
   const resolver = new ServiceResolver(store, serving.enableAggregatorRouting);
   const credentials = readCredentials(admission.proxyClient);
-  const transport = new NodeTransport({ credentials, timeoutMs: DIAL_TIMEOUT_MS, reusesConnections: true });
+  const transport = new NodeTransport({
+    credentials,
+    timeoutMs: DIAL_TIMEOUT_MS,
+    reusesConnections: true,
+    dial: egress.dials.cluster,
+  });
   const onError = (error: unknown): void => logger.error('API services', error);
   const common = { client: writing.client, now, onError };
   const local = new LocalApiServices({ ...common, registry });

@@ -24,18 +24,21 @@ import {
   auditLogFlags,
 } from '../options/audit.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
+import type { Dial } from '../outbound/egress/dial.ts';
 import { WebhookClient } from '../outbound/webhook-client.ts';
+import type { Egress } from './egress.ts';
 
 export interface AuditSurroundings {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly types: TypeLibrary;
+  readonly egress: Egress;
 }
 
 /** Undefined: nothing is recorded, for want of a policy or of a place. @throws Error for what is wrong with files */
 export async function createAuditor(
   options: AuditOptions,
-  { logger, metrics: { registry }, types }: AuditSurroundings,
+  { logger, metrics: { registry }, types, egress }: AuditSurroundings,
 ): Promise<Auditor | undefined> {
   const { policyFile, log, webhook } = options;
   if (policyFile === '') {
@@ -50,7 +53,7 @@ export async function createAuditor(
   const report = createLossReport({ logger, metrics });
   const sinks = [
     ...(log.path === '' ? [] : [await createLog(log, logger, report)]),
-    ...(webhook.configFile === '' ? [] : [createWebhook(webhook, report)]),
+    ...(webhook.configFile === '' ? [] : [createWebhook(webhook, report, egress.dials.controlplane)]),
   ];
   if (sinks.length === 0) return undefined;
   return new Auditor({ policy, sink: unite(sinks), types, metrics, report, now: () => new Date() });
@@ -78,9 +81,9 @@ const WEBHOOK_TIMEOUT_MS = 30_000;
 /** Batches that are sent at once to a slow webhook. Each stays in memory until it is sent or given up. */
 const MAX_SENDING = 16;
 
-function createWebhook(options: AuditWebhookOptions, report: LossReport): AuditSink {
+function createWebhook(options: AuditWebhookOptions, report: LossReport, dial: Dial | undefined): AuditSink {
   const { configFile, apiVersion, initialBackoffMs } = options;
-  const client = new WebhookClient(() => readClientConfig(configFile));
+  const client = new WebhookClient(() => readClientConfig(configFile, dial));
   const post = async (body: Buffer, signal: AbortSignal): Promise<void> => {
     // Only the status code counts: accepted events are not sent again because of a strange body.
     const { code } = await client.post(body, { signal, timeoutMs: WEBHOOK_TIMEOUT_MS, maxAnswerBytes: 0 });

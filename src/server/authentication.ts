@@ -34,11 +34,13 @@ import {
 } from '../options/authentication.ts';
 import type { Flag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
+import type { Dial } from '../outbound/egress/dial.ts';
 import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/concurrency.ts';
 import { aborted } from '../util/pause.ts';
+import type { Egress } from './egress.ts';
 import { createJwt } from './jwt-authentication.ts';
 import { createServiceAccounts, type NoteUse, type SigningKeySource } from './service-accounts.ts';
 import type { ServiceRun } from './services.ts';
@@ -65,6 +67,7 @@ export interface AuthenticationParts {
   readonly store: Store;
   readonly noteUse: NoteUse;
   readonly logger: Logger;
+  readonly egress: Egress;
   isFeatureOn(gate: string): boolean;
 }
 
@@ -173,7 +176,7 @@ async function createTokens(options: AuthenticationOptions, parts: Authenticatio
     ...accounts.authenticators,
     ...(bootstrapTokens ? [forAudiences(apiAudiences, new BootstrapTokens(objects))] : []),
     jwt.tokens,
-    ...createWebhook(options),
+    ...createWebhook(options, parts.egress.dials.controlplane),
   ]);
   return {
     tokens,
@@ -184,9 +187,12 @@ async function createTokens(options: AuthenticationOptions, parts: Authenticatio
   };
 }
 
-function createWebhook({ webhook, apiAudiences }: AuthenticationOptions): TokenAuthenticator[] {
+function createWebhook(
+  { webhook, apiAudiences }: AuthenticationOptions,
+  dial: Dial | undefined,
+): TokenAuthenticator[] {
   if (webhook.configFile === '') return [];
-  const post = createJsonPost(readClientConfig(webhook.configFile));
+  const post = createJsonPost(readClientConfig(webhook.configFile, dial));
   const tokens = new TokenWebhook({ version: webhook.version, apiAudiences, post, isTransient });
   const { cacheTtlMs } = webhook;
   return [new TokenCache({ tokens, successTtlMs: cacheTtlMs, failureTtlMs: cacheTtlMs })];

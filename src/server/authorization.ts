@@ -18,10 +18,12 @@ import { WebhookAuthorizer } from '../authz/webhook.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { AuthorizationOptions } from '../options/authorization.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
+import type { Dial } from '../outbound/egress/dial.ts';
 import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/concurrency.ts';
+import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
 
 /** Authorization of a running server. */
@@ -37,13 +39,14 @@ export interface Authorization {
 interface AuthorizationParts {
   readonly store: Store;
   readonly logger: Logger;
+  readonly egress: Egress;
   isFeatureOn(gate: string): boolean;
 }
 
 /** @throws Error that names the flag or file that is wrong */
 export async function createAuthorization(
   { modes, policyFile, configFile, webhook }: AuthorizationOptions,
-  { store, logger, isFeatureOn }: AuthorizationParts,
+  { store, logger, egress, isFeatureOn }: AuthorizationParts,
 ): Promise<Authorization> {
   const rbac = new RbacAuthorizer();
   const graph = new NodeGraph();
@@ -51,7 +54,7 @@ export async function createAuthorization(
     rbac,
     node: createNodeAuthorizer(graph, nodeRules(isFeatureOn)),
     ...(policyFile === '' ? {} : { abac: readPolicyFile(policyFile) }),
-    webhook: (_, config) => createWebhook(config),
+    webhook: (_, config) => createWebhook(config, egress.dials.controlplane),
   };
   const configured = configFile === '' ? undefined : readConfigured(configFile, engines, logger);
   const authorizer = configured ?? buildChain(fromModes(modes, toWebhookConfig(webhook)), engines);
@@ -101,13 +104,16 @@ function toWebhookConfig(webhook: AuthorizationOptions['webhook']): WebhookConfi
 /** How long a webhook that flags configure may take to answer (Kubernetes: authorizer/config.go). */
 const WEBHOOK_TIMEOUT_MS = 30_000;
 
-function createWebhook({ kubeConfigFile, matchConditions, ...config }: WebhookConfig): Authorizer {
+function createWebhook(
+  { kubeConfigFile, matchConditions, ...config }: WebhookConfig,
+  dial: Dial | undefined,
+): Authorizer {
   if (kubeConfigFile === undefined) {
     throw new Error('connectionInfo InClusterConfig: this server does not run in a pod of its own cluster');
   }
   return new WebhookAuthorizer({
     ...config,
-    post: createJsonPost(readClientConfig(kubeConfigFile)),
+    post: createJsonPost(readClientConfig(kubeConfigFile, dial)),
     matches: allMatch(matchConditions.map(compileMatchCondition)),
     isTransient,
   });

@@ -2,12 +2,16 @@ import { lookup } from 'node:dns/promises';
 import { type AgentOptions, agentFlags } from '../options/agents.ts';
 import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
 import type { Backends } from '../verbs/call.ts';
+import type { Foundation } from './foundation.ts';
 
 /** The ways to node agents, pods and services. @throws Error for files that cannot be read */
-export function createBackends(options: AgentOptions, isFeatureOn: (gate: string) => boolean): Backends {
+export function createBackends(
+  options: AgentOptions,
+  { isFeatureOn, egress }: Pick<Foundation, 'isFeatureOn' | 'egress'>,
+): Backends {
   const credentials = readCredentials(options);
   return {
-    transport: new NodeTransport({ credentials, timeoutMs: options.timeoutMs }),
+    transport: new NodeTransport({ credentials, timeoutMs: options.timeoutMs, dial: egress.dials.cluster }),
     translateCommands: isFeatureOn('TranslateStreamCloseWebsocketRequests'),
     tunnelPorts: isFeatureOn('PortForwardWebsockets'),
     agentAddressTypes: options.addressTypes,

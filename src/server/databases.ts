@@ -8,6 +8,7 @@ import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
 import { storageOf } from './built-in-names.ts';
+import type { Egress } from './egress.ts';
 
 /** For replay, and as many to each read server. Others have pools of their own. */
 const POOL_SIZE = 4;
@@ -32,18 +33,20 @@ interface DatabaseParts {
   readonly urls: readonly string[];
   readonly logger: Logger;
   readonly encryption: EncryptionFile | undefined;
+  readonly reroute: Egress['reroute'];
 }
 
 /** The first query connects. @throws Error, one line, when a URL cannot be read or a resource is none */
 export function openDatabases(
   options: StorageOptions,
-  { urls, logger, encryption }: DatabaseParts,
+  { urls, logger, encryption, reroute }: DatabaseParts,
 ): Databases {
   for (const url of options.readUrls) assertReadable(url, ownFlags.readUrls.shown);
   const open = (servers: readonly string[], readUrls: readonly string[], which: string): PostgresLog =>
     openPostgres({
       ...{ urls: servers, readUrls, poolSize: POOL_SIZE },
       ...connectionParts(options),
+      ...(reroute === undefined ? {} : { reroute }),
       compactionIntervalMs: options.compactionIntervalMs,
       sealer: createKeySealer(encryption?.encoding),
       onTrouble: (message) => logger.warn(which, { message }),

@@ -12,6 +12,7 @@ import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
 import { pause, persist } from '../util/pause.ts';
 import { createReminder } from '../util/reminder.ts';
+import type { Egress } from './egress.ts';
 import type { Front } from './front.ts';
 import { Services } from './services.ts';
 import type { StartupStep } from './startup-checks.ts';
@@ -20,6 +21,7 @@ import type { StartupStep } from './startup-checks.ts';
 export interface ServerEnvironment {
   readonly options: ServerOptions;
   readonly databaseUrls: readonly string[];
+  readonly egress: Egress;
   readonly serving: PairFiles;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
@@ -44,6 +46,7 @@ export interface Foundation {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly startup: Startup<StartupStep>;
+  readonly egress: Egress;
   readonly now: () => Date;
   isFeatureOn(gate: string): boolean;
   /** Repeats a step of the start while the database is away. */
@@ -52,14 +55,19 @@ export interface Foundation {
   describeOutage(error: unknown): string | undefined;
 }
 
-export function createFoundation({ options, logger, stop }: ServerEnvironment, front: Front): Foundation {
+export function createFoundation(
+  { options, logger, egress, stop }: ServerEnvironment,
+  front: Front,
+): Foundation {
   const { api } = options;
+  egress.addTo(front.metrics);
   const remind = createReminder((trouble) => logger.warn('the start waits for the database', { trouble }));
   return {
     services: createServices(logger),
     types: loadTypes(),
     registry: createRegistry(api.runtimeConfig),
     logger,
+    egress,
     metrics: front.metrics,
     tracing: front.tracing,
     startup: front.startup,

@@ -78,11 +78,11 @@ async function startAuthentication(
   { storage, writing, options, ...parts }: ServingParts,
   services: Services,
 ): Promise<Authentication> {
-  const { logger, now, persistently, startup, isFeatureOn } = foundation;
+  const { logger, now, persistently, startup, egress, isFeatureOn } = foundation;
   const { store } = storage;
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
-    ...{ store, logger, isFeatureOn },
+    ...{ store, logger, egress, isFeatureOn },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
     noteUse: createNoteUse(client, logger),
@@ -98,12 +98,14 @@ async function startAuthentication(
 
 /** Documents that are not resources: health, metrics, profiles, discovery. */
 function createServerPages(
-  { registry, types }: Foundation,
+  { registry, types, isFeatureOn }: Foundation,
   { front, storage, aggregation, options }: ServingParts,
   { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
 ): Pages {
   const discovery = createDiscovery({
     ...{ registry, types },
+    enums: isFeatureOn('OpenAPIEnums'),
+    versionHashes: isFeatureOn('StorageVersionHash'),
     remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),
@@ -145,7 +147,7 @@ function createServerPipeline(
 }
 
 function createResources(
-  { registry, types, now, isFeatureOn }: Foundation,
+  { registry, types, now, isFeatureOn, egress }: Foundation,
   { storage, policy, writing, options }: ServingParts,
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
@@ -155,7 +157,7 @@ function createResources(
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
     ...{ store: storage.clientStore, historyOf: storage.historyOf },
-    backends: createBackends(options.agents, isFeatureOn),
+    backends: createBackends(options.agents, { isFeatureOn, egress }),
     virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
     watchList: isFeatureOn('WatchList'),
     minRequestTimeoutMs: options.limits.minRequestTimeoutMs,

@@ -17,7 +17,7 @@ import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/ownership.ts';
 import { ObjectWriter } from '../verbs/writing/writer.ts';
-import { createAdmission, readProxyClient } from './admission.ts';
+import { createAdmission, readProxyClient, webhookWays } from './admission.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { PolicyPhase } from './policy.ts';
@@ -55,6 +55,7 @@ export function createWriting(
     eventTtlMs: options.storage.eventTtlMs,
     collectsGarbage: options.writing.collectsGarbage,
     gatedFields: new GatedFields(foundation.isFeatureOn, types),
+    retriesNames: foundation.isFeatureOn('RetryGenerateName'),
   });
   const client = new Client({ store, registry, writer });
   const quotas = new StoredQuotas(client);
@@ -94,12 +95,12 @@ export function createWriting(
 
 /** Conversion webhooks get the same certificate as those of admission. */
 function createConversion(
-  { types, tracing, metrics }: Foundation,
+  { types, tracing, metrics, egress }: Foundation,
   store: Store,
   { proxyClient }: AdmissionOptions,
 ): ConversionParts {
   const credentials = { users: undefined, pair: readProxyClient(proxyClient) };
-  const clients = new WebhookClients(new StoredClusterObjects(store), credentials);
+  const clients = new WebhookClients(new StoredClusterObjects(store), credentials, webhookWays(egress));
   return { ...{ clients, types, tracing }, metrics: new ConversionMetrics(metrics) };
 }
 

@@ -60,7 +60,7 @@ test('objects do not share a default', () => {
 });
 
 test('OpenAPI tells of published defaults alone', () => {
-  const schemas = new SchemaWriter(types, 'v3', () => []);
+  const schemas = new SchemaWriter({ types }, 'v3', () => []);
   for (const one of withDefault) {
     const { schema, field } = one;
     schemas.refer(schema.name);

@@ -10,8 +10,14 @@ let without: Cluster;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  withFeatures = await startCluster(database.url, ['--feature-gates=UserNamespacesSupport=true']);
-  without = await startCluster(database.url, ['--feature-gates=SidecarContainers=false']);
+  withFeatures = await startCluster(database.url, [
+    '--feature-gates=UserNamespacesSupport=true,ImageVolume=true,DynamicResourceAllocation=true,VolumeAttributesClass=true',
+    // Of other components, to which the same list is given.
+    '--feature-gates=MemoryQoS=true,NFTablesProxyMode=false,SchedulerQueueingHints=true,PodIndexLabel=false',
+  ]);
+  without = await startCluster(database.url, [
+    '--feature-gates=SidecarContainers=false,OpenAPIEnums=false,StorageVersionHash=false,RetryGenerateName=false',
+  ]);
 });
 
 afterAll(async () => {
@@ -65,4 +71,59 @@ test('a question about access is answered without the selectors that nobody look
   );
   expect(code).toBe(201);
   expect(json.spec).toEqual({ resourceAttributes });
+});
+
+test('a pod has a volume of an image, and asks for devices, where the server at hand knows these', async () => {
+  const spec = {
+    containers: [{ name: 'c', image: 'i', resources: { claims: [{ name: 'gpu' }] } }],
+    resourceClaims: [{ name: 'gpu', resourceClaimName: 'g' }],
+    volumes: [{ name: 'v', image: { reference: 'registry.example/data:1' } }],
+  };
+  const kept = await withFeatures.request('POST', PODS, { metadata: { name: 'devices' }, spec });
+  const { containers, resourceClaims, volumes } = kept.json.spec;
+  expect(resourceClaims).toEqual(spec.resourceClaims);
+  expect(containers[0].resources).toEqual({ claims: [{ name: 'gpu' }] });
+  expect(volumes[0].image).toEqual({ reference: 'registry.example/data:1', pullPolicy: 'IfNotPresent' });
+  const nameless = { ...spec, volumes: [{ name: 'v', image: {} }] };
+  const refused = await withFeatures.request('POST', PODS, { metadata: { name: 'none' }, spec: nameless });
+  expect(refused.json.message).toContain('spec.volumes[0].image.reference: Required value');
+  const dropped = await without.request('POST', PODS, { metadata: { name: 'plain' }, spec });
+  expect(dropped.json.spec.resourceClaims).toBeUndefined();
+  expect(dropped.json.spec.volumes.map(({ image }: { image?: object }) => image)).not.toContainEqual(
+    expect.anything(),
+  );
+});
+
+test('the attributes of a bound claim’s volume can be changed, and not be taken away', async () => {
+  const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
+  const made = await withFeatures.request('POST', claims, {
+    metadata: { name: 'fast' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1Gi' } },
+      volumeAttributesClassName: 'silver',
+    },
+  });
+  expect(made.json.spec.volumeAttributesClassName).toBe('silver');
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const change = (name: string | null) =>
+    withFeatures.request('PATCH', `${claims}/fast`, { spec: { volumeAttributesClassName: name } }, merge);
+  expect((await change('gold')).json.message).toContain('spec is immutable after creation');
+  await withFeatures.request('PATCH', `${claims}/fast/status`, { status: { phase: 'Bound' } }, merge);
+  expect((await change('gold')).json.spec.volumeAttributesClassName).toBe('gold');
+  expect((await change('')).json.message).toContain(
+    'update from non-nil value to an empty string is forbidden',
+  );
+  expect((await change(null)).json.message).toContain('update from non-nil value to nil is forbidden');
+});
+
+test('documents say of enumerations and stored versions what gates let them', async () => {
+  const enums = async (server: Cluster): Promise<boolean> =>
+    (await server.request('GET', '/openapi/v3/api/v1')).text.includes(
+      '"enum":["Always","IfNotPresent","Never"]',
+    );
+  expect([await enums(withFeatures), await enums(without)]).toEqual([true, false]);
+  const hashes = async (server: Cluster): Promise<boolean> =>
+    (await server.request('GET', '/api/v1')).text.includes('storageVersionHash');
+  expect([await hashes(withFeatures), await hashes(without)]).toEqual([true, false]);
 });

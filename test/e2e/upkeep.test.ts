@@ -44,6 +44,37 @@ async function leave(server: Cluster, name: string): Promise<() => Promise<void>
     }, PATIENCE);
 }
 
+test('a finished job ends when its time is up, and the lease of a node with its node', async () => {
+  const server = await worker();
+  const jobs = '/apis/batch/v1/namespaces/default/jobs';
+  const made = await server.request('POST', jobs, {
+    metadata: { name: 'done' },
+    spec: {
+      ttlSecondsAfterFinished: 0,
+      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
+    },
+  });
+  expect(made.code, made.text).toBe(201);
+  const at = '2026-01-01T00:00:00Z';
+  const finished = { type: 'Complete', status: 'True', lastProbeTime: at, lastTransitionTime: at };
+  const status = { startTime: at, completionTime: at, succeeded: 1, conditions: [finished] };
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const told = await server.request('PATCH', `${jobs}/done/status`, { status }, merge);
+  expect(told.code, told.text).toBe(200);
+  const node = await server.request('POST', '/api/v1/nodes', { metadata: { name: 'gone' } });
+  const { uid } = node.json.metadata;
+  const nodeLeases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'gone', uid }];
+  await server.request('POST', nodeLeases, { metadata: { name: 'gone', ownerReferences }, spec: {} });
+  await server.request('DELETE', '/api/v1/nodes/gone');
+  await vi.waitFor(async () => {
+    const codes = [`${jobs}/done`, `${nodeLeases}/gone`].map(
+      async (path) => (await server.request('GET', path)).code,
+    );
+    expect(await Promise.all(codes)).toEqual([404, 404]);
+  }, PATIENCE);
+});
+
 test('a controller manager that renews its lease does the work alone, and hands it back when it stops', async () => {
   const server = await worker();
   const isGone = await leave(server, 'left-to-the-servers');

@@ -35,3 +35,10 @@ test.each([
 ])('with %j the server starts', (flags) => {
   expect(() => check(...flags)).not.toThrow();
 });
+
+test('a file of authorizers needs its feature', () => {
+  const off = '--feature-gates=StructuredAuthorizationConfiguration=false';
+  expect(() => check('--authorization-config=chain.yaml', off)).toThrow(
+    '--authorization-config needs --feature-gates=StructuredAuthorizationConfiguration=true',
+  );
+});

@@ -13,6 +13,7 @@ import {
   type RemoteServer,
   readClientUsers,
 } from '../../outbound/client-config.ts';
+import type { Dial } from '../../outbound/egress/dial.ts';
 import { WebhookClient } from '../../outbound/webhook-client.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { SERVICES } from '../resources.ts';
@@ -26,6 +27,12 @@ export interface WebhookCredentials {
   readonly pair: { readonly certificate: string; readonly key: string } | undefined;
 }
 
+/** By which ways webhooks are reached: those of the cluster's services, and those with a URL. Absent: directly. */
+export interface WebhookWays {
+  readonly service?: Dial | undefined;
+  readonly url?: Dial | undefined;
+}
+
 /** Kubernetes' bound (apiserver/pkg/util/webhook/client.go). */
 const MAX_CLIENTS = 200;
 
@@ -33,12 +40,18 @@ const MAX_CLIENTS = 200;
 export class WebhookClients {
   readonly #objects: Pick<ClusterObjects, 'find'>;
   readonly #credentials: WebhookCredentials;
+  readonly #ways: WebhookWays;
   readonly #clients = new LRUCache<string, WebhookClient>({
     max: MAX_CLIENTS,
     dispose: (client) => client.retire(),
   });
 
-  constructor(objects: Pick<ClusterObjects, 'find'>, credentials: WebhookCredentials) {
+  constructor(
+    objects: Pick<ClusterObjects, 'find'>,
+    credentials: WebhookCredentials,
+    ways: WebhookWays = {},
+  ) {
+    this.#ways = ways;
     this.#objects = objects;
     this.#credentials = credentials;
   }
@@ -57,6 +70,7 @@ export class WebhookClients {
     const url = new URL(urlOf(config));
     const target = `${url.hostname}:${url.port || '443'}`;
     const { service } = config;
+    const dial = service === undefined ? this.#ways.url : this.#ways.service;
     return {
       url: url.href,
       ca: config.ca === '' ? undefined : config.ca,
@@ -65,6 +79,7 @@ export class WebhookClients {
       insecureSkipVerify: false,
       ...credentialsFor(target, this.#credentials),
       ...(service === undefined ? {} : { lookup: this.#lookupOf(service) }),
+      ...(dial === undefined ? {} : { dial }),
     };
   }
 

@@ -21,7 +21,7 @@ import { type AdmissionMetrics, reportConditions, type WebhookCall } from '../me
 import type { PluginParts } from '../plugin.ts';
 import { Rights, type RightsOracle } from '../policies/rights.ts';
 import { CallError, callWebhook, type Take, WebhookRefusal } from './call.ts';
-import { readWebhookConfig, WebhookClients, type WebhookCredentials } from './clients.ts';
+import { readWebhookConfig, WebhookClients, type WebhookCredentials, type WebhookWays } from './clients.ts';
 import { requestOf, type SeenObjects } from './review.ts';
 import { type Candidate, HookList, type WebhookConfiguration } from './webhook.ts';
 
@@ -31,6 +31,7 @@ export interface WebhookParts {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly credentials: WebhookCredentials;
+  readonly ways?: WebhookWays;
   /** Answers conditions that ask about rights. */
   readonly rights: RightsOracle;
   readonly admissionMetrics: AdmissionMetrics;
@@ -77,7 +78,7 @@ export class Dispatch {
     this.#parts = parts;
     this.#hooks = new HookList(parts.objects.follow(configurations), parts.registry);
     this.#namespaces = new Namespaces(parts.objects);
-    this.#clients = new WebhookClients(parts.objects, parts.credentials);
+    this.#clients = new WebhookClients(parts.objects, parts.credentials, parts.ways);
     this.#isServing = () => parts.isServing();
     this.#mutating = kind === 'mutating';
     this.#onFailure = (error) => parts.onFailure(error);

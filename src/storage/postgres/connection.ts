@@ -26,6 +26,8 @@ export interface ConnectionOptions extends TlsFiles {
   readonly poolSize: number;
   /** Which host worked last. */
   readonly hosts?: Hosts;
+  /** Makes a socket connect by another way than the system's. */
+  readonly reroute?: <S extends Socket>(socket: S) => S;
   /** Where the cluster is kept, when there may be others in the database. */
   readonly schema?: ClusterSchema | undefined;
   /** What each connection is held against. Absent where there may be no schema yet. */
@@ -74,6 +76,7 @@ export function toClientConfig(
   password = new Password(target),
 ): pg.ClientConfig {
   const { host, port, user, database, settings } = target;
+  const { reroute } = options;
   return {
     ...settings,
     ...{ host, port, user, database },
@@ -84,6 +87,7 @@ export function toClientConfig(
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
     types: TEXT_TYPES,
+    ...(reroute === undefined ? {} : { stream: () => reroute(new Socket()) }),
   };
 }
 
@@ -222,11 +226,12 @@ async function connectBy(
   options: ConnectionOptions,
   { purpose, access, password, socket, connectMs }: Wish & { password: Password; socket: Socket },
 ): Promise<Connection> {
+  const { reroute } = options;
   const client = new pg.Client({
     ...toClientConfig(route, options, purpose, password),
     ...(connectMs === undefined ? {} : { connectionTimeoutMillis: connectMs }),
     query_timeout: QUERY_TIMEOUT_MS,
-    stream: () => socket,
+    stream: () => (reroute === undefined ? socket : reroute(socket)),
   });
   // A client without a listener turns a broken connection into an uncaught exception.
   client.on('error', () => {});

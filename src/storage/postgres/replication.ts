@@ -91,7 +91,7 @@ export async function streamChanges(
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
-  const socket = new Socket();
+  const socket = socketOf(config);
   const service = new LogicalReplicationService(
     { ...config, stream: () => socket },
     { acknowledge: { auto: false, timeoutSeconds: 0 }, flowControl: { enabled: false } },
@@ -117,6 +117,12 @@ export async function streamChanges(
     stream.close();
     await close(service, socket);
   }
+}
+
+/** The stream's own, which must be destroyed where a goodbye is not answered. */
+function socketOf({ stream }: pg.ClientConfig): Socket {
+  const made = typeof stream === 'function' ? stream() : undefined;
+  return made instanceof Socket ? made : new Socket();
 }
 
 /**

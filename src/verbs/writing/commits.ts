@@ -170,9 +170,10 @@ const LATEST: Freshness = { kind: 'latest' };
 export async function tryNames<Result>(
   object: ApiObject,
   attempt: (object: ApiObject) => Promise<Result>,
+  retries = true,
 ): Promise<Result> {
   const { name = '', generateName = '' } = object.metadata;
-  if (name !== '' || generateName === '') return attempt(object);
+  if (name !== '' || generateName === '' || !retries) return attempt(object);
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await attempt(copyJson(object));

@@ -40,6 +40,8 @@ export interface WriterOptions {
   /** --enable-garbage-collector */
   readonly collectsGarbage: boolean;
   readonly gatedFields: GatedFields;
+  /** Whether a name that the server makes up is made up again when it is taken; it is unless told. */
+  readonly retriesNames?: boolean;
 }
 
 /** An object on its way to be stored, and what is stored now: nothing for a create. */
@@ -87,7 +89,7 @@ export class ObjectWriter {
 
   /** @throws StatusError */
   create(call: WriteCall, object: ApiObject): Promise<Written> {
-    const creation = tryNames(object, (copy) => this.#createOnce(call, copy));
+    const creation = tryNames(object, (copy) => this.#createOnce(call, copy), this.#options.retriesNames);
     // Plugins and allocation read through the store too.
     return inStatuses(creation, call.definition, object.metadata.name ?? '');
   }

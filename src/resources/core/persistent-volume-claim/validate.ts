@@ -15,7 +15,7 @@ import { validateAccessModes } from '../persistent-volume/validate.ts';
 
 /** The spec of a claim, by itself or as a template of claims. */
 export function validateClaimSpec(at: FieldPath, spec: PersistentVolumeClaimSpec): void {
-  const { selector, resources, storageClassName = '' } = spec;
+  const { selector, resources, storageClassName = '', volumeAttributesClassName: attributes = '' } = spec;
   const size = resources?.requests?.storage;
   const sizePath = at.field('resources').item('storage');
   validateAccessModes(at, spec, 'at least 1 access mode is required');
@@ -23,6 +23,7 @@ export function validateClaimSpec(at: FieldPath, spec: PersistentVolumeClaimSpec
   if (size === undefined) sizePath.required();
   else mustBePositiveQuantity(sizePath, size);
   if (storageClassName !== '') mustBeName(at.field('storageClassName'), storageClassName, 'dns-subdomain');
+  if (attributes !== '') mustBeName(at.field('volumeAttributesClassName'), attributes, 'dns-subdomain');
   validateDataSources(at, spec);
 }
 
@@ -79,6 +80,19 @@ export function validateUpdate(
   if (sizeOf(claim) < sizeOf(old))
     at.field('spec.resources.requests.storage').forbidden('field can not be less than previous value');
   mustNotChange(at.field('volumeMode'), claim.spec?.volumeMode, old.spec?.volumeMode);
+  mustKeepAttributes(at.field('spec.volumeAttributesClassName'), claim, old);
+}
+
+/** A volume always has attributes, so a class can be changed for another one alone. */
+function mustKeepAttributes(
+  at: FieldPath,
+  { spec }: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+): void {
+  const name = spec?.volumeAttributesClassName;
+  if (old.spec?.volumeAttributesClassName === undefined) return;
+  if (name === undefined) at.forbidden('update from non-nil value to nil is forbidden');
+  else if (name === '') at.forbidden('update from non-nil value to an empty string is forbidden');
 }
 
 const sizeOf = ({ spec }: PersistentVolumeClaim): bigint => nanosOf(spec?.resources?.requests?.storage);
@@ -91,7 +105,9 @@ function isSameSpec(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): b
     ...((before.volumeName ?? '') === '' ? ['volumeName'] : []),
     ...(namesClassLater(claim, old) ? ['storageClassName'] : []),
   ];
-  const canGrow = claim.status?.phase === 'Bound' && Object.keys(requests).length > 0;
+  const isBound = claim.status?.phase === 'Bound';
+  if (isBound && spec.volumeAttributesClassName !== undefined) canChange.push('volumeAttributesClassName');
+  const canGrow = isBound && Object.keys(requests).length > 0;
   return (
     equalExcept(spec, before, canChange) &&
     equalExcept(requests, oldRequests, canGrow ? ['storage'] : []) &&

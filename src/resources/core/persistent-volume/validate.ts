@@ -119,13 +119,21 @@ function areSame<T>(
 
 /** The spec of a persistent volume. Values outside enumerations are found by the type's description. */
 function validateVolumeSpec(at: FieldPath, spec: PersistentVolumeSpec, volumeName: string): void {
-  const { storageClassName = '', nodeAffinity } = spec;
+  const { storageClassName = '', nodeAffinity, volumeAttributesClassName: attributes } = spec;
   validateAccessModes(at, spec);
   validateCapacity(at.field('capacity'), spec.capacity ?? {});
   if (nodeAffinity !== undefined) validateNodeAffinity(at.field('nodeAffinity'), nodeAffinity);
   validateSource(at, spec, volumeName);
   validateRecycling(at, spec);
   if (storageClassName !== '') mustBeName(at.field('storageClassName'), storageClassName, 'dns-subdomain');
+  if (attributes !== undefined) validateAttributesClass(at, spec, attributes);
+}
+
+function validateAttributesClass(at: FieldPath, { csi }: PersistentVolumeSpec, name: string): void {
+  const path = at.field('volumeAttributesClassName');
+  if (name === '') path.required('an empty string is disallowed');
+  else mustBeName(path, name, 'dns-subdomain');
+  if (csi === undefined) at.field('csi').required('has to be specified when using volumeAttributesClassName');
 }
 
 const INLINE = 'in the context of inline volumes';

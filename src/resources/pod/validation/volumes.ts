@@ -55,7 +55,10 @@ function validateVolume(at: FieldPath, volume: Volume, podName: string): void {
   }
   validateSource(at.field(kind), volume, kind);
   for (const other of others) at.field(other).forbidden('may not specify more than 1 volume type');
-  const { name = '', iscsi, ephemeral } = volume;
+  const { name = '', iscsi, ephemeral, image } = volume;
+  // A template may leave it to what makes pods of it.
+  if (image !== undefined && podName !== '' && (image.reference ?? '') === '')
+    at.field('image').field('reference').required();
   if (iscsi !== undefined) validateNameWithIscsi(at.field('name'), name, iscsi);
   if (ephemeral !== undefined) validateNameOfClaim(at.field('name'), name, podName);
 }
