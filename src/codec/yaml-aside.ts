@@ -3,6 +3,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { StatusError, tooManyRequests } from '../api/status.ts';
+import { MAX_DEPTH, tooDeep } from '../object/document-limits.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 
 /**
@@ -86,7 +87,10 @@ class YamlThread {
 
   #giveUp(): void {
     this.#stop();
-    this.#end((job) => job.reject(tooMuch()));
+    this.#end((job) => {
+      if (nestsTooDeep(job.bytes)) job.resolve({ kind: 'malformed', message: tooDeep().message });
+      else job.reject(tooMuch());
+    });
   }
 
   #stop(): void {
@@ -95,6 +99,21 @@ class YamlThread {
     this.#worker = undefined;
   }
 }
+
+/** Whether more lists and objects are opened in a row than a document may nest: that takes the parser all memory it has. */
+export function nestsTooDeep(bytes: Buffer): boolean {
+  let opened = 0;
+  for (const byte of bytes) {
+    if (byte === OPEN_LIST || byte === OPEN_OBJECT) opened += 1;
+    else if (byte > SPACE) opened = 0;
+    if (opened > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
+const SPACE = 0x20;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
 
 const tooMuch = (): StatusError =>
   new StatusError({
@@ -135,8 +154,6 @@ export function answerFor(bytes: Buffer): Answer | undefined {
   if (answer?.kind === 'json') answers.delete(bytes);
   return answer;
 }
-
-const OPEN_OBJECT = 0x7b;
 
 /** Programs send JSON as YAML, and reading it as YAML takes ten times as long. @throws StatusError 413 */
 export function parseAsJson(bytes: Buffer): ParsedDocument | undefined {

@@ -4,7 +4,7 @@ import { StatusError } from '../api/status.ts';
 import { assertWithinLimits, TooDeep, tooDeep, tooManyValues } from '../object/document-limits.ts';
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
-import { answerFor, parseAsJson } from './yaml-aside.ts';
+import { answerFor, nestsTooDeep, parseAsJson } from './yaml-aside.ts';
 import { jsonRepeatedKeys, yamlRepeatedKeys, yamlSyntaxError, yamlValueError } from './yaml-problems.ts';
 
 /**
@@ -53,6 +53,7 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
   const [document] = filled;
   if (filled.length > 1) throw new SyntaxError('only one YAML document is allowed in a request');
   if (document === undefined) return { value: null, duplicates: [], fresh: true };
+  if (document.errors.length > 0 && nestsTooDeep(bytes)) throw tooDeep();
   if (document.errors.length > 0) throw new SyntaxError(yamlSyntaxError(document.errors, text));
   const duplicates = yamlRepeatedKeys(document.contents, options.lineCounter);
   try {

@@ -7,6 +7,7 @@ import type { Decoded } from '../codec/decode.ts';
 import { copyJson } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import { compareVersions } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
 import type { Steps } from '../util/concurrency.ts';
 import { toColumns } from './columns.ts';
@@ -101,6 +102,20 @@ export class CustomResource implements TranslatedResource {
     return known;
   }
 
+  /** The definition's own words, or the version to go to: the foremost that is served, not deprecated, and before this one. */
+  #deprecationOf({ name = '', deprecated, deprecationWarning }: VersionOutline): string | undefined {
+    if (deprecated !== true) return undefined;
+    const { group = '', names } = this.source.definition.spec ?? {};
+    const typeOf = (version: string): string => `${group}/${version} ${names?.kind ?? ''}`;
+    const [better] = this.source.versions
+      .filter((other) => other.served === true && other.deprecated !== true)
+      .map((other) => other.name ?? '')
+      .filter((other) => compareVersions(other, name) < 0)
+      .sort(compareVersions);
+    const advice = better === undefined ? '' : `; use ${typeOf(better)}`;
+    return deprecationWarning ?? `${typeOf(name)} is deprecated${advice}`;
+  }
+
   #toDefinition(outline: VersionOutline): ResourceDefinition {
     const { spec = {}, status } = this.source.definition;
     const { plural = '', singular = '', kind = '', listKind = '' } = spec.names ?? {};
@@ -111,7 +126,7 @@ export class CustomResource implements TranslatedResource {
     const served = { group, version, kind };
     const fields = toSelectableFields(outline);
     const scale = toScale(outline);
-    const custom = new Version(this, { ...served, fields }, { deprecation: toDeprecation(served, outline) });
+    const custom = new Version(this, { ...served, fields }, { deprecation: this.#deprecationOf(outline) });
     return {
       ...{ group, resource: plural, singular, kind, listKind },
       namespaced: spec.scope === 'Namespaced',
@@ -140,14 +155,6 @@ function digestOf(definition: CustomResourceDefinition): string {
   const { metadata, status } = definition;
   const all = [metadata.name, metadata.uid, String(metadata.generation), status?.acceptedNames];
   return createHash('sha256').update(JSON.stringify(all)).digest('base64url');
-}
-
-function toDeprecation(
-  { group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string },
-  { deprecated, deprecationWarning }: VersionOutline,
-): string | undefined {
-  if (deprecated !== true) return undefined;
-  return deprecationWarning ?? `${group}/${version} ${kind} is deprecated`;
 }
 
 /** One version of a custom resource, as verbs use it. */
@@ -208,6 +215,15 @@ class Version implements CustomVersion {
 
   from(object: ApiObject): ApiObject | Promise<ApiObject> {
     return this.#translation.from(object);
+  }
+
+  fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]> {
+    return this.#translation.fromAll(objects);
+  }
+
+  /** The write has happened: a webhook that fails only now is no reason to call it a failure. */
+  readBack(json: Buffer): Promise<Buffer> {
+    return this.#translation.readBack(json).catch(() => json);
   }
 
   through(store: Store): Store {

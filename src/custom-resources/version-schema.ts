@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { type FieldError, StatusError } from '../api/status.ts';
 import type { CustomResourceSubresourceScale, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
-import { type Decoded, decodeObject } from '../codec/decode.ts';
+import type { Decoded } from '../codec/decode.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
 import { problemsOf } from '../object/field-path.ts';
 import { setDefaults } from '../structural/defaults.ts';
@@ -53,16 +53,14 @@ export class VersionSchema {
   /** A body as an object, as CustomVersion.decode explains. Changes `value`. @throws DecodeError */
   decode(value: JsonObject): Decoded {
     const { kind, apiVersion, metadata, ...rest } = value;
-    const object: JsonObject = { kind, apiVersion, metadata: {}, ...rest };
-    const typed = decodeObject(metadata ?? {}, this.#objectMeta);
-    object.metadata = typed.object;
+    const object: JsonObject = { kind, apiVersion, metadata: metadata ?? {}, ...rest };
     const options = { objectMeta: this.#objectMeta, dropInvalid: false };
     const unknown = [
-      ...typed.unknown.map((path) => `metadata.${path}`),
+      ...coerceMetadata(object, options),
       ...this.prune(object),
       ...coerceEmbedded(object, this.schema, options),
     ];
-    setDefaults(object, this.schema);
+    this.#setDefaults(object);
     return { object, unknown: unknown.slice(0, MAX_PROBLEMS) };
   }
 
@@ -76,10 +74,16 @@ export class VersionSchema {
     this.prune(object);
     coerceEmbedded(object, this.schema, options);
     try {
-      setDefaults(object, this.schema);
+      this.#setDefaults(object);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
     }
+  }
+
+  /** Defaults may hold, or be put into, metadata of embedded objects: what its type does not have goes, as from what clients send. */
+  #setDefaults(object: JsonObject): void {
+    setDefaults(object, this.schema);
+    coerceEmbedded(object, this.schema, { objectMeta: this.#objectMeta, dropInvalid: true });
   }
 
   /** Drops fields that the schema does not have, and answers their paths. Changes `object`. */

@@ -40,6 +40,8 @@ export class VersionTranslation implements Translation {
   readonly #head: Buffer;
   readonly #read = new WeakMap<Entry, Entry>();
   readonly #selected = new WeakMap<Entry, Entry>();
+  /** What is stored for objects that are being written: asked for to store it, and to show it. */
+  readonly #written = new WeakMap<Buffer, Buffer | Promise<Buffer>>();
   /** Where a webhook is asked. */
   readonly #converted = new ConvertedEntries({
     parse: (entry) => this.#parse(entry),
@@ -87,8 +89,28 @@ export class VersionTranslation implements Translation {
   }
 
   write(json: Buffer): Buffer | Promise<Buffer> {
-    const { storedVersion, converter } = this.#resource;
+    if (this.#resource.storedVersion === this.#version) return json;
+    let stored = this.#written.get(json);
+    if (stored === undefined) {
+      stored = this.#convertForStorage(json);
+      this.#written.set(json, stored);
+    }
+    return stored;
+  }
+
+  /** What a reader is shown of an object that was written as `json`: it comes back with the defaults of the stored version. */
+  async readBack(json: Buffer): Promise<Buffer> {
+    const { storedVersion } = this.#resource;
     if (storedVersion === this.#version) return json;
+    const object = parseStored(await this.write(json));
+    this.#resource.schemaOf(storedVersion)?.normalize(object);
+    const shown = await this.from(object);
+    this.#resource.schemaOf(this.#version)?.prune(shown);
+    return toStoredJson(shown);
+  }
+
+  #convertForStorage(json: Buffer): Buffer | Promise<Buffer> {
+    const { storedVersion, converter } = this.#resource;
     const object = parseStored(json);
     const apiVersion = this.#apiVersionOf(storedVersion);
     if (converter === undefined) return this.#toStored({ ...object, apiVersion });
@@ -97,10 +119,17 @@ export class VersionTranslation implements Translation {
 
   /** An object of any version in this one. @throws StatusError */
   from(object: ApiObject): ApiObject | Promise<ApiObject> {
+    const all = this.fromAll([object]);
+    return all instanceof Promise ? all.then(([one = object]) => one) : (all[0] ?? object);
+  }
+
+  /** @throws StatusError */
+  fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]> {
     const { converter } = this.#resource;
-    if (object.apiVersion === this.#apiVersion) return object;
-    if (converter === undefined) return { ...object, apiVersion: this.#apiVersion };
-    return converter.convert([object], this.#apiVersion).then(([one = object]) => one);
+    const apiVersion = this.#apiVersion;
+    if (objects.every((object) => object.apiVersion === apiVersion)) return objects;
+    if (converter === undefined) return objects.map((object) => ({ ...object, apiVersion }));
+    return converter.convert(objects, apiVersion);
   }
 
   /** What a webhook would make of an entry is not known before it was asked. */

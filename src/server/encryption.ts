@@ -42,7 +42,7 @@ export function openEncryption(options: StorageOptions): EncryptionFile | undefi
 
 interface EncryptionParts {
   readonly file: EncryptionFile;
-  readonly log: EncodedLog;
+  readonly logs: readonly EncodedLog[];
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -52,10 +52,10 @@ interface EncryptionParts {
 
 /** Follows the file, where that is wished, and tells of it under Kubernetes' names. */
 export function createEncryptionService(parts: EncryptionParts): Service {
-  const { file, log, logger } = parts;
+  const { file, logs, logger } = parts;
   const note = createReloadMetrics(parts);
   const readAgain = async (): Promise<void> => {
-    if (parts.hasUnreadable()) await log.feed.renew();
+    if (parts.hasUnreadable()) for (const { feed } of logs) await feed.renew();
   };
   file.report({
     // What goes wrong ends the feed, which begins anew then.

@@ -12,6 +12,7 @@ import { isObject } from '../object/json-values.ts';
 import { withoutWritten } from '../object/written-number.ts';
 import type { ApiRequest, AuthorizedResourceRequest } from '../request/api-request.ts';
 import {
+  customMismatchOf,
   declaredType,
   type Expected,
   headError,
@@ -19,6 +20,8 @@ import {
   mismatchOf,
   unreadable,
   unrecognized,
+  withoutKind,
+  wrongType,
 } from './declared-type.ts';
 import type { FieldValidation } from './mutation-options.ts';
 import { endTurnIf, isLarge } from './writing/call.ts';
@@ -36,10 +39,10 @@ export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'f
 }
 
 /**
- * The answer for what is no object of the type that is expected. `given`: the value, once it can say what it is; or that it is
- * of another version, which says everything.
+ * The answer for what is no object of the type that is expected. `given`: the value, once it can say what it is; that it does not
+ * say it, though it should; or that it is of another version, which says everything.
  */
-export type Refusal = (why: string, given?: JsonObject | 'other-version') => StatusError;
+export type Refusal = (why: string, given?: JsonObject | 'other-version' | 'no-kind') => StatusError;
 
 /**
  * The body of a request. One in YAML has been read already when this resolves, aside of the event loop, so that the parser
@@ -108,6 +111,7 @@ const formatOf = ({ headers }: ApiRequest, { custom }: Expected): Format =>
 function readDocument(bytes: Buffer, format: Format, expected: Expected): DocumentToDecode {
   const refusal: Refusal = (why, given) => {
     if (given === 'other-version') return badRequest(why);
+    if (given === 'no-kind') return withoutKind(expected, why, bytes);
     if (given === undefined) return unrecognized(expected, why, bytes);
     return unreadable(declaredType(given, expected), expected, why);
   };
@@ -144,11 +148,11 @@ export function toObject(
   const { refusal } = document;
   const value = checkType(document.value, expected, refusal);
   const { object, unknown } = decodeAs(value, expected, document);
-  const problems = [
-    ...(document.problems ?? []),
-    ...unknown.map((path) => `unknown field "${path}"`),
-    ...document.duplicates.map((path) => `duplicate field "${path}"`),
-  ];
+  const ofSchema = unknown.map((path) => `unknown field "${path}"`);
+  const repeated = document.duplicates.map((path) => `duplicate field "${path}"`);
+  // What a definition does not have is known when its object has been read, repetitions included.
+  const rest = expected.custom === undefined ? [...ofSchema, ...repeated] : [...repeated, ...ofSchema];
+  const problems = [...(document.problems ?? []), ...rest];
   if (problems.length > 0) report(request, problems, validation, (why) => refusal(why, value));
   return withType(object, expected, value);
 }
@@ -158,9 +162,26 @@ function checkType(given: JsonValue, expected: Expected, refusal: Refusal): Json
   const value = given ?? {};
   const error = headError(value);
   if (error !== undefined || !isObject(value)) throw refusal(error ?? '');
+  if (expected.custom !== undefined) return checkCustomType(value, expected, refusal);
   const mismatch = mismatchOf(declaredType(value, expected), expected);
   if (mismatch === undefined) return value;
   throw refusal(mismatch.why, mismatch.kind === 'other-version' ? 'other-version' : value);
+}
+
+/** @throws StatusError */
+function checkCustomType(value: JsonObject, expected: Expected, refusal: Refusal): JsonObject {
+  const mismatch = customMismatchOf(value, expected);
+  switch (mismatch?.kind) {
+    case undefined:
+      return value;
+    case 'no-kind':
+    case 'other-version':
+      throw refusal(mismatch.why, mismatch.kind);
+    case 'other-kind':
+      throw wrongType('kind', value, expected);
+    default:
+      return mismatch satisfies never;
+  }
 }
 
 /** @throws StatusError */

@@ -4,8 +4,9 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
-import { badRequest, type StatusError } from '../api/status.ts';
+import { badRequest, invalid, type StatusError } from '../api/status.ts';
 import { cannotUnmarshal, cannotUnmarshalField } from '../codec/decode-error.ts';
+import { invalidValue } from '../object/field-errors.ts';
 import { cutAfter, MAX_NAME_LETTERS } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
 import type { CustomVersion } from '../registry/custom.ts';
@@ -81,15 +82,43 @@ export function mismatchOf(declared: DeclaredType, expected: Expected): Mismatch
     return { kind: 'other-type', why };
   }
   const [from, to] = [internalName(name, kind), internalName(expected.schema.name, expected.kind)];
-  if (from === to) {
-    const why = `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`;
-    return { kind: 'other-version', why };
-  }
+  if (from === to) return { kind: 'other-version', why: otherVersion(apiVersion, wanted) };
   return {
     kind: 'other-type',
     why: `converting (${declared.version}.${kind}) to (${to}): unknown conversion`,
   };
 }
+
+export type CustomMismatch =
+  | { readonly kind: 'no-kind'; readonly why: string }
+  | { readonly kind: 'other-version'; readonly why: string }
+  | { readonly kind: 'other-kind' };
+
+/**
+ * The same for a custom resource, whose objects must say what they are. No table of types knows their kind: it is judged as a
+ * field of the object.
+ */
+export function customMismatchOf(value: JsonObject, expected: Expected): CustomMismatch | undefined {
+  const wanted = toApiVersion(expected);
+  if (value.kind === expected.kind && value.apiVersion === wanted) return undefined;
+  if (nameText(value.kind) === '') return { kind: 'no-kind', why: "Object 'Kind' is missing" };
+  const given = nameText(value.apiVersion);
+  return given === wanted
+    ? { kind: 'other-kind' }
+    : { kind: 'other-version', why: otherVersion(given, wanted) };
+}
+
+/** registry/customresource/validator.go, ValidateTypeMeta */
+export function wrongType(field: 'kind' | 'apiVersion', value: JsonObject, expected: Expected): StatusError {
+  const kind = nameText(value.kind);
+  const name = isObject(value.metadata) ? nameText(value.metadata.name) : '';
+  const right = field === 'kind' ? expected.kind : toApiVersion(expected);
+  const error = invalidValue(field, nameText(value[field]), `must be ${right}`);
+  return invalid({ kind, group: expected.group }, name, [error]);
+}
+
+const otherVersion = (given: string, wanted: string): string =>
+  `the API version in the data (${given}) does not match the expected API version (${wanted})`;
 
 /** Where kube-apiserver makes its table of types; part of its words. */
 const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
@@ -115,6 +144,14 @@ export function unreadable(given: Named, { kind }: Named, why: string): StatusEr
   const version = JSON.stringify(given.version);
   return badRequest(`${given.kind} in version ${version} cannot be handled as a ${kind}: ${why}`);
 }
+
+/** A body that does not say what it is, with the body in it. */
+export function withoutKind(expected: Named, why: string, body: Buffer): StatusError {
+  const text = cutAfter(body.toString('utf8', 0, MAX_BODY_SHOWN), MAX_BODY_SHOWN - 1);
+  return unrecognized(expected, `${why} in '${text}'`, body);
+}
+
+const MAX_BODY_SHOWN = 4096;
 
 /** `why`: what went wrong before the body could say what it is. */
 export function unrecognized({ kind }: Named, why: string, body: Buffer): StatusError {

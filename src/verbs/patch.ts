@@ -21,7 +21,7 @@ import { table } from '../util/table.ts';
 import { APPLY_PATCH, apply } from './apply.ts';
 import { MAX_BODY_BYTES, type Refusal, toObject } from './body.ts';
 import { bodyType, hasOwnType, toWriteCall, type VerbCall } from './call.ts';
-import type { Expected } from './declared-type.ts';
+import { type Expected, wrongType } from './declared-type.ts';
 import {
   checkNameMatches,
   type FieldValidation,
@@ -99,7 +99,12 @@ function decodePatched(
   known: { readonly known?: JsonObject },
   { call, expected, options, kind, read }: PatchCall,
 ): ApiObject {
-  const refusal: Refusal = (why) => invalidPatch(kind.explain(result, read.value, why, expected.schema));
+  const explain = (why: string): Explanation => kind.explain(result, read.value, why, expected.schema);
+  const refusal: Refusal = (why, given) => {
+    if (given === 'no-kind') return invalidPatch(explain(`${why} in '${explain(why).value}'`));
+    const isJudged = given === 'other-version' && expected.custom !== undefined && isObject(result);
+    return isJudged ? wrongType('apiVersion', result, expected) : invalidPatch(explain(why));
+  };
   const plain = expected.custom === undefined || read.written === undefined ? result : withoutWritten(result);
   const value = kind.keepsType && isObject(plain) ? withTypeOf(plain, expected) : plain;
   const { problems, ...asRead } = read;

@@ -1,4 +1,4 @@
-import { methodNotAllowed, pathNotFound } from '../api/status.ts';
+import { badRequest, methodNotAllowed, notFound, pathNotFound, type StatusError } from '../api/status.ts';
 import type {
   ActionSubresource,
   ConnectSubresource,
@@ -127,21 +127,27 @@ export function resolveTarget(registry: Registry, request: AuthorizedResourceReq
 
 /** A namespace in the path of a cluster-scoped resource, or none for one object of a namespaced one, is no path at all. */
 function checkScope({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): void {
-  const { namespaced } = definition;
+  const { namespaced, custom } = definition;
   // Collections are posted to, objects are put and patched; the other way round there is nothing.
   const onObject = verb === 'update' || verb === 'patch';
-  if (onObject && target.name === '') throw methodNotAllowed();
+  if (onObject && target.name === '')
+    throw custom === undefined ? methodNotAllowed() : badRequest('name must be provided');
   if (verb === 'create' && target.name !== '' && target.subresource === '') throw methodNotAllowed();
   if (!namespaced && target.namespace !== '' && target.resource !== 'namespaces') throw pathNotFound();
   if (!namespaced || target.namespace !== '') return;
-  if (verb === 'create' || verb === 'deletecollection') throw methodNotAllowed();
+  if (verb === 'create' || verb === 'deletecollection')
+    throw custom === undefined ? methodNotAllowed() : pathNotFound();
   if (target.name !== '' && verb !== 'list' && verb !== 'watch') throw pathNotFound();
 }
+
+/** Objects of a custom resource are asked for by name before anything below them is. */
+const noSubresource = ({ definition }: ServedResource, { target }: AuthorizedResourceRequest): StatusError =>
+  definition.custom === undefined ? pathNotFound() : notFound(definition, target.name);
 
 function resolveSubresource(served: ServedResource, request: AuthorizedResourceRequest): VerbTarget {
   const { subresource } = request.target;
   const found = served.definition.subresources.find(({ name }) => name === subresource);
-  if (found === undefined) throw pathNotFound();
+  if (found === undefined) throw noSubresource(served, request);
   // Only what is connected to has paths below it.
   if (found.access !== 'connect' && request.target.subpath !== '') throw pathNotFound();
   const allowed = found.access === 'connect' ? found.methods : found.verbs;

@@ -44,6 +44,8 @@ export function customDefinition(options: CustomOptions = {}): ResourceDefinitio
     validate: notAsked,
     validateStatus: notAsked,
     from: notAsked,
+    fromAll: notAsked,
+    readBack: notAsked,
     through: notAsked,
   };
   return {

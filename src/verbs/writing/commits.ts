@@ -35,10 +35,10 @@ export class Commits {
     try {
       if (call.dryRun) {
         await this.#assertAbsent(call, name);
-        return { json, revision: undefined, created: true };
+        return { json: await shown(call, json), revision: undefined, created: true };
       }
       const revision = await this.#commit(call, { verb: 'create', object, json });
-      return { json, revision, created: true };
+      return { json: await shown(call, json), revision, created: true };
     } catch (error) {
       throw toStatusError(error, call.definition, name);
     }
@@ -62,10 +62,10 @@ export class Commits {
     if (unchanged || call.dryRun) assertFresh(read);
     if (unchanged) return { json: oldJson, revision: expected, created: false, gone };
     const json = toStoredJson(object);
-    if (call.dryRun) return { json, revision: expected, created: false, gone };
+    if (call.dryRun) return { json: await shown(call, json), revision: expected, created: false, gone };
     const verb = gone ? 'delete' : 'update';
     const revision = await this.#commit(call, { verb, object, json, old, expected });
-    return { json, revision, created: false, gone };
+    return { json: await shown(call, json), revision, created: false, gone };
   }
 
   /** What is planned, unless it is a dry run. @throws StorageError */
@@ -130,6 +130,10 @@ export class Commits {
     return timeWait(request?.waits, 'storage', commit);
   }
 }
+
+/** A writer is answered what a reader is. */
+const shown = ({ definition: { custom } }: WriteCall, json: Buffer): Buffer | Promise<Buffer> =>
+  custom === undefined ? json : custom.readBack(json);
 
 interface Revised {
   readonly verb: WriteVerb;

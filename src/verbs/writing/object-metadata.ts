@@ -22,16 +22,12 @@ export function toTimestamp(date: Date): string {
 }
 
 /**
- * The object takes the namespace of the path, or must already have it.
+ * The object takes the namespace of the path, or must already have it. One outside of namespaces is not asked: clients that fill
+ * in a namespace for everything may (registry/rest, EnsureObjectNamespaceMatchesRequestNamespace).
  * @throws StatusError 400
  */
 export function placeInNamespace(meta: ObjectMeta, definition: ResourceDefinition, namespace: string): void {
   if (!definition.namespaced) {
-    if (meta.namespace !== undefined && meta.namespace !== '') {
-      throw badRequest(
-        'namespace may not be set on a cluster-scoped object: the namespace of the provided object does not match the namespace sent on the request',
-      );
-    }
     delete meta.namespace;
     return;
   }

@@ -92,7 +92,7 @@ test('what a client cannot be given, or may not send, is refused as upstream doe
     'the body of the request was in an unknown format - accepted media types include: ' +
       'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
   );
-  const other = await expectCode(400, at(0).request('POST', path, objectOf('Cherry', 'c')));
+  const other = await expectCode(422, at(0).request('POST', path, objectOf('Cherry', 'c')));
   expect(other.json.message).toContain('Berry');
   await expectCode(409, at(0).request('POST', path, objectOf('Berry', 'a')));
   await expectCode(404, at(0).request('GET', `/apis/${GROUP}/v2/berries`));
@@ -224,7 +224,7 @@ test('each version shows every object as its own, and both share one history', a
   );
   const read = await expectCode(200, at(0).request('GET', `${beta}/a`));
   expect(read.json).toEqual({ ...created.json, apiVersion: `${GROUP}/v1beta1` });
-  expect(read.headers.warning).toBe(`299 - "${GROUP}/v1beta1 Grape is deprecated"`);
+  expect(read.headers.warning).toBe(`299 - "${GROUP}/v1beta1 Grape is deprecated; use ${GROUP}/v1 Grape"`);
   await expectCode(200, at(0).request('PUT', `${beta}/a`, { ...read.json, x: 2 }));
   const rows = await database.query<{ version: string }>(
     `SELECT object->>'apiVersion' AS version FROM revisions WHERE resource = 'grapes' ORDER BY revision`,

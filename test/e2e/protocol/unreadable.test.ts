@@ -484,7 +484,7 @@ test('what an apply has beyond its type, and what it says it is', async () => {
   const at = `${MAPS}/applied`;
   expect((await apply(at, { ...map, dat: 1 })).json).toEqual(
     failure(
-      'failed to create typed patch object (/applied; v1, Kind=ConfigMap): .dat: field not declared in schema',
+      'failed to create typed patch object (/applied; /v1, Kind=ConfigMap): .dat: field not declared in schema',
     ),
   );
   const containers = [{ name: 'c', imagee: 'x' }];
@@ -497,7 +497,7 @@ test('what an apply has beyond its type, and what it says it is', async () => {
   );
   expect((await apply(at, { ...map, dat: 1, data: { a: 5 } })).json).toEqual(
     failure(
-      'failed to create typed patch object (/applied; v1, Kind=ConfigMap): errors:\n  .data.a: expected string, got &value.valueUnstructured{Value:5}\n  .dat: field not declared in schema',
+      'failed to create typed patch object (/applied; /v1, Kind=ConfigMap): errors:\n  .data.a: expected string, got &value.valueUnstructured{Value:5}\n  .dat: field not declared in schema',
     ),
   );
   const limits = { limits: { cpu: 'much' } };
@@ -510,8 +510,8 @@ test('what an apply has beyond its type, and what it says it is', async () => {
     ),
   );
   for (const [body, message] of [
-    [{ ...map, kind: 'Secret' }, 'invalid object type: v1, Kind=Secret'],
-    ['', 'invalid object type: , Kind='],
+    [{ ...map, kind: 'Secret' }, 'invalid object type: /v1, Kind=Secret'],
+    ['', 'invalid object type: /, Kind='],
     [
       'a: b: c',
       'error decoding YAML: error converting YAML to JSON: yaml: mapping values are not allowed in this context',
