@@ -87,14 +87,17 @@ export class ObjectReader {
     }
   }
 
-  /** Objects that are not parsed. @throws StorageError */
+  /**
+   * Objects that are not parsed. What cannot be read is left out of what is cached; who asks for the latest wants to be sure that
+   * nothing else is there, and is told of it. @throws StorageError
+   */
   async entries(
     { group, resource }: ResourceOf<ApiObject>,
     scope: ListScope,
     trust: 'cached' | 'latest',
   ): Promise<readonly Entry[]> {
     const freshness = trust === 'latest' ? LATEST : ANY;
-    const query = { resource: { group, resource }, scope, freshness, limit: 0, around: true };
+    const query = { resource: { group, resource }, scope, freshness, limit: 0, around: trust === 'cached' };
     const { entries } = await this.#store.list({
       ...query,
       ...(this.#caller === undefined ? {} : { caller: this.#caller }),

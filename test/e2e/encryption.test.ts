@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { definitionOf } from '../kit/definitions.ts';
 import { KmsPlugin } from '../kit/kms.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
@@ -20,7 +21,7 @@ type Key = keyof typeof KEYS;
 function configure(...keys: readonly Key[]): void {
   const listed = keys.map((name) => ({ name, secret: KEYS[name] }));
   const rule = {
-    resources: ['secrets', '*.example.com'],
+    resources: ['secrets', '*.stable.example.com'],
     providers: [{ aesgcm: { keys: listed } }, { identity: {} }],
   };
   const kms = { apiVersion: 'v2', name: 'vault', endpoint: `unix://${socket}`, timeout: '1s' };
@@ -49,6 +50,7 @@ beforeAll(async () => {
     `--encryption-provider-config=${file}`,
     '--encryption-provider-config-automatic-reload=true',
     '--history-window=1h',
+    '--custom-resource-views=true',
   ]);
 });
 
@@ -154,6 +156,30 @@ test('what a Secret was is answered by the API, and shown as encrypted in SQL', 
     },
   });
   expect((await cluster.request('GET', `${SECRETS}/b`)).code).toBe(404);
+});
+
+test('a custom resource that a wildcard names is encrypted, and its view in SQL says so', async () => {
+  const group = 'stable.example.com';
+  const definition = definitionOf({ group, plural: 'widgets', kind: 'Widget' });
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  expect((await cluster.request('POST', definitions, definition)).code).toBe(201);
+  const widgets = `/apis/${group}/v1/namespaces/default/widgets`;
+  const widget = {
+    kind: 'Widget',
+    apiVersion: `${group}/v1`,
+    metadata: { name: 'w' },
+    spec: { hidden: 'recipe-of-cola' },
+  };
+  await vi.waitFor(
+    async () => expect((await cluster.request('POST', widgets, widget)).code).toBe(201),
+    PATIENCE,
+  );
+  expect((await cluster.request('GET', `${widgets}/w`)).json.spec).toEqual(widget.spec);
+  expect(await findInDatabase('recipe-of-cola')).toEqual([]);
+  const read = () => database.query('SELECT name, object FROM crd.widgets').catch(() => []);
+  const mediaType = 'application/x-encrypted; provider=aesgcm; key="one"';
+  const object = { encoded: { mediaType, sizeBytes: expect.any(Number) } };
+  await vi.waitFor(async () => expect(await read()).toEqual([{ name: 'w', object }]), PATIENCE);
 });
 
 test('a new first key writes without a restart, and an update that changes nothing rewrites what another key wrote', async () => {

@@ -32,6 +32,8 @@ class Reversing implements ObjectEncoding {
     const plain = { bytes: Buffer.from(bytes).reverse(), mediaType: JSON_MEDIA_TYPE };
     this.decoded += 1;
     if (plain.bytes.toString().startsWith('x')) throw new Error('changed');
+    if (plain.bytes.toString() === '!slow')
+      for (const endsMs = performance.now() + 1; performance.now() < endsMs; );
     if (!plain.bytes.toString().startsWith('?')) return plain;
     return new Promise<typeof plain>((resolve) => this.waiting.push(() => resolve(plain)));
   }
@@ -132,6 +134,41 @@ test('whatever is read is decoded, and what cannot be is told of', async () => {
   const { objects } = await log.reader.listAt({ ...query, revision: toRevision(9) });
   expect(objects.map(text)).toEqual(['one', 'two', 'changed']);
   expect((await log.reader.get(objects[0]?.key ?? stored(1, '').key))?.json.toString()).toBe('one');
+});
+
+test('a long list is decoded in turns of a few milliseconds, whichever way it comes', async () => {
+  // Each takes a while; a turn of the event loop is seen to pass in between.
+  const many = Array.from({ length: 60 }, (_, n) => stored(n + 1, '!slow'));
+  const { log, sink } = logOf(many);
+  const recorder = new Recorder();
+  void log.feed.run(toRevision(0), recorder, never);
+  await endTurn();
+  const turnsOf = async (work: () => Promise<unknown>): Promise<number> => {
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      timer = setImmediate(turn);
+    };
+    let timer = setImmediate(turn);
+    await work();
+    clearImmediate(timer);
+    return turns;
+  };
+  const applied = async (): Promise<void> => {
+    sink()?.apply(many.map(changed));
+    while (recorder.applied.length < many.length) await endTurn();
+  };
+  const ways = {
+    load: () =>
+      log.reader.loadCurrent(
+        () => {},
+        () => {},
+      ),
+    list: () => log.reader.listAt({ ...query, revision: toRevision(9) }),
+    changes: () => log.reader.changesBetween({ ...query, after: toRevision(0), upTo: toRevision(9) }),
+    feed: applied,
+  };
+  for (const [name, work] of Object.entries(ways)) expect(await turnsOf(work), name).toBeGreaterThan(3);
 });
 
 test('a form that nobody knows is told of by its name', async () => {

@@ -108,7 +108,7 @@ export class Client {
 
   /**
    * The objects of a resource as they are, as ADDED events, then every change, until the signal aborts. What does not match is
-   * as if it were not there. @throws StorageError compacted when the consumer fell behind the history; begin again
+   * as if it were not there, and so is what cannot be read. @throws StorageError compacted when the consumer fell behind the history; begin again
    */
   async *watch(
     resource: ResourceOf<ApiObject>,
@@ -121,6 +121,7 @@ export class Client {
         scope: {},
         start: { kind: 'state', freshness: { kind: 'latest' } },
         bookmarks: false,
+        around: true,
         ...(matches === undefined ? {} : { matches }),
       },
       signal,
@@ -135,7 +136,8 @@ export class Client {
    */
   async follow(resource: GroupResource, signal: AbortSignal, take: TakeEvent): Promise<void> {
     const start = { kind: 'state', freshness: { kind: 'any' } } as const;
-    const stream = await this.#parts.store.watch({ resource, scope: {}, start, bookmarks: false }, signal);
+    const query = { resource, scope: {}, start, bookmarks: false, around: true };
+    const stream = await this.#parts.store.watch(query, signal);
     await stream.deliver(take);
   }
 

@@ -7,8 +7,10 @@ import {
   mayHaveMore,
   type Write,
 } from '../../../src/storage/revision-log.ts';
+import { TestRoles } from '../../kit/roles.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { beginPartition, fillObjects, keepHistory, openLog, Recorder, write } from './kit.ts';
+import { connect } from './stalls.ts';
 
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };
 const MEDIA_TYPE = 'application/x-test; key="one"';
@@ -134,9 +136,15 @@ test('views and functions show in which form a value is stored, and fail nowhere
       `SELECT object FROM cluster_at(${revision}, 'default')`,
       `SELECT object_at('', 'configmaps', 'default', 'a', ${revision}) AS object`,
     ];
+    await using roles = new TestRoles(database);
+    await using reader = await connect(await roles.make('reader'));
+    await database.query('SELECT grant_reader($1)', [roles.nameOf('reader')]);
     for (const filled of [false, true]) {
       if (filled) await fillObjects(database);
-      for (const text of ways) expect(await database.query(text), text).toEqual([{ object: shown }]);
+      for (const text of ways) {
+        expect(await database.query(text), text).toEqual([{ object: shown }]);
+        expect(await reader.query(text), `${text}, for a reader`).toEqual([{ object: shown }]);
+      }
     }
   });
 });

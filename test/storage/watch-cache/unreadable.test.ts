@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
+import { Follower } from '../../../src/storage/follower.ts';
+import { ObjectReader } from '../../../src/storage/object-reader.ts';
 import type { ResourceSet } from '../../../src/storage/resource-set.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type {
@@ -9,7 +11,7 @@ import type {
   StoredObject,
   WriteVerb,
 } from '../../../src/storage/revision-log.ts';
-import type { ListQuery } from '../../../src/storage/store.ts';
+import type { Entry, ListQuery } from '../../../src/storage/store.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { CONFIG_MAPS, Reader, readWatch } from './kit.ts';
 
@@ -124,6 +126,28 @@ test('a list of what is beside it, and one that goes around it, are answered', a
     expect(await names({ around: true })).toEqual(['good']);
     expect(await names({ scope: { namespace: 'other' } })).toEqual([]);
     expect(await names({ scope: { namespace: 'default', name: 'good' } })).toEqual(['good']);
+  });
+});
+
+test('parts of the server go around it, unless they want to be sure that nothing else is there', async () => {
+  await withCache(async (cache) => {
+    const reader = new ObjectReader(cache);
+    const names = (await reader.entries(CONFIG_MAPS, {}, 'cached')).map(({ name }) => name);
+    expect(names).toEqual(['good']);
+    expect(await failure(reader.entries(CONFIG_MAPS, {}, 'latest'))).toHaveLength(1);
+    expect(await failure(reader.entry(keyOf('bad'), 'cached'))).toHaveLength(1);
+    const replaced: string[][] = [];
+    const index = {
+      replace: (entries: readonly Entry[]) => void replaced.push(entries.map(({ name }) => name)),
+      apply: () => {},
+    };
+    const stop = new AbortController();
+    const follower = new Follower({ store: cache, sources: [{ resource: CONFIG_MAPS, index }] });
+    const following = follower.run(stop.signal);
+    await follower.ready();
+    expect(replaced).toEqual([['good']]);
+    stop.abort();
+    await following;
   });
 });
 
