@@ -1,15 +1,15 @@
 import { createAggregation } from './server/aggregation.ts';
 import { createAuditor } from './server/audit.ts';
 import { createControllers } from './server/controllers.ts';
+import { type Databases, openDatabases } from './server/databases.ts';
 import { createFoundation, type ServerEnvironment } from './server/foundation.ts';
 import { Front } from './server/front.ts';
 import { createBaseChecks } from './server/health-checks.ts';
 import { Phases } from './server/phase.ts';
 import { createPolicy } from './server/policy.ts';
 import { createServing } from './server/serving.ts';
-import { createStorage, openDatabase } from './server/storage.ts';
+import { createStorage } from './server/storage.ts';
 import { createWriting } from './server/writing.ts';
-import type { PostgresLog } from './storage/postgres/postgres.ts';
 import { unlessAborted } from './util/pause.ts';
 
 export interface RunningServer {
@@ -26,11 +26,11 @@ export interface RunningServer {
  */
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
   const { options, logger, databaseUrls: urls, encryption } = environment;
-  const database = openDatabase(options.storage, { urls, logger, encryption });
-  const checks = createBaseChecks(database, logger, options.storage);
+  const databases = openDatabases(options.storage, { urls, logger, encryption });
+  const checks = createBaseChecks(databases.main.log, logger, options.storage, databases.others);
   const front = await Front.open({ ...environment, checks });
   try {
-    return await unlessAborted(() => startBehind(front, database, environment), environment.stop);
+    return await unlessAborted(() => startBehind(front, databases, environment), environment.stop);
   } catch (error) {
     await front.abandon();
     throw error;
@@ -40,19 +40,22 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
 /** Each phase builds on the earlier ones, begins when they are ready, and ends before they do. */
 async function startBehind(
   front: Front,
-  database: PostgresLog,
+  databases: Databases,
   environment: ServerEnvironment,
 ): Promise<RunningServer> {
   const { options, encryption } = environment;
   const foundation = createFoundation(environment, front);
   const auditor = await createAuditor(options.audit, foundation);
   const phases = new Phases();
-  const storage = await phases.begin(createStorage(foundation, database, { ...options.storage, encryption }));
+  const storage = await phases.begin(
+    createStorage(foundation, databases, { ...options.storage, encryption }),
+  );
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
   const { servingCa } = environment;
-  await phases.begin(createControllers(foundation, { storage, writing, servingCa, options }));
   const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
+  const written = { storage, writing, aggregation, servingCa, options };
+  await phases.begin(createControllers(foundation, written));
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {

@@ -59,6 +59,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   cli: ['storage/postgres'],
   // The phase that opens storage, and what it shows of it.
   'server/storage.ts': ['storage/postgres', 'storage/watch-cache'],
+  'server/databases.ts': ['storage/postgres'],
   'server/storage-metrics.ts': ['storage/postgres', 'storage/watch-cache'],
   'server/health-checks.ts': ['storage/postgres'],
   // Which errors pass by themselves.

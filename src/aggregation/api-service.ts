@@ -26,6 +26,8 @@ export interface RemoteVersion {
   readonly service: ServiceAddress;
   readonly tls: BackendTls;
   readonly isAvailable: boolean;
+  /** Whether its status says anything about that. */
+  readonly isChecked: boolean;
   readonly groupPriority: number;
   readonly versionPriority: number;
   /** Of all that says where the server is and how it is called. Equal ones are the same server. */
@@ -52,6 +54,7 @@ export function toRemoteVersion(api: APIService): RemoteVersion | undefined {
     service: { namespace, name, port },
     tls,
     isAvailable: isAvailable(api),
+    isChecked: availabilityOf(api) !== undefined,
     groupPriority: spec.groupPriorityMinimum ?? 0,
     versionPriority: spec.versionPriority ?? 0,
     server: JSON.stringify([namespace, name, port, ca, tls.isVerified]),
@@ -62,7 +65,7 @@ const decode = (base64: string): string => Buffer.from(base64, 'base64').toStrin
 
 export const isAvailable = (api: APIService): boolean => availabilityOf(api)?.status === 'True';
 
-export const availabilityOf = ({ status }: APIService): APIServiceCondition | undefined =>
+const availabilityOf = ({ status }: APIService): APIServiceCondition | undefined =>
   status?.conditions?.find(({ type }) => type === 'Available');
 
 export const keyOf = (group: string, version: string): string => `${group}/${version}`;

@@ -68,8 +68,11 @@ export class Availability {
       check.repeated.end();
       this.#checks.delete(name);
     }
-    for (const { name, server } of remote.all()) {
-      if (this.#checks.has(name)) continue;
+    for (const { name, server, isChecked } of remote.all()) {
+      const known = this.#checks.get(name);
+      // Somebody has written another status. One that contradicts this server's may be right for its writer, and stays for a while.
+      if (known !== undefined && !isChecked) known.repeated.hurry();
+      if (known !== undefined) continue;
       const repeated = new Repeated((signal) => this.#check(name, signal), PACE);
       this.#checks.set(name, { server, repeated });
       repeated.begin();

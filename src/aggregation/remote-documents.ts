@@ -20,10 +20,10 @@ const AGGREGATED = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(',');
 
-/** How large documents may be, and how long they may take. Those of a whole kube-apiserver have less than half of it. */
+/** How large documents may be, and how long they may take. Those of a whole kube-apiserver have half of it. */
 const DISCOVERY = { bytes: 4 * MB, ms: 5000 };
 const INDEX = { bytes: MB, ms: 5000 };
-const DOCUMENT = { bytes: 16 * MB, ms: 30_000 };
+const DOCUMENT = { bytes: 8 * MB, ms: 30_000 };
 
 /**
  * What other servers say of themselves: their resources, and their OpenAPI documents. Each is asked in the background at its own
@@ -33,6 +33,7 @@ export class RemoteDocuments implements RemoteApis {
   readonly #parts: RemoteDocumentsParts;
   readonly #servers = new Map<string, Server>();
   readonly #listeners = new Set<() => void>();
+  readonly #begun = Promise.withResolvers<void>();
   /** What was last told to the listeners. */
   #shown = '';
 
@@ -43,10 +44,17 @@ export class RemoteDocuments implements RemoteApis {
   async run(signal: AbortSignal): Promise<void> {
     const stop = this.#parts.remote.onChange(() => this.#settle());
     this.#settle();
+    this.#begun.resolve();
     await aborted(signal);
     stop();
     for (const { repeated } of this.#servers.values()) repeated.end();
     this.#servers.clear();
+  }
+
+  /** Resolves when each server has been asked once, whether it answered or not. */
+  async asked(): Promise<void> {
+    await this.#begun.promise;
+    await Promise.all([...this.#servers.values()].map(({ asked }) => asked));
   }
 
   all(): RemoteApi[] {
@@ -74,7 +82,7 @@ export class RemoteDocuments implements RemoteApis {
   }
 
   #settle(): void {
-    const versions = byServer(this.#parts.remote.all());
+    const versions = Map.groupBy(this.#parts.remote.all(), ({ server }) => server);
     for (const [key, { repeated }] of this.#servers) {
       if (versions.has(key)) continue;
       repeated.end();
@@ -103,12 +111,6 @@ export class RemoteDocuments implements RemoteApis {
   }
 }
 
-function byServer(versions: Iterable<RemoteVersion>): Map<string, RemoteVersion[]> {
-  const servers = new Map<string, RemoteVersion[]>();
-  for (const one of versions) servers.set(one.server, [...(servers.get(one.server) ?? []), one]);
-  return servers;
-}
-
 /** What one server has said. It stays when the server falls silent, for those who know of its age. */
 interface Said {
   discovered: Discovered;
@@ -120,6 +122,7 @@ interface Said {
 class Server {
   readonly said: Said = { discovered: new Map(), isFresh: false, urls: new Map(), document: undefined };
   readonly repeated: Repeated;
+  readonly #asked = Promise.withResolvers<void>();
   readonly #parts: RemoteDocumentsParts;
   readonly #tell: () => void;
   /** By path. */
@@ -131,6 +134,11 @@ class Server {
     this.#tell = tell;
     this.#versions = versions;
     this.repeated = new Repeated((signal) => this.#ask(signal), PACE);
+  }
+
+  /** Resolves when it has been asked for its resources once, or is not to be asked. */
+  get asked(): Promise<void> {
+    return this.#asked.promise;
   }
 
   take(versions: readonly RemoteVersion[]): void {
@@ -146,7 +154,10 @@ class Server {
     const versions = this.#versions.filter(({ isAvailable }) => isAvailable);
     const [one] = versions;
     // It is asked when it becomes available.
-    if (one === undefined) return 'well';
+    if (one === undefined) {
+      this.#asked.resolve();
+      return 'well';
+    }
     const asked = await Promise.all([
       this.#try(() => this.#askResources(versions, signal), signal),
       this.#try(() => this.#askIndex(one, versions, signal), signal),
@@ -176,6 +187,8 @@ class Server {
     } catch (error) {
       this.said.isFresh = false;
       throw error;
+    } finally {
+      this.#asked.resolve();
     }
   }
 

@@ -9,6 +9,8 @@ export interface FetchParts {
 }
 
 export interface Wanted {
+  /** GET where it is left out. */
+  readonly method?: 'GET' | 'DELETE';
   readonly path: string;
   readonly accept: string;
   /** Of the document that is known already; '' for none. */
@@ -29,7 +31,7 @@ export interface Fetched {
 export async function fetchRemote(
   { resolver, transport }: FetchParts,
   { service, tls }: Pick<RemoteVersion, 'service' | 'tls'>,
-  { path, accept, etag, limits, signal }: Wanted & { readonly signal: AbortSignal },
+  { method = 'GET', path, accept, etag, limits, signal }: Wanted & { readonly signal: AbortSignal },
 ): Promise<Fetched> {
   const { host, port } = await resolver.resolve(service);
   const backend = { scheme: 'https', host, port: String(port), path, query: '', trust: tls } as const;
@@ -37,7 +39,7 @@ export async function fetchRemote(
   const headers = ['Host', authorityOf(backend), 'Accept', accept, ...known, ...userHeaders(AGGREGATOR)];
   const until = AbortSignal.any([signal, AbortSignal.timeout(limits.ms)]);
   try {
-    const answer = await transport.send(backend, { method: 'GET', headers, signal: until, hurried: true });
+    const answer = await transport.send(backend, { method, headers, signal: until, hurried: true });
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     for await (const part of answer.body) {

@@ -27,6 +27,8 @@ export function readIndex(text: string, versions: readonly GroupVersion[]): Map<
   return urls;
 }
 
+/** Of what stands in each answer of this server from then on. */
+const MAX_KEPT = 2 * 1024 * 1024;
 const REFERENCE = '#/definitions/';
 
 /** Of a whole document (v2). @throws Error */
@@ -38,7 +40,9 @@ export function readDocument(text: string, versions: readonly GroupVersion[]): R
   );
   const kept = { paths: Object.fromEntries(own), definitions: {} };
   kept.definitions = reachable(kept.paths, isObject(definitions) ? definitions : {});
-  return { ...kept, etag: createHash('sha256').update(JSON.stringify(kept)).digest('hex') };
+  const written = JSON.stringify(kept);
+  if (written.length > MAX_KEPT) throw new Error(`its part for us has more than ${MAX_KEPT} characters`);
+  return { ...kept, etag: createHash('sha256').update(written).digest('hex') };
 }
 
 /** The definitions that the paths refer to, and those that these refer to. */

@@ -72,7 +72,9 @@ export class RemoteVersions implements Followed {
     const before = this.#byName.get(name);
     if (before === undefined) return;
     this.#byName.delete(name);
-    this.#byVersion.delete(keyOf(before.group, before.version));
+    const key = keyOf(before.group, before.version);
+    // A group of this server has two names, and there may be an API service for each.
+    if (this.#byVersion.get(key) === before) this.#byVersion.delete(key);
   }
 
   #tell(): void {

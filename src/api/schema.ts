@@ -81,6 +81,8 @@ export interface FieldSchema {
    * means something else (a pointer), `always` writes the field even when it is absent.
    */
   readonly zero: 'omit' | 'keep' | 'always';
+  /** Go has a pointer: protobuf leaves the field out when it is absent, where it writes the zero value of any other one. */
+  readonly isPointer: boolean;
   /** The value an absent field takes when it is decoded; undefined for none. */
   readonly default: unknown;
   /** The default as clients are told of it: undefined where Kubernetes applies it and does not publish it. */

@@ -16,7 +16,7 @@ import {
   type LibraryVariable,
 } from './library-internals.ts';
 import type { ObjectType, ValueType } from './objects.ts';
-import { CelError, isTooDeep, toCelError, toSource } from './program.ts';
+import { CelError, isTooDeep, parseIn, toCelError } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
 
 /** What a run came to; its cost is counted either way. */
@@ -70,7 +70,7 @@ export class DeclaredTypes {
   compile(expression: string, variables: Readonly<Record<string, ValueType>>): DeclaredProgram {
     assertSize(expression);
     try {
-      const tree = this.#base.environment.parse(toSource(expression)).ast as unknown as CheckedNode;
+      const tree = parseIn(this.#base.environment, expression).ast as unknown as CheckedNode;
       balanceChains(tree);
       const type = this.#checker.check(tree, new CheckScope(this.#lookup(variables)));
       instrument(tree);

@@ -14,7 +14,8 @@ import { teachOptionalEntries } from './optional-entries.ts';
 /** Limits for expressions of administrators; larger ones are a mistake or an attack. */
 const LIMITS = {
   maxAstNodes: 100_000,
-  maxDepth: 250,
+  // Counts brackets and members together; depth.ts counts them as Kubernetes does.
+  maxDepth: 600,
   maxListElements: 100_000,
   maxMapEntries: 100_000,
 };

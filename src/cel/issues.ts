@@ -1,4 +1,4 @@
-import { CelError } from './program.ts';
+import { CelError, NESTING } from './program.ts';
 
 /** Errors in the words of Kubernetes' CEL (cel-go), which users know and search for. */
 
@@ -10,6 +10,7 @@ import { CelError } from './program.ts';
  *    | ^
  */
 export function describeIssue(error: CelError, expression: string, knows: (name: string) => boolean): string {
+  if (error.code === NESTING) return `ERROR: <input>:-1:0: ${error.message}`;
   const offset = Math.min(error.offset ?? 0, expression.length);
   const before = expression.slice(0, offset).split('\n');
   const column = before.at(-1)?.length ?? 0;

@@ -2,9 +2,11 @@ import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonValue } from '../api/object-meta.ts';
 import { CALL_LIMIT, type Spent, withBudget } from './budget.ts';
 import { balanceChains } from './chains.ts';
+import { bracketsProblem, depthProblem, TOO_DEEP } from './depth.ts';
 import { createEnvironment, LINEAR_MATCHES, MATCHES } from './environment.ts';
 import { instrument, type SyntaxNode } from './instrument.ts';
 import { HAS, HAS_ANY } from './libraries/optionals.ts';
+import { mapCode } from './source.ts';
 
 /** An invalid expression, or one that failed on its input. */
 export class CelError extends Error {
@@ -49,7 +51,7 @@ export function compileCel(expression: string, variables: CelVariables): CelProg
 /** @throws CelError when the expression cannot be read or its types do not fit */
 export function compileIn(environment: Environment, expression: string): CelProgram {
   try {
-    const parsed = environment.parse(toSource(expression));
+    const parsed = parseIn(environment, expression);
     balanceChains(parsed.ast);
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the types do not fit');
@@ -68,6 +70,21 @@ export function compileIn(environment: Environment, expression: string): CelProg
   } catch (error) {
     throw toCelError(error);
   }
+}
+
+/** Parses, and refuses what is nested deeper than Kubernetes' parser lets it be. @throws CelError and the library's errors */
+export function parseIn(environment: Environment, expression: string): ReturnType<Environment['parse']> {
+  refuse(bracketsProblem(expression));
+  const parsed = environment.parse(toSource(expression));
+  refuse(depthProblem(parsed.ast));
+  return parsed;
+}
+
+/** The code of errors that have no place in the expression. */
+export const NESTING = 'nesting';
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw new CelError(problem, { code: NESTING });
 }
 
 /** Functions of the library that are replaced. The new names have the same length, which keeps positions in errors true. */
@@ -101,6 +118,8 @@ export function toCelError(error: unknown): CelError {
   if (isTooDeep(error)) return new CelError('the expression is nested too deeply', { cause: error });
   const text = error instanceof Error ? error.message : String(error);
   const [first = ''] = text.split('\n');
+  // Brackets were counted before, so these are members, or members and brackets.
+  if (first.startsWith('Exceeded maxDepth')) return new CelError(TOO_DEEP, { code: NESTING, cause: error });
   const message = RENAMED.reduce((told, [name, ours]) => told.replaceAll(ours, name), first);
   return new CelError(message, { cause: error, ...placeOf(error) });
 }
@@ -138,32 +157,6 @@ export function toCel(value: JsonValue | undefined): unknown {
   if (typeof value !== 'object' || value === null) return value;
   // A Map, so that no client's key has a meaning to JavaScript.
   return new Map(Object.entries(value).map(([key, item]) => [key, toCel(item)]));
-}
-
-/** String literals and comments of a CEL expression (cel-spec, langdef, section Syntax), raw strings first. */
-const LITERALS =
-  /[bB]?[rR][bB]?(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n]*"|'[^'\n]*')|"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*/g;
-
-/** Changes the code in an expression, not its strings and comments. */
-export function mapCode(expression: string, change: (code: string) => string): string {
-  let mapped = '';
-  let from = 0;
-  for (const { 0: literal, index } of expression.matchAll(LITERALS)) {
-    mapped += change(expression.slice(from, index)) + literal;
-    from = index + literal.length;
-  }
-  return mapped + change(expression.slice(from));
-}
-
-/** Whether the code selects `variable.field` or `variable.?field` anywhere. */
-export function selectsField(expression: string, variable: string, field: string): boolean {
-  const selection = new RegExp(`(?<![\\w.])${variable}\\s*\\.\\s*\\??\\s*${field}\\b`);
-  let found = false;
-  mapCode(expression, (code) => {
-    found ||= selection.test(code);
-    return code;
-  });
-  return found;
 }
 
 /** An expression ready to run, or the reason why it cannot be compiled. */

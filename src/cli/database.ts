@@ -1,15 +1,17 @@
 import type { StorageOptions } from '../options/storage.ts';
+import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
 import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import type { KeptWindow, WindowWish } from '../storage/postgres/history-window.ts';
 
 /** How commands other than serving reach the database. */
 export function databaseConnection(
-  { caFile, certFile, keyFile }: StorageOptions,
+  { caFile, certFile, keyFile, prefix }: StorageOptions,
   urls: readonly string[],
 ): ConnectionOptions {
   return {
     urls,
     poolSize: 2,
+    schema: toClusterSchema(prefix),
     ...(caFile === '' ? {} : { caFile }),
     ...(certFile === '' ? {} : { certFile }),
     ...(keyFile === '' ? {} : { keyFile }),

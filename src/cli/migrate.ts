@@ -1,11 +1,12 @@
 import { UsageError } from '../options/flag.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { storageFlags } from '../options/storage.ts';
+import { overridesOf } from '../server/databases.ts';
+import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
 import type { ListedMigration } from '../storage/postgres/migrate.ts';
-import type { RoleNames } from '../storage/postgres/roles.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
-import { parseRoleNames } from './role-names.ts';
+import { parseRoleNames, ROLE_PREFIX } from './role-names.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
@@ -14,8 +15,8 @@ interface MigrateWish {
   readonly kind: 'apply' | 'list' | 'dry run' | 'roles';
   /** The last migration to be applied; all unless told. */
   readonly to: number | undefined;
-  /** For kind 'roles'. */
-  readonly roles: RoleNames;
+  /** For kind 'roles': the names, or what they begin with. */
+  readonly roles: string | undefined;
 }
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -35,8 +36,17 @@ export async function runMigrations(args: readonly string[]): Promise<void> {
       `migrate needs ${storageFlags.databaseUrls.shown}=postgres://…; the embedded PostgreSQL is migrated when it starts`,
     );
   }
-  const work = (): Promise<void> =>
-    setUpDatabase(databaseConnection(options, options.databaseUrls), async (database) => {
+  const overrides = overridesOf(options, options.databaseUrls);
+  const work = async (): Promise<void> => {
+    for (const { resources, urls } of [...overrides, { resources: [], urls: options.databaseUrls }]) {
+      if (resources.length > 0)
+        tell(`the database of ${resources.map(({ resource }) => resource).join(', ')}:`);
+      else if (overrides.length > 0) tell('the database of all others:');
+      await migrateOne(urls);
+    }
+  };
+  const migrateOne = (urls: readonly string[]): Promise<void> =>
+    setUpDatabase(databaseConnection(options, urls), async (database) => {
       if (wish.kind === 'list') return list(await database.listMigrations());
       if (wish.kind === 'dry run') return preview(await database.listMigrations(wish.to), wish);
       tell(database.encryption);
@@ -52,12 +62,16 @@ async function apply(
 ): Promise<void> {
   const applied =
     kind === 'roles'
-      ? await database.makeRoles(roles, { say: tell })
+      ? await database.makeRoles(parseRoleNames(roles ?? rolePrefix(options)), { say: tell })
       : await database.migrate({ say, serves: false, ...(to === undefined ? {} : { to }) });
   const rest = to === undefined ? 'up to date' : `at migration ${to}`;
   tell(applied.length === 0 ? `the database is ${rest}` : `applied ${applied.join(', ')}`);
   if (options.setsHistoryWindow) tell(describeWindow(await database.keepHistoryWindow(windowWish(options))));
 }
+
+/** Clusters of one database have roles of their own. */
+const rolePrefix = ({ prefix }: ServerOptions['storage']): string =>
+  toClusterSchema(prefix)?.name ?? ROLE_PREFIX;
 
 /** `31 partitions_and_objects: pending; beside servers that know 22` */
 function list(migrations: readonly ListedMigration[]): void {
@@ -81,14 +95,15 @@ function preview(
 function parseWish(args: readonly string[]): { wish: MigrateWish; others: string[] } {
   const others: string[] = [];
   let to: number | undefined;
-  let roles = parseRoleNames();
+  let roles: string | undefined;
   const asked = new Set<MigrateWish['kind']>();
   const words = [...args];
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     const [, name = '', value] = /^--?(list|dry-run|to|roles)(?:=(.*))?$/s.exec(word) ?? [];
     if (name === '') others.push(word);
     else if (name === 'roles') {
-      roles = parseRoleNames(value);
+      roles = value;
+      parseRoleNames(value);
       asked.add('roles');
     } else if (name === 'to') to = parseTo(value ?? words.shift() ?? '');
     else if (isOn(name, value)) asked.add(name === 'list' ? 'list' : 'dry run');

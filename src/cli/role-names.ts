@@ -1,7 +1,8 @@
 import { UsageError } from '../options/flag.ts';
 import type { RoleNames } from '../storage/postgres/roles.ts';
 
-const PREFIX = 'apiserver';
+/** Of the cluster that is not told from others (--kvstore-prefix). */
+export const ROLE_PREFIX = 'apiserver';
 /** As long as PostgreSQL keeps names. */
 const MAX_BYTES = 63;
 
@@ -12,7 +13,7 @@ const MAX_BYTES = 63;
  *     parseRoleNames('dba,k8s,bi') → dba, k8s, bi
  * @throws UsageError
  */
-export function parseRoleNames(value: string = PREFIX): RoleNames {
+export function parseRoleNames(value: string = ROLE_PREFIX): RoleNames {
   const words = value.split(',');
   const [migrator = '', server = '', reader = ''] =
     words.length === 1 ? ['migrator', 'server', 'reader'].map((role) => `${value}_${role}`) : words;
@@ -20,7 +21,7 @@ export function parseRoleNames(value: string = PREFIX): RoleNames {
   const isSound = words.length === 1 || (words.length === 3 && new Set(names).size === 3);
   if (!isSound || words.includes('') || !names.every(isName)) {
     throw new UsageError(
-      `--roles: ${JSON.stringify(value)} is neither what the names begin with, such as ${PREFIX}, nor three different names: ` +
+      `--roles: ${JSON.stringify(value)} is neither what the names begin with, such as ${ROLE_PREFIX}, nor three different names: ` +
         `migrator,server,reader, of at most ${MAX_BYTES} bytes, none of which is public or begins with pg_`,
     );
   }

@@ -4,7 +4,9 @@ import { join, resolve } from 'node:path';
 import { checkExposure } from '../options/authorization.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
+import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
+import { overridesOf } from '../server/databases.ts';
 import { openEncryption } from '../server/encryption.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
@@ -65,13 +67,18 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const progress = createProgress();
   const encryption = openEncryption(storage);
   const sealer = createKeySealer(encryption?.encoding);
+  // Plugins say by which key the cluster's own are to be encrypted now.
+  const ask = async (): Promise<void> => encryption?.ask();
   const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
   const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
-  const setUp = (): ReturnType<typeof ensureKeys> =>
-    setUpDatabase(databaseConnection(storage, databaseUrls), setUpWith, sealer);
+  const setUp = async (): ReturnType<typeof ensureKeys> => {
+    await ask();
+    for (const { urls } of overridesOf(storage, databaseUrls)) await setUpOther(storage, urls, progress);
+    return setUpDatabase(databaseConnection(storage, databaseUrls), setUpWith, sealer);
+  };
   const setUpWith = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
     progress(database.encryption);
     const applied = await database.migrate({ say: progress });
@@ -80,7 +87,12 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     progress(`an acknowledged write is ${await database.describeDurability()}`);
     return ensureKeys(options, dataDir, database);
   };
-  const waiting = { signal: stop, say: progress };
+  const { initializationTimeoutMs } = storage;
+  const flag = storageFlags.initializationTimeoutMs.shown;
+  const waiting = {
+    ...{ signal: stop, say: progress },
+    ...(initializationTimeoutMs === 0 ? {} : { patience: { ms: initializationTimeoutMs, flag } }),
+  };
   const { certificates, serviceAccountKeyFile } = await waitForDatabase(setUp, waiting);
   const server = await startServer({
     options,
@@ -97,6 +109,20 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   giveBackMemory();
   announce(options, { dataDir, certificates, progress });
   return server;
+}
+
+/** One that has some resources of the cluster. */
+function setUpOther(
+  storage: StorageOptions,
+  urls: readonly string[],
+  progress: (message: string) => void,
+): Promise<void> {
+  return setUpDatabase(databaseConnection(storage, urls), async (database) => {
+    progress(database.encryption);
+    const applied = await database.migrate({ say: progress });
+    if (applied.length > 0) progress(`brought another database up to date (${applied.join(', ')})`);
+    await database.keepHistoryWindow(windowWish(storage));
+  });
 }
 
 /** Takes over the keys that other servers of this database made, so that clients see one cluster. */

@@ -74,7 +74,8 @@ async function change(
   { storage }: ServerOptions,
   work: (keys: SigningKeyChanges) => Promise<void>,
 ): Promise<void> {
-  const sealer = createKeySealer(openEncryption(storage)?.encoding);
+  const encryption = openEncryption(storage);
+  const sealer = createKeySealer(encryption?.encoding);
   const use = async ({ signingKeys }: DatabaseSetup): Promise<void> => {
     try {
       await work(signingKeys);
@@ -83,7 +84,8 @@ async function change(
       throw isOld(error) ? new Error('the database is older than this program: migrate it first') : error;
     }
   };
-  await setUpDatabase(databaseConnection(storage, databaseOf(storage)), use, sealer);
+  const connection = databaseConnection(storage, databaseOf(storage));
+  await setUpDatabase(connection, use, sealer).finally(() => encryption?.close());
 }
 
 /** The embedded PostgreSQL can be reached only while its server runs. */

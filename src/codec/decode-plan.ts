@@ -116,6 +116,7 @@ const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) =>
   gate: undefined,
   ungated: [],
   dropEmpty: false,
+  isPointer: false,
 }));
 
 export const isTypeField = (schema: FieldSchema): boolean => TYPE_FIELDS.includes(schema);

@@ -1,11 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ConfigMap, Namespace, ServiceAccount } from '../api/types/core/v1.ts';
+import { type Finding, withCondition } from '../object/conditions.ts';
 import { objectAt } from '../object/json-values.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { RemoteContents } from '../registry/remote-apis.ts';
 import type { Entry } from '../storage/store.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
+import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import type { NamespaceObject } from './every-namespace.ts';
 
 const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
@@ -13,6 +16,17 @@ const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 const NAMESPACE_FINALIZER = 'kubernetes';
 /** How often a namespace is checked in which finalizers keep objects. */
 const RETRY_MS = 1000;
+
+export interface NamespaceDeletionOptions {
+  readonly client: Client;
+  readonly registry: Registry;
+  /** What other servers have in namespaces; nothing where it is left out. */
+  readonly elsewhere?: RemoteContents;
+  readonly now?: () => Date;
+  readonly onError: (error: unknown) => void;
+}
+
+const NOTHING_ELSEWHERE: RemoteContents = { empty: async () => ({ left: 0, unknown: [] }) };
 
 /**
  * Empties namespaces that are being deleted, then removes their finalizer, as the namespace controller of a controller manager
@@ -22,12 +36,16 @@ const RETRY_MS = 1000;
 export class NamespaceDeletion {
   readonly #client: Client;
   readonly #registry: Registry;
+  readonly #elsewhere: RemoteContents;
+  readonly #now: () => Date;
   readonly #onError: (error: unknown) => void;
   readonly #active = new Map<string, Promise<void>>();
 
-  constructor(options: { client: Client; registry: Registry; onError: (error: unknown) => void }) {
+  constructor(options: NamespaceDeletionOptions) {
     this.#client = options.client.as('namespace-controller');
     this.#registry = options.registry;
+    this.#elsewhere = options.elsewhere ?? NOTHING_ELSEWHERE;
+    this.#now = options.now ?? (() => new Date());
     this.#onError = options.onError;
   }
 
@@ -55,7 +73,7 @@ export class NamespaceDeletion {
       try {
         const namespace = await this.#client.get(NAMESPACES, { name });
         if (namespace?.metadata.uid !== uid) return;
-        const remaining = await this.#empty(name, signal);
+        const remaining = (await this.#empty(name, signal)) + (await this.#emptyElsewhere(namespace, signal));
         if (remaining === 0) return await this.#release(name);
       } catch (error) {
         this.#onError(error);
@@ -74,6 +92,16 @@ export class NamespaceDeletion {
     return signal.aborted ? 1 : remaining;
   }
 
+  /** A namespace is not released while nobody knows what another server has in it. */
+  async #emptyElsewhere(namespace: Namespace, signal: AbortSignal): Promise<number> {
+    const { name = '' } = namespace.metadata;
+    const { left, unknown } = await this.#elsewhere.empty(name, signal);
+    const says = (copy: Namespace): Namespace => withDiscovery(copy, unknown, toTimestamp(this.#now()));
+    if (says(namespace) !== namespace)
+      await this.#client.updateState(NAMESPACES, { name, subresource: 'status' }, says);
+    return left + unknown.length;
+  }
+
   async #emptyResource(resource: GroupResource, namespace: string): Promise<number> {
     const entries = await this.#client.entries(resource, { namespace }, 'cached');
     await Promise.all(entries.map(({ name }) => this.#client.remove(resource, { namespace, name })));
@@ -83,6 +111,29 @@ export class NamespaceDeletion {
   async #release(name: string): Promise<void> {
     await this.#client.updateState(NAMESPACES, { name, subresource: 'finalize' }, withoutFinalizer);
   }
+}
+
+const DISCOVERY_FAILURE = 'NamespaceDeletionDiscoveryFailure';
+
+/** In Kubernetes' words. The very same object, if it says so already, or if nothing ever failed. */
+function withDiscovery(namespace: Namespace, unknown: readonly string[], time: string): Namespace {
+  const before = namespace.status?.conditions ?? [];
+  const failed = unknown.length > 0;
+  if (!failed && !before.some(({ type }) => type === DISCOVERY_FAILURE)) return namespace;
+  const why = `unable to retrieve the complete list of server APIs: ${unknown.join(', ')}`;
+  const found: Finding = failed
+    ? {
+        ...{ type: DISCOVERY_FAILURE, status: 'True', reason: 'DiscoveryFailed' },
+        message: `Discovery failed for some groups, ${unknown.length} failing: ${why}`,
+      }
+    : {
+        ...{ type: DISCOVERY_FAILURE, status: 'False', reason: 'ResourcesDiscovered' },
+        message: 'All resources successfully discovered',
+      };
+  const conditions = withCondition(before, found, time);
+  return conditions === before
+    ? namespace
+    : { ...namespace, status: { ...namespace.status, conditions: [...conditions] } };
 }
 
 function withoutFinalizer(namespace: Namespace): Namespace {

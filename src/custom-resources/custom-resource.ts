@@ -217,6 +217,10 @@ class Version implements CustomVersion {
     return this.#translation.from(object);
   }
 
+  fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]> {
+    return this.#translation.fromAll(objects);
+  }
+
   /** The write has happened: a webhook that fails only now is no reason to call it a failure. */
   readBack(json: Buffer): Promise<Buffer> {
     return this.#translation.readBack(json).catch(() => json);

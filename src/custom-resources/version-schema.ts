@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { type FieldError, StatusError } from '../api/status.ts';
 import type { CustomResourceSubresourceScale, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
-import { type Decoded, decodeObject } from '../codec/decode.ts';
+import type { Decoded } from '../codec/decode.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
 import { problemsOf } from '../object/field-path.ts';
 import { setDefaults } from '../structural/defaults.ts';
@@ -53,12 +53,10 @@ export class VersionSchema {
   /** A body as an object, as CustomVersion.decode explains. Changes `value`. @throws DecodeError */
   decode(value: JsonObject): Decoded {
     const { kind, apiVersion, metadata, ...rest } = value;
-    const object: JsonObject = { kind, apiVersion, metadata: {}, ...rest };
-    const typed = decodeObject(metadata ?? {}, this.#objectMeta);
-    object.metadata = typed.object;
+    const object: JsonObject = { kind, apiVersion, metadata: metadata ?? {}, ...rest };
     const options = { objectMeta: this.#objectMeta, dropInvalid: false };
     const unknown = [
-      ...typed.unknown.map((path) => `metadata.${path}`),
+      ...coerceMetadata(object, options),
       ...this.prune(object),
       ...coerceEmbedded(object, this.schema, options),
     ];

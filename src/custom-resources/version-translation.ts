@@ -119,10 +119,17 @@ export class VersionTranslation implements Translation {
 
   /** An object of any version in this one. @throws StatusError */
   from(object: ApiObject): ApiObject | Promise<ApiObject> {
+    const all = this.fromAll([object]);
+    return all instanceof Promise ? all.then(([one = object]) => one) : (all[0] ?? object);
+  }
+
+  /** @throws StatusError */
+  fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]> {
     const { converter } = this.#resource;
-    if (object.apiVersion === this.#apiVersion) return object;
-    if (converter === undefined) return { ...object, apiVersion: this.#apiVersion };
-    return converter.convert([object], this.#apiVersion).then(([one = object]) => one);
+    const apiVersion = this.#apiVersion;
+    if (objects.every((object) => object.apiVersion === apiVersion)) return objects;
+    if (converter === undefined) return objects.map((object) => ({ ...object, apiVersion }));
+    return converter.convert(objects, apiVersion);
   }
 
   /** What a webhook would make of an entry is not known before it was asked. */

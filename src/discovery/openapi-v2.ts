@@ -145,17 +145,28 @@ export function* remoteParts(
   documents: readonly RemoteDocument[],
 ): Iterable<DocumentPart> {
   const taken = new Set(names);
-  for (const { paths, definitions } of documents) {
-    const added = Object.entries(definitions).filter(([name]) => !taken.has(name));
+  for (const document of documents) {
+    if (!isWritable(document)) continue;
+    const added = Object.entries(document.definitions).filter(([name]) => !taken.has(name));
     for (const [name] of added) taken.add(name);
-    const part = { paths, definitions: Object.fromEntries(added) };
-    if (isWritable(part)) yield { paths: () => part.paths, definitions: () => part.definitions };
+    yield { paths: () => document.paths, definitions: () => Object.fromEntries(added) };
   }
 }
 
-function isWritable(part: JsonObject): boolean {
+const WRITABLE = new WeakMap<RemoteDocument, boolean>();
+
+function isWritable(document: RemoteDocument): boolean {
+  let writable = WRITABLE.get(document);
+  if (writable === undefined) {
+    writable = canWrite(document);
+    WRITABLE.set(document, writable);
+  }
+  return writable;
+}
+
+function canWrite({ paths, definitions }: RemoteDocument): boolean {
   try {
-    encodeOpenApiV2Part(part);
+    encodeOpenApiV2Part({ paths, definitions });
     return true;
   } catch {
     return false;

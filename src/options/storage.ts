@@ -1,5 +1,13 @@
+import { notNegative } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import { bool, duration, list, text, UsageError } from './flag.ts';
+import {
+  serversOverrides,
+  storageBackend,
+  storageMediaType,
+  storagePrefix,
+  uncachedResources,
+} from './storage-checks.ts';
 
 /** Flags that only this server has. */
 export const ownFlags = {
@@ -29,38 +37,40 @@ export const ownFlags = {
 export const storageFlags = {
   storageBackend: text('storage-backend', {
     default: 'kvstore3',
-    meaning: 'persistence back end',
-    isEffective: false,
+    meaning: 'persistence back end; kvstore3 is the only one, and is PostgreSQL',
+    check: storageBackend,
   }),
-  storageMediaType: text('storage-media-type', {
+  mediaType: text('storage-media-type', {
     default: 'application/json',
     meaning:
-      'media type of stored objects; allowed application/json, application/yaml, application/vnd.cluster.protobuf; some resources ignore it',
-    isEffective: false,
+      'media type of stored objects; allowed application/json, application/yaml, application/vnd.cluster.protobuf; some resources ignore it: custom resources are JSON always; SQL shows JSON and YAML, and of protobuf its size; what was stored in another one is read all the same',
+    check: storageMediaType,
   }),
-  storageInitializationTimeout: duration('storage-initialization-timeout', {
+  initializationTimeoutMs: duration('storage-initialization-timeout', {
     default: '1m0s',
-    meaning: 'longest wait for storage before declaring the server ready',
-    isEffective: false,
+    meaning:
+      'longest wait for storage before declaring the server ready: so long the database may take to answer, and to give the objects that are kept in memory; then the start ends with an error; 0 waits without end',
+    check: notNegative,
   }),
   databaseUrls: list('kvstore-servers', {
     default: [],
     meaning: 'servers as scheme://ip:port, comma separated',
     check: databaseUrls,
   }),
-  kvstoreServersOverrides: list('kvstore-servers-overrides', {
+  overrides: list('kvstore-servers-overrides', {
     default: [],
     meaning:
-      'per-resource servers, form group/resource#servers with servers separated by semicolons; built-in resources only',
-    isEffective: false,
+      'per-resource servers, form group/resource#servers with servers separated by semicolons, such as /events#postgres://host/events; built-in resources only; such a database has revisions, watches and a history of its own',
+    check: (values, flag) => serversOverrides(values, flag, databaseUrls),
   }),
   caFile: text('kvstore-cafile', { default: '', meaning: 'TLS files for storage communication' }),
   certFile: text('kvstore-certfile', { default: '', meaning: 'TLS files for storage communication' }),
   keyFile: text('kvstore-keyfile', { default: '', meaning: 'TLS files for storage communication' }),
-  kvstorePrefix: text('kvstore-prefix', {
+  prefix: text('kvstore-prefix', {
     default: '/registry',
-    meaning: 'prefix of all resource paths in storage',
-    isEffective: false,
+    meaning:
+      'prefix of all resource paths in storage: each is a cluster of its own, and /team_a is kept in the schema cluster_team_a of the database; /registry is in the schema that the user finds there, mostly public',
+    check: storagePrefix,
   }),
   compactionIntervalMs: duration('kvstore-compaction-interval', {
     default: '5m0s',
@@ -83,12 +93,16 @@ export const storageFlags = {
     meaning: 'timeout for readiness checks',
   }),
   eventTtlMs: duration('event-ttl', { default: '1h0m0s', meaning: 'how long events are retained' }),
-  watchCache: bool('watch-cache', { default: true, meaning: 'watch cache on', isEffective: false }),
-  watchCacheSizes: list('watch-cache-sizes', {
+  watchCache: bool('watch-cache', {
+    default: true,
+    meaning:
+      'watch cache on; without it clients read from PostgreSQL, and in memory is only what the server itself asks at each request: namespaces, service accounts, definitions, policies, roles, classes, limits and quotas',
+  }),
+  uncached: list('watch-cache-sizes', {
     default: [],
     meaning:
-      'form resource[.group]#size; only 0 is meaningful and turns caching off for that resource; non-zero values all mean on; only for built-in resources',
-    isEffective: false,
+      'form resource[.group]#size; only 0 is meaningful and turns caching off for that resource, as --watch-cache=false does for all; non-zero values all mean on; only for built-in resources',
+    check: uncachedResources,
   }),
   encryptionProviderConfig: text('encryption-provider-config', {
     default: '',

@@ -20,8 +20,10 @@ export class SecureAgent extends Agent {
   readonly #authorities: readonly Certificate[];
 
   constructor(options: SecureAgentOptions) {
-    super(options);
-    this.#authorities = options.rejectUnauthorized === false ? [] : readAll(options.ca ?? '');
+    const authorities = options.rejectUnauthorized === false ? [] : readAll(options.ca ?? '');
+    // A session that is resumed shows no certificate.
+    super(authorities.length === 0 ? options : { ...options, maxCachedSessions: 0 });
+    this.#authorities = authorities;
   }
 
   override createConnection(...[options, callback]: Parameters<Connect>): ReturnType<Connect> {

@@ -48,6 +48,8 @@ export interface CustomVersion {
    * @throws StatusError when a webhook does not convert it
    */
   from(object: ApiObject): ApiObject | Promise<ApiObject>;
+  /** The same for several, in their order, with one question. */
+  fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]>;
   /** The stored form of an object that was just written, as a reader of this version is shown it. */
   readBack(json: Buffer): Promise<Buffer>;
   /** The store, whose objects are read and written in this version. */

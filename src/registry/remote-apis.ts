@@ -37,3 +37,12 @@ export const NO_REMOTE_APIS: RemoteApis = {
   openApiV2: () => [],
   onChange: () => {},
 };
+
+/** The objects that other servers have. */
+export interface RemoteContents {
+  /**
+   * Deletes those in a namespace. Answers how many are left, and which group versions did not say what they have, each with the
+   * reason. Never rejects.
+   */
+  empty(namespace: string, signal: AbortSignal): Promise<{ left: number; unknown: readonly string[] }>;
+}

@@ -2,25 +2,30 @@ import { API_SERVICES } from '../aggregation/api-service.ts';
 import { Availability } from '../aggregation/availability.ts';
 import { LocalApiServices } from '../aggregation/local-api-services.ts';
 import { RemoteDocuments } from '../aggregation/remote-documents.ts';
+import { RemoteNamespaces } from '../aggregation/remote-namespaces.ts';
 import { createRemoteProxy, type RemoteHandler } from '../aggregation/remote-proxy.ts';
 import { RemoteVersions } from '../aggregation/remote-versions.ts';
 import { ServiceResolver } from '../aggregation/service-resolver.ts';
 import { type AdmissionOptions, proxyClientFlags } from '../options/admission.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
-import type { RemoteApis } from '../registry/remote-apis.ts';
+import type { RemoteApis, RemoteContents } from '../registry/remote-apis.ts';
 import { Follower } from '../storage/follower.ts';
+import { pause } from '../util/pause.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { StoragePhase } from './storage.ts';
 import type { WritingPhase } from './writing.ts';
 
-/** The phase before serving: which other servers serve a part of the API, and the way to them. */
+/** The fourth phase: which other servers serve a part of the API, and the way to them. */
 export interface AggregationPhase extends Phase {
   readonly remoteProxy: RemoteHandler;
   readonly remoteApis: RemoteApis;
+  readonly remoteContents: RemoteContents;
 }
 
+/** How long a start waits for other servers to say what they serve. Those that have not are listed as stale. */
+const PATIENCE_MS = 2000;
 /** How long another server may take to accept a connection. Go's bound. */
 const DIAL_TIMEOUT_MS = 30_000;
 
@@ -57,12 +62,20 @@ export function createAggregation(
       services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
       services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
       services.start('api-service-documents', 'upkeep', (signal) => documents.run(signal));
+      await waitAtMost(documents.asked(), PATIENCE_MS);
     },
     close: async () => transport.close(),
   });
   const rejectsRedirects = serving.aggregatorRejectForwardingRedirect;
   const remoteProxy = createRemoteProxy({ remote, resolver, transport, rejectsRedirects, logger });
-  return { ...phase, remoteProxy, remoteApis: documents };
+  const remoteContents = new RemoteNamespaces({ remote, documents, resolver, transport });
+  return { ...phase, remoteProxy, remoteApis: documents, remoteContents };
+}
+
+async function waitAtMost(work: Promise<void>, ms: number): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, pause(ms, done.signal)]);
+  done.abort();
 }
 
 /** Without a certificate other servers are called all the same, and decide themselves what they think of it. */

@@ -17,5 +17,21 @@ export function builtInNames(group: string): ReservedNames {
   };
 }
 
+/** What a built-in resource is stored as; undefined for any other. */
+export const storageOf = ({ group, resource }: GroupResource): GroupResource | undefined => {
+  const definition = BUILT_IN_RESOURCES.find((one) => one.group === group && one.resource === resource);
+  return definition === undefined
+    ? undefined
+    : { group: definition.storage.group, resource: definition.storage.resource };
+};
+
+const storedTypes = new Map(
+  BUILT_IN_RESOURCES.map(({ storage }) => [`${storage.group}/${storage.resource}`, storage.type]),
+);
+
+/** The type, in the IDL, that objects of a built-in resource are stored as; whether it is served or not. */
+export const storedTypeOf = ({ group, resource }: GroupResource): string | undefined =>
+  storedTypes.get(`${group}/${resource}`);
+
 export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>
   BUILT_IN_RESOURCES.some(({ storage }) => storage.group === group && storage.resource === resource);

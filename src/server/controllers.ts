@@ -8,6 +8,7 @@ import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
+import type { AggregationPhase } from './aggregation.ts';
 import { builtInNames, isBuiltIn } from './built-in-names.ts';
 import type { Foundation } from './foundation.ts';
 import { createNamespaceObjects } from './namespace-objects.ts';
@@ -20,12 +21,13 @@ import type { WritingPhase } from './writing.ts';
 export interface ControllerParts {
   readonly storage: StoragePhase;
   readonly writing: WritingPhase;
+  readonly aggregation: AggregationPhase;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
   readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;
 }
 
-/** The fourth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
+/** The fifth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
 export function createControllers(foundation: Foundation, parts: ControllerParts): Phase {
   const services = foundation.services.branch();
   return createPhase({
@@ -61,7 +63,7 @@ async function createCluster(foundation: Foundation, { storage, writing }: Contr
 
 function startControllers(
   foundation: Foundation,
-  { writing: { client, quotas } }: ControllerParts,
+  { writing: { client, quotas }, aggregation }: ControllerParts,
   services: Services,
 ): void {
   const { registry, now, logger } = foundation;
@@ -70,7 +72,8 @@ function startControllers(
     (error: unknown): void =>
       logger.error(name, error);
   const namespaces = new NamespaceDeletion({
-    ...{ client, registry },
+    ...{ client, registry, now },
+    elsewhere: aggregation.remoteContents,
     onError: logAs('namespace controller'),
   });
   services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { HealthCheck } from '../diagnostics/health.ts';
 import { Numbers } from '../observability/instruments.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -7,6 +8,25 @@ import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { EncodedLog } from '../storage/encoded-log.ts';
 import { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import type { Service } from './services.ts';
+
+/** How old a plugin's answer may be for a health check, as in Kubernetes. */
+const ANSWER_AGE_MS = { well: 20_000, unwell: 3000 };
+const ENDPOINTS = ['healthz', 'readyz'] as const;
+
+/** One check a plugin, or one for all where a reload may change which there are. A server lives on without its plugins. */
+export function createEncryptionChecks(file: EncryptionFile | undefined): readonly HealthCheck[] {
+  if (file === undefined) return [];
+  if (!file.reloads)
+    return file.plugins.map((plugin, at) => ({
+      name: `kms-provider-${at}`,
+      endpoints: ENDPOINTS,
+      check: () => plugin.assertWell(ANSWER_AGE_MS),
+    }));
+  const check = async (): Promise<void> => {
+    await Promise.all(file.plugins.map((plugin) => plugin.assertWell(ANSWER_AGE_MS)));
+  };
+  return [{ name: 'kms-providers', endpoints: ENDPOINTS, check }];
+}
 
 /** Undefined: nothing is encrypted. @throws Error, one line that names the flag and what is wrong with the file */
 export function openEncryption(options: StorageOptions): EncryptionFile | undefined {
@@ -22,7 +42,7 @@ export function openEncryption(options: StorageOptions): EncryptionFile | undefi
 
 interface EncryptionParts {
   readonly file: EncryptionFile;
-  readonly log: EncodedLog;
+  readonly logs: readonly EncodedLog[];
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -32,13 +52,18 @@ interface EncryptionParts {
 
 /** Follows the file, where that is wished, and tells of it under Kubernetes' names. */
 export function createEncryptionService(parts: EncryptionParts): Service {
-  const { file, log, logger } = parts;
+  const { file, logs, logger } = parts;
   const note = createReloadMetrics(parts);
+  const readAgain = async (): Promise<void> => {
+    if (parts.hasUnreadable()) for (const { feed } of logs) await feed.renew();
+  };
   file.report({
+    // What goes wrong ends the feed, which begins anew then.
+    onRecovery: () => void readAgain().catch(() => {}),
     onReload: async () => {
       note('success');
       logger.info(0, 'the encryption configuration was reloaded');
-      if (parts.hasUnreadable()) await log.feed.renew();
+      await readAgain();
     },
     onError: (error) => {
       note('failure');

@@ -22,6 +22,7 @@ export function createBaseChecks(
   postgres: Pick<PostgresLog, 'ping'>,
   logger: Pick<LogControl, 'written'>,
   { healthTimeoutMs, readyTimeoutMs }: Pick<StorageOptions, 'healthTimeoutMs' | 'readyTimeoutMs'>,
+  others: readonly { readonly id: string; readonly log: Pick<PostgresLog, 'ping'> }[] = [],
 ): NamedChecks {
   const healthy = shared(() => pingDatabase(postgres, healthTimeoutMs));
   const ready = shared(() => pingDatabase(postgres, readyTimeoutMs));
@@ -32,6 +33,18 @@ export function createBaseChecks(
       { name: 'log', endpoints: EVERYWHERE, check: () => assertLogged(logger) },
       { name: 'etcd', endpoints: EVERYWHERE, check: healthy },
       { name: 'etcd-readiness', endpoints: READYZ, check: ready },
+      ...others.flatMap(({ log }, at): HealthCheck[] => [
+        {
+          name: `etcd-override-${at}`,
+          endpoints: EVERYWHERE,
+          check: shared(() => pingDatabase(log, healthTimeoutMs)),
+        },
+        {
+          name: `etcd-override-readiness-${at}`,
+          endpoints: READYZ,
+          check: shared(() => pingDatabase(log, readyTimeoutMs)),
+        },
+      ]),
     ],
     own: [
       { name: 'postgres', endpoints: ['healthz', 'livez'], check: healthy },
@@ -40,25 +53,32 @@ export function createBaseChecks(
   };
 }
 
+interface FollowedDatabase {
+  readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled' | 'source'> };
+}
+
 /** Whether the cache follows the database. `services` are the checks of essential services. */
 export function createCacheChecks(
-  postgres: Pick<PostgresLog, 'readServers'> & {
-    readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled' | 'source'> };
-  },
+  postgres: Pick<PostgresLog, 'readServers'> & FollowedDatabase,
   services: readonly HealthCheck[],
+  others: readonly FollowedDatabase[] = [],
 ): NamedChecks {
-  const cache = services.filter(({ name }) => name === 'watch-cache');
+  const cache = services.filter(({ name }) => name.startsWith('watch-cache'));
+  const feeds = [postgres, ...others].map(({ feed }) => feed);
   // Polling is slower, not wrong: the log and a note tell of it, and the server stays in service.
   const assertFollowed = (): void => {
-    const { mode, stalled } = postgres.feed.state;
-    if (mode === 'starting') throw new Error('the tail has not begun');
-    if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
+    for (const { state } of feeds) {
+      const { mode, stalled } = state;
+      if (mode === 'starting') throw new Error('the tail has not begun');
+      if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
+    }
   };
   const note = (): string | undefined => {
-    const { mode, source } = postgres.feed.state;
-    if (mode === 'polling') return 'changes are polled, because they cannot be streamed';
+    const states = feeds.map(({ state }) => state);
+    if (states.some(({ mode }) => mode === 'polling'))
+      return 'changes are polled, because they cannot be streamed';
     // Which one, the log and the metrics say.
-    const isStandby = source !== undefined && source !== PRIMARY;
+    const isStandby = states.some(({ source }) => source !== undefined && source !== PRIMARY);
     return isStandby ? 'a read server streams changes, because the primary does not' : undefined;
   };
   return {

@@ -154,7 +154,7 @@ function createResources(
   const { apiAudiences } = options.authentication;
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
-    ...{ store: storage.store, history: storage.history },
+    ...{ store: storage.clientStore, historyOf: storage.historyOf },
     backends: createBackends(options.agents, isFeatureOn),
     virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
     watchList: isFeatureOn('WatchList'),

@@ -1,4 +1,5 @@
-import { Numbers } from '../observability/instruments.ts';
+import type { GroupResource } from '../api/names.ts';
+import { type Cell, Numbers } from '../observability/instruments.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
@@ -7,11 +8,23 @@ import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import { pause } from '../util/pause.ts';
 import type { Service } from './services.ts';
 
+/** One database, with the cache of its current state. */
+interface MeasuredBackend {
+  readonly database: { readonly id: string; readonly log: PostgresLog };
+  readonly cache: WatchCache;
+}
+
+export interface StorageMetrics {
+  /** Poll values that are too expensive to read at each scrape. */
+  readonly services: readonly Service[];
+  /** As of the last poll; undefined for what is in memory, was not polled yet, or has no objects. */
+  counted(resource: GroupResource): number | undefined;
+}
+
 /** Metrics of storage: Kubernetes' names where it has them, otherwise names with our own prefix. */
 export interface StorageMetricsOptions {
   readonly metrics: Metrics;
-  readonly database: PostgresLog;
-  readonly cache: WatchCache;
+  readonly backends: readonly MeasuredBackend[];
   /** 0: not polled. */
   readonly countPollMs: number;
   /** 0: not polled. */
@@ -19,11 +32,11 @@ export interface StorageMetricsOptions {
   readonly logger: Logger;
 }
 
-/** Registers the metrics. The services poll values that are too expensive to read at each scrape. */
-export function createStorageMetrics(options: StorageMetricsOptions): readonly Service[] {
+export function createStorageMetrics(options: StorageMetricsOptions): StorageMetrics {
   addLiveMetrics(options);
-  const { metrics, cache, database, countPollMs, sizePollMs } = options;
+  const { metrics, backends, countPollMs, sizePollMs } = options;
   const polls: Service[] = [];
+  let counts: ReadonlyMap<string, number> = new Map();
   if (countPollMs > 0) {
     const objects = metrics.add(
       new Numbers('gauge', {
@@ -34,8 +47,10 @@ export function createStorageMetrics(options: StorageMetricsOptions): readonly S
     );
     polls.push(
       polled(options, countPollMs, async () => {
-        for (const { resource, objects: count } of cache.state.resources)
-          objects.at(nameOf(resource)).value = count;
+        const found = await Promise.all(backends.map(countObjects));
+        counts = new Map(found.flatMap((one) => [...one]));
+        objects.clear();
+        for (const [name, count] of counts) objects.at(name).value = count;
       }),
     );
   }
@@ -49,11 +64,21 @@ export function createStorageMetrics(options: StorageMetricsOptions): readonly S
     );
     polls.push(
       polled(options, sizePollMs, async () => {
-        size.at('postgres-0').value = await database.sizeBytes();
+        for (const { database } of backends) size.at(database.id).value = await database.log.sizeBytes();
       }),
     );
   }
-  return polls;
+  return { services: polls, counted: (resource) => counts.get(nameOf(resource)) };
+}
+
+/** Those in memory are counted there. */
+async function countObjects({ cache, database }: MeasuredBackend): Promise<ReadonlyMap<string, number>> {
+  const kept = cache.state.resources.filter(({ objects }) => objects !== undefined);
+  const found = new Map(kept.map(({ resource, objects = 0 }) => [nameOf(resource), objects]));
+  if (cache.uncached === undefined) return found;
+  for (const { resource, objects } of await database.log.countObjects())
+    if (cache.isRead(resource)) found.set(nameOf(resource), objects);
+  return found;
 }
 
 const nameOf = ({ group, resource }: { group: string; resource: string }): string =>
@@ -71,67 +96,82 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
   return { name: 'metrics', run };
 }
 
-function addLiveMetrics({ metrics, database, cache }: StorageMetricsOptions): void {
+function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
+  // One database is not told from others.
+  const isOne = backends.length === 1;
   const gauge = (
     name: string,
     help: string,
     labels: readonly string[],
-    read: (numbers: Numbers) => void,
+    read: (backend: MeasuredBackend, at: (...values: string[]) => Cell) => void,
   ): void => {
-    metrics.add(new Numbers('gauge', { name, help, labels }, read));
+    const names = isOne ? labels : [...labels, 'storage_cluster_id'];
+    metrics.add(
+      new Numbers('gauge', { name, help, labels: names }, (numbers) => {
+        numbers.clear();
+        for (const backend of backends)
+          read(backend, (...values) => numbers.at(...values, ...(isOne ? [] : [backend.database.id])));
+      }),
+    );
   };
   gauge(
     'pg_apiserver_pool_connections',
     'Connections for reads and upkeep, and what waits for one.',
     ['state'],
-    (numbers) => {
-      const { total, idle, waiting } = database.pool();
-      numbers.at('idle').value = idle;
-      numbers.at('used').value = total - idle;
-      numbers.at('waiting').value = waiting;
+    ({ database }, at) => {
+      const { total, idle, waiting } = database.log.pool();
+      at('idle').value = idle;
+      at('used').value = total - idle;
+      at('waiting').value = waiting;
     },
   );
-  if (database.readServers().servers.length > 0) addReadServerMetrics({ metrics, database });
-  gauge('pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (numbers) => {
-    numbers.at().value = database.committer.queued;
+  const database = backends[0]?.database.log;
+  if (database !== undefined && database.readServers().servers.length > 0)
+    addReadServerMetrics({ metrics, database });
+  gauge('pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (backend, at) => {
+    at().value = backend.database.log.committer.queued;
   });
-  gauge('pg_apiserver_commit_open_bytes', 'Of all writes that are not answered yet.', [], (numbers) => {
-    numbers.at().value = database.committer.openBytes;
+  gauge('pg_apiserver_commit_open_bytes', 'Of all writes that are not answered yet.', [], (backend, at) => {
+    at().value = backend.database.log.committer.openBytes;
   });
   gauge(
     'pg_apiserver_tail_mode',
     'How changes reach this server; 1 for the mode it is in.',
     ['mode'],
-    (numbers) => {
+    ({ database: { log } }, at) => {
       for (const mode of ['starting', 'streaming', 'polling'] as const)
-        numbers.at(mode).value = database.feed.state.mode === mode ? 1 : 0;
+        at(mode).value = log.feed.state.mode === mode ? 1 : 0;
     },
   );
   gauge(
     'pg_apiserver_tail_source',
     'Who streams changes to this server: 1 for the primary, or the read server that does.',
     ['server'],
-    (numbers) => {
-      const { source } = database.feed.state;
-      const names = database.readServers().servers.map(({ name }) => name);
-      for (const name of [PRIMARY, ...names]) numbers.at(name).value = name === source ? 1 : 0;
+    ({ database: { log } }, at) => {
+      const { source } = log.feed.state;
+      const names = log.readServers().servers.map(({ name }) => name);
+      for (const name of [PRIMARY, ...names]) at(name).value = name === source ? 1 : 0;
     },
   );
   gauge(
     'pg_apiserver_tail_delay_seconds',
     'From the commit of the newest change until it was applied here.',
     [],
-    (numbers) => {
-      numbers.at().value = database.feed.state.delayMs / 1000;
+    (backend, at) => {
+      at().value = backend.database.log.feed.state.delayMs / 1000;
     },
   );
-  gauge('pg_apiserver_applied_revision', 'The newest revision this server has applied.', [], (numbers) => {
-    numbers.at().value = Number(cache.state.applied);
-  });
-  gauge('pg_apiserver_watchers', 'Watches being served, by resource.', ['resource'], (numbers) => {
-    numbers.clear();
+  gauge(
+    'pg_apiserver_applied_revision',
+    'The newest revision this server has applied.',
+    [],
+    ({ cache }, at) => {
+      at().value = Number(cache.state.applied);
+    },
+  );
+  gauge('pg_apiserver_watchers', 'Watches being served, by resource.', ['resource'], ({ cache }, at) => {
     for (const { resource, watchers } of cache.state.resources)
-      if (watchers > 0) numbers.at(nameOf(resource)).value = watchers;
+      if (watchers > 0) at(nameOf(resource)).add(watchers);
   });
 }
 
@@ -139,7 +179,10 @@ function addLiveMetrics({ metrics, database, cache }: StorageMetricsOptions): vo
 function addReadServerMetrics({
   metrics,
   database,
-}: Pick<StorageMetricsOptions, 'metrics' | 'database'>): void {
+}: {
+  readonly metrics: Metrics;
+  readonly database: PostgresLog;
+}): void {
   const help =
     'Reads of history and cold loads, by the read server that answered, or the primary in place of all.';
   metrics.add(

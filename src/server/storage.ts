@@ -1,67 +1,39 @@
 import type { GroupResource } from '../api/names.ts';
-import type { Logger } from '../observability/logger.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { ownFlags, type StorageOptions } from '../options/storage.ts';
+import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import type { History } from '../storage/history.ts';
-import { createKeySealer } from '../storage/key-sealer.ts';
+import { MediaTypeEncoding } from '../storage/media-type-encoding.ts';
+import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
-import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
-import { parseTarget } from '../storage/postgres/target.ts';
-import type { Committer, RevisionLog } from '../storage/revision-log.ts';
+import type { PostgresLog } from '../storage/postgres/postgres.ts';
+import { includes, type ResourceSet, within, without } from '../storage/resource-set.ts';
+import type { Committer } from '../storage/revision-log.ts';
+import { RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
-import { createEncryptionService } from './encryption.ts';
+import { storedTypeOf } from './built-in-names.ts';
+import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
+import { createEncryptionChecks, createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
+import { planCaching } from './kept-in-memory.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { Service } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
-/** For replay, and as many to each read server. Others have pools of their own. */
-const POOL_SIZE = 4;
-
-interface DatabaseParts {
-  readonly urls: readonly string[];
-  readonly logger: Logger;
-  readonly encryption: EncryptionFile | undefined;
-}
-
-/** The first query connects. @throws Error, one line, when the URL of a read server cannot be read */
-export function openDatabase(
-  { readUrls, caFile, certFile, keyFile, compactionIntervalMs }: StorageOptions,
-  { urls, logger, encryption }: DatabaseParts,
-): PostgresLog {
-  for (const url of readUrls) assertReadable(url);
-  return openPostgres({
-    ...{ urls, readUrls },
-    poolSize: POOL_SIZE,
-    ...(caFile === '' ? {} : { caFile }),
-    ...(certFile === '' ? {} : { certFile }),
-    ...(keyFile === '' ? {} : { keyFile }),
-    compactionIntervalMs,
-    sealer: createKeySealer(encryption?.encoding),
-    onTrouble: (message) => logger.warn('database', { message }),
-  });
-}
-
-function assertReadable(url: string): void {
-  try {
-    parseTarget(url);
-  } catch (error) {
-    throw new Error(`${ownFlags.readUrls.shown}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
 export interface StoragePhase extends Phase {
+  /** For the server itself. */
   readonly store: Store;
-  readonly history: History;
+  /** For what clients read. The same objects; what is not to be cached is read from the log. */
+  readonly clientStore: Store;
+  historyOf(resource: GroupResource): History;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly workLeases: WorkLeases;
@@ -78,23 +50,99 @@ export interface StoragePhase extends Phase {
 
 export function createStorage(
   foundation: Foundation,
-  database: PostgresLog,
-  options: StorageOptions & Pick<DatabaseParts, 'encryption'>,
+  { main, others }: Databases,
+  options: StorageOptions & { readonly encryption: EncryptionFile | undefined },
 ): StoragePhase {
-  const { registry, startup } = foundation;
   const services = foundation.services.branch();
-  const { allocations, history, leases, workLeases, signingKeys } = database;
+  const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
+  const elsewhere = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
-  const stored: RevisionLog = {
-    committer: traceCommits(database.committer, foundation.tracing),
-    feed: database.feed,
-    reader: database.reader,
+  const { types } = foundation;
+  const mediaTypes = new MediaTypeEncoding({
+    mediaType: options.mediaType,
+    schemaOf: (resource) => {
+      const type = storedTypeOf(resource);
+      return type === undefined ? undefined : types.message(type);
+    },
+  });
+  const encodings = [mediaTypes, ...(encryption === undefined ? [] : [encryption.encoding])];
+  const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, elsewhere) });
+  const backends = [
+    first,
+    ...others.map((other) =>
+      openBackend(foundation, other, { encodings, kept: within(caching.kept, other.resources ?? []) }),
+    ),
+  ];
+  const backendOf = routeByResource(backends);
+  const { leases, workLeases, signingKeys, views } = main.log;
+  const logs = backends.map(({ database }) => database.log);
+  const metrics = createStorageMetrics({ ...foundation, ...options, backends });
+  const store = others.length === 0 ? first.cache : new RoutedStore((resource) => backendOf(resource).cache);
+  const phase = createPhase({
+    services,
+    begin: async () => {
+      for (const { name, cache } of backends)
+        services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+      if (encryption !== undefined) {
+        const hasUnreadable = (): boolean =>
+          backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
+        const logsRead = backends.map(({ log }) => log);
+        const parts = { ...foundation, file: encryption, logs: logsRead, hasUnreadable };
+        const { name, run } = createEncryptionService(parts);
+        services.start(name, 'upkeep', run);
+      }
+      const ready = Promise.all(backends.map(({ cache }) => cache.ready()));
+      await services.until(inTime(ready, options.initializationTimeoutMs));
+      foundation.startup.finished('watch-cache');
+    },
+    close: async () => {
+      for (const log of logs) await log.close();
+    },
+  });
+  return {
+    ...phase,
+    ...{ leases, workLeases, signingKeys },
+    store,
+    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
+    historyOf: (resource) => backendOf(resource).database.log.history,
+    allocations: backendOf(SERVICES).database.log.allocations,
+    views: options.customResourceViews ? views : undefined,
+    upkeep: [...logs.flatMap((log) => keepDatabase(log, options)), ...metrics.services],
+    countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
+    checks: () => {
+      const [, ...followed] = logs;
+      const { kubernetes, own } = createCacheChecks(main.log, foundation.services.checks(), followed);
+      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own };
+    },
   };
-  const log = new EncodedLog(stored, encryption === undefined ? [] : [encryption.encoding]);
+}
+
+/** One database, with the cache of its current state. */
+export interface Backend {
+  /** Of its service. */
+  readonly name: string;
+  readonly database: NumberedDatabase;
+  /** Of that database, in which all objects are JSON. */
+  readonly log: EncodedLog;
+  readonly cache: WatchCache;
+}
+
+interface BackendWish {
+  /** In the order in which a write passes them. */
+  readonly encodings: readonly ObjectEncoding[];
+  /** Whose objects are in memory; undefined: all. */
+  readonly kept: ResourceSet | undefined;
+}
+
+function openBackend(
+  { registry, tracing }: Foundation,
+  database: NumberedDatabase,
+  { encodings, kept }: BackendWish,
+): Backend {
+  const { committer, feed, reader } = database.log;
+  const log = new EncodedLog({ feed, reader, committer: traceCommits(committer, tracing) }, encodings);
   const cache = new WatchCache({
-    committer: log.committer,
-    feed: log.feed,
-    reader: log.reader,
+    ...{ committer: log.committer, feed: log.feed, reader: log.reader },
     isOutdated: (resource, storedAs) => log.isOutdated(resource, storedAs),
     fieldsOf: (resource) => {
       const definition = registry.findStorage(resource);
@@ -102,37 +150,50 @@ export function createStorage(
         ? () => ({})
         : definition.fields.read;
     },
-  });
-  const phase = createPhase({
-    services,
-    begin: async () => {
-      services.start('watch-cache', 'essential', (signal, works) => cache.run(signal, works));
-      if (encryption !== undefined) {
-        const hasUnreadable = (): boolean => cache.state.resources.some(({ unreadable }) => unreadable > 0);
-        const { name, run } = createEncryptionService({
-          ...foundation,
-          file: encryption,
-          log,
-          hasUnreadable,
-        });
-        services.start(name, 'upkeep', run);
-      }
-      await services.until(cache.ready());
-      startup.finished('watch-cache');
-    },
-    close: () => database.close(),
+    ...(kept === undefined ? {} : { kept }),
   });
   return {
-    ...phase,
-    ...{ store: cache, allocations, history, leases, workLeases, signingKeys },
-    views: options.customResourceViews ? database.views : undefined,
-    upkeep: [
-      ...keepDatabase(database, options),
-      ...createStorageMetrics({ ...foundation, ...options, database, cache }),
-    ],
-    countObjects: (resource) => cache.countObjects(resource),
-    checks: () => createCacheChecks(database, foundation.services.checks()),
+    ...{ database, log, cache },
+    name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
   };
+}
+
+/** Where each resource is: in the first, unless another says that it has it. */
+function routeByResource(backends: readonly Backend[]): (resource: GroupResource) => Backend {
+  const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
+  const byResource = new Map(
+    backends.flatMap((backend) =>
+      (backend.database.resources ?? []).map((resource) => [toKey(resource), backend] as const),
+    ),
+  );
+  const [first] = backends;
+  return (resource) => {
+    const found = byResource.get(toKey(resource)) ?? first;
+    if (found === undefined) throw new Error('there is no database');
+    return found;
+  };
+}
+
+/** What clients read: of some resources, from the log. */
+const uncachedWhere = (uncached: ResourceSet, backendOf: (resource: GroupResource) => Backend): Store =>
+  new RoutedStore((resource) => {
+    const { cache } = backendOf(resource);
+    return includes(uncached, resource) ? (cache.uncached ?? cache) : cache;
+  });
+
+/** Addresses and ports of services change hands with the writes of services. */
+const SERVICES: GroupResource = { group: '', resource: 'services' };
+
+/** @throws Error when it takes longer than the flag allows; 0: it may take as long as it likes */
+async function inTime(ready: Promise<unknown>, timeoutMs: number): Promise<void> {
+  if (timeoutMs === 0) return void (await ready);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const flag = storageFlags.initializationTimeoutMs.shown;
+    const reason = `the objects of the cluster were not read within ${timeoutMs / 1000} s (${flag})`;
+    timer = setTimeout(() => reject(new Error(reason)), timeoutMs);
+  });
+  await Promise.race([ready, late]).finally(() => clearTimeout(timer));
 }
 
 function keepDatabase({ compactor, expirer }: PostgresLog, options: StorageOptions): Service[] {

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { ApiObject } from '../api/object-meta.ts';
-import { StatusError } from '../api/status.ts';
 import { DueObjects, type DueRule } from '../controllers/cleaning/due-objects.ts';
 import { podsOfLostNodes, unboundVolumes, unusedClaims } from '../controllers/cleaning/ending-objects.ts';
 import {
@@ -11,13 +10,12 @@ import {
 } from '../controllers/cleaning/expired-objects.ts';
 import { LegacyTokenCleaning } from '../controllers/cleaning/legacy-tokens.ts';
 import { ControllerManager } from '../controllers/controller-manager.ts';
-import { GarbageCollector } from '../controllers/garbage/garbage-collector.ts';
 import { Leadership } from '../controllers/leadership.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { createReminder } from '../util/reminder.ts';
 import type { Client } from '../verbs/client/client.ts';
 import type { Foundation } from './foundation.ts';
-import { addGarbageMetrics } from './garbage-metrics.ts';
+import { createGarbageCollector } from './garbage-collector.ts';
 import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
 
@@ -37,7 +35,9 @@ export function startUpkeep(foundation: Foundation, parts: UpkeepParts, services
   const alone = (name: string, work: Work): void =>
     services.start(name, 'upkeep', (signal) => leadership.whileLeading(signal, work));
   startCleaning(foundation, parts, alone);
-  if (parts.options.writing.collectsGarbage) startGarbageCollection(foundation, parts, alone);
+  if (!parts.options.writing.collectsGarbage) return;
+  const collector = createGarbageCollector(foundation, parts.writing.client);
+  alone('garbage-collector', (turn) => collector.run(turn));
 }
 
 function createLeadership(
@@ -78,24 +78,4 @@ function startCleaning(
   const legacy = 'legacy-service-account-token-cleaner';
   const tokens = new LegacyTokenCleaning({ client, now, onError: (error) => logger.error(legacy, error) });
   alone(legacy, (turn) => tokens.run(turn));
-}
-
-function startGarbageCollection(
-  foundation: Foundation,
-  { writing: { client } }: UpkeepParts,
-  alone: (name: string, work: Work) => void,
-): void {
-  const { registry, now, logger, metrics, describeOutage } = foundation;
-  const remind = createReminder((trouble) => logger.warn('garbage collector', { trouble }));
-  const collector = new GarbageCollector({
-    ...{ client, registry, now },
-    isOutage: (error) => describeOutage(error) !== undefined,
-    onError: (error, object) => {
-      // A webhook may refuse ten thousand deletions.
-      if (error instanceof StatusError) remind(`${object}: ${error.message}`);
-      else logger.error('garbage collector', error);
-    },
-  });
-  addGarbageMetrics(metrics, collector);
-  alone('garbage-collector', (turn) => collector.run(turn));
 }

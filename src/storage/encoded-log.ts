@@ -3,6 +3,7 @@ import { DecodedFeed } from './decoded-feed.ts';
 import { StorageError } from './errors.ts';
 import type { ObjectKey } from './key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
+import type { ResourceSet } from './resource-set.ts';
 import type { Revision } from './revision.ts';
 import type {
   ChangeQuery,
@@ -102,6 +103,7 @@ class DecodingReader implements RevisionReader {
   async loadCurrent(
     begin: (revision: Revision) => void,
     batch: (objects: readonly StoredObject[]) => void,
+    which?: ResourceSet,
   ): Promise<void> {
     const decode = (one: StoredObject): Decoded<StoredObject> => this.#codec.decode(one);
     let decoding = new DecodingQueue(decode, batch);
@@ -117,6 +119,7 @@ class DecodingReader implements RevisionReader {
         if (plain.length < objects.length)
           decoding.add(objects.filter(({ encoded }) => encoded !== undefined));
       },
+      which,
     );
     await decoding.drained();
   }

@@ -1,5 +1,6 @@
+import { StorageError } from './errors.ts';
 import type { ObjectKey } from './key.ts';
-import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
+import { EncodingUnavailable, JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
 import type { EncodedBytes } from './revision-log.ts';
 
 /**
@@ -43,6 +44,8 @@ export function createKeySealer(encoding: ObjectEncoding | undefined): KeySealer
         return (await encoding.decode(toKey(name), sealed)).bytes.toString();
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
+        if (error instanceof EncodingUnavailable)
+          throw new StorageError({ kind: 'unavailable', reason: `the key ${name} cannot be read: ${why}` });
         throw new Error(`the key ${name} in the database cannot be read: ${why}`, { cause: error });
       }
     },

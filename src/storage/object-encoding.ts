@@ -22,3 +22,11 @@ export interface ObjectEncoding {
   /** The media type of what `encode` would make now of bytes of this one; undefined: that is not known. */
   formOf(resource: GroupResource, mediaType: string): string | undefined;
 }
+
+/** What cannot be encoded or decoded now, because whoever has the key does not answer, and may be later. The message is one line. */
+export class EncodingUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'EncodingUnavailable';
+  }
+}

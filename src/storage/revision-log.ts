@@ -2,6 +2,7 @@ import type { GroupResource } from '../api/names.ts';
 import type { Caller } from '../request/api-request.ts';
 import type { PoolValue } from './allocations.ts';
 import type { ObjectKey, Scope } from './key.ts';
+import type { ResourceSet } from './resource-set.ts';
 import type { Revision } from './revision.ts';
 
 /**
@@ -120,11 +121,12 @@ export interface RevisionReader {
   /**
    * All live objects of all resources on one consistent snapshot, in batches: ordered by (group, resource, namespace, name), but
    * for some of those written last, which follow by revision. `begin` is called first, with the revision of that snapshot, and
-   * once more when what came so far is to be forgotten, because it is read anew from another host.
+   * once more when what came so far is to be forgotten, because it is read anew from another host. `which`: of these resources only.
    */
   loadCurrent(
     begin: (revision: Revision) => void,
     batch: (objects: readonly StoredObject[]) => void,
+    which?: ResourceSet,
   ): Promise<void>;
   /**
    * The objects of a resource as they were at a revision, ordered by (namespace, name), those after `after` only.

@@ -1,6 +1,7 @@
 import { endTurn } from '../util/concurrency.ts';
 import type { ObjectKey } from './key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
+import { RecentWrites } from './recent-writes.ts';
 import {
   type ChangeWithPrevious,
   type EncodedBytes,
@@ -15,6 +16,7 @@ export type Decoded<Encoded> = Encoded | Promise<Encoded>;
 /** Passes objects through the encodings, one way and back. */
 export class StoredCodec {
   readonly #encodings: readonly ObjectEncoding[];
+  readonly #recent = new RecentWrites();
   /** One string for all objects that are stored alike. */
   readonly #mediaTypes = new Map<string, string>();
 
@@ -32,7 +34,9 @@ export class StoredCodec {
           ? bytes.then((known) => encoding.encode(write.key, known))
           : encoding.encode(write.key, bytes);
     }
-    return bytes instanceof Promise ? bytes.then((known) => toWrite(write, known)) : toWrite(write, bytes);
+    return bytes instanceof Promise
+      ? bytes.then((known) => this.#toWrite(write, known))
+      : this.#toWrite(write, bytes);
   }
 
   /** The object with its JSON, or unreadable. */
@@ -62,12 +66,20 @@ export class StoredCodec {
     return join(after, before);
   }
 
+  #toWrite(write: Write, encoded: EncodedBytes): Write {
+    if (encoded.mediaType === JSON_MEDIA_TYPE) return write;
+    this.#recent.add(write, encoded);
+    return { ...write, encoded };
+  }
+
   /** Undefined: it is JSON already. */
   #decode(key: ObjectKey, encoded: EncodedBytes | undefined): Decoded<DecodedJson> | undefined {
     if (encoded === undefined) {
       const refusal = this.#refusal(key);
       return refusal === undefined ? undefined : { json: NO_JSON, unreadable: refusal };
     }
+    const written = this.#recent.take(key, encoded);
+    if (written !== undefined) return { json: written };
     try {
       const bytes = this.#toJson(key, encoded);
       if (!(bytes instanceof Promise)) return { json: bytes.bytes };
@@ -123,9 +135,6 @@ const toUnreadable = (error: unknown): DecodedJson => ({
   json: NO_JSON,
   unreadable: error instanceof Error ? error.message : String(error),
 });
-
-const toWrite = (write: Write, encoded: EncodedBytes): Write =>
-  encoded.mediaType === JSON_MEDIA_TYPE ? write : { ...write, encoded };
 
 function toPrevious(previous: DecodedJson | undefined): Partial<ChangeWithPrevious> {
   if (previous === undefined) return {};

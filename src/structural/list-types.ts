@@ -3,7 +3,7 @@ import type { FieldError } from '../api/status.ts';
 import { FieldPath } from '../object/field-path.ts';
 import { goAny } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
-import { atOnce, type Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/concurrency.ts';
 import { canonicalText } from './canonical.ts';
 import { additionalSchemaOf, itemsOf, propertyOf, type Schema, structuralBelow } from './node.ts';
 import { Turn } from './turn.ts';
@@ -19,9 +19,6 @@ export function* listTypesInSteps(object: JsonObject, schema: Schema, old?: Json
   const before = yield* errorsOf(old, schema);
   return before.length > 0 ? [] : errors;
 }
-
-export const validateListTypes = (object: JsonObject, schema: Schema, old?: JsonObject): FieldError[] =>
-  atOnce(listTypesInSteps(object, schema, old));
 
 function* errorsOf(object: JsonObject, schema: Schema): Steps<FieldError[]> {
   const found: FieldError[] = [];

@@ -157,5 +157,6 @@ function toField(name: string, value: ValueSchema, traits: Traits = NO_TRAITS): 
     gate: undefined,
     ungated: [],
     dropEmpty: false,
+    isPointer: false,
   };
 }

@@ -104,21 +104,37 @@ export async function mapInTurns<From, To>(
 
 /**
  * Work that can be interrupted: a generator that yields between two steps. Small work is done at once, large work in turns
- * with other work.
+ * with other work. Steps that need what takes time, such as the answer of another server, yield a promise ({@link waitFor}).
  */
-export type Steps<Result> = Generator<void, Result>;
+export type Steps<Result> = Generator<void | Promise<void>, Result>;
 
+/** @throws Error for steps that wait for something */
 export function atOnce<Result>(steps: Steps<Result>): Result {
   let step = steps.next();
-  while (step.done !== true) step = steps.next();
+  for (; step.done !== true; step = steps.next())
+    if (step.value instanceof Promise) throw new Error('these steps wait, and cannot be done at once');
   return step.value;
 }
 
 export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   let step = steps.next();
-  while (step.done !== true) {
-    await endTurn();
-    step = steps.next();
-  }
+  for (; step.done !== true; step = steps.next()) await (step.value ?? endTurn());
   return step.value;
+}
+
+/** At once as far as the steps do not wait; a promise only if they do. */
+export function untilTheyWait<Result>(steps: Steps<Result>): Result | Promise<Result> {
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next())
+    if (step.value instanceof Promise) return step.value.then(() => inTurns(steps));
+  return step.value;
+}
+
+/** The value of a promise, for steps that need it. @throws what it was rejected with */
+export function* waitFor<Value>(promise: Promise<Value>): Steps<Value> {
+  const settled: PromiseSettledResult<Value>[] = [];
+  yield Promise.allSettled([promise]).then(([outcome]) => void settled.push(outcome));
+  const [outcome] = settled;
+  if (outcome?.status === 'fulfilled') return outcome.value;
+  throw outcome?.reason;
 }

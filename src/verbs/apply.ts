@@ -19,18 +19,18 @@ import {
 import { checkConfig } from '../object/managed-fields/check-config.ts';
 import { formatPath } from '../object/managed-fields/field-set.ts';
 import { emptyObject } from '../object/managed-fields/shape.ts';
+import { Unconverted } from '../object/managed-fields/track.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
 import { readForChange, type ViewSubresource } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { atOnce, inTurns } from '../util/concurrency.ts';
 import { type Refusal, readBytes, toObject } from './body.ts';
 import { ownType, toWriteCall, type VerbCall } from './call.ts';
 import { type Expected, nameText } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import { assertMayCreate } from './write.ts';
-import { isLargeCall, type WriteCall } from './writing/call.ts';
+import { isLargeCall, runSteps, type WriteCall } from './writing/call.ts';
 import type { Change } from './writing/change.ts';
 
 /** Server-side apply: a PATCH whose body is what its manager wants the object to be. */
@@ -104,13 +104,14 @@ async function applied(applying: ApplyCall, live: ApiObject): Promise<ApiObject>
   const { context, request, served } = call;
   try {
     const steps = applyInSteps(live, config, context.writer.ownership.describe(write), options);
-    const object = isLargeCall(write) ? await inTurns(steps) : atOnce(steps);
+    const object = await runSteps(isLargeCall(write), steps);
     checkNameMatches(object.metadata.name ?? request.target.name, request.target.name);
     const stored = live.metadata.uid !== undefined && served.version.conversion === undefined;
     const refusal: Refusal = (why) => unconvertible({ ...object }, why, expected);
     const document = { value: object, duplicates: [], refusal, ...(stored ? { known: live } : {}) };
     return toObject(request, document, expected, 'Ignore');
   } catch (error) {
+    if (error instanceof Unconverted) throw unknownError(error.message);
     throw error instanceof ApplyConflict ? toStatus(error) : error;
   }
 }

@@ -1,6 +1,6 @@
 import type { AdmissionChain } from '../admission/admission.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
-import type { ResourceOf } from '../api/names.ts';
+import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { notFound } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
@@ -82,7 +82,8 @@ export function toWriteCall(
 /** What every verb works with. Made once. */
 export interface VerbContext {
   readonly store: Store;
-  readonly history: History;
+  /** When the log that a resource is in was where. */
+  readonly historyOf: (resource: GroupResource) => History;
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly writer: ObjectWriter;

@@ -79,7 +79,9 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
     const found =
       asOf === undefined
         ? storeFor(call).get(key, freshness, request)
-        : readPast(asOf, call.context.history, (revision) => getAt(call, key, revision));
+        : readPast(asOf, call.context.historyOf(definition.storage), (revision) =>
+            getAt(call, key, revision),
+          );
     const entry = await timeWait(request.waits, 'storage', found);
     if (entry === undefined) throw notFound(definition, name);
     return { ...objectResponse(form, 200, entry), compressible: true };
@@ -134,10 +136,11 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
       ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
     });
   try {
+    const history = call.context.historyOf(definition.storage);
     const found =
       asOf === undefined
         ? read(start.freshness)
-        : readPast(asOf, call.context.history, (revision) => read({ kind: 'exact', revision }));
+        : readPast(asOf, history, (revision) => read({ kind: 'exact', revision }));
     return await timeWait(request.waits, 'storage', found);
   } catch (error) {
     throw toListError(error, start, served);

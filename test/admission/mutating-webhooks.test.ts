@@ -132,22 +132,26 @@ test('a webhook is not called again without a later change, or without IfNeeded'
   expect(webhook.received).toHaveLength(2);
 });
 
-test('a patch that changes nothing is no change', async () => {
-  webhook.respond = patchWith({ op: 'replace', path: '/data/own', value: 'x' });
+/** Go writes an empty list of operations as null. */
+const NULL = { allowed: true, patchType: 'JSONPatch', patch: base64('null') };
+const SAME = { op: 'replace', path: '/data/own', value: 'x' };
+
+test.each<[string, object, object | undefined]>([
+  ['replaces what is there by the same', patched([SAME]), { patch: [SAME], patchType: 'JSONPatch' }],
+  ['has no operations', patched([]), undefined],
+  ['is null', NULL, undefined],
+])('a patch that %s is no change', async (_, response, shown) => {
+  webhook.respond = respondWith(() => response);
   const chain = new AdmissionChain([counting(() => 'x'), mutating(hook())]);
-  const noted = new Map<string, string>();
-  const annotate = (key: string, value: string): void => void noted.set(key, value);
+  const noted = new Map<string, unknown>();
+  const annotate = (key: string, value: string): void => void noted.set(key, JSON.parse(value));
   await chain.mutate(attributesOf('configmaps', { object: configMap(), annotate }));
-  expect([...noted]).toEqual([
-    [
-      'patch.webhook.admission.k8s.io/round_0_index_0',
-      '{"configuration":"c","webhook":"w.example.com","patch":[{"op":"replace","path":"/data/own","value":"x"}],"patchType":"JSONPatch"}',
-    ],
-    [
-      'mutation.webhook.admission.k8s.io/round_0_index_0',
-      '{"configuration":"c","webhook":"w.example.com","mutated":false}',
-    ],
-  ]);
+  const place = 'webhook.admission.k8s.io/round_0_index_0';
+  const about = { configuration: 'c', webhook: 'w.example.com' };
+  expect(Object.fromEntries(noted)).toEqual({
+    ...(shown === undefined ? {} : { [`patch.${place}`]: { ...about, ...shown } }),
+    [`mutation.${place}`]: { ...about, mutated: false },
+  });
 });
 
 test('a patch is noted as Go writes it, for events of level Request and above', async () => {

@@ -125,7 +125,7 @@ test('resources are read from aggregated discovery, and from plain lists where t
     path === '/apis/old.example.com/v1' ? { body: plain('old.example.com/v1') } : NOT_FOUND;
   await using started = await start({ good, old }, [apiService('good', 'v1'), apiService('old', 'v1')]);
   const { documents } = started;
-  await expect.poll(() => documents.all().every(({ isFresh }) => isFresh)).toBe(true);
+  await documents.asked();
   expect(named(documents, 'good')?.resources).toEqual([THING]);
   const inGroup = JSON.stringify(THING).replaceAll('good.example.com', 'old.example.com');
   expect(named(documents, 'old')?.resources).toEqual([JSON.parse(inGroup)]);
@@ -184,6 +184,20 @@ test('what an unavailable server said before stays, and is said to be stale', as
   remote.replace([]);
   expect(documents.all()).toEqual([]);
   expect(changes).toBe(2);
+});
+
+test('a part of an OpenAPI document that is too large to stand in ours is not taken', async () => {
+  const paths = Object.fromEntries(
+    Array.from({ length: 3000 }, (_, at) => [`/apis/good.example.com/v1/${at}${'x'.repeat(800)}`, {}]),
+  );
+  const large: Servers[string] = (path, headers) =>
+    path === '/openapi/v2' ? { body: JSON.stringify({ paths }) } : good(path, headers);
+  await using started = await start({ good: large }, [apiService('good', 'v1')]);
+  const { documents, errors } = started;
+  await expect
+    .poll(() => errors)
+    .toEqual(['default/good: /openapi/v2: its part for us has more than 2097152 characters']);
+  expect(documents.openApiV2()).toEqual([]);
 });
 
 test('of OpenAPI documents only what is about the group versions of the server is taken', async () => {

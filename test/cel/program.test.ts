@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
-import { compileCel, mapCode, selectsField } from '../../src/cel/program.ts';
+import { compileCel } from '../../src/cel/program.ts';
+import { mapCode, selectsField } from '../../src/cel/source.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const evaluate = (expression: string, claims: JsonValue = {}): unknown =>
@@ -45,5 +46,47 @@ test('the error of an expression is one line', () => {
   expect(() => evaluate('1 +')).toThrow(/^Unexpected token: EOF$/);
   expect(() => evaluate('nobody.knows')).toThrow('Unknown variable: nobody');
   expect(() => evaluate("1.matches('x')")).toThrow(/matches/);
-  expect(() => evaluate(`${'('.repeat(300)}1${')'.repeat(300)}`)).toThrow('maxDepth');
+  expect(() => evaluate(`${'('.repeat(300)}1${')'.repeat(300)}`)).toThrow(
+    'expression recursion limit exceeded: 250',
+  );
+});
+
+const chain = (length: number, term: string, operator: string): string =>
+  Array.from({ length }, () => term).join(operator);
+const nested = (depth: number, open: string, inner: string, close: string): string =>
+  `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
+
+test.each([
+  ['additions', (most: number) => `${chain(most, '1', ' + ')} > 0`, 250, 'max recursion depth exceeded'],
+  ['comparisons', (most: number) => chain(most, 'true', ' == '), 251, 'max recursion depth exceeded'],
+  ['fields', (most: number) => `claims${'.a'.repeat(most)}`, 250, 'max recursion depth exceeded'],
+  ['indexes', (most: number) => `claims${"['a']".repeat(most)}`, 250, 'max recursion depth exceeded'],
+  [
+    'brackets',
+    (most: number) => nested(most, '(', '1', ')'),
+    249,
+    'expression recursion limit exceeded: 250',
+  ],
+  [
+    'texts in brackets',
+    (most: number) => nested(most, '(', "'('", ')'),
+    249,
+    'expression recursion limit exceeded: 250',
+  ],
+  ['lists', (most: number) => nested(most, '[', '', ']'), 250, 'expression recursion limit exceeded: 250'],
+])('%s are as deep as Kubernetes lets them be', (_, make, most, why) => {
+  const compile = (expression: string) => () => compileCel(expression, { claims: 'dyn' });
+  expect(compile(make(most))).not.toThrow();
+  expect(compile(make(most + 1))).toThrow(why);
+  expect(compile(make(most + 10_000))).toThrow(why);
+});
+
+test('chains of && and || have no end but that of the expression', () => {
+  for (const operator of [' && ', ' || '])
+    expect(compileCel(chain(10_000, 'true', operator), {}).evaluate({})).toBe(true);
+});
+
+test('an expression may have every operation next to every other one', () => {
+  const wide = `[${chain(400, '(1 + 2).b', ', ').replaceAll('.b', '')}].size() == 400`;
+  expect(compileCel(wide, {}).evaluate({})).toBe(true);
 });

@@ -42,8 +42,10 @@ test('bytes that are no message are refused', () => {
 
 test('the envelope is what Kubernetes writes', () => {
   const bytes = encodeEnvelope(
-    { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a' } },
-    types.message('core/v1.Pod'),
+    { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } },
+    types.message('core/v1.ConfigMap'),
   );
-  expect(bytes.toString('hex')).toBe('6b3873000a090a02763112' + '03506f641205' + '0a030a0161' + '1a002200');
+  const type = '0a0f' + '0a027631' + '1209436f6e6669674d6170';
+  const metadata = '0a11' + '0a0161' + '1200' + '1a00' + '2200' + '2a00' + '3200' + '3800' + '4200';
+  expect(bytes.toString('hex')).toBe(`6b387300${type}1213${metadata}1a002200`);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
-import type { ApiObject, ManagedFieldsEntry } from '../../src/api/object-meta.ts';
+import type { ApiObject, JsonObject, ManagedFieldsEntry } from '../../src/api/object-meta.ts';
 import type { MessageSchema } from '../../src/api/schema.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
@@ -44,8 +44,8 @@ function owned(seed: number, schema: MessageSchema, labels?: { [key: string]: st
   const version = {
     apiVersion: 'v1',
     shape: shapeOfMessage(schema),
-    convert: (one: typeof object) => one,
-    convertBack: (one: typeof object) => one,
+    convert: (all: readonly JsonObject[]) => all,
+    convertBack: (all: readonly JsonObject[]) => all,
   };
   const writing = { manager: 'm', subresource: '', version, reset: NO_RESETS, now: '2026-01-01T00:00:00Z' };
   trackUpdate(made, undefined, { ...writing, findVersion: () => version });

@@ -44,6 +44,7 @@ export function customDefinition(options: CustomOptions = {}): ResourceDefinitio
     validate: notAsked,
     validateStatus: notAsked,
     from: notAsked,
+    fromAll: notAsked,
     readBack: notAsked,
     through: notAsked,
   };

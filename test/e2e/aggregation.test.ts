@@ -269,6 +269,15 @@ test('a server whose certificate is not the one that its API service asks for ge
 
 const startAuthority = async (): Promise<{ ca: string }> => ({ ca: (await Authority.create('others')).pem });
 
+/** A change of its service makes that a server is looked at now, and not within half a minute. */
+const hurry = (): Promise<unknown> =>
+  cluster.request(
+    'PATCH',
+    '/api/v1/namespaces/wardle/services/api',
+    { metadata: { annotations: { looked: String(Math.random()) } } },
+    { 'content-type': 'application/merge-patch+json' },
+  );
+
 const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList' };
 
 /** What aggregated discovery says of the first version of the group. */
@@ -294,10 +303,7 @@ test('what another server serves is found like what this one serves', async () =
 
 test('a dead server is unavailable for its own paths and for nobody else, and is found again', async () => {
   await extension.stop();
-  const dead = { metadata: { annotations: { looked: 'again' } } };
-  await cluster.request('PATCH', '/api/v1/namespaces/wardle/services/api', dead, {
-    'content-type': 'application/merge-patch+json',
-  });
+  await hurry();
   const url = `https://${CLUSTER_IP}:${extension.port}/apis/wardle.example.com/v1`;
   const why = `dial tcp ${CLUSTER_IP}:${extension.port}: connect: connection refused`;
   await reached('v1.wardle.example.com', {
@@ -323,6 +329,20 @@ test('a dead server is unavailable for its own paths and for nobody else, and is
   await extension.start();
   // Nothing tells that it is there again, but it is tried again soon.
   await reached('v1.wardle.example.com', { status: 'True', reason: 'Passed' });
+});
+
+test('what somebody else writes into the status stays, and whether the server is available is written again', async () => {
+  const name = 'v1.wardle.example.com';
+  const own = { type: 'Checked', status: 'True', reason: 'ByHand', message: '' };
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  await cluster.request('PATCH', `${PATH}/${name}/status`, { status: { conditions: [own] } }, merge);
+  const types = async (): Promise<string[]> =>
+    (await cluster.request('GET', `${PATH}/${name}`)).json.status.conditions.map(
+      ({ type }: { type: string }) => type,
+    );
+  await expect.poll(types, { timeout: 5000 }).toEqual(['Checked', 'Available']);
+  await cluster.request('PATCH', `${PATH}/${name}/status`, { status: { conditions: [] } }, merge);
+  await reached(name, { type: 'Available', status: 'True' });
 });
 
 test('the status says which object is missing on the way to a server', async () => {
@@ -394,6 +414,34 @@ test('kubectl works with the resources of another such server as with those of t
   expect(paths['/apis/stable.example.com/v1/crons']).toBeDefined();
 });
 
+test('a namespace that ends is emptied on other servers too, and waits for one that does not answer', async () => {
+  const ending = '/api/v1/namespaces/ending';
+  const path = '/apis/stable.example.com/v1/namespaces/ending/crons';
+  for (const one of [cluster, behind])
+    await one.request('POST', '/api/v1/namespaces', { metadata: { name: 'ending' } });
+  await cluster.request('POST', path, { metadata: { name: 'a' } });
+  await extension.stop();
+  await hurry();
+  await reached('v1.wardle.example.com', { status: 'False' });
+  await cluster.request('DELETE', ending);
+  await expect.poll(async () => (await behind.request('GET', path)).json.items).toEqual([]);
+  const failure = {
+    ...{ type: 'NamespaceDeletionDiscoveryFailure', status: 'True', reason: 'DiscoveryFailed' },
+    message:
+      'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: wardle.example.com/v1: stale GroupVersion discovery: wardle.example.com/v1',
+  };
+  await expect
+    .poll(async () => (await cluster.request('GET', ending)).json.status?.conditions)
+    .toContainEqual(expect.objectContaining(failure));
+  extension.answer = (seen, response) =>
+    seen.url.includes('/namespaces/ending/')
+      ? json(response, { items: [] })
+      : answerDiscovery(VERSIONS, seen, response);
+  await extension.start();
+  await hurry();
+  await expect.poll(async () => (await cluster.request('GET', ending)).code, { timeout: 10_000 }).toBe(404);
+});
+
 test('both servers ask whether the caller may, and the second knows who that is', async () => {
   const headers = { 'impersonate-user': 'jane', 'impersonate-group': 'devs' };
   const asJane = async (): Promise<number> => (await cluster.request('GET', CRONS, undefined, headers)).code;
@@ -407,9 +455,9 @@ test('both servers ask whether the caller may, and the second knows who that is'
     await one.request('POST', `${rbac}/clusterroles`, { metadata, rules });
     await one.request('POST', `${rbac}/clusterrolebindings`, { metadata, roleRef, subjects });
   }
-  expect(await asJane()).toBe(200);
+  await expect.poll(asJane).toBe(200);
   await behind.request('DELETE', `${rbac}/clusterroles/crons`);
-  expect(await asJane()).toBe(403);
+  await expect.poll(asJane).toBe(403);
 });
 
 test('a server behind this one finds out here whom to trust, and asks here who a caller is and what it may', async () => {
@@ -431,7 +479,7 @@ test('a server behind this one finds out here whom to trust, and asks here who a
   await bind('clusterrolebindings', 'ClusterRole', 'system:auth-delegator');
   await bind('namespaces/kube-system/rolebindings', 'Role', 'extension-apiserver-authentication-reader');
   const { token } = (await cluster.request('POST', `${accounts}/api/token`, { spec: {} })).json.status;
-  expect((await cluster.bearer(token, 'GET', path)).code).toBe(200);
+  await expect.poll(async () => (await cluster.bearer(token, 'GET', path)).code).toBe(200);
   const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
   const reviewed = await cluster.bearer(token, 'POST', reviews, { spec: { token } });
   expect(reviewed.json.status.user.username).toBe('system:serviceaccount:wardle:api');

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { KmsPlugin } from '../kit/kms.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-encryption-'));
 const file = join(folder, 'encryption.yaml');
+const socket = join(folder, 'kms.sock');
 const PATIENCE = { timeout: 15_000, interval: 50 };
 
 /** In the file's own words, first the key that writes. */
@@ -21,7 +23,13 @@ function configure(...keys: readonly Key[]): void {
     resources: ['secrets', '*.example.com'],
     providers: [{ aesgcm: { keys: listed } }, { identity: {} }],
   };
-  put({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources: [rule] });
+  const kms = { apiVersion: 'v2', name: 'vault', endpoint: `unix://${socket}`, timeout: '1s' };
+  const ofPlugin = { resources: ['podtemplates'], providers: [{ kms }, { identity: {} }] };
+  put({
+    apiVersion: 'apiserver.config.k8s.io/v1',
+    kind: 'EncryptionConfiguration',
+    resources: [rule, ofPlugin],
+  });
 }
 
 function put(config: unknown): void {
@@ -29,11 +37,13 @@ function put(config: unknown): void {
   renameSync(`${file}.new`, file);
 }
 
+let plugin: KmsPlugin;
 let database: TestDatabase;
 let cluster: Cluster;
 
 beforeAll(async () => {
   configure('one');
+  plugin = await KmsPlugin.start(socket, 'first');
   database = await createTestDatabase();
   cluster = await startCluster(database.url, [
     `--encryption-provider-config=${file}`,
@@ -44,6 +54,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();
+  await plugin?.kill();
   await database?.drop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -76,9 +87,9 @@ async function findInDatabase(text: string): Promise<string[]> {
   return found;
 }
 
-const formOf = async (name: string): Promise<string | undefined> => {
-  const text = "SELECT media_type FROM current_objects WHERE resource = 'secrets' AND name = $1";
-  return (await database.query<{ media_type: string }>(text, [name]))[0]?.media_type;
+const formOf = async (name: string, resource = 'secrets'): Promise<string | undefined> => {
+  const text = 'SELECT media_type FROM current_objects WHERE resource = $1 AND name = $2';
+  return (await database.query<{ media_type: string }>(text, [resource, name]))[0]?.media_type;
 };
 
 async function reloads(status: 'success' | 'failure'): Promise<number> {
@@ -166,6 +177,26 @@ test('a file that is wrong changes nothing, and is counted and told of', async (
   expect(await formOf('c')).toContain('key="two"');
 });
 
+const TEMPLATES = '/api/v1/namespaces/default/podtemplates';
+const template = (name: string): object => ({
+  kind: 'PodTemplate',
+  apiVersion: 'v1',
+  metadata: { name },
+  template: { spec: { containers: [{ name: 'c', image: 'hidden-image' }] } },
+});
+
+test('a KMS plugin encrypts what is its own, and what it once gave the key of is served without it', async () => {
+  expect((await cluster.request('POST', TEMPLATES, template('a'))).code).toBe(201);
+  expect(await formOf('a', 'podtemplates')).toBe(
+    'application/x-encrypted; provider=kms; plugin="vault"; key="first"',
+  );
+  expect(await findInDatabase('hidden-image')).toEqual([]);
+  expect((await cluster.request('GET', '/readyz/kms-providers')).code).toBe(200);
+  await plugin.kill();
+  const { code, json } = await cluster.request('GET', `${TEMPLATES}/a`);
+  expect([code, json.template.spec.containers[0].image]).toEqual([200, 'hidden-image']);
+});
+
 test("what was changed or moved in the database is named and refused, in nobody's way, and deleted by who insists", async () => {
   await cluster.request('POST', SECRETS, secret('moved'));
   await cluster.request('POST', SECRETS, secret('changed'));
@@ -204,4 +235,24 @@ test("what was changed or moved in the database is named and refused, in nobody'
   }
   expect((await cluster.request('GET', SECRETS)).code).toBe(200);
   expect((await cluster.request('POST', SECRETS, secret('moved'))).code).toBe(201);
+});
+
+test('a server that starts without its plugin serves all else, says what is wrong, and reads again when the plugin is back', async () => {
+  const read = await cluster.request('GET', `${TEMPLATES}/a`);
+  expect([read.code, read.json.reason]).toEqual([500, 'StorageReadError']);
+  expect(read.json.message).toContain('default/a: the KMS plugin vault does not');
+  const written = await cluster.request('POST', TEMPLATES, template('b'));
+  expect([written.code, written.json.reason]).toEqual([500, 'InternalError']);
+  expect(written.json.message).toContain('the KMS plugin vault does not');
+  expect((await cluster.request('GET', SECRETS)).code).toBe(200);
+  expect((await cluster.request('GET', '/readyz/kms-providers')).code).toBe(500);
+  expect((await cluster.request('GET', '/readyz?exclude=kms-providers')).code).toBe(200);
+  expect((await cluster.request('GET', '/livez')).code).toBe(200);
+  plugin = await KmsPlugin.start(socket, 'first');
+  // The check asks the plugin, which is how a server hears of it before its next question.
+  await vi.waitFor(async () => {
+    expect((await cluster.request('GET', '/readyz/kms-providers')).code).toBe(200);
+    expect((await cluster.request('GET', `${TEMPLATES}/a`)).code).toBe(200);
+  }, PATIENCE);
+  expect((await cluster.request('POST', TEMPLATES, template('b'))).code).toBe(201);
 });

@@ -1,6 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { definitionOf } from '../kit/definitions.ts';
+import type { ProbeReading } from '../kit/event-loop-probe.ts';
 import { PATIENCE } from '../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
@@ -11,7 +13,8 @@ let cluster: Cluster;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  const preload = fileURLToPath(new URL('../kit/event-loop-probe.ts', import.meta.url));
+  cluster = await startCluster(database.url, [], { preload });
 });
 
 afterAll(async () => {
@@ -181,6 +184,66 @@ test('custom resources own and are owned, and one of a kind that is not served d
   await cluster.request('DELETE', `${ships}/a`);
   await gone(`${MAPS}/cargo`);
   await gone(`${ships}/b`);
+  const last = await make(ships, {
+    ...{ kind: 'Ship', apiVersion: 'stable.example.com/v1' },
+    metadata: { name: 'c' },
+  });
+  await map('wreck', [ownedBy(last)]);
+  await cluster.request('DELETE', `${definitions}/ships.stable.example.com`);
+  await gone(`${MAPS}/wreck`);
+});
+
+test('a namespace ends while owners in it wait for their dependents', async () => {
+  await ok('create namespace ending');
+  const path = '/api/v1/namespaces/ending/configmaps';
+  const owner = await make(path, { metadata: { name: 'owner' } });
+  const names = Array.from({ length: 20 }, (_, at) => `m${at}`);
+  await Promise.all(
+    names.map((name) => make(path, { metadata: { name, ownerReferences: [ownedBy(owner)] } })),
+  );
+  await Promise.all([
+    cluster.request('DELETE', `${path}/owner`, { propagationPolicy: 'Foreground' }),
+    cluster.request('DELETE', '/api/v1/namespaces/ending'),
+  ]);
+  await gone('/api/v1/namespaces/ending');
+});
+
+test('history says that the collector did it, under the name that policies of Kubernetes know', async () => {
+  await map('by-whom', [ownedBy(await map('whose'))]);
+  await cluster.request('DELETE', `${MAPS}/whose`);
+  await gone(`${MAPS}/by-whom`);
+  const rows = await database.query(
+    "SELECT username, user_agent FROM revisions WHERE name = 'by-whom' AND verb = 'delete'",
+  );
+  expect(rows).toEqual([
+    {
+      username: 'system:serviceaccount:kube-system:generic-garbage-collector',
+      user_agent: 'generic-garbage-collector',
+    },
+  ]);
+});
+
+test('many dependents go at once, and hold up nobody', async () => {
+  const owner = await map('crowded');
+  const count = 1500;
+  let made = 0;
+  const clients = Array.from({ length: 32 }, async () => {
+    while (made < count) {
+      made += 1;
+      await map(`crowd-${made}`, [ownedBy(owner)], { labels: { crowd: 'yes' } });
+    }
+  });
+  await Promise.all(clients);
+  await cluster.ask('begin');
+  await cluster.request('DELETE', `${MAPS}/crowded`, { propagationPolicy: 'Foreground' });
+  await gone(`${MAPS}/crowded`);
+  const { longestMs } = (await cluster.ask('end')) as ProbeReading;
+  expect(longestMs).toBeLessThan(100);
+  const { json } = await cluster.request('GET', `${MAPS}?labelSelector=crowd%3Dyes`);
+  expect(json.items).toEqual([]);
+  const { text } = await cluster.request('GET', '/metrics');
+  expect(text).toMatch(/^workqueue_adds_total\{name="garbage_collector_attempt_to_delete"\} \d{4}$/m);
+  expect(text).toMatch(/^garbagecollector_controller_resources_sync_error_total \d+$/m);
 });
 
 test('an owner in another namespace is none: the dependent goes, and an event says why', async () => {
@@ -205,7 +268,7 @@ test('an owner in another namespace is none: the dependent goes, and an event sa
   expect(await read('/api/v1/namespaces/elsewhere/configmaps/near')).toBeDefined();
 });
 
-test('a foreground deletion goes on after the server was killed, and so does a background one', async () => {
+test('a foreground deletion goes on after the server was started again, and so does a background one', async () => {
   const owner = await map('left');
   // What a finalizer holds is still there when the server is.
   await map('held', [ownedBy(owner)], { finalizers: ['example.com/hold'] });
@@ -214,10 +277,8 @@ test('a foreground deletion goes on after the server was killed, and so does a b
   await vi.waitFor(async () => {
     expect((await read(`${MAPS}/held`))?.metadata.deletionTimestamp).toBeDefined();
   }, PATIENCE);
-  const deleted = cluster.request('DELETE', `${MAPS}/short`).catch(() => undefined);
-  await gone(`${MAPS}/short`);
-  await cluster.kill();
-  await deleted;
+  await cluster.request('DELETE', `${MAPS}/short`);
+  await cluster.stop();
   await cluster.start();
   expect((await read(`${MAPS}/left`))?.metadata.finalizers).toEqual(['foregroundDeletion']);
   const events = follow(MAPS);

@@ -97,4 +97,7 @@ test('without a garbage collector no delete waits for one', async () => {
   expect(waiting.json.metadata.finalizers).toEqual(['foregroundDeletion']);
   await lax.request('DELETE', `${CORE}/configmaps/b?propagationPolicy=Foreground`);
   expect((await lax.request('GET', `${CORE}/configmaps/b`)).code).toBe(404);
+  const collector = 'garbagecollector_controller';
+  expect((await strict.request('GET', '/metrics')).text).toContain(collector);
+  expect((await lax.request('GET', '/metrics')).text).not.toContain(collector);
 });

@@ -39,7 +39,7 @@ class Written {
   }
 
   #writing(manager: string, subresource = ''): Writing {
-    const same = (object: JsonObject): JsonObject => object;
+    const same = (objects: readonly JsonObject[]): readonly JsonObject[] => objects;
     const version = { apiVersion: 'v1', shape: this.#shape, convert: same, convertBack: same };
     return {
       manager,

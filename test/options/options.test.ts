@@ -44,6 +44,29 @@ test.each([
     '--kvstore-read-servers: one of the URLs must begin with postgres://',
   ],
   [['--kvstore-read-servers=postgres://b'], '--kvstore-read-servers needs --kvstore-servers'],
+  [
+    ['--storage-backend=etcd3'],
+    "--storage-backend invalid, allowed values: kvstore3. If not specified, it will default to 'kvstore3'",
+  ],
+  [['--storage-initialization-timeout=-1s'], '"-1s" is not a duration'],
+  [['--kvstore-prefix=/'], '--kvstore-prefix: "/" must be a path'],
+  [['--kvstore-prefix=/a b'], '--kvstore-prefix: "/a b" must be a path'],
+  [['--watch-cache-sizes=pods'], 'invalid value of watch cache size: pods'],
+  [['--watch-cache-sizes=pods#0#1'], 'invalid value of watch cache size: pods#0#1'],
+  [['--watch-cache-sizes=pods#many'], 'invalid size of watch cache size: pods#many'],
+  [['--watch-cache-sizes=pods#-1'], 'watch cache size cannot be negative: pods#-1'],
+  ...[
+    'events#postgres://a',
+    '/events',
+    '/events#',
+    'a/b/c#postgres://a',
+    '/events#postgres://a#b',
+    '/#postgres://a',
+  ].map((value): [string[], string] => [
+    [`--kvstore-servers-overrides=${value}`],
+    '--kvstore-servers-overrides invalid, must be of format: group/resource#servers, where servers are URLs, semicolon separated',
+  ]),
+  [['--kvstore-servers-overrides=/events#http://a'], 'must begin with postgres://'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
   [['--feature-gates=SizeMemoryBackedVolumes=false'], 'can only be left at its default (true)'],
   [['--runtime-config=apps/v1=maybe'], 'must end in =true or =false'],
@@ -71,6 +94,22 @@ test('ranges of what services are assigned are read in each form', () => {
   const ports = (text: string) => parseOptions([`--service-node-port-range=${text}`]).services.nodePortRange;
   expect(ports('1000-2000')).toEqual({ first: 1000, last: 2000 });
   expect(ports('1000+10')).toEqual({ first: 1000, last: 1010 });
+});
+
+test('resources of storage flags are read in either dialect, and those with the same servers are one database', () => {
+  const { storage } = parseOptions([
+    '--watch-cache-sizes=pods#0,nodes#100,leases.coordination.cluster.io#0,secrets#0,secrets#5',
+    '--kvstore-servers-overrides=/events#postgres://a;postgres://b,coordination.cluster.io/leases#postgres://c',
+    '--kvstore-servers-overrides=/pods#postgres://c,coordination.k8s.io/leases#postgres://a;postgres://b',
+    '--kvstore-prefix=team/a/',
+  ]);
+  const leases = { group: 'coordination.k8s.io', resource: 'leases' };
+  expect(storage.uncached).toEqual([{ group: '', resource: 'pods' }, leases]);
+  expect(storage.overrides).toEqual([
+    { urls: ['postgres://a', 'postgres://b'], resources: [{ group: '', resource: 'events' }, leases] },
+    { urls: ['postgres://c'], resources: [{ group: '', resource: 'pods' }] },
+  ]);
+  expect(storage.prefix).toBe('/team/a');
 });
 
 test('a version without a value is switched on', () => {

@@ -166,6 +166,15 @@ describe('lists, rules and defaults', () => {
     ],
     [
       {
+        'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.x': {
+          'x-kubernetes-preserve-unknown-fields': true,
+          default: [{ a: [{ b: 1 }] }],
+        },
+      },
+      [],
+    ],
+    [
+      {
         'spec.versions.0.schema.openAPIV3Schema.properties.spec.properties.ports.items.properties.port.default':
           'x',
       },

@@ -17,6 +17,7 @@ import { endTurn } from '../../src/util/concurrency.ts';
 /** Writes backwards; what begins with a question mark waits to be answered, and what begins with a cross cannot be read. */
 class Reversing implements ObjectEncoding {
   readonly waiting: (() => void)[] = [];
+  decoded = 0;
 
   encode(_: unknown, { bytes }: { readonly bytes: Buffer }) {
     if (bytes.toString() === 'unwritable') throw new Error('no key');
@@ -29,6 +30,7 @@ class Reversing implements ObjectEncoding {
 
   decode(_: unknown, { bytes }: { readonly bytes: Buffer }) {
     const plain = { bytes: Buffer.from(bytes).reverse(), mediaType: JSON_MEDIA_TYPE };
+    this.decoded += 1;
     if (plain.bytes.toString().startsWith('x')) throw new Error('changed');
     if (!plain.bytes.toString().startsWith('?')) return plain;
     return new Promise<typeof plain>((resolve) => this.waiting.push(() => resolve(plain)));
@@ -188,6 +190,25 @@ test('changes that are decoded at once are applied at once; behind one that wait
   expect(recorder.applied).toEqual(['one', 'two', '?three', 'four']);
   sink.apply([changed(stored(5, 'five'))]);
   expect(recorder.applied.at(-1)).toBe('five');
+});
+
+test('what a server has written itself is known when it comes back, once, in the place that it was written for', async () => {
+  const { log, encoding, recorder, sink } = await following();
+  const mine = stored(3, 'mine');
+  const write = {
+    ...mine,
+    verb: 'create',
+    expected: undefined,
+    json: Buffer.from('mine'),
+  } as unknown as Write;
+  await log.committer.commit(write);
+  sink.apply([changed({ ...mine, key: { ...mine.key, name: 'moved' } })]);
+  expect(encoding.decoded).toBe(1);
+  sink.apply([changed(mine)]);
+  expect(encoding.decoded).toBe(1);
+  sink.apply([changed(mine)]);
+  expect(encoding.decoded).toBe(2);
+  expect(recorder.applied).toEqual(['mine', 'mine', 'mine']);
 });
 
 test('what was being decoded when the history was left is not applied to the one after it', async () => {

@@ -188,7 +188,7 @@ function requireAgain({ asked, again }: Progress): void {
 function patchOf(patch: Buffer): JsonValue {
   const error = jsonSyntaxError(patch);
   if (error !== undefined) throw internalError(error);
-  return internally(() => readPatch(patch.toString('utf8')));
+  return internally(() => readPatch(patch.toString('utf8'))) ?? [];
 }
 
 /** Where a number has a point or an exponent, `1.0` is told from `1`: the result is decoded like a body. */

@@ -110,6 +110,7 @@ class CompiledLibrary implements TypeLibrary {
       required: field.required ?? false,
       immutable: field.immutable ?? false,
       zero: toZero(field, value),
+      isPointer: field.pointer === true,
       default: preset,
       publishedDefault: field.hidesDefault === true ? undefined : preset,
       listType,

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { FieldError } from '../../api/status.ts';
-import { selectsField } from '../../cel/program.ts';
+import { selectsField } from '../../cel/source.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
 import { checkName } from '../../object/formats.ts';
 import { certificatesIn } from '../../x509/pem.ts';

@@ -29,6 +29,15 @@ export class BackwardWriter {
     writeVarint(this.#bytes, value, at);
   }
 
+  /** A tag, and a zero behind it: the number zero, or the length of nothing. Every second field of a pod is one. */
+  zero(tag: number): void {
+    const length = tag < 0x80 ? 1 : varintLength(tag);
+    const at = this.#reserve(length + 1);
+    if (length === 1) this.#bytes[at] = tag;
+    else writeVarint(this.#bytes, tag, at);
+    this.#bytes[at + length] = 0;
+  }
+
   /** Negative numbers take ten bytes, as the wire format has it for int32 and int64. */
   integer(value: number | bigint): void {
     if (typeof value === 'bigint' && value >= 0n) {

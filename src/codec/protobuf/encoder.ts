@@ -54,30 +54,81 @@ function compileFields(fields: readonly FieldSchema[], depth: number): Encode {
     else if (field.number !== undefined) byNumber.set(field.number, compileField(field, field.number));
   }
   for (const [number, inner] of nested)
-    byNumber.set(number, compileGroup(number, compileFields(inner, depth + 1)));
+    byNumber.set(number, delimitGroup(number, compileFields(inner, depth + 1)));
   const backwards = [...byNumber].sort(([a], [b]) => b - a).map(([, encode]) => encode);
   return (object) => {
     for (const encode of backwards) encode(object);
   };
 }
 
-function compileGroup(number: number, encode: Encode): Encode {
+/** A struct that is part of another one is no pointer, so it is written even when it is empty. */
+function delimitGroup(number: number, encode: Encode): Encode {
   const key = tag(number, DELIMITED);
   return (object) => {
     const before = out.written;
     encode(object);
-    if (out.written === before) return;
     out.varint(out.written - before);
     out.varint(key);
   };
 }
 
-function compileField({ name, value }: FieldSchema, number: number): Encode {
+function compileField(field: FieldSchema, number: number): Encode {
+  const { name, value } = field;
   const encode = compileValue(value, number);
+  const writeZero = field.isPointer ? undefined : compileZero(value, number, encode);
+  if (writeZero === undefined) {
+    return (object) => {
+      const one = object[name];
+      if (one !== undefined && one !== null) encode(one);
+    };
+  }
   return (object) => {
     const one = object[name];
     if (one !== undefined && one !== null) encode(one);
+    else writeZero();
   };
+}
+
+const NOTHING: JsonObject = Object.freeze({});
+
+/**
+ * What stands for an absent field that Go writes all the same (gogo/protobuf): the zero value of its type. Undefined for lists, maps
+ * and bytes, which Go leaves out.
+ */
+function compileZero({ kind }: ValueSchema, number: number, encode: EncodeValue): (() => void) | undefined {
+  switch (kind) {
+    case 'string':
+    case 'bool':
+    case 'int32':
+    case 'int64':
+    case 'Time':
+    case 'MicroTime':
+    case 'RawExtension':
+    case 'FieldsV1':
+    case 'JSON': {
+      // A number, or the length of nothing.
+      const key = tag(number, wireTypeOf(kind));
+      return () => out.zero(key);
+    }
+    case 'double':
+    case 'IntOrString':
+      return () => encode(0);
+    case 'Quantity':
+      return () => encode('0');
+    case 'Duration':
+      return () => encode('0s');
+    case 'message':
+      return () => encode(NOTHING);
+    case 'bytes':
+    case 'list':
+    case 'map':
+    case 'SchemaOrArray':
+    case 'SchemaOrBool':
+    case 'SchemaOrStringArray':
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
 }
 
 function compileValue(schema: ValueSchema, number: number): EncodeValue {
@@ -161,10 +212,12 @@ function compileWrapped(items: ValueSchema, number: number): EncodeValue {
 
 function compileMap(values: ValueSchema, number: number): EncodeValue {
   const encode = compileValue(values, 2);
+  const writeZero = compileZero(values, 2, encode);
   const key = tag(number, DELIMITED);
   const writeEntry = (name: string, value: JsonValue): void => {
     const before = out.written;
     if (value !== null) encode(value);
+    else writeZero?.();
     const afterValue = out.written;
     out.string(name);
     out.varint(out.written - afterValue);

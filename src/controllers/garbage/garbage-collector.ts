@@ -193,7 +193,7 @@ class Run {
     const end = new AbortController();
     const take = (event: WatchEvent): undefined => {
       if (event.type === 'INITIAL_EVENTS_END') known.resolve();
-      else if (event.type === 'DELETED') this.#graph.remove(event.entry.uid);
+      else if (event.type === 'DELETED') this.#forget(resource, event.entry);
       else if (event.type !== 'BOOKMARK') this.#observe(resource, event.entry);
     };
     also((either) =>
@@ -219,6 +219,10 @@ class Run {
     }
     const { namespace, name } = entry;
     this.#graph.observe(entry.uid, { resource, namespace, name }, readOwnership(entry.json));
+  }
+
+  #forget(resource: Stored, { uid, namespace, name }: Entry): void {
+    this.#graph.remove(uid, { resource, namespace, name });
   }
 
   #tell({ uid, place }: Node, reference: Reference): void {

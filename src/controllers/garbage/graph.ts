@@ -97,11 +97,12 @@ export class Graph {
     this.#dropIfIdle(node);
   }
 
-  /** An object is gone. */
-  remove(uid: string): void {
+  /** An object is gone. Nobody may have looked yet where it was. */
+  remove(uid: string, place: Place): void {
     const node = this.#nodes.get(uid);
     if (node === undefined) return;
     this.#refer(node, NO_REFERENCES);
+    node.place = place;
     node.isGone = true;
     node.ending = 'no';
     if (node.dependents === undefined) this.#nodes.delete(uid);

@@ -30,15 +30,34 @@ export interface Ownership {
 const NO_REFERENCES: readonly Reference[] = Object.freeze([]);
 const STAYS: Ownership = { references: NO_REFERENCES, ending: 'no' };
 
-// Most objects have neither, and finding that out natively takes a tenth of the time that looking through their metadata takes.
-// A quote inside a value is escaped, so that a text is not taken for the field; a field elsewhere is told apart by looking.
-const OWNERS = Buffer.from('"ownerReferences":[');
-const DELETED = Buffer.from('"deletionTimestamp":"');
+// Most objects have neither, and a start looks at all of them: finding that out natively takes 0.2 µs, looking through their
+// metadata 7. A quote inside a value is escaped, so that a text is not taken for the field; a field elsewhere is told apart
+// by looking.
+const OWNERS = toNeedle('"owner', 'References":[');
+const DELETED = toNeedle('"deletion', 'Timestamp":"');
+
+/** Text that is looked for by its end, which begins with a letter that is rare: that makes the search ten times as fast. */
+interface Needle {
+  readonly whole: Buffer;
+  readonly end: Buffer;
+}
+
+function toNeedle(begin: string, end: string): Needle {
+  return { whole: Buffer.from(begin + end), end: Buffer.from(end) };
+}
+
+function has(json: Buffer, { whole, end }: Needle): boolean {
+  for (let at = json.indexOf(end); at >= 0; at = json.indexOf(end, at + 1)) {
+    const to = at + end.length;
+    if (to >= whole.length && json.compare(whole, 0, whole.length, to - whole.length, to) === 0) return true;
+  }
+  return false;
+}
 
 /** What the collector needs to know of an object, from its bytes. */
 export function readOwnership(json: Buffer): Ownership {
-  const hasOwners = json.includes(OWNERS);
-  const ends = json.includes(DELETED);
+  const hasOwners = has(json, OWNERS);
+  const ends = has(json, DELETED);
   if (!hasOwners && !ends) return STAYS;
   return {
     references: hasOwners ? toReferences(readMetadataField(json, 'ownerReferences')) : NO_REFERENCES,

@@ -1,10 +1,10 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { Steps } from '../../util/concurrency.ts';
+import { type Steps, waitFor } from '../../util/concurrency.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
 import { isObject } from '../json-values.ts';
-import { type Changes, compare } from './compare.ts';
-import { fieldsOf, mergeConfig, type OwnedFields, prune } from './configuration.ts';
+import { compare } from './compare.ts';
+import { type Conversion, fieldsOf, mergeConfig, type OwnedFields, prune } from './configuration.ts';
 import {
   difference,
   EMPTY,
@@ -24,6 +24,8 @@ import {
   type OwnedVersion,
   setOwners,
   trackUpdate,
+  Unconverted,
+  VersionedChanges,
   type Writing,
   withoutOwners,
   withoutServerFields,
@@ -100,7 +102,7 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   const merged = mergeConfig(before, config, version.shape);
   yield;
   const dropped = last !== undefined && dropsFields(last, wanted, writing);
-  const object = dropped ? pruneOld(merged, last, claimed, writing) : merged;
+  const object = dropped ? yield* pruneOld(merged, last, claimed, writing) : merged;
   yield;
   const left = yield* settle({ before, object, writing, force, claimed, identity });
   yield;
@@ -127,7 +129,13 @@ function ownersOf(live: ApiObject, writing: Writing): readonly Owner[] {
   return parseOwners(copy.metadata.managedFields, false) ?? [];
 }
 
-function pruneOld(merged: JsonObject, last: Owner, owners: readonly Owner[], writing: Writing): JsonObject {
+/** @throws StatusError where a version cannot be had */
+function* pruneOld(
+  merged: JsonObject,
+  last: Owner,
+  owners: readonly Owner[],
+  writing: Writing,
+): Steps<JsonObject> {
   const from = writing.version;
   const lastVersion = writing.findVersion(last.apiVersion);
   if (lastVersion === undefined) return merged;
@@ -139,18 +147,33 @@ function pruneOld(merged: JsonObject, last: Owner, owners: readonly Owner[], wri
     const owned = owners
       .filter((owner) => owner.apiVersion === apiVersion)
       .reduce<FieldSet>((set, { fields }) => union(set, fields), EMPTY);
-    const there = between(lastVersion, version);
-    return [{ shape: version.shape, owned, convert: there.convert, convertBack: there.convertBack }];
+    return [{ shape: version.shape, owned, ...between(lastVersion, version) }];
   });
-  return toLast.convertBack(prune(toLast.convert(merged), last.fields, lastVersion.shape, inEach));
+  const there = yield* toLast.convert([merged]);
+  const pruned = yield* prune(there[0] ?? merged, last.fields, lastVersion.shape, inEach);
+  return (yield* toLast.convertBack([pruned]))[0] ?? pruned;
 }
 
+// biome-ignore lint/correctness/useYield: nothing is to be done
+const unchanged: Conversion = function* keep(objects) {
+  return objects;
+};
+
 /** Objects pass from one version to another by way of the stored form. */
-function between(a: OwnedVersion, b: OwnedVersion): Pick<OwnedVersion, 'convert' | 'convertBack'> {
-  if (a.shape === b.shape) return { convert: (object) => object, convertBack: (object) => object };
-  return {
-    convert: (object) => b.convert(a.convertBack(object)),
-    convertBack: (object) => a.convert(b.convertBack(object)),
+function between(a: OwnedVersion, b: OwnedVersion): Pick<OwnedFields, 'convert' | 'convertBack'> {
+  if (a.shape === b.shape) return { convert: unchanged, convertBack: unchanged };
+  return { convert: passing(a, b), convertBack: passing(b, a) };
+}
+
+function passing(from: OwnedVersion, to: OwnedVersion): Conversion {
+  return function* pass(objects) {
+    try {
+      const back = from.convertBack(objects);
+      const made = to.convert(back instanceof Promise ? yield* waitFor(back) : back);
+      return made instanceof Promise ? yield* waitFor(made) : made;
+    } catch (error) {
+      throw new Unconverted('merged object to last applied version', error);
+    }
   };
 }
 
@@ -168,14 +191,11 @@ function* settle({ before, object, writing, force, claimed, identity }: Settleme
   const others = claimed.filter((owner) => !isSameOwner(owner, identity));
   const conflicts: Conflict[] = [];
   const left: Owner[] = [];
+  const versions = new VersionedChanges({ object, old: before, writing });
   for (const owner of others) {
-    const version = writing.findVersion(owner.apiVersion);
-    if (version === undefined) continue;
-    const { convert } = between(writing.version, version);
-    const compared = compare(convert(before), convert(object), version.shape);
+    const changes = yield* versions.in(owner.apiVersion);
     yield;
-    const changes = restrict(compared, writing.reset);
-    yield;
+    if (changes === undefined) continue;
     const taken = intersection(owner.fields, changes.written);
     if (!isEmpty(taken)) for (const path of pathsOf(taken)) conflicts.push({ owner, path });
     yield;
@@ -184,11 +204,6 @@ function* settle({ before, object, writing, force, claimed, identity }: Settleme
   if (conflicts.length > 0 && !force) throw new ApplyConflict(conflicts);
   return left;
 }
-
-const restrict = ({ written, removed }: Changes, reset: FieldSet): Changes => ({
-  written: without(written, reset),
-  removed: without(removed, reset),
-});
 
 /** `"kubectl" using apps/v1 at 2026-01-01T00:00:00Z`: appliers go by their name alone. */
 export function describeOwner({ manager, operation, apiVersion, subresource, time }: Owner): string {

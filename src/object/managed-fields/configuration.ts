@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import type { Steps } from '../../util/concurrency.ts';
 import { isObject, setField } from '../json-values.ts';
 import {
   difference,
@@ -174,25 +175,30 @@ export interface OwnedFields {
   /** The shape of the object in that version, and the way there. */
   readonly shape: Shape;
   readonly owned: FieldSet;
-  convert(object: JsonObject): JsonObject;
-  convertBack(object: JsonObject): JsonObject;
+  readonly convert: Conversion;
+  readonly convertBack: Conversion;
 }
+
+export type Conversion = (objects: readonly JsonObject[]) => Steps<readonly JsonObject[]>;
 
 /**
  * Removes from a merged object the fields that its manager applied before and no longer applies, unless another owner has them.
  * `last`: the fields applied before; the first of `owners` is in the version of `last`.
  */
-export function prune(
+export function* prune(
   merged: JsonObject,
   last: FieldSet,
   shape: Shape,
   owners: readonly OwnedFields[],
-): JsonObject {
+): Steps<JsonObject> {
   if (isEmpty(last)) return merged;
   const dropped = withStructs(last, shape);
   let pruned = asObject(removeFields(merged, dropped, shape));
-  for (const owner of owners)
-    pruned = owner.convertBack(restore(owner.convert(merged), owner.convert(pruned), owner));
+  for (const owner of owners) {
+    const [whole = merged, cut = pruned] = yield* owner.convert([merged, pruned]);
+    const [back = pruned] = yield* owner.convertBack([restore(whole, cut, owner)]);
+    pruned = back;
+  }
   const gone = difference(membersOf(merged, shape), membersOf(pruned, shape));
   return asObject(removeFields(merged, intersection(gone, dropped), shape));
 }

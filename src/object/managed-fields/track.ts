@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../../api/object-meta.ts';
-import { atOnce, type Steps } from '../../util/concurrency.ts';
+import { atOnce, type Steps, waitFor } from '../../util/concurrency.ts';
 import { equal } from '../equality.ts';
 import { type Changes, compare, everythingNewIn } from './compare.ts';
 import {
@@ -30,9 +30,21 @@ import { emptyObject, type Shape } from './shape.ts';
 export interface OwnedVersion {
   readonly apiVersion: string;
   readonly shape: Shape;
-  /** From the form in which the object is given to {@link trackUpdate} to this version's form. */
-  convert(object: JsonObject): JsonObject;
-  convertBack(object: JsonObject): JsonObject;
+  /**
+   * From the form in which objects are given to {@link trackUpdate} to this version's form. Only another version than the writer's
+   * may have to be waited for: a webhook may convert to it.
+   */
+  convert(objects: readonly JsonObject[]): Converted;
+  convertBack(objects: readonly JsonObject[]): Converted;
+}
+
+export type Converted = readonly JsonObject[] | Promise<readonly JsonObject[]>;
+
+/** Objects in a version that needs no waiting for, which is the writer's. */
+function inOwn({ apiVersion, convert }: OwnedVersion, object: JsonObject): JsonObject {
+  const converted = convert([object]);
+  if (converted instanceof Promise) throw new Error(`${apiVersion} is written, and objects are not in it`);
+  return converted[0] ?? object;
 }
 
 /** The facts about a write that decide about ownership. */
@@ -90,14 +102,25 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
     delete object.metadata.managedFields;
     return;
   }
-  const changes = changesBetween(old, object, writing.version, writing.reset);
+  const changes = changesOfWriter(old, object, writing);
   yield;
   const unchanged = isEmpty(changes.written) && isEmpty(changes.removed);
-  if (unchanged && sent === undefined && known !== undefined) object.metadata.managedFields = known;
-  else {
-    const left = yield* ownersAfterUpdate(owners, changes, { object, old, writing });
+  if (unchanged && sent === undefined && known !== undefined) {
+    object.metadata.managedFields = known;
+    return;
+  }
+  try {
+    const left = yield* ownersAfterUpdate(
+      owners,
+      changes,
+      new VersionedChanges({ object, old, writing }, changes),
+    );
     yield;
     setOwners(object, capUpdaters(left));
+  } catch (error) {
+    if (!(error instanceof Unconverted)) throw error;
+    // A write does not wait until another version can be had; who owned what is lost with it, as in Kubernetes.
+    delete object.metadata.managedFields;
   }
 }
 
@@ -113,7 +136,7 @@ function moveOwnersLast(metadata: ObjectMeta): void {
 
 /** The fields that the creator of an object owns. Objects with the same fields share one set. */
 function newFields(object: ApiObject, { version, reset }: Writing): FieldSet {
-  const everything = everythingNewIn(version.convert(object), version.shape);
+  const everything = everythingNewIn(inOwn(version, object), version.shape);
   let known = ownFields.get(everything);
   if (known?.reset !== reset) {
     known = { reset, fields: sorted(withoutServerFields(without(everything, reset))) };
@@ -145,17 +168,20 @@ function ownersFromRequest(
   return owners === undefined || owners.length === 0 ? (parseOwners(known, false) ?? []) : owners;
 }
 
-function changesBetween(
+function changesOfWriter(
   old: ApiObject | undefined,
   object: ApiObject,
-  { shape, convert }: OwnedVersion,
-  reset: FieldSet,
+  { version, reset }: Writing,
 ): Changes {
-  const after = convert(object);
-  const before = old === undefined ? blank(shape) : convert(old);
-  const { written, removed } = compare(before, after, shape);
-  return { written: without(written, reset), removed: without(removed, reset) };
+  const { shape } = version;
+  const before = old === undefined ? blank(shape) : inOwn(version, old);
+  return restrict(compare(before, inOwn(version, object), shape), reset);
 }
+
+export const restrict = ({ written, removed }: Changes, reset: FieldSet): Changes => ({
+  written: without(written, reset),
+  removed: without(removed, reset),
+});
 
 const blank = (shape: Shape): JsonObject => (shape.kind === 'struct' ? emptyObject(shape.schema) : {});
 
@@ -165,22 +191,82 @@ export function withoutOwners(object: ApiObject): ApiObject {
 }
 
 interface Update {
-  readonly object: ApiObject;
-  readonly old: ApiObject | undefined;
+  readonly object: JsonObject;
+  readonly old: JsonObject | undefined;
   readonly writing: Writing;
 }
 
-function* ownersAfterUpdate(owners: readonly Owner[], changes: Changes, update: Update): Steps<Owner[]> {
+/** An object could not be had in the version of one of its owners. */
+export class Unconverted extends Error {
+  constructor(what: string, cause: unknown) {
+    super(`failed to convert ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.name = 'Unconverted';
+  }
+}
+
+/** The changes of one write in the terms of each version that has owners. */
+export class VersionedChanges {
+  readonly #update: Update;
+  /** Undefined for a version that no longer exists. */
+  readonly #known = new Map<string, Changes | undefined>();
+
+  /** `own`: in the version of the writer, if they are known. */
+  constructor(update: Update, own?: Changes) {
+    this.#update = update;
+    if (own !== undefined) this.#known.set(update.writing.version.apiVersion, own);
+  }
+
+  get writing(): Writing {
+    return this.#update.writing;
+  }
+
+  /** @throws Unconverted */
+  *in(apiVersion: string): Steps<Changes | undefined> {
+    if (!this.#known.has(apiVersion)) this.#known.set(apiVersion, yield* this.#find(apiVersion));
+    return this.#known.get(apiVersion);
+  }
+
+  *#find(apiVersion: string): Steps<Changes | undefined> {
+    const { object, old, writing } = this.#update;
+    const version = writing.findVersion(apiVersion);
+    if (version === undefined) return undefined;
+    const own = this.#known.get(writing.version.apiVersion);
+    if (own !== undefined && version.shape === writing.version.shape) return own;
+    const [before, after] = yield* converted(version, old, object);
+    return restrict(compare(before, after, version.shape), writing.reset);
+  }
+}
+
+/** @throws Unconverted */
+function* converted(
+  { shape, convert }: OwnedVersion,
+  old: JsonObject | undefined,
+  object: JsonObject,
+): Steps<[before: JsonObject, after: JsonObject]> {
+  try {
+    const made = convert(old === undefined ? [object] : [old, object]);
+    const objects = made instanceof Promise ? yield* waitFor(made) : made;
+    return [old === undefined ? blank(shape) : (objects[0] ?? {}), objects.at(-1) ?? {}];
+  } catch (error) {
+    throw new Unconverted('old object', error);
+  }
+}
+
+function* ownersAfterUpdate(
+  owners: readonly Owner[],
+  changes: Changes,
+  versions: VersionedChanges,
+): Steps<Owner[]> {
   const taken = withoutServerFields(changes.written);
   yield;
-  if (isEmpty(taken)) return yield* afterLosses(owners, changes, update);
-  const writer = toWriter(update.writing, taken);
+  if (isEmpty(taken)) return yield* afterLosses(owners, versions);
+  const writer = toWriter(versions.writing, taken);
   const own = owners.find((owner) => isSameOwner(owner, writer));
   if (own !== undefined && keepsAll(own, changes, taken)) {
     const others = owners.filter((owner) => !isSameOwner(owner, writer));
-    return [...(yield* afterLosses(others, changes, update)), { ...writer, fields: own.fields }];
+    return [...(yield* afterLosses(others, versions)), { ...writer, fields: own.fields }];
   }
-  const left = yield* afterLosses(owners, changes, update);
+  const left = yield* afterLosses(owners, versions);
   yield;
   return withOwner(left, { ...writer, fields: union(fieldsOwnedBy(left, writer), taken) });
 }
@@ -189,24 +275,14 @@ function* ownersAfterUpdate(owners: readonly Owner[], changes: Changes, update: 
 const keepsAll = ({ fields }: Owner, { written, removed }: Changes, taken: FieldSet): boolean =>
   includes(fields, taken) && !overlaps(fields, removed) && !overlaps(fields, difference(written, taken));
 
-function* afterLosses(owners: readonly Owner[], changes: Changes, update: Update): Steps<Owner[]> {
+function* afterLosses(owners: readonly Owner[], versions: VersionedChanges): Steps<Owner[]> {
   const left: Owner[] = [];
   for (const owner of owners) {
-    const theirs = changesFor(owner, changes, update);
+    const theirs = yield* versions.in(owner.apiVersion);
     yield;
     if (theirs !== undefined) left.push(loseFields(owner, theirs));
   }
   return left;
-}
-
-/** The changes in the terms of another owner's version; undefined for a version that no longer exists. */
-function changesFor(owner: Owner, changes: Changes, { object, old, writing }: Update): Changes | undefined {
-  if (owner.apiVersion === writing.version.apiVersion) return changes;
-  const version = writing.findVersion(owner.apiVersion);
-  if (version === undefined) return undefined;
-  return version.shape === writing.version.shape
-    ? changes
-    : changesBetween(old, object, version, writing.reset);
 }
 
 export function loseFields(owner: Owner, { written, removed }: Changes): Owner {

@@ -1,32 +1,48 @@
+import { runTogether } from '../../util/concurrency.ts';
 import { FollowedFiles } from '../../util/followed-files.ts';
 import { aborted } from '../../util/pause.ts';
-import { type EncryptionRule, parseEncryptionConfig } from './config.ts';
+import { type EncryptionRule, type KmsConfig, parseEncryptionConfig } from './config.ts';
 import { Encryption, ProviderRules } from './encryption.ts';
+import { GrpcKmsClient, type KmsClient } from './kms-client.ts';
+import { KmsProvider } from './kms-provider.ts';
 
 export interface EncryptionFileOptions {
   readonly path: string;
   /** Whether a file that changes takes effect. */
   readonly reloads: boolean;
   readonly everyMs?: number;
+  readonly connect?: (config: KmsConfig) => KmsClient;
 }
 
-export interface ReloadReport {
+export interface EncryptionReport {
   /** Resolves when it is in effect. */
   onReload(): Promise<void> | void;
   /** The file that is in effect stays so. */
   onError(error: unknown): void;
+  /** What could not be read may be readable now. */
+  onRecovery(): void;
+}
+
+/** One file, with the plugins that it names. */
+interface Generation {
+  readonly rules: ProviderRules;
+  readonly plugins: readonly KmsProvider[];
 }
 
 /** Encryption as a file says, and as it says later where that is wished. */
 export class EncryptionFile {
   readonly encoding: Encryption;
+  readonly reloads: boolean;
   readonly #file: FollowedFiles<readonly EncryptionRule[]>;
-  readonly #reloads: boolean;
-  #report: ReloadReport = { onReload: () => {}, onError: () => {} };
+  readonly #connect: (config: KmsConfig) => KmsClient;
+  #generation: Generation;
+  #replaced = new AbortController();
+  #report: EncryptionReport = { onReload: () => {}, onError: () => {}, onRecovery: () => {} };
 
   /** @throws Error, one line that names what is wrong with the file */
-  constructor({ path, reloads, everyMs }: EncryptionFileOptions) {
-    this.#reloads = reloads;
+  constructor({ path, reloads, everyMs, connect }: EncryptionFileOptions) {
+    this.reloads = reloads;
+    this.#connect = connect ?? ((config) => new GrpcKmsClient(config));
     this.#file = new FollowedFiles({
       paths: [path],
       make: ([text = '']) => parseEncryptionConfig(text),
@@ -34,27 +50,74 @@ export class EncryptionFile {
       onError: (error) => this.#report.onError(error),
       ...(everyMs === undefined ? {} : { everyMs }),
     });
-    this.encoding = new Encryption(this.#toRules(this.#file.current));
+    this.#generation = this.#create(this.#file.current);
+    this.encoding = new Encryption(this.#generation.rules);
   }
 
-  /** Who is told of reloads, from now on. */
-  report(report: ReloadReport): void {
+  /** In the order of the file. */
+  get plugins(): readonly KmsProvider[] {
+    return this.#generation.plugins;
+  }
+
+  /** Who is told, from now on. */
+  report(report: EncryptionReport): void {
     this.#report = report;
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    if (this.#reloads) await this.#file.run(signal);
-    else await aborted(signal);
+  /** Resolves when every plugin has been asked once, however it answered. */
+  async ask(): Promise<void> {
+    await Promise.all(this.plugins.map((plugin) => plugin.refresh()));
   }
 
+  /** Lets go of the plugins, where `run` was not called. */
+  close(): void {
+    for (const plugin of this.plugins) plugin.close();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const loops = [(either: AbortSignal) => this.#runPlugins(either)];
+    if (this.reloads) loops.push((either) => this.#file.run(either));
+    await runTogether(loops, signal);
+  }
+
+  /** Those of the file that is in effect, until the next one is. */
+  async #runPlugins(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const either = AbortSignal.any([signal, this.#replaced.signal]);
+      await Promise.all([aborted(either), ...this.plugins.map((plugin) => plugin.run(either))]);
+    }
+  }
+
+  /** @throws Error when a plugin of the new file is not well: the one before stays in effect */
   async #replace(rules: readonly EncryptionRule[]): Promise<void> {
-    this.encoding.replace(this.#toRules(rules));
+    const next = this.#create(rules);
+    try {
+      for (const plugin of next.plugins) await plugin.assertWell(NOW);
+    } catch (error) {
+      for (const plugin of next.plugins) plugin.close();
+      throw error;
+    }
+    this.#generation = next;
+    this.encoding.replace(next.rules);
+    const before = this.#replaced;
+    this.#replaced = new AbortController();
+    before.abort();
     await this.#report.onReload();
   }
 
-  #toRules(rules: readonly EncryptionRule[]): ProviderRules {
-    return new ProviderRules(rules, () => {
-      throw new Error('KMS is not served');
-    });
+  #create(rules: readonly EncryptionRule[]): Generation {
+    const plugins: KmsProvider[] = [];
+    const connect = (config: KmsConfig): KmsProvider => {
+      const plugin = new KmsProvider({
+        name: config.name,
+        client: this.#connect(config),
+        onRecovery: () => this.#report.onRecovery(),
+      });
+      plugins.push(plugin);
+      return plugin;
+    };
+    return { rules: new ProviderRules(rules, connect), plugins };
   }
 }
+
+const NOW = { well: 0, unwell: 0 };

@@ -198,7 +198,9 @@ export class CommitLane {
   async #endBackends({ client }: Connection, deadlineMs: number): Promise<void> {
     const untilMs = Math.min(Date.now() + BACKEND_END_MS, deadlineMs);
     do {
-      const { rows } = await client.query(END_BACKENDS, [toApplicationName(this.#purpose)]);
+      const { rows } = await client.query(END_BACKENDS, [
+        toApplicationName(this.#purpose, this.#options.schema),
+      ]);
       if (rows.length === 0) return;
       await pause(BACKEND_POLL_MS, this.#progress.closing);
     } while (Date.now() < untilMs && !this.#progress.closing.aborted);

@@ -1,5 +1,6 @@
 import { pause } from '../../util/pause.ts';
 import { correctClock } from './clock.ts';
+import { type ClusterSchema, inSchema } from './cluster-schema.ts';
 import { type Connection, type Database, type DatabaseSource, withoutTimeouts } from './connection.ts';
 import { fillObjects } from './filler.ts';
 import { listMigrations, migrate } from './migrate.ts';
@@ -24,6 +25,7 @@ export interface CompactorOptions {
   readonly database: DatabaseSource;
   /** A connection of its own, for migrations and indexes. */
   readonly connect: () => Promise<Connection>;
+  readonly schema: ClusterSchema | undefined;
   /** 0: never compact here. */
   readonly intervalMs: number;
   readonly onError: (error: unknown) => void;
@@ -153,13 +155,14 @@ export class Compactor {
   /** What waited for servers of an older version to end. */
   async #finishMigrations(): Promise<void> {
     if (this.#hasAllMigrations) return;
-    const migrations = readMigrations();
+    const { schema } = this.#options;
+    const migrations = inSchema(readMigrations(), schema);
     const { client, close } = await this.#options.connect();
     try {
       if (!(await mayMigrate(client)))
-        return this.#leaveMigrations(await findLeftMigrations(client, migrations));
-      await migrate(client, migrations, { patienceMs: 0 });
-      const listed = await listMigrations(client, migrations);
+        return this.#leaveMigrations(await findLeftMigrations(client, migrations, schema));
+      await migrate(client, migrations, { patienceMs: 0, schema });
+      const listed = await listMigrations(client, migrations, { schema });
       this.#hasAllMigrations = listed.every(({ state }) => state === 'applied');
     } finally {
       await close();

@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { assertSchema, type ClusterSchema, searchPath } from './cluster-schema.ts';
 import {
   describeEncryption,
   explainRefusal,
@@ -25,6 +26,8 @@ export interface ConnectionOptions extends TlsFiles {
   readonly poolSize: number;
   /** Which host worked last. */
   readonly hosts?: Hosts;
+  /** Where the cluster is kept, when there may be others in the database. */
+  readonly schema?: ClusterSchema | undefined;
   /** What each connection is held against. Absent where there may be no schema yet. */
   readonly history?: KnownHistory;
 }
@@ -76,7 +79,7 @@ export function toClientConfig(
     ...{ host, port, user, database },
     password: () => password.read(),
     ssl: tlsConfig(handshake, target, options),
-    application_name: toApplicationName(purpose),
+    application_name: toApplicationName(purpose, options.schema),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_DELAY_MS,
@@ -84,9 +87,12 @@ export function toClientConfig(
   };
 }
 
-/** Who looks at a database's connections sees what they are for, and which migrations their servers know. */
-export const toApplicationName = (purpose: string): string =>
-  `pg-apiserver ${purpose} (schema ${newestMigration()})`;
+/**
+ * Who looks at a database's connections sees what they are for, which migrations their servers know, and which of several clusters
+ * they are of. Of at most 63 bytes.
+ */
+export const toApplicationName = (purpose: string, schema?: ClusterSchema): string =>
+  `pg-apiserver ${purpose} (schema ${newestMigration()}${schema === undefined ? '' : `, cluster ${schema.tag}`})`;
 
 /** A connection of our own, for what must not wait for one of the pool. */
 export interface Connection {
@@ -238,7 +244,8 @@ async function connectBy(
   try {
     await client.connect();
     const prepares = await hasSessionOfItsOwn(client);
-    await beginSession(client, route.target.host, { prepares, access, ...SESSION_BOUNDS });
+    const { schema } = options;
+    await beginSession(client, route.target.host, { prepares, access, schema, ...SESSION_BOUNDS });
     await options.history?.assure(client);
     const { stream } = client.connection;
     const encryption = describeEncryption(route.handshake, stream, route.target, options);
@@ -270,6 +277,7 @@ const SESSION_BOUNDS: SessionBounds = { statementMs: STATEMENT_TIMEOUT_MS, lockM
 interface SessionWish extends SessionBounds {
   readonly prepares: boolean;
   readonly access: Access;
+  readonly schema: ClusterSchema | undefined;
 }
 
 /**
@@ -285,12 +293,14 @@ async function beginSession(client: pg.ClientBase, host: string, wish: SessionWi
   if (wish.access !== 'standby' && isStandby) throw readOnly(`${host} is a standby`);
   if (wish.access === 'writes' && rows[0]?.readonly === 'on') throw readOnly(`${host} is read-only`);
   if (wish.prepares) await client.query(sessionSettings(wish));
+  else if (wish.schema !== undefined) await assertSchema(client, wish.schema);
 }
 
 const readOnly = (message: string): Error => Object.assign(new Error(message), { code: READ_ONLY });
 
-const sessionSettings = ({ statementMs, lockMs }: SessionBounds): string =>
+const sessionSettings = ({ statementMs, lockMs, schema }: SessionWish): string =>
   [
+    ...(schema === undefined ? [] : [searchPath(schema)]),
     `SET statement_timeout = ${statementMs}`,
     `SET lock_timeout = ${lockMs}`,
     `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
@@ -330,6 +340,7 @@ export interface PoolShape extends SessionBounds {
 export function createPool(options: ConnectionOptions, route: FoundRoute, shape: PoolShape): pg.Pool {
   const { purpose, size, connectMs, access = 'reads', ...bounds } = shape;
   const { prepares } = route;
+  const { schema } = options;
   const pool = new pg.Pool({
     ...toClientConfig(route, options, purpose),
     max: size,
@@ -337,8 +348,8 @@ export function createPool(options: ConnectionOptions, route: FoundRoute, shape:
     idleTimeoutMillis: 30_000,
     query_timeout: bounds.statementMs + ANSWER_MARGIN_MS,
     verify: (client, done) => {
-      const begin = beginSession(client, route.target.host, { prepares, access, ...bounds }).then(() =>
-        options.history?.assure(client),
+      const begin = beginSession(client, route.target.host, { prepares, access, schema, ...bounds }).then(
+        () => options.history?.assure(client),
       );
       begin.then(
         () => done(),

@@ -3,6 +3,7 @@ import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
+import type { ClusterSchema } from './cluster-schema.ts';
 import type { Condition } from './condition.ts';
 import type { KnownHistory } from './known-history.ts';
 import type { PostgresReader } from './reader.ts';
@@ -64,6 +65,7 @@ export class PostgresFeed implements ChangeFeed {
   readonly #condition: Condition;
   readonly #tell: (line: string) => void;
   readonly #history: KnownHistory;
+  readonly #schema: ClusterSchema | undefined;
   #state: FeedState = {
     mode: 'starting',
     source: undefined,
@@ -80,11 +82,13 @@ export class PostgresFeed implements ChangeFeed {
     sources: TailSources;
     condition: Condition;
     history: KnownHistory;
+    schema: ClusterSchema | undefined;
     /** One line for the log, of what may last. */
     tell: (line: string) => void;
   }) {
     this.#reader = options.reader;
     this.#history = options.history;
+    this.#schema = options.schema;
     this.#sources = options.sources;
     this.#condition = options.condition;
     this.#tell = options.tell;
@@ -184,7 +188,7 @@ export class PostgresFeed implements ChangeFeed {
     try {
       const config = await source.clientConfig();
       const handlers = {
-        ...{ check: source.check, onSlot },
+        ...{ schema: this.#schema, check: source.check, onSlot },
         onChanges: (changes: readonly LoggedChange[]) => visible.take(changes),
       };
       const snapshots = new StandbySnapshots(this.#reader, slot.signal);

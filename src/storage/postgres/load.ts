@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
-import type pg from 'pg';
+import pg from 'pg';
+import { ALL_RESOURCES, type ResourceSet } from '../resource-set.ts';
 import type { StoredObject } from '../revision-log.ts';
 import { BinaryRows } from './binary-rows.ts';
 import {
@@ -19,12 +20,12 @@ import { Slab } from './slab.ts';
  * and 0.55 s when they have their bytes. In the order of their keys it would be 1.1 s, and the log read here and there. One
  * statement, so that one whose bytes are brought meanwhile is not missed.
  */
-const COPY = `
+const copyText = (which: string): string => `
   COPY (
     (
       SELECT api_group, resource, namespace, name, uid, revision, object, encoded, media_type
       FROM objects
-      WHERE object IS NOT NULL OR encoded IS NOT NULL
+      WHERE (object IS NOT NULL OR encoded IS NOT NULL) AND ${which}
       ORDER BY api_group, resource, namespace, name
     )
     UNION ALL
@@ -32,7 +33,7 @@ const COPY = `
     FROM (
       SELECT api_group, resource, namespace, name, uid, revision
       FROM objects
-      WHERE object IS NULL AND encoded IS NULL
+      WHERE object IS NULL AND encoded IS NULL AND ${which}
       ORDER BY revision
     ) o
     LEFT JOIN LATERAL (
@@ -72,6 +73,7 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 export async function copyLive(
   { client, socket }: LoadConnection,
   batch: (objects: readonly StoredObject[]) => void,
+  which: ResourceSet = ALL_RESOURCES,
 ): Promise<void> {
   // The index has the order; whole objects are never to be sorted, whatever statistics say how many have their bytes.
   await client.query('SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off');
@@ -82,7 +84,7 @@ export async function copyLive(
     isPlain ? (bytes, from, to) => bytes.subarray(from, to) : (bytes, from, to) => slab.copy(bytes, from, to),
   );
   await new Promise<void>((resolve, reject) => {
-    const copy = new CopyOut(COPY, {
+    const copy = new CopyOut(copyText(toCondition(which)), {
       onRow: (bytes, from, to) => rows.read(bytes, from, to),
       onEnd: (error) => (error === undefined ? resolve() : reject(error)),
     });
@@ -90,6 +92,15 @@ export async function copyLive(
     client.query(copy);
   }).finally(() => socket.divert(undefined));
   rows.flush();
+}
+
+/** COPY takes no values, so they are in the text. */
+function toCondition({ kind, resources }: ResourceSet): string {
+  const listed = resources.map(
+    ({ group, resource }) => `(${pg.escapeLiteral(group)}, ${pg.escapeLiteral(resource)})`,
+  );
+  if (listed.length === 0) return kind === 'only' ? 'false' : 'true';
+  return `(api_group, resource) ${kind === 'only' ? 'IN' : 'NOT IN'} (${listed.join(', ')})`;
 }
 
 /** What `pg` calls on what it was given to submit. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { type ClusterSchema, ensureSchema } from './cluster-schema.ts';
 import { withoutTimeouts } from './connection.ts';
 import { besideOf, type Migration, type MigrationStep, stepsOf } from './migration.ts';
 import { prepare, tables } from './prepared.ts';
@@ -13,6 +14,8 @@ export interface MigrateOptions {
   readonly say?: (line: string) => void;
   /** Who is to own a schema that is not there yet; the user, unless told. What there is has an owner, and new things get the same. */
   readonly owner?: string;
+  /** Made where it is missing. */
+  readonly schema?: ClusterSchema | undefined;
 }
 
 /** Half an hour: as long as a backup may be reading what is to change. */
@@ -35,15 +38,22 @@ export async function migrate(
   migrations: readonly Migration[],
   options: MigrateOptions = {},
 ): Promise<string[]> {
-  const { to, owner, say = () => {} } = options;
-  await inTransaction(client, () => prepareNotes(client), owner);
+  const { to, owner, schema, say = () => {} } = options;
+  await inTransaction(
+    client,
+    async () => {
+      await ensureSchema(client, schema);
+      await prepareNotes(client);
+    },
+    owner,
+  );
   const applied = await readApplied(client);
   assertKnown(applied, migrations);
   assertAhead(to, applied, migrations);
   const done: string[] = [];
   for (const migration of migrations.filter(({ id }) => id <= (to ?? id))) {
     if ((await readApplied(client)).has(migration.id)) continue;
-    const older = await findOlderServers(client, migration);
+    const older = await findOlderServers(client, migration, schema);
     if (older > 0) {
       say(
         `migration ${migration.id} (${migration.name}) waits for ${older} connections of an older version to end`,
@@ -74,7 +84,7 @@ export interface ListedMigration extends Pick<Migration, 'id' | 'name'> {
 export async function listMigrations(
   client: pg.ClientBase,
   migrations: readonly Migration[],
-  to?: number,
+  { to, schema }: Pick<MigrateOptions, 'to' | 'schema'> = {},
 ): Promise<ListedMigration[]> {
   const applied = (await hasNotes(client)) ? await readApplied(client) : new Map<number, AppliedMigration>();
   assertKnown(applied, migrations);
@@ -84,7 +94,7 @@ export async function listMigrations(
   for (const migration of migrations) {
     const { id, name } = migration;
     const isApplied = applied.has(id);
-    if (!isApplied && (await findOlderServers(client, migration)) > 0)
+    if (!isApplied && (await findOlderServers(client, migration, schema)) > 0)
       state = 'waits for servers of an older version to end';
     listed.push({ id, name, state: isApplied ? 'applied' : state, beside: besideOf(migration) });
   }
@@ -142,8 +152,13 @@ function assertAhead(
 }
 
 /** Connections of servers that may not run beside it. Ours say what they know; those of the versions before 30 do not. */
-async function findOlderServers(client: pg.ClientBase, migration: Migration): Promise<number> {
-  const { rows } = await client.query<{ older: string }>(OLDER_SERVERS, [besideOf(migration)]);
+async function findOlderServers(
+  client: pg.ClientBase,
+  migration: Migration,
+  schema: ClusterSchema | undefined,
+): Promise<number> {
+  const values = [besideOf(migration), schema?.tag ?? null];
+  const { rows } = await client.query<{ older: string }>(OLDER_SERVERS, values);
   return Number(rows[0]?.older ?? 0);
 }
 
@@ -151,7 +166,8 @@ const OLDER_SERVERS = `
   SELECT count(*) AS older
   FROM pg_stat_activity
   WHERE datname = current_database() AND application_name LIKE 'pg-apiserver %' AND pid <> pg_backend_pid()
-    AND coalesce(substring(application_name FROM 'schema (\\d+)')::int, 22) < $1`;
+    AND coalesce(substring(application_name FROM 'schema (\\d+)')::int, 22) < $1
+    AND substring(application_name FROM 'cluster ([0-9a-f]{8})') IS NOT DISTINCT FROM $2`;
 
 /** Answers whether it was applied here; another server may have been quicker. */
 async function applyPatiently(

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GroupResource } from '../../api/names.ts';
 import type { ObjectView, ObjectViews } from '../object-views.ts';
+import { type ClusterSchema, VIEWS_SCHEMA } from './cluster-schema.ts';
 import type { DatabaseSource } from './connection.ts';
 
 /** Raised when the views of older servers must be made anew. */
@@ -9,21 +10,26 @@ const FORM = 1;
 const LIST = `
   SELECT DISTINCT substring(obj_description(c.oid, 'pg_class') FROM '^Objects of (\\S+) \\(') AS resource
   FROM pg_class c
-  WHERE c.relnamespace = to_regnamespace('crd') AND c.relkind = 'v'`;
+  WHERE c.relnamespace = to_regnamespace($1) AND c.relkind = 'v'`;
 const PUT = 'SELECT put_custom_resource_view($1, $2, $3, $4) AS outcome';
 const DROP = 'SELECT drop_custom_resource_view($1, $2) AS outcome';
 
-/** Views in the schema crd (migrations/0048). */
+/** Views in the schema crd, or the one that a cluster of several has in its place (migrations/0048). */
 export class PostgresObjectViews implements ObjectViews {
   readonly #database: DatabaseSource;
+  readonly #schema: string;
 
-  constructor(database: DatabaseSource) {
+  constructor(database: DatabaseSource, cluster: ClusterSchema | undefined) {
     this.#database = database;
+    this.#schema = cluster?.views ?? VIEWS_SCHEMA;
   }
 
   async list(): Promise<readonly string[]> {
     const { pool } = await this.#database();
-    const { rows } = await pool.query<{ resource: string | null }>({ text: LIST });
+    const { rows } = await pool.query<{ resource: string | null }>({
+      text: LIST,
+      values: [this.#schema],
+    });
     return rows.flatMap(({ resource }) => (resource === null ? [] : [resource]));
   }
 

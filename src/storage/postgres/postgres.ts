@@ -1,3 +1,4 @@
+import type { GroupResource } from '../../api/names.ts';
 import { createReminder } from '../../util/reminder.ts';
 import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { PostgresAllocations } from './allocations.ts';
@@ -13,6 +14,7 @@ import { KnownHistory } from './known-history.ts';
 import { connectToLoad } from './load.ts';
 import { PostgresObjectViews } from './object-views.ts';
 import { type PoolState, Pools } from './pools.ts';
+import { COUNT_OBJECTS } from './queries.ts';
 import { ReadServers, type ReadServersState } from './read-servers.ts';
 import { PostgresReader } from './reader.ts';
 import { PostgresServerLeases } from './server-leases.ts';
@@ -38,6 +40,11 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly sealer?: KeySealer;
 }
 
+export interface ObjectCount {
+  readonly resource: GroupResource;
+  readonly objects: number;
+}
+
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
 export interface PostgresLog {
   readonly committer: BatchingCommitter;
@@ -54,6 +61,8 @@ export interface PostgresLog {
   /** Connections for all but commits and the stream, now. */
   pool(): PoolState;
   readServers(): ReadServersState;
+  /** Live objects by resource. It takes as long as there are many. */
+  countObjects(): Promise<readonly ObjectCount[]>;
   /** Of the whole database on disk. */
   sizeBytes(): Promise<number>;
   /** Resolves when the database answers. @throws what it said instead */
@@ -92,12 +101,13 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
       reader,
       sources: { primary, standbys: () => readServers.tailSources() },
       condition: new Condition('the stream of changes', onTrouble),
-      history,
+      ...{ history, schema: options.schema },
       tell: remind,
     }),
     compactor: new Compactor({
       database: upkeep,
       connect: () => connectWritable(options, 'migrations'),
+      schema: options.schema,
       intervalMs: options.compactionIntervalMs,
       onError: (error) => remind(`compaction: ${describeTrouble(error)}`),
       onTrouble,
@@ -108,9 +118,17 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     leases: new PostgresServerLeases(upkeep),
     workLeases: new PostgresWorkLeases(upkeep),
     signingKeys: new PostgresSigningKeys(upkeep, given.sealer ?? createKeySealer(undefined)),
-    views: new PostgresObjectViews(upkeep),
+    views: new PostgresObjectViews(upkeep, options.schema),
     pool: () => pools.state(),
     readServers: () => readServers.state,
+    countObjects: async () => {
+      const { pool } = await upkeep();
+      const rows = await COUNT_OBJECTS.run(pool, {});
+      return rows.map(({ group, resource, objects }) => ({
+        resource: { group, resource },
+        objects: Number(objects),
+      }));
+    },
     sizeBytes: async () => {
       const { pool } = await upkeep();
       const text = 'SELECT pg_database_size(current_database()) AS bytes';

@@ -166,6 +166,13 @@ export const GET = prepare(
   'get',
 );
 
+export const COUNT_OBJECTS = prepare(() =>
+  tables
+    .selectFrom('objects')
+    .select(['api_group as group', 'resource', sql<string>`count(*)`.as('objects')])
+    .groupBy(['api_group', 'resource']),
+);
+
 export interface ScopeValues {
   readonly group: string;
   readonly resource: string;

@@ -1,5 +1,6 @@
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, parsePosition, type Scope } from '../key.ts';
+import type { ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import type {
   ChangeQuery,
@@ -134,8 +135,8 @@ export class PostgresReader implements RevisionReader {
     return row === undefined ? undefined : toStoredObject(row);
   }
 
-  async loadCurrent(begin: Begin, batch: TakeBatch): Promise<void> {
-    if (await this.#loadFromReadServer(begin, batch)) return;
+  async loadCurrent(begin: Begin, batch: TakeBatch, which?: ResourceSet): Promise<void> {
+    if (await this.#loadFromReadServer(begin, batch, which)) return;
     const connection = await this.#sources.connectToLoad().catch(rethrow);
     const { client } = connection;
     try {
@@ -143,7 +144,7 @@ export class PostgresReader implements RevisionReader {
       const [row] = await CURRENT_REVISION.run(client, { seen: String(NO_REVISION) });
       const revision = toRevision(row?.revision ?? 0);
       begin(revision);
-      await copyLive(connection, batch);
+      await copyLive(connection, batch, which);
       await client.query('COMMIT');
       this.#history.readUpTo(revision, toRevision(row?.epoch ?? 0));
     } catch (error) {
@@ -157,14 +158,14 @@ export class PostgresReader implements RevisionReader {
    * A standby may be ahead of what is visible at the primary, whose commits wait for other standbys: what was loaded counts once
    * it is visible there too, and no new epoch has begun meanwhile.
    */
-  async #loadFromReadServer(begin: Begin, batch: TakeBatch): Promise<boolean> {
+  async #loadFromReadServer(begin: Begin, batch: TakeBatch, which?: ResourceSet): Promise<boolean> {
     const { readServers } = this.#sources;
     if (readServers.isEmpty) return false;
     const upTo = await this.currentRevision();
     const { epoch } = this.#history;
     const loaded = await readServers.load({ upTo, after: upTo }, async (connection, revision) => {
       begin(revision);
-      await copyLive(connection, batch);
+      await copyLive(connection, batch, which);
       return revision;
     });
     if (loaded === undefined) return false;

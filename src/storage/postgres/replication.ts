@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { LogicalReplicationService, PgoutputPlugin } from 'pg-logical-replication';
 import { toRevision } from '../revision.ts';
+import { type ClusterSchema, PUBLICATION, searchPath } from './cluster-schema.ts';
 import type { Queryable } from './prepared.ts';
 import { type LoggedChange, NO_JSON, toVerb } from './rows.ts';
 
@@ -12,6 +14,8 @@ import { type LoggedChange, NO_JSON, toVerb } from './rows.ts';
  */
 
 export interface ReplicationHandlers {
+  /** Whose changes, where the database has several clusters. */
+  readonly schema: ClusterSchema | undefined;
   /** When it is connected, and again when the slot exists. @throws Error when this host's changes are not wanted */
   check(client: Queryable): Promise<void>;
   /** The slot exists: whatever commits from now on will be streamed. Streaming begins when this resolves. */
@@ -20,7 +24,6 @@ export interface ReplicationHandlers {
   onChanges(changes: readonly LoggedChange[]): void;
 }
 
-const PUBLICATION = 'pg_apiserver_revisions';
 /** PostgreSQL sends a keepalive at half of wal_sender_timeout; we ask for one when none has come for longer. */
 const PING_AFTER_MS = 10_000;
 const SILENT_AFTER_MS = 30_000;
@@ -46,15 +49,20 @@ type Message =
 /** Columns come in binary form: json as its text, which is copied once from the socket's buffer into the change. */
 class TemporarySlotPlugin extends PgoutputPlugin {
   readonly #slotName: string;
+  readonly #publication: string;
   readonly #handlers: ReplicationHandlers;
 
   constructor(slotName: string, handlers: ReplicationHandlers) {
-    super({ protoVersion: 1, publicationNames: [PUBLICATION] });
+    const publication = handlers.schema?.publication ?? PUBLICATION;
+    super({ protoVersion: 1, publicationNames: [publication] });
+    this.#publication = publication;
     this.#slotName = slotName;
     this.#handlers = handlers;
   }
 
   override async start(client: pg.Client): Promise<void> {
+    const { schema } = this.#handlers;
+    if (schema !== undefined) await client.query(searchPath(schema));
     await client.query(SENDER_TIMEOUT);
     await this.#handlers.check(inText(client));
     await client.query(
@@ -62,7 +70,7 @@ class TemporarySlotPlugin extends PgoutputPlugin {
     );
     await this.#handlers.check(inText(client));
     await this.#handlers.onSlot();
-    const options = `proto_version '1', publication_names '${PUBLICATION}', binary 'true'`;
+    const options = `proto_version '1', publication_names '${this.#publication}', binary 'true'`;
     await client.query(`START_REPLICATION SLOT "${this.#slotName}" LOGICAL 0/0 (${options})`);
   }
 }
@@ -90,7 +98,8 @@ export async function streamChanges(
   );
   listenEarly(service);
   const stream = new Stream(service, handlers);
-  const slotName = `pg_apiserver_${process.pid}_${Date.now().toString(36)}`;
+  // Slots have one name in all databases, and a process may read several.
+  const slotName = `pg_apiserver_${process.pid}_${Date.now().toString(36)}_${randomBytes(3).toString('hex')}`;
   let stop = (): void => {};
   // The library's promise may stay open for ever when it is stopped while it connects.
   const stopped = new Promise<void>((resolve) => {

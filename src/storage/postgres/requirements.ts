@@ -32,7 +32,7 @@ async function readFacts(client: pg.ClientBase): Promise<Facts> {
     maxConnections: number('max_connections'),
     user: row.usr ?? '',
     database: row.db ?? '',
-    schema: row.target_schema ?? 'public',
+    schema: row.target_schema ?? '',
   };
 }
 
@@ -57,7 +57,7 @@ const FACTS = `
 /** Lines for a person; empty when everything suffices. Slots that others have are not among them: changes are polled until one is free. */
 export async function findMissingRequirements(
   client: pg.ClientBase,
-  { serves }: { readonly serves: boolean },
+  { serves, makesSchema }: { readonly serves: boolean; readonly makesSchema: boolean },
 ): Promise<string[]> {
   const facts = await readFacts(client);
   const missing: string[] = [];
@@ -79,7 +79,11 @@ export async function findMissingRequirements(
         `(Amazon RDS and Aurora: GRANT rds_replication TO ${user}; Cloud SQL and Azure: ALTER ROLE ${user} REPLICATION as the administrator).`,
     );
   }
-  const grants = grantsForMigrating(facts);
+  // A schema that is not there is made, with the right that the publication needs too.
+  const grants = grantsForMigrating({
+    ...facts,
+    mayCreateTables: facts.mayCreateTables || (makesSchema && facts.schema === ''),
+  });
   if (grants.length > 0) {
     missing.push(
       'the database was not migrated yet, which this user may not do: run pg-apiserver migrate as a user who may, ' +
@@ -97,7 +101,8 @@ export async function findMissingRequirements(
 function grantsForMigrating({ user, schema, database, ...facts }: Facts): string[] {
   const to = `TO ${JSON.stringify(user)}`;
   const grants: string[] = [];
-  if (!facts.mayCreateTables) grants.push(`GRANT CREATE ON SCHEMA ${JSON.stringify(schema)} ${to}`);
+  if (!facts.mayCreateTables)
+    grants.push(`GRANT CREATE ON SCHEMA ${JSON.stringify(schema || 'public')} ${to}`);
   if (!facts.mayCreatePublication) grants.push(`GRANT CREATE ON DATABASE ${JSON.stringify(database)} ${to}`);
   return grants;
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { ClusterSchema } from './cluster-schema.ts';
 import { type ListedMigration, listMigrations } from './migrate.ts';
 import { besideOf, type Migration } from './migration.ts';
 
@@ -21,8 +22,11 @@ const MAY_MIGRATE = `
 export async function findLeftMigrations(
   client: pg.ClientBase,
   migrations: readonly Migration[],
+  schema: ClusterSchema | undefined,
 ): Promise<string | undefined> {
-  const left = (await listMigrations(client, migrations)).filter(({ state }) => state !== 'applied');
+  const left = (await listMigrations(client, migrations, { schema })).filter(
+    ({ state }) => state !== 'applied',
+  );
   const [first] = left;
   if (first === undefined) return undefined;
   const { rows } = await client.query<{ owner: string; user: string }>(OWNER);

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
+import { ensureSchema, inSchema } from './cluster-schema.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { describeDurability } from './durability.ts';
 import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-window.ts';
@@ -45,20 +46,24 @@ export async function setUpDatabase<Result>(
   use: (database: DatabaseSetup) => Promise<Result>,
   sealer: KeySealer = createKeySealer(undefined),
 ): Promise<Result> {
+  const { schema } = options;
   const { client, encryption, close } = await connectWritable(options, 'setup');
   try {
     return await use({
       encryption,
-      migrate: (setupOptions) => bringUpToDate(client, setupOptions),
+      migrate: (setupOptions) => bringUpToDate(client, { ...setupOptions, schema }),
       makeRoles: async (names, { say }) => {
         let applied: string[] = [];
         const work = async (): Promise<void> => {
-          applied = await bringUpToDate(client, { say, serves: false, owner: names.migrator });
+          applied = await bringUpToDate(client, { say, serves: false, owner: names.migrator, schema });
         };
-        await makeRoles(client, names, { migrations: readMigrations(), migrate: work, say });
+        await ensureSchema(client, schema);
+        const migrations = inSchema(readMigrations(), schema);
+        await makeRoles(client, names, { migrations, migrate: work, say });
         return applied;
       },
-      listMigrations: (to) => listMigrations(client, readMigrations(), to),
+      listMigrations: (to) =>
+        listMigrations(client, readMigrations(), { ...(to === undefined ? {} : { to }), schema }),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
       describeDurability: () => describeDurability(client),
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes, sealer),
@@ -70,12 +75,12 @@ export async function setUpDatabase<Result>(
 }
 
 async function bringUpToDate(client: pg.ClientBase, options: SetupOptions = {}): Promise<string[]> {
-  const { serves = true, say = () => {} } = options;
-  const missing = await findMissingRequirements(client, { serves });
+  const { serves = true, say = () => {}, schema } = options;
+  const missing = await findMissingRequirements(client, { serves, makesSchema: schema !== undefined });
   if (missing.length > 0) throw new Error(missing.join('\n'));
-  const migrations = readMigrations();
+  const migrations = inSchema(readMigrations(), schema);
   if (await mayMigrate(client)) return migrate(client, migrations, options);
-  const left = await findLeftMigrations(client, migrations);
+  const left = await findLeftMigrations(client, migrations, schema);
   if (left === undefined) return [];
   if (!serves) throw new Error(left);
   say(left);

@@ -3,8 +3,7 @@ import type { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 import type { Change } from '../revision-log.ts';
 import type { TakeEvent } from '../store.ts';
-import type { AppliedChange } from './applied-change.ts';
-import type { ResourceCache } from './resource-cache.ts';
+import type { FedResource } from './watched-resource.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
@@ -12,19 +11,16 @@ import type { Watcher } from './watcher.ts';
  * as a whole, with all of its watches, and another takes its place. An answer takes its objects and its revision from one
  * generation.
  */
-export class Generation {
-  readonly #caches = new Map<string, ResourceCache>();
-  readonly #createCache: (resource: GroupResource, loadedAt: Revision) => ResourceCache;
+export class Generation<Resource extends FedResource> {
+  readonly #caches = new Map<string, Resource>();
+  readonly #createCache: (resource: GroupResource, loadedAt: Revision) => Resource;
   /** All watchers. Resources know only those that have sent their initial state. */
   readonly #watchers = new Set<Watcher>();
   readonly #loadedAt: Revision;
   #applied: Revision;
   #end: StorageError | undefined;
 
-  constructor(
-    loadedAt: Revision,
-    createCache: (resource: GroupResource, loadedAt: Revision) => ResourceCache,
-  ) {
+  constructor(loadedAt: Revision, createCache: (resource: GroupResource, loadedAt: Revision) => Resource) {
     this.#loadedAt = loadedAt;
     this.#applied = loadedAt;
     this.#createCache = createCache;
@@ -39,15 +35,15 @@ export class Generation {
     return this.#end;
   }
 
-  get caches(): Iterable<ResourceCache> {
+  get caches(): Iterable<Resource> {
     return this.#caches.values();
   }
 
-  find({ group, resource }: GroupResource): ResourceCache | undefined {
+  find({ group, resource }: GroupResource): Resource | undefined {
     return this.#caches.get(`${group}/${resource}`);
   }
 
-  cacheOf({ group, resource }: GroupResource): ResourceCache {
+  cacheOf({ group, resource }: GroupResource): Resource {
     const key = `${group}/${resource}`;
     let cache = this.#caches.get(key);
     if (cache === undefined) {
@@ -59,13 +55,15 @@ export class Generation {
 
   /** Applies all changes before it tells the watchers: a read after an event sees at least the state of that event. */
   apply(changes: readonly Change[]): void {
-    const all: [ResourceCache, AppliedChange][] = [];
-    for (const change of changes) {
-      const cache = this.cacheOf(change.key);
-      all.push([cache, cache.apply(change)]);
-    }
+    const before = this.#applied;
+    const tell = changes.map((change) => this.cacheOf(change.key).apply(change, before));
     this.#applied = changes.at(-1)?.revision ?? this.#applied;
-    for (const [cache, applied] of all) cache.dispatch(applied);
+    for (const one of tell) one();
+  }
+
+  /** Everything up to here has been applied, whether it concerned this generation or not. */
+  reach(revision: Revision = this.#applied): void {
+    if (revision > this.#applied) this.#applied = revision;
   }
 
   /** Runs a watcher until its watch or the generation is over. @throws the error that it ended with */

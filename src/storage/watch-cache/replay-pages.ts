@@ -1,7 +1,7 @@
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import { type AppliedChange, isInScope } from './applied-change.ts';
-import type { ResourceCache } from './resource-cache.ts';
+import type { WatchedResource } from './watched-resource.ts';
 
 /** Changes of one scope, oldest first. `upTo`: there are no others in it after the asked revision and up to this one. */
 export interface ReplayPage {
@@ -11,7 +11,7 @@ export interface ReplayPage {
 
 /** All changes of a scope of a resource from one revision to another, which do not change any more. */
 export class HistoryPage {
-  readonly cache: ResourceCache;
+  readonly cache: WatchedResource;
   readonly scope: Scope;
   readonly after: Revision;
   readonly upTo: Revision;
@@ -21,7 +21,7 @@ export class HistoryPage {
   #byName: Map<string, AppliedChange[]> | undefined;
 
   constructor(page: {
-    cache: ResourceCache;
+    cache: WatchedResource;
     scope: Scope;
     after: Revision;
     upTo: Revision;
@@ -95,7 +95,7 @@ export class ReplayPages {
     while (this.#sizeBytes > MAX_BYTES || this.#pages.length > MAX_PAGES) this.#drop();
   }
 
-  find(cache: ResourceCache, scope: Scope, after: Revision): HistoryPage | undefined {
+  find(cache: WatchedResource, scope: Scope, after: Revision): HistoryPage | undefined {
     const page = this.#pages.findLast((one) => one.cache === cache && one.serves(scope, after));
     if (page !== undefined) this.#used.add(page);
     return page;

@@ -6,7 +6,7 @@ import { type ChangeWithPrevious, mayHaveMore, type RevisionReader } from '../re
 import { AppliedChange } from './applied-change.ts';
 import type { RecentEncodings } from './recent-encodings.ts';
 import { covers, HistoryPage, type ReplayPage, ReplayPages } from './replay-pages.ts';
-import type { ResourceCache } from './resource-cache.ts';
+import type { WatchedResource } from './watched-resource.ts';
 
 /** Changes read from SQL at a time. */
 const PAGE = 500;
@@ -24,7 +24,7 @@ export class Replay {
   readonly #reader: RevisionReader;
   readonly #encodings: RecentEncodings;
   readonly #pages = new ReplayPages();
-  readonly #readings = new WeakMap<ResourceCache, SharedReading>();
+  readonly #readings = new WeakMap<WatchedResource, SharedReading>();
   readonly #turnstile = new Turnstile();
 
   /** `encodings`: where those of changes are kept that are told to many. */
@@ -37,7 +37,7 @@ export class Replay {
    * The first changes after a revision that is below the floor of the cache's memory.
    * @throws StorageError compacted, unavailable
    */
-  async next(cache: ResourceCache, scope: Scope, after: Revision): Promise<ReplayPage> {
+  async next(cache: WatchedResource, scope: Scope, after: Revision): Promise<ReplayPage> {
     const page = this.#pages.find(cache, scope, after) ?? (await this.#readingOf(cache).page(scope, after));
     await this.#turnstile.pass();
     return page.part(scope, after);
@@ -48,7 +48,7 @@ export class Replay {
     this.#pages.turn();
   }
 
-  #readingOf(cache: ResourceCache): SharedReading {
+  #readingOf(cache: WatchedResource): SharedReading {
     let reading = this.#readings.get(cache);
     if (reading === undefined) {
       reading = new SharedReading((scope, after) => this.#read(cache, scope, after));
@@ -57,7 +57,7 @@ export class Replay {
     return reading;
   }
 
-  async #read(cache: ResourceCache, scope: Scope, after: Revision): Promise<HistoryPage> {
+  async #read(cache: WatchedResource, scope: Scope, after: Revision): Promise<HistoryPage> {
     const { resource } = cache;
     const { floor } = cache.recent;
     const read = await this.#reader.changesBetween({ resource, scope, after, upTo: floor, limit: PAGE });
@@ -155,7 +155,7 @@ class Turnstile {
 
 function toApplied(
   change: ChangeWithPrevious,
-  cache: ResourceCache,
+  cache: WatchedResource,
   encodings: RecentEncodings,
 ): AppliedChange {
   const { revision, previousJson, unreadable, previousUnreadable } = change;

@@ -8,16 +8,12 @@ import type { Entry } from '../store.ts';
 import { AppliedChange } from './applied-change.ts';
 import { CountedTree } from './counted-tree.ts';
 import { FieldIndex } from './field-index.ts';
+import { type ChangeListener, Listeners } from './listeners.ts';
 import { RecentChanges } from './recent-changes.ts';
 import type { RecentEncodings } from './recent-encodings.ts';
+import type { FedResource } from './watched-resource.ts';
 
 export type EntryTree = CountedTree<Entry>;
-
-/** What is told of changes within its scope (watcher.ts). */
-export interface ChangeListener {
-  readonly scope: Scope;
-  offer(change: AppliedChange): void;
-}
 
 /** A state of a resource that changes no more. */
 export interface Snapshot {
@@ -29,7 +25,7 @@ export interface Snapshot {
 const MAX_SNAPSHOTS = 16;
 
 /** One resource: its current objects in order, its recent changes, and its watchers. */
-export class ResourceCache {
+export class ResourceCache implements FedResource {
   readonly resource: GroupResource;
   readonly recent: RecentChanges;
   readonly #readFields: FieldReader;
@@ -40,9 +36,7 @@ export class ResourceCache {
   readonly #tree: EntryTree = new CountedTree();
   readonly #indexes = new Map<string, FieldIndex>();
   readonly #snapshots: Snapshot[] = [];
-  readonly #everywhere = new Set<ChangeListener>();
-  readonly #byNamespace = new Map<string, Set<ChangeListener>>();
-  readonly #byName = new Map<string, Set<ChangeListener>>();
+  readonly #listeners = new Listeners();
   /** The last change of this resource: at any later revision it looks the same. */
   #changedAt: Revision;
 
@@ -67,10 +61,7 @@ export class ResourceCache {
   }
 
   get watchers(): number {
-    let count = this.#everywhere.size;
-    for (const set of this.#byNamespace.values()) count += set.size;
-    for (const set of this.#byName.values()) count += set.size;
-    return count;
+    return this.#listeners.count;
   }
 
   load(stored: StoredObject): void {
@@ -105,7 +96,7 @@ export class ResourceCache {
     return new CachedEntry(stored, this.#readFields, this.#isOutdated);
   }
 
-  apply(change: Change): AppliedChange {
+  apply(change: Change): () => void {
     const position = toPosition(change.key);
     const known = this.#unreadable.get(position);
     const before = known === undefined ? this.#tree.get(position) : known.last;
@@ -133,7 +124,7 @@ export class ResourceCache {
     }
     const applied = new AppliedChange({ revision: change.revision, ...states }, this.#encodings);
     this.recent.push(applied);
-    return applied;
+    return () => this.#listeners.tell(change.key, (listener) => listener.offer(applied));
   }
 
   /** The index of a field, up to date when this resolves; to be used in that same turn. */
@@ -168,48 +159,14 @@ export class ResourceCache {
   }
 
   addWatcher(watcher: ChangeListener): void {
-    this.#setFor(watcher.scope).add(watcher);
+    this.#listeners.add(watcher);
   }
 
   removeWatcher(watcher: ChangeListener): void {
-    const { namespace, name } = watcher.scope;
-    const set = this.#setFor(watcher.scope);
-    set.delete(watcher);
-    if (set.size > 0 || set === this.#everywhere) return;
-    if (name === undefined) this.#byNamespace.delete(namespace ?? '');
-    else this.#byName.delete(toNameKey(watcher.scope));
-  }
-
-  /** Tells the watchers whose scope contains the object: of a thousand that watch one object each, one is called. */
-  dispatch(change: AppliedChange): void {
-    const object = change.entry ?? change.previous;
-    if (object === undefined) return;
-    for (const watcher of this.#everywhere) watcher.offer(change);
-    const { namespace, name } = object;
-    for (const watcher of this.#byNamespace.get(namespace) ?? []) watcher.offer(change);
-    for (const watcher of this.#byName.get(toNameKey({ namespace, name })) ?? []) watcher.offer(change);
-    if (namespace === '') return;
-    for (const watcher of this.#byName.get(toNameKey({ name })) ?? []) watcher.offer(change);
-  }
-
-  #setFor(scope: Scope): Set<ChangeListener> {
-    if (scope.name !== undefined) return getOrAdd(this.#byName, toNameKey(scope));
-    return scope.namespace === undefined ? this.#everywhere : getOrAdd(this.#byNamespace, scope.namespace);
+    this.#listeners.remove(watcher);
   }
 }
 
 interface UnreadableEntry extends UnreadableObject {
   readonly last: Entry | undefined;
 }
-
-function getOrAdd(map: Map<string, Set<ChangeListener>>, key: string): Set<ChangeListener> {
-  let set = map.get(key);
-  if (set === undefined) {
-    set = new Set();
-    map.set(key, set);
-  }
-  return set;
-}
-
-/** Without a namespace: that name in any of them, which is also how cluster-scoped objects are watched. */
-const toNameKey = ({ namespace, name }: Scope): string => `${namespace ?? ''}\0${name ?? ''}`;

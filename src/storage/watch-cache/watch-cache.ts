@@ -4,15 +4,19 @@ import type { FieldReader } from '../cached-entry.ts';
 import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
+import { includes, type ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import type { Change, ChangeSink, RevisionLog, StoredObject, Write } from '../revision-log.ts';
+import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
+import { listPast } from './past-list.ts';
 import { RecentEncodings } from './recent-encodings.ts';
 import { Replay } from './replay.ts';
 import { ResourceCache } from './resource-cache.ts';
+import { UncachedStore } from './uncached-store.ts';
+import type { WatchedResource } from './watched-resource.ts';
 import { Watcher, type WatchStart } from './watcher.ts';
 
 /** How long a read waits for a revision that a client names, before 504 (Kubernetes: the same). */
@@ -22,8 +26,6 @@ const LATEST_TIMEOUT_MS = 3000;
 /** How long reads wait for a state that is loaded afresh. */
 const LOADED_TIMEOUT_MS = 20_000;
 const TICK_MS = 1000;
-/** Objects read at a time from history, for lists of the past. */
-const HISTORY_PAGE = 1000;
 /** How long a watch from before the memory waits to be told whether it may. It then reads history, which takes as long. */
 const RESUME_MS = 30_000;
 
@@ -33,13 +35,15 @@ const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
 export interface WatchCacheOptions extends RevisionLog {
   /** How to read the selectable fields of a resource. */
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
+  /** Whose objects are in memory; all unless told. Those of others are read from the log. */
+  readonly kept?: ResourceSet;
   /** Whether what is stored as this media type, undefined for JSON, would be stored as another one now. */
   readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean;
 }
 
 interface Waiter {
   readonly revision: Revision;
-  readonly resolve: (generation: Generation) => void;
+  readonly resolve: (generation: Generation<ResourceCache>) => void;
 }
 
 /** What metrics and readiness show. */
@@ -48,7 +52,8 @@ export interface WatchCacheState {
   readonly applied: Revision;
   readonly resources: readonly {
     readonly resource: GroupResource;
-    readonly objects: number;
+    /** Undefined: they are not in memory. */
+    readonly objects: number | undefined;
     readonly unreadable: number;
     readonly watchers: number;
   }[];
@@ -62,9 +67,10 @@ export class WatchCache implements Store, ChangeSink {
   readonly #compacted: SharedCurrentRevision;
   readonly #encodings = new RecentEncodings();
   /** Undefined until it is loaded, and again while it is loaded afresh. */
-  #generation: Generation | undefined;
+  #generation: Generation<ResourceCache> | undefined;
   #loading = Promise.withResolvers<void>();
   readonly #waiters = new Set<Waiter>();
+  readonly #uncached: UncachedStore | undefined;
 
   constructor(options: WatchCacheOptions) {
     this.#options = options;
@@ -75,20 +81,45 @@ export class WatchCache implements Store, ChangeSink {
       RESUME_MS,
     );
     this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
+    if (options.kept === undefined) return;
+    this.#uncached = new UncachedStore({
+      ...{ ...options, replay: this.#replay },
+      progress: {
+        current: () => this.#current.get(),
+        following: async () => void (await this.#loaded()),
+        reached: async (freshness, caller) => (await this.#reach(freshness, caller)).applied,
+        assertKept: (revision) => this.#assertKept(revision),
+      },
+    });
   }
 
   get state(): WatchCacheState {
     const generation = this.#generation;
-    const resources = [...(generation?.caches ?? [])].map((cache) => ({
-      resource: cache.resource,
+    const kept = [...(generation?.caches ?? [])].map((cache) => ({
+      ...toState(cache),
       objects: cache.size,
       unreadable: cache.unreadable,
-      watchers: cache.watchers,
     }));
+    const others = [...(this.#uncached?.watched ?? [])].map((one) => ({
+      ...toState(one),
+      objects: undefined,
+      unreadable: 0,
+    }));
+    const resources = [...kept, ...others];
     return { loaded: generation !== undefined, applied: generation?.applied ?? NO_REVISION, resources };
   }
 
-  /** Undefined for a resource that no object was ever seen of. */
+  /** The same objects, read from the log whether they are in memory or not. Absent where all are to be read from memory. */
+  get uncached(): Store | undefined {
+    return this.#uncached;
+  }
+
+  /** Whether what is asked of a resource is read from the log. */
+  isRead(resource: GroupResource): boolean {
+    return this.#storeBeside(resource) !== undefined;
+  }
+
+  /** Undefined for a resource that no object was ever seen of, and for one whose objects are not in memory. */
   countObjects(resource: GroupResource): number | undefined {
     return this.#generation?.find(resource)?.size;
   }
@@ -119,12 +150,16 @@ export class WatchCache implements Store, ChangeSink {
   }
 
   async get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
+    const elsewhere = this.#storeBeside(key);
+    if (elsewhere !== undefined) return elsewhere.get(key, freshness, caller);
     const generation = await this.#reach(freshness, caller);
     return generation.cacheOf(key).get(toPosition(key));
   }
 
   async list(query: ListQuery): Promise<ListPage> {
     const { freshness, caller, lookUp } = query;
+    const elsewhere = this.#storeBeside(query.resource);
+    if (elsewhere !== undefined) return elsewhere.list(query);
     if (freshness.kind === 'exact') return this.#listExact(query, freshness.revision);
     const generation = await this.#reach(freshness, caller);
     const cache = generation.cacheOf(query.resource);
@@ -141,6 +176,8 @@ export class WatchCache implements Store, ChangeSink {
 
   async watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream> {
     const { start } = query;
+    const elsewhere = this.#storeBeside(query.resource);
+    if (elsewhere !== undefined) return elsewhere.watch(query, signal);
     if (start.kind === 'after') return this.#watchAfter(query, start.revision, signal);
     const caller = { signal, aborted: signal.aborted };
     const generation = await this.#reach(start.freshness, caller).catch((error: unknown) => {
@@ -156,19 +193,32 @@ export class WatchCache implements Store, ChangeSink {
       index === undefined || lookUp === undefined
         ? valuesOf(tree, scope)
         : valuesFound(index, lookUp.value, scope);
-    return this.#stream(query, generation, { revision, state }, signal);
+    return this.#stream(query, generation, { revision, state: [state] }, signal);
   }
 
   async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<EventStream> {
     const generation = await this.#loaded();
-    if (after < generation.cacheOf(query.resource).recent.floor) {
-      const compacted = await this.#compacted.get();
-      if (after < compacted) throw new StorageError({ kind: 'compacted', requested: after, compacted });
-    }
+    if (after < generation.cacheOf(query.resource).recent.floor) await this.#assertKept(after);
     return this.#stream(query, generation, { revision: after, state: undefined }, signal);
   }
 
-  #stream(query: WatchQuery, generation: Generation, start: WatchStart, signal: AbortSignal): EventStream {
+  async #assertKept(requested: Revision): Promise<void> {
+    const compacted = await this.#compacted.get();
+    if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
+  }
+
+  /** Undefined: the resource is in memory. */
+  #storeBeside(resource: GroupResource): Store | undefined {
+    const { kept } = this.#options;
+    return kept === undefined || includes(kept, resource) ? undefined : this.#uncached;
+  }
+
+  #stream(
+    query: WatchQuery,
+    generation: Generation<ResourceCache>,
+    start: WatchStart,
+    signal: AbortSignal,
+  ): EventStream {
     const cache = generation.cacheOf(query.resource);
     const watcher = new Watcher({ query, cache, replay: this.#replay, start });
     return new DeliveredEvents((take, until) => generation.serve(watcher, take, until), signal);
@@ -177,7 +227,10 @@ export class WatchCache implements Store, ChangeSink {
   apply(changes: readonly Change[]): void {
     const generation = this.#generation;
     if (generation === undefined) throw new Error('changes came before there was anything to change');
-    generation.apply(changes);
+    const { kept } = this.#options;
+    generation.apply(kept === undefined ? changes : changes.filter(({ key }) => includes(kept, key)));
+    generation.reach(changes.at(-1)?.revision);
+    this.#uncached?.apply(changes);
     this.#wakeWaiters(generation);
   }
 
@@ -192,13 +245,14 @@ export class WatchCache implements Store, ChangeSink {
       this.#loading = Promise.withResolvers();
       const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over.applied } as const;
       over.end(new StorageError(failure));
+      this.#uncached?.end(new StorageError(failure));
     }
     return this.#load();
   }
 
   async #load(): Promise<Revision> {
-    const { fieldsOf, isOutdated, reader } = this.#options;
-    let loading = new Generation(NO_REVISION, () => {
+    const { fieldsOf, isOutdated, reader, kept } = this.#options;
+    let loading = new Generation<ResourceCache>(NO_REVISION, () => {
       throw new Error('objects came before their revision');
     });
     await reader.loadCurrent(
@@ -214,7 +268,9 @@ export class WatchCache implements Store, ChangeSink {
       (objects) => {
         for (const object of objects) loading.cacheOf(object.key).load(object);
       },
+      kept,
     );
+    this.#uncached?.begin(loading.applied);
     this.#generation = loading;
     this.#loading.resolve();
     this.#wakeWaiters(loading);
@@ -222,13 +278,13 @@ export class WatchCache implements Store, ChangeSink {
   }
 
   /** @throws StorageError unavailable when it takes too long to load afresh */
-  async #loaded(): Promise<Generation> {
+  async #loaded(): Promise<Generation<ResourceCache>> {
     while (this.#generation === undefined) await within(LOADED_TIMEOUT_MS, this.#loading.promise);
     return this.#generation;
   }
 
   /** What is as new as asked. It may have ended by the time it is used, and is of one history all the same. */
-  async #reach(freshness: Freshness, caller?: Caller): Promise<Generation> {
+  async #reach(freshness: Freshness, caller?: Caller): Promise<Generation<ResourceCache>> {
     if (freshness.kind === 'any') return this.#generation ?? this.#loaded();
     if (this.#generation === undefined) await this.#loaded();
     if (freshness.kind === 'not-older')
@@ -242,7 +298,11 @@ export class WatchCache implements Store, ChangeSink {
   }
 
   /** @throws StorageError future, abandoned */
-  #waitFor(revision: Revision, timeoutMs: number, caller?: Caller): Promise<Generation> | Generation {
+  #waitFor(
+    revision: Revision,
+    timeoutMs: number,
+    caller?: Caller,
+  ): Promise<Generation<ResourceCache>> | Generation<ResourceCache> {
     const present = this.#generation;
     if (present !== undefined && present.applied >= revision) return present;
     return new Promise((resolve, reject) => {
@@ -254,7 +314,7 @@ export class WatchCache implements Store, ChangeSink {
       };
       const waiter = {
         revision,
-        resolve: (generation: Generation) => {
+        resolve: (generation: Generation<ResourceCache>) => {
           settle();
           resolve(generation);
         },
@@ -274,7 +334,7 @@ export class WatchCache implements Store, ChangeSink {
     });
   }
 
-  #wakeWaiters(generation: Generation): void {
+  #wakeWaiters(generation: Generation<ResourceCache>): void {
     for (const waiter of this.#waiters) if (waiter.revision <= generation.applied) waiter.resolve(generation);
   }
 
@@ -283,50 +343,30 @@ export class WatchCache implements Store, ChangeSink {
     const generation = await this.#waitFor(revision, NOT_OLDER_TIMEOUT_MS, query.caller);
     const cache = generation.cacheOf(query.resource);
     const snapshot = cache.snapshotAt(revision, generation.applied);
-    if (snapshot === undefined) return this.#listHistory(query, revision, cache);
+    if (snapshot === undefined) {
+      const { reader } = this.#options;
+      return listPast(query, { reader, revision, toEntry: (stored) => cache.toEntry(stored) });
+    }
     const page = await listTree(snapshot, query);
     if (page.next !== undefined) cache.remember(snapshot);
     return page;
-  }
-
-  async #listHistory(query: ListQuery, revision: Revision, cache: ResourceCache): Promise<ListPage> {
-    const { resource, scope, limit, matches } = query;
-    const entries: Entry[] = [];
-    let after = query.after;
-    for (;;) {
-      const page = limit > 0 && matches === undefined ? limit : HISTORY_PAGE;
-      const where = { resource, scope, revision, limit: page, ...(after === undefined ? {} : { after }) };
-      const { objects, remaining } = await this.#options.reader.listAt(where);
-      assertReadable(objects);
-      for (const [at, object] of objects.entries()) {
-        const entry = cache.toEntry(object);
-        after = toPosition(object.key);
-        if (matches !== undefined && !matches(entry)) continue;
-        entries.push(entry);
-        if (limit === 0 || entries.length < limit) continue;
-        const left = remaining === undefined ? undefined : remaining + objects.length - at - 1;
-        if (left === 0) return { revision, entries };
-        const isKnown = matches === undefined && left !== undefined;
-        return { revision, entries, next: after, ...(isKnown ? { remaining: left } : {}) };
-      }
-      if (remaining === 0) return { revision, entries };
-    }
   }
 
   #tick(): void {
     this.#encodings.turn();
     this.#replay.turn();
     this.#generation?.bookmark();
+    this.#uncached?.bookmark();
   }
 }
 
-/** @throws StorageError unreadable */
-function assertReadable(stored: readonly StoredObject[]): void {
-  const objects = stored.flatMap((one) =>
-    one.unreadable === undefined ? [] : [{ ...one, reason: one.unreadable }],
-  );
-  if (objects.length > 0) throw new StorageError({ kind: 'unreadable', objects });
-}
+const toState = ({
+  resource,
+  watchers,
+}: WatchedResource): Pick<WatchedResource, 'resource' | 'watchers'> => ({
+  resource,
+  watchers,
+});
 
 /** Who asks for what is newest has named no revision that could be from the future: the cache lags behind, and will not for long. */
 function toLagging(error: unknown): never {

@@ -4,16 +4,20 @@ import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Bookmark, Entry, TakeEvent, WatchEvent, WatchQuery } from '../store.ts';
 import { type AppliedChange, isInScope, StateEvent } from './applied-change.ts';
+import type { ChangeListener } from './listeners.ts';
 import type { Replay } from './replay.ts';
-import type { ChangeListener, ResourceCache } from './resource-cache.ts';
+import type { WatchedResource } from './watched-resource.ts';
 
 /** Of a watch that has not begun. */
 const NEVER = new AbortController().signal;
 
+/** In pages, as they are read. */
+type State = Iterable<Iterable<Entry>> | AsyncIterable<Iterable<Entry>>;
+
 /** Where a watch begins: after a revision, and with the state at it when there is one. */
 export interface WatchStart {
   readonly revision: Revision;
-  readonly state: Iterable<Entry> | undefined;
+  readonly state: State | undefined;
 }
 
 /**
@@ -24,9 +28,9 @@ export interface WatchStart {
 export class Watcher implements ChangeListener {
   readonly scope: Scope;
   readonly #query: WatchQuery;
-  readonly #cache: ResourceCache;
+  readonly #cache: WatchedResource;
   readonly #replay: Replay;
-  #state: Iterable<Entry> | undefined;
+  #state: State | undefined;
   #take: TakeEvent = () => undefined;
   #signal = NEVER;
   #position: Revision;
@@ -40,7 +44,7 @@ export class Watcher implements ChangeListener {
 
   constructor(options: {
     query: WatchQuery;
-    cache: ResourceCache;
+    cache: WatchedResource;
     replay: Replay;
     start: WatchStart;
   }) {
@@ -75,6 +79,13 @@ export class Watcher implements ChangeListener {
     this.#tell(change);
   }
 
+  notice(before: Revision): void {
+    if (!this.#live) return;
+    if (before > this.#position) this.#position = before;
+    this.#live = false;
+    this.#wake();
+  }
+
   /** Ends the watch from outside. */
   end(error: StorageError): void {
     this.#fail(error);
@@ -87,15 +98,16 @@ export class Watcher implements ChangeListener {
     this.#give(bookmark);
   }
 
-  async #sendState(entries: Iterable<Entry>): Promise<void> {
-    const { matches } = this.#query;
+  async #sendState(state: State): Promise<void> {
     const pace = new Pace(8);
-    for (const entry of entries) {
-      if (pace.isOver()) await pace.rest();
-      if (this.#isOver) return;
-      if (matches !== undefined && !matches(entry)) continue;
-      this.#give(new StateEvent(entry));
-      if (this.#full !== undefined) await this.#room();
+    for await (const page of state) {
+      for (const entry of page) {
+        if (pace.isOver()) await pace.rest();
+        if (this.#isOver) return;
+        if (this.#query.matches?.(entry) === false) continue;
+        this.#give(new StateEvent(entry));
+        if (this.#full !== undefined) await this.#room();
+      }
     }
     // The state may be that of a million objects, and a snapshot costs more the longer it is held.
     this.#state = undefined;

@@ -6,7 +6,7 @@ import type { Waits } from '../../request/waits.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { Attribution } from '../../storage/revision-log.ts';
-import { atOnce, endTurn, inTurns, type Steps } from '../../util/concurrency.ts';
+import { endTurn, inTurns, type Steps, untilTheyWait } from '../../util/concurrency.ts';
 
 /** What every step of a write knows: what is written, for whom, and how. The writer keeps no state between writes. */
 export interface WriteCall {
@@ -126,11 +126,9 @@ const LARGE_BYTES = 64 * 1024;
 
 export const isLarge = (sizeBytes: number): boolean => sizeBytes > LARGE_BYTES;
 
-/** In turns with other work for a large object, else at once: then there is nothing to wait for, and it answers undefined. */
-export function runSteps(large: boolean, steps: Steps<void>): Promise<void> | undefined {
-  if (large) return inTurns(steps);
-  atOnce(steps);
-  return undefined;
+/** In turns with other work for a large object, else at once; a promise only where there is something to wait for. */
+export function runSteps<Result>(large: boolean, steps: Steps<Result>): Promise<Result> | Result {
+  return large ? inTurns(steps) : untilTheyWait(steps);
 }
 
 /** Between two steps: for a large object, other work has its turn. Undefined when there is nothing to wait for. */

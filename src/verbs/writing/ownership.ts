@@ -3,7 +3,13 @@ import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { setOf } from '../../object/managed-fields/field-set.ts';
 import { shapeOfMessage } from '../../object/managed-fields/shape.ts';
-import { type OwnedVersion, trackInSteps, type Writing } from '../../object/managed-fields/track.ts';
+import {
+  type Converted,
+  type OwnedVersion,
+  trackInSteps,
+  type Writing,
+  withoutOwners,
+} from '../../object/managed-fields/track.ts';
 import { messageOf } from '../../registry/custom.ts';
 import type { ServedVersion } from '../../registry/definition.ts';
 import type { Registry, ServedResource } from '../../registry/registry.ts';
@@ -59,26 +65,33 @@ export class Ownership {
   }
 
   #toOwned(apiVersion: string, { definition, version: { type, conversion } }: ServedResource): OwnedVersion {
+    const { custom } = definition;
     const shape = shapeOfMessage(messageOf(definition, type, this.#types));
-    const storedApiVersion = toApiVersion(definition.storage);
-    if (definition.custom !== undefined) {
-      const convert = (object: JsonObject): JsonObject => ({ ...object, apiVersion });
+    if (custom !== undefined) {
+      const convert = (objects: readonly JsonObject[]): Converted => {
+        if (objects.every((object) => object.apiVersion === apiVersion)) return objects;
+        // Who owns what is no part of the question, and may be half of its bytes.
+        return custom.fromAll(objects.map((object) => withoutOwners(object as ApiObject)));
+      };
       return { apiVersion, shape, convert, convertBack: same };
     }
     if (conversion === undefined) return { apiVersion, shape, convert: same, convertBack: same };
+    const stored = toApiVersion(definition.storage);
+    const toVersion = (one: JsonObject) => ({ ...conversion.fromStorage(one as ApiObject), apiVersion });
+    const toStored = (one: JsonObject) => ({
+      ...conversion.toStorage(one as ApiObject),
+      apiVersion: stored,
+    });
     return {
       apiVersion,
       shape,
-      convert: (object) => ({ ...conversion.fromStorage(object as ApiObject), apiVersion }),
-      convertBack: (object) => ({
-        ...conversion.toStorage(object as ApiObject),
-        apiVersion: storedApiVersion,
-      }),
+      convert: (objects) => objects.map(toVersion),
+      convertBack: (objects) => objects.map(toStored),
     };
   }
 }
 
-const same = (object: JsonObject): JsonObject => object;
+const same = (objects: readonly JsonObject[]): readonly JsonObject[] => objects;
 const NO_RESETS = setOf();
 
 const sets = new WeakMap<object, ReturnType<typeof setOf>>();

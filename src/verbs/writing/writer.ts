@@ -217,7 +217,8 @@ export class ObjectWriter {
 
   #own(call: WriteCall, { object, old }: States, large: boolean): Promise<void> | undefined {
     if (call.ownership === 'leave') return undefined;
-    return runSteps(large, this.#options.ownership.track(call, object, old));
+    const done = runSteps(large, this.#options.ownership.track(call, object, old));
+    return done instanceof Promise ? done : undefined;
   }
 
   #mutate(call: WriteCall, { object, old }: States, sent?: ApiObject): Promise<void> | undefined {

@@ -84,6 +84,15 @@ test('what comes when its owner is gone goes too', async () => {
   expect(Object.keys(cluster.contents())).toEqual(['held']);
 });
 
+test('what comes goes when its owner goes before anybody has looked for it', async () => {
+  await using cluster = await started(configMap('owner', 'a'), configMap('other', 'a'));
+  cluster.put(configMap('dependent', 'a', [toMap('owner')]));
+  cluster.put(configMap('kept', 'a', [toMap('owner'), toMap('other')]));
+  cluster.drop('owner');
+  await cluster.settled();
+  expect(cluster.contents()).toEqual({ other: [], kept: ['other'] });
+});
+
 test('finalizers of a dependent say what becomes of its own dependents', async () => {
   const middle = configMap('middle', 'a', [toMap('owner')]);
   middle.metadata.finalizers = ['orphan'];

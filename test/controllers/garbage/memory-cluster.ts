@@ -81,6 +81,18 @@ class MemoryLog implements RevisionLog {
     this.#tell({ ...stored, verb, previous, committedAt: new Date() });
   }
 
+  drop(key: ObjectKey): void {
+    const present = this.objects.get(textOf(key));
+    if (present === undefined) return;
+    this.#revision += 1;
+    this.objects.delete(textOf(key));
+    const { revision: previous } = present;
+    this.#tell({
+      ...{ ...present, revision: toRevision(this.#revision), previous },
+      ...{ verb: 'delete', committedAt: new Date() },
+    });
+  }
+
   #commit({ verb, key, uid, expected, json }: Write): ReturnType<typeof toRevision> {
     if (this.isAway) throw new StorageError({ kind: 'unavailable', reason: 'it is away' });
     const current = this.objects.get(textOf(key));
@@ -153,6 +165,11 @@ export class MemoryCluster implements AsyncDisposable {
     const { namespace = '', name = '' } = object.metadata;
     const resource = object.kind === 'ConfigMap' ? MAPS : ROLES;
     this.log.put({ ...resource, namespace, name }, object);
+  }
+
+  /** A config map of the namespace a. */
+  drop(name: string): void {
+    this.log.drop({ ...MAPS, namespace: 'a', name });
   }
 
   /** Names of what there is, with the owners of each. */

@@ -142,3 +142,19 @@ test('it ends when the work that was begun has ended, and begins none', async ()
   await over;
   expect(names()).toEqual(['a']);
 });
+
+test('it ends when it is told to while others have their turn', async () => {
+  const stop = new AbortController();
+  const queue = new WorkQueue<string>({
+    atOnce: 1,
+    work: async () => {
+      // Longer than one may work without a rest. What is asked for first comes first: the end, in the midst of the rest.
+      for (const until = performance.now() + 15; performance.now() < until; );
+      setImmediate(() => stop.abort());
+      return 'done';
+    },
+    onError: () => SHORT,
+  });
+  queue.add('a');
+  await queue.run(stop.signal);
+});

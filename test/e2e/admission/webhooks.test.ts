@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { allow, base64, deny, patched, patchWith, respondWith } from '../../kit/admission-webhook.ts';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
@@ -15,10 +18,22 @@ let database: TestDatabase;
 let cluster: Cluster;
 let webhook: RemoteWebhook;
 let second: RemoteWebhook;
+let auditLog: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  cluster = await startCluster(database.url, ['--disable-admission-plugins=ServiceAccount']);
+  const folder = mkdtempSync(join(tmpdir(), 'webhooks-'));
+  auditLog = join(folder, 'audit.log');
+  writeFileSync(
+    join(folder, 'policy.yaml'),
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules:\n- level: Request\n  verbs: [create]\n  namespaces: [hooked]\n- level: None\n',
+  );
+  cluster = await startCluster(database.url, [
+    '--disable-admission-plugins=ServiceAccount',
+    `--audit-policy-file=${join(folder, 'policy.yaml')}`,
+    `--audit-log-path=${auditLog}`,
+    '--audit-log-mode=blocking',
+  ]);
   webhook = await startWebhook();
   second = await startWebhook();
   await cluster.request('POST', '/api/v1/namespaces', {
@@ -181,7 +196,10 @@ test('updates and deletions show what is there, and a collection is deleted one 
   const before = webhook.received.length;
   await cluster.request('DELETE', MAPS);
   // The request has no name, and neither have its parts.
-  const asked = webhook.received.slice(before).map(({ request }) => request);
+  const asked = webhook.received
+    .slice(before)
+    .map(({ request }) => request)
+    .filter(({ operation }) => operation === 'DELETE');
   expect(asked.map(({ oldObject }) => oldObject.metadata.name)).toContain(name);
   for (const request of asked) expect(request).not.toHaveProperty('name');
 });
@@ -487,4 +505,34 @@ test('a server starts, and can be repaired, with a webhook for everything that d
   for (const path of Object.values(PATHS))
     expect((await cluster.request('DELETE', `${path}/hooks`)).code).toBe(200);
   await expect.poll(async () => (await post(configMap())).code).toBe(201);
+});
+
+test('a slow webhook is told in the audit event and counted, and so is its patch', async () => {
+  const answer = patchWith({ op: 'add', path: '/data/b', value: '2' });
+  webhook.respond = (request, response, body) => void setTimeout(() => answer(request, response, body), 520);
+  await configure('MutatingWebhookConfiguration', [hookAt(webhook)]);
+  const { json } = await post(configMap({ a: '1' }));
+  const events = readFileSync(auditLog, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const event = events.find(({ objectRef }) => objectRef.name === json.metadata.name);
+  expect(event.annotations).toMatchObject({
+    'apiserver.latency.k8s.io/mutating-webhook': expect.stringMatching(/^5\d\d(\.\d+)?ms$|^[1-9]/),
+    'apiserver.latency.k8s.io/etcd': expect.stringMatching(/s$/),
+    'apiserver.latency.k8s.io/total': expect.stringMatching(/s$/),
+    'patch.webhook.admission.k8s.io/round_0_index_0': expect.stringContaining('"patchType":"JSONPatch"'),
+    'mutation.webhook.admission.k8s.io/round_0_index_0': expect.stringContaining('"mutated":true'),
+  });
+  expect(event.annotations).not.toHaveProperty('apiserver.latency.k8s.io/validating-webhook');
+  const { text } = await cluster.request('GET', '/metrics');
+  const name = 'name="hook.example.com"';
+  expect(text).toContain(
+    `apiserver_admission_webhook_request_total{${name},type="admit",operation="CREATE",code="200",rejected="false"}`,
+  );
+  expect(text).toMatch(
+    /^apiserver_admission_controller_admission_duration_seconds_count\{name="LimitRanger",/m,
+  );
+  expect(text).toMatch(/^apiserver_admission_step_admission_duration_seconds_count\{type="admit",/m);
+  expect(text).not.toContain('name="ParamRights"');
 });

@@ -350,6 +350,90 @@ test('the scale of a version stands where that version says, and keeps its owner
   expect(conflict.json.details.causes).toHaveLength(1);
 });
 
+const ownersOf = (json: JsonObject): unknown =>
+  ((json.metadata as JsonObject).managedFields as JsonObject[]).map(({ manager, apiVersion, fieldsV1 }) => [
+    manager,
+    String(apiVersion).replace(`${GROUP}/`, ''),
+    fieldsV1,
+  ]);
+const spec = (...names: string[]): JsonObject => ({
+  'f:spec': Object.fromEntries(names.map((name) => [`f:${name}`, {}])),
+});
+
+test('owners keep and lose their fields in the words of their own version, as the webhook translates them', async () => {
+  await serve(definitionOf('medlars', 'Medlar'));
+  const of = (version: string, fields: object): object => objectOf('Medlar', version, 'a', fields);
+  const path = (version: string, query: string): string => `${pathOf('medlars', version, 'a')}?${query}`;
+  const apply = (code: number, version: string, query: string, fields: object): Promise<Answer> =>
+    expectCode(code, server.request('PATCH', path(version, query), of(version, fields), APPLY));
+
+  await apply(201, 'v1', 'fieldManager=first', { size: 1, color: 'red' });
+  const { json: refused } = await apply(409, 'v2', 'fieldManager=second', { amount: 2 });
+  expect(refused.message).toBe('Apply failed with 1 conflict: conflict with "first": .spec.size');
+  const { json: taken } = await apply(200, 'v2', 'fieldManager=second&force=true', { amount: 2 });
+  expect(taken.spec).toEqual({ amount: 2, color: 'red' });
+  expect(ownersOf(taken)).toEqual([
+    ['first', 'v1', spec('color')],
+    ['second', 'v2', spec('amount')],
+  ]);
+
+  const merged = { spec: { size: 3 } };
+  const { json: updated } = await expectCode(
+    200,
+    server.request('PATCH', path('v1', 'fieldManager=third'), merged, MERGE),
+  );
+  expect(ownersOf(updated)).toEqual([
+    ['first', 'v1', spec('color')],
+    ['third', 'v1', spec('size')],
+  ]);
+});
+
+test('what a manager leaves out goes in the version of its last configuration, unless an owner in another version has it', async () => {
+  await serve(definitionOf('nectarines', 'Nectarine'));
+  const apply = async (version: string, manager: string, fields: object): Promise<JsonObject> => {
+    const query = `fieldManager=${manager}&force=true`;
+    const path = `${pathOf('nectarines', version, 'a')}?${query}`;
+    const { json, code, text } = await server.request(
+      'PATCH',
+      path,
+      objectOf('Nectarine', version, 'a', fields),
+      APPLY,
+    );
+    expect([200, 201], text).toContain(code);
+    return json;
+  };
+  await apply('v1', 'first', { size: 1, color: 'red' });
+  await apply('v2', 'second', { amount: 1 });
+  const { spec: kept } = await apply('v2', 'first', { color: 'red' });
+  expect(kept).toEqual({ amount: 1, color: 'red' });
+  await apply('v1', 'third', { size: 1 });
+  const { spec: owned } = await apply('v2', 'second', { color: 'red' });
+  expect(owned).toEqual({ amount: 1, color: 'red' });
+  const { spec: left } = await apply('v2', 'third', { color: 'red' });
+  expect(left).toEqual({ color: 'red' });
+});
+
+test('an apply that needs a webhook which fails is refused, and an update leaves an object without owners', async () => {
+  await serve(definitionOf('olives', 'Olive'));
+  const path = (version: string, manager: string): string =>
+    `${pathOf('olives', version, 'a')}?fieldManager=${manager}`;
+  const object = (version: string, fields: object): object => objectOf('Olive', version, 'a', fields);
+  await expectCode(201, server.request('PATCH', path('v2', 'first'), object('v2', { amount: 1 }), APPLY));
+  webhook.respond = (_request, response) => void response.writeHead(500).end();
+  const { json } = await expectCode(
+    500,
+    server.request('PATCH', path('v1', 'second'), object('v1', { color: 'red' }), APPLY),
+  );
+  expect(json.message).toMatch(/^failed to convert old object: conversion webhook for .* failed: /);
+  const update = { spec: { color: 'blue' } };
+  const { json: updated } = await expectCode(
+    200,
+    server.request('PATCH', path('v1', 'second'), update, MERGE),
+  );
+  expect(updated.spec).toEqual({ size: 1, color: 'blue' });
+  expect(updated.metadata.managedFields).toBeUndefined();
+});
+
 test('a webhook that hangs holds up few of those who need it, and nobody else', async () => {
   await serve(definitionOf('hazels', 'Hazel'));
   await expectCode(

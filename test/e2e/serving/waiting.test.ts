@@ -100,6 +100,31 @@ test('a database that nobody knows the address of is waited for', async () => {
   expect(await server.ended).toBe(0);
 }, 30_000);
 
+test('a start waits for storage no longer than it is told: for an answer, and for the objects', async () => {
+  const nobody = `postgres://a:b@127.0.0.1:${await freePort()}/a`;
+  await using database = await createTestDatabase();
+  const blocker = new pg.Client({ connectionString: database.url });
+  blocker.on('error', () => {});
+  await blocker.connect();
+  await blocker.query('BEGIN; LOCK TABLE objects IN ACCESS EXCLUSIVE MODE');
+  const start = async (url: string): Promise<Process> =>
+    run(
+      `--kvstore-servers=${url}`,
+      `--secure-port=${await freePort()}`,
+      '--storage-initialization-timeout=700ms',
+    );
+  await using unanswered = await start(nobody);
+  await using unread = await start(database.url);
+  expect([await unanswered.ended, await unread.ended]).toEqual([1, 1]);
+  expect(unanswered.output.stderr).toMatch(
+    /^pg-apiserver: the database did not answer within 0\.7 s \(--storage-initialization-timeout\): connect ECONNREFUSED/,
+  );
+  expect(unread.output.stderr).toContain(
+    'pg-apiserver: the objects of the cluster were not read within 0.7 s (--storage-initialization-timeout)\n',
+  );
+  await blocker.end();
+}, 60_000);
+
 test('what waiting does not mend ends the start at once, in one line that says what to change', async () => {
   await using database = await createTestDatabase({ empty: true });
   const wrong = new URL(database.url);

@@ -105,7 +105,7 @@ test('the changes between two objects of any type are found in one walk as they 
   }
 });
 
-const same = (object: JsonObject): JsonObject => object;
+const same = (objects: readonly JsonObject[]): readonly JsonObject[] => objects;
 
 function writingOf(schema: MessageSchema, turn: number): Writing {
   const version = { apiVersion: 'v1', shape: shapeOfMessage(schema), convert: same, convertBack: same };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { GroupResource } from '../../../src/api/names.ts';
 import type { FieldReader } from '../../../src/storage/cached-entry.ts';
 import { toPosition } from '../../../src/storage/key.ts';
+import type { ResourceSet } from '../../../src/storage/resource-set.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';
 import type { Entry, Store } from '../../../src/storage/store.ts';
@@ -25,10 +26,14 @@ const readData: FieldReader = (object) => {
   return { data: data?.data ?? '' };
 };
 
-async function openWatchCache(): Promise<Subject> {
+async function openWatchCache(kept?: ResourceSet): Promise<Subject> {
   const database = await createTestDatabase();
   const log = openLog(database.url);
-  const cache = new WatchCache({ ...log, fieldsOf: () => readData });
+  const cache = new WatchCache({
+    ...log,
+    fieldsOf: () => readData,
+    ...(kept === undefined ? {} : { kept }),
+  });
   const stop = new AbortController();
   const running = cache.run(stop.signal);
   await cache.ready();
@@ -64,7 +69,8 @@ async function openReference(): Promise<Subject> {
 
 export const SUBJECTS: readonly (readonly [string, () => Promise<Subject>])[] = [
   ['the reference', openReference],
-  ['the watch cache over PostgreSQL', openWatchCache],
+  ['the watch cache over PostgreSQL', () => openWatchCache()],
+  ['PostgreSQL without a cache', () => openWatchCache({ kind: 'only', resources: [] })],
 ];
 
 export interface Target {

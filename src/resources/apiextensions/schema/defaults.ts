@@ -1,18 +1,10 @@
 import type { JsonValue } from '../../../api/json.ts';
+import { copyJson, equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goAny } from '../../../object/go-value.ts';
 import { isObject } from '../../../object/json-values.ts';
-import {
-  additionalSchemaOf,
-  hasAdditional,
-  hasDefault,
-  isEmbedded,
-  itemsOf,
-  keepsUnknown,
-  propertiesOf,
-  propertyOf,
-  type Schema,
-} from '../../../structural/node.ts';
+import { hasDefault, isEmbedded, itemsOf, propertiesOf, type Schema } from '../../../structural/node.ts';
+import { prune } from '../../../structural/prune.ts';
 import { validateValue } from '../../../structural/validate.ts';
 
 /**
@@ -62,17 +54,9 @@ function validateTypeMeta(at: FieldPath, value: JsonValue): void {
 }
 
 /** Whether anything in a value is not named by its schema. */
-function holdsUnknown(value: JsonValue, schema: Schema | undefined, isResource = false): boolean {
-  if (Array.isArray(value)) {
-    const items = schema && itemsOf(schema);
-    return value.some((item) => holdsUnknown(item, items));
-  }
-  if (!isObject(value)) return false;
-  if (schema === undefined) return Object.keys(value).length > 0;
-  return Object.entries(value).some(([name, item = null]) => {
-    if (isResource && META.includes(name)) return false;
-    const property = propertyOf(schema, name);
-    if (property !== undefined) return holdsUnknown(item, property, isEmbedded(property));
-    return hasAdditional(schema) ? holdsUnknown(item, additionalSchemaOf(schema)) : !keepsUnknown(schema);
-  });
+function holdsUnknown(value: JsonValue, schema: Schema, isResource: boolean): boolean {
+  const pruned = { value: copyJson(value) };
+  if (isResource && isObject(pruned.value)) prune(pruned.value, schema, { isResourceRoot: true });
+  else prune(pruned, { properties: { value: schema } }, { isResourceRoot: false });
+  return !equal(pruned.value, value);
 }

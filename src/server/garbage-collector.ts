@@ -1,12 +1,35 @@
-import type { GarbageCollector, GarbageCollectorState } from '../controllers/garbage/garbage-collector.ts';
+import { StatusError } from '../api/status.ts';
+import { GarbageCollector, type GarbageCollectorState } from '../controllers/garbage/garbage-collector.ts';
 import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { createReminder } from '../util/reminder.ts';
+import type { Client } from '../verbs/client/client.ts';
+import type { Foundation } from './foundation.ts';
+
+/** With its metrics. */
+export function createGarbageCollector(
+  { registry, now, logger, metrics, describeOutage }: Foundation,
+  client: Client,
+): GarbageCollector {
+  const remind = createReminder((trouble) => logger.warn('garbage collector', { trouble }));
+  const collector = new GarbageCollector({
+    ...{ client, registry, now },
+    isOutage: (error) => describeOutage(error) !== undefined,
+    onError: (error, object) => {
+      // A webhook may refuse ten thousand deletions.
+      if (error instanceof StatusError) remind(`${object}: ${error.message}`);
+      else logger.error('garbage collector', error);
+    },
+  });
+  addMetrics(metrics, collector);
+  return collector;
+}
 
 /** Kubernetes names its queues, of which ours is one, so that dashboards for a controller manager show it. */
 const QUEUE = 'garbage_collector_attempt_to_delete';
 
 /** Under Kubernetes' names where it has them, otherwise under our own prefix. */
-export function addGarbageMetrics(metrics: Metrics, collector: GarbageCollector): void {
+function addMetrics(metrics: Metrics, collector: GarbageCollector): void {
   const add = (
     type: 'counter' | 'gauge',
     { name, help, isOfQueue = true }: { name: string; help: string; isOfQueue?: boolean },

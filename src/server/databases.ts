@@ -1,0 +1,98 @@
+import type { GroupResource } from '../api/names.ts';
+import type { Logger } from '../observability/logger.ts';
+import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
+import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
+import { createKeySealer } from '../storage/key-sealer.ts';
+import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
+import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
+import { parseTarget } from '../storage/postgres/target.ts';
+import { storageOf } from './built-in-names.ts';
+
+/** For replay, and as many to each read server. Others have pools of their own. */
+const POOL_SIZE = 4;
+
+/** One database, and which of several it is. */
+export interface NumberedDatabase {
+  /** `postgres-0` is the one of --kvstore-servers. */
+  readonly id: string;
+  readonly log: PostgresLog;
+  /** What is kept there; undefined: all that is not kept elsewhere. */
+  readonly resources: readonly GroupResource[] | undefined;
+}
+
+/** Where the objects of the cluster are. */
+export interface Databases {
+  readonly main: NumberedDatabase;
+  /** Those of --kvstore-servers-overrides. */
+  readonly others: readonly NumberedDatabase[];
+}
+
+interface DatabaseParts {
+  readonly urls: readonly string[];
+  readonly logger: Logger;
+  readonly encryption: EncryptionFile | undefined;
+}
+
+/** The first query connects. @throws Error, one line, when a URL cannot be read or a resource is none */
+export function openDatabases(
+  options: StorageOptions,
+  { urls, logger, encryption }: DatabaseParts,
+): Databases {
+  for (const url of options.readUrls) assertReadable(url, ownFlags.readUrls.shown);
+  const open = (servers: readonly string[], readUrls: readonly string[], which: string): PostgresLog =>
+    openPostgres({
+      ...{ urls: servers, readUrls, poolSize: POOL_SIZE },
+      ...tlsFiles(options),
+      ...{ compactionIntervalMs: options.compactionIntervalMs, schema: toClusterSchema(options.prefix) },
+      sealer: createKeySealer(encryption?.encoding),
+      onTrouble: (message) => logger.warn(which, { message }),
+    });
+  const main = { id: 'postgres-0', log: open(urls, options.readUrls, 'database'), resources: undefined };
+  const others = overridesOf(options, urls).map((override, at) => {
+    for (const url of override.urls) assertReadable(url, storageFlags.overrides.shown);
+    const id = `postgres-${at + 1}`;
+    return { id, log: open(override.urls, [], `database ${id}`), resources: override.resources };
+  });
+  return { main, others };
+}
+
+/** Those that are not what the others have as well. @throws Error, one line, when a resource is none that is built in */
+export function overridesOf(
+  { overrides }: StorageOptions,
+  urls: readonly string[],
+): StorageOptions['overrides'] {
+  return overrides
+    .filter((override) => override.urls.join(';') !== urls.join(';'))
+    .map((override) => ({
+      urls: override.urls,
+      resources: override.resources.map((resource) => toStored(resource, storageFlags.overrides.shown)),
+    }));
+}
+
+/** What a built-in resource is stored as. @throws Error, one line, that names the flag */
+export function toStored(resource: GroupResource, flag: string): GroupResource {
+  const stored = storageOf(resource);
+  if (stored !== undefined) return stored;
+  const name = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`;
+  throw new Error(
+    `${flag}: there is no built-in resource ${JSON.stringify(name)}; one is such as pods, or leases of the group coordination.k8s.io`,
+  );
+}
+
+const tlsFiles = ({
+  caFile,
+  certFile,
+  keyFile,
+}: StorageOptions): { caFile?: string; certFile?: string; keyFile?: string } => ({
+  ...(caFile === '' ? {} : { caFile }),
+  ...(certFile === '' ? {} : { certFile }),
+  ...(keyFile === '' ? {} : { keyFile }),
+});
+
+function assertReadable(url: string, flag: string): void {
+  try {
+    parseTarget(url);
+  } catch (error) {
+    throw new Error(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,50 @@
+import type { GroupResource } from '../api/names.ts';
+import type { StorageOptions } from '../options/storage.ts';
+import { includes, type ResourceSet } from '../storage/resource-set.ts';
+
+const inGroup = (group: string, ...resources: readonly string[]): GroupResource[] =>
+  resources.map((resource) => ({ group, resource }));
+
+/**
+ * What the server itself asks at each request: who may do what, what a write is admitted and defaulted by, what is served. Without
+ * a watch cache it stays in memory for that, as it does in the informers of kube-apiserver; clients are answered from the log.
+ */
+const OWN: readonly GroupResource[] = [
+  ...inGroup('', 'namespaces', 'serviceaccounts', 'limitranges', 'resourcequotas'),
+  ...inGroup('rbac.authorization.k8s.io', 'roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'),
+  ...inGroup(
+    'admissionregistration.k8s.io',
+    ...['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
+    ...['validatingadmissionpolicies', 'validatingadmissionpolicybindings'],
+    ...['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'],
+  ),
+  ...inGroup('apiextensions.k8s.io', 'customresourcedefinitions'),
+  ...inGroup('apiregistration.k8s.io', 'apiservices'),
+  ...inGroup('flowcontrol.apiserver.k8s.io', 'flowschemas', 'prioritylevelconfigurations'),
+  ...inGroup('scheduling.k8s.io', 'priorityclasses'),
+  ...inGroup('node.k8s.io', 'runtimeclasses'),
+  ...inGroup('storage.k8s.io', 'storageclasses'),
+  ...inGroup('networking.k8s.io', 'ingressclasses'),
+];
+
+/** How resources are read, by --watch-cache and --watch-cache-sizes. */
+export interface Caching {
+  /** Whose objects are in memory; undefined: all. */
+  readonly kept: ResourceSet | undefined;
+  /** Those that clients read from the log. */
+  readonly uncached: ResourceSet;
+}
+
+/** `toStored`: what a resource is stored as. */
+export function planCaching(
+  { watchCache, uncached }: Pick<StorageOptions, 'watchCache' | 'uncached'>,
+  toStored: (resource: GroupResource) => GroupResource,
+): Caching {
+  if (!watchCache)
+    return { kept: { kind: 'only', resources: OWN }, uncached: { kind: 'except', resources: [] } };
+  const resources = uncached.map(toStored);
+  if (resources.length === 0) return { kept: undefined, uncached: { kind: 'only', resources } };
+  const own: ResourceSet = { kind: 'only', resources: OWN };
+  const released = resources.filter((resource) => !includes(own, resource));
+  return { kept: { kind: 'except', resources: released }, uncached: { kind: 'only', resources } };
+}

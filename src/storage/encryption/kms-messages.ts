@@ -1,0 +1,142 @@
+import protobuf from 'protobufjs/minimal.js';
+
+/** The messages of KMS API v2 (k8s.io/kms/apis/v2, api.proto), and the one in which what is encrypted by its keys is stored. */
+
+export type Annotations = ReadonlyMap<string, Uint8Array>;
+
+export interface KmsStatus {
+  readonly version: string;
+  /** `ok`, or what is wrong. */
+  readonly healthz: string;
+  readonly keyId: string;
+}
+
+export interface EncryptedSeed {
+  readonly ciphertext: Uint8Array;
+  readonly keyId: string;
+  readonly annotations: Annotations;
+}
+
+/** Takes a field off the reader; false: it is none of those that are known. */
+type TakeField = (field: number, reader: protobuf.Reader) => boolean;
+
+function readFields(bytes: Uint8Array, take: TakeField): void {
+  const reader = protobuf.Reader.create(bytes);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (!take(tag >>> 3, reader)) reader.skipType(tag & 7);
+  }
+}
+
+export function decodeStatus(bytes: Uint8Array): KmsStatus {
+  const status = { version: '', healthz: '', keyId: '' };
+  const names = ['version', 'healthz', 'keyId'] as const;
+  readFields(bytes, (field, reader) => {
+    const name = names[field - 1];
+    if (name !== undefined) status[name] = reader.string();
+    return name !== undefined;
+  });
+  return status;
+}
+
+export function encodeEncryptRequest({ plaintext, uid }: { plaintext: Uint8Array; uid: string }): Buffer {
+  const writer = protobuf.Writer.create();
+  writer.uint32(tagOf(1)).bytes(plaintext);
+  writer.uint32(tagOf(2)).string(uid);
+  return Buffer.from(writer.finish());
+}
+
+export function decodeEncryptResponse(bytes: Uint8Array): EncryptedSeed {
+  let ciphertext: Uint8Array = Buffer.alloc(0);
+  let keyId = '';
+  const annotations = new Map<string, Uint8Array>();
+  readFields(bytes, (field, reader) => {
+    if (field === 1) ciphertext = reader.bytes();
+    else if (field === 2) keyId = reader.string();
+    else if (field === 3) annotations.set(...readEntry(reader.bytes()));
+    else return false;
+    return true;
+  });
+  return { ciphertext, keyId, annotations };
+}
+
+export function encodeDecryptRequest(seed: EncryptedSeed & { readonly uid: string }): Buffer {
+  const writer = protobuf.Writer.create();
+  writer.uint32(tagOf(1)).bytes(seed.ciphertext);
+  writer.uint32(tagOf(2)).string(seed.uid);
+  writer.uint32(tagOf(3)).string(seed.keyId);
+  writeAnnotations(writer, seed.annotations);
+  return Buffer.from(writer.finish());
+}
+
+export function decodeDecryptResponse(bytes: Uint8Array): Uint8Array {
+  let plaintext: Uint8Array = Buffer.alloc(0);
+  readFields(bytes, (field, reader) => {
+    if (field === 1) plaintext = reader.bytes();
+    return field === 1;
+  });
+  return plaintext;
+}
+
+/** As an EncryptedObject of Kubernetes (kmsv2/v2/api.proto): the data, and the seed of its key as the plugin has encrypted it. */
+export interface Envelope extends EncryptedSeed {
+  readonly data: Uint8Array;
+}
+
+/** HKDF_SHA256_XNONCE_AES_GCM_SEED: what the plugin has encrypted is a seed, of which each write derives a key. */
+const SEED = 1;
+
+export function encodeEnvelope({ data, keyId, ciphertext, annotations }: Envelope): Buffer {
+  const writer = protobuf.Writer.create();
+  writer.uint32(tagOf(1)).bytes(data);
+  writer.uint32(tagOf(2)).string(keyId);
+  writer.uint32(tagOf(3)).bytes(ciphertext);
+  writeAnnotations(writer, annotations);
+  writer.uint32(5 << 3).int32(SEED);
+  return Buffer.from(writer.finish());
+}
+
+/** @throws Error when it is none */
+export function decodeEnvelope(bytes: Uint8Array): Envelope {
+  let data: Uint8Array = Buffer.alloc(0);
+  let ciphertext: Uint8Array = Buffer.alloc(0);
+  let keyId = '';
+  let source = 0;
+  const annotations = new Map<string, Uint8Array>();
+  readFields(bytes, (field, reader) => {
+    if (field === 1) data = reader.bytes();
+    else if (field === 2) keyId = reader.string();
+    else if (field === 3) ciphertext = reader.bytes();
+    else if (field === 4) annotations.set(...readEntry(reader.bytes()));
+    else if (field === 5) source = reader.int32();
+    else return false;
+    return true;
+  });
+  if (source !== SEED || data.length === 0 || ciphertext.length === 0)
+    throw new Error('the bytes are no envelope');
+  return { data, keyId, ciphertext, annotations };
+}
+
+/** Of a field that has a length: a string, bytes or a message. */
+const tagOf = (field: number): number => (field << 3) | 2;
+
+/** Field 4 of both messages that have them. */
+function writeAnnotations(writer: protobuf.Writer, annotations: Annotations): void {
+  for (const [name, value] of annotations) {
+    writer.uint32(tagOf(4)).fork();
+    writer.uint32(tagOf(1)).string(name);
+    writer.uint32(tagOf(2)).bytes(value).ldelim();
+  }
+}
+
+function readEntry(bytes: Uint8Array): [string, Uint8Array] {
+  let name = '';
+  let value: Uint8Array = Buffer.alloc(0);
+  readFields(bytes, (field, reader) => {
+    if (field === 1) name = reader.string();
+    else if (field === 2) value = reader.bytes();
+    else return false;
+    return true;
+  });
+  return [name, value];
+}

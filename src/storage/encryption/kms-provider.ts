@@ -1,0 +1,247 @@
+import { createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { pause } from '../../util/pause.ts';
+import { EncodingUnavailable } from '../object-encoding.ts';
+import { createGcm } from './ciphers.ts';
+import type { KmsClient } from './kms-client.ts';
+import { decodeEnvelope, type EncryptedSeed, encodeEnvelope, type KmsStatus } from './kms-messages.ts';
+import type { KeyLabel, Provider, Sealed } from './provider.ts';
+
+/** As Kubernetes asks: how often, while the plugin is well and while it is not. */
+const POLL_MS = 60_000;
+const POLL_UNWELL_MS = 10_000;
+/** For how long a key is written with after the plugin was last well. */
+const WRITES_FOR_MS = 3 * 60_000;
+/** A plugin that did not answer is not asked again by the next reader in the queue. */
+const REST_MS = 1000;
+/** One for each key of the plugin and each start of a server that still has something in the database. */
+const MAX_SEEDS = 10_000;
+const SEED_BYTES = 32;
+const INFO_BYTES = 32;
+const MAX_KEY_ID_BYTES = 1024;
+const MAX_SEED_BYTES = 1024;
+const MAX_ANNOTATION_BYTES = 32 * 1024;
+
+export interface KmsProviderOptions {
+  readonly name: string;
+  readonly client: KmsClient;
+  readonly now?: () => number;
+  /** Told when a plugin that was not well is well again. */
+  readonly onRecovery?: () => void;
+}
+
+/** What a server writes with: a seed of its own, and the seed as the plugin has encrypted it. */
+interface WriteSeed extends EncryptedSeed {
+  readonly seed: Buffer;
+  readonly expiresMs: number;
+}
+
+/**
+ * Encryption by a plugin, which is asked once for each of its keys rather than for each object (Kubernetes: KMS v2 with seeds). A
+ * server makes a seed, has the plugin encrypt it, and derives a key from it for each write. The encrypted seed is stored with every
+ * object; what reads one asks the plugin for a seed that it does not know, once.
+ */
+export class KmsProvider implements Provider {
+  readonly kind = 'kms';
+  readonly name: string;
+  readonly #client: KmsClient;
+  readonly #now: () => number;
+  readonly #onRecovery: () => void;
+  readonly #seeds = new LRUCache<string, Buffer>({ max: MAX_SEEDS });
+  readonly #asked = new Map<string, Promise<Buffer>>();
+  #current: WriteSeed | undefined;
+  #refreshing: Promise<void> | undefined;
+  /** Why the plugin was not well when it was last asked; undefined: it was. */
+  #trouble: Error | undefined = new EncodingUnavailable('it was not asked yet');
+  #askedMs = Number.NEGATIVE_INFINITY;
+  #restsUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor({ name, client, now = Date.now, onRecovery = () => {} }: KmsProviderOptions) {
+    this.name = name;
+    this.#client = client;
+    this.#now = now;
+    this.#onRecovery = onRecovery;
+  }
+
+  get label(): KeyLabel | undefined {
+    return this.#current === undefined ? undefined : this.#labelOf(this.#current.keyId);
+  }
+
+  seal(plain: Buffer, context: Buffer): Sealed | Promise<Sealed> {
+    const current = this.#current;
+    if (current !== undefined && current.expiresMs > this.#now()) return this.#seal(current, plain, context);
+    return this.#sealLater(plain, context);
+  }
+
+  knows({ provider, plugin }: KeyLabel): boolean {
+    return provider === this.kind && plugin === this.name;
+  }
+
+  open(_: KeyLabel, sealed: Buffer, context: Buffer): Buffer | Promise<Buffer> {
+    const envelope = decodeEnvelope(sealed);
+    const id = idOf(envelope);
+    const known = this.#seeds.get(id);
+    if (known !== undefined) return openWith(known, envelope.data, context);
+    return this.#ask(id, envelope).then((seed) => openWith(seed, envelope.data, context));
+  }
+
+  /** Asks how the plugin is, and for an encrypted seed when its key has changed. Those who ask meanwhile share the answer. Never rejects. */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh()
+      .then(
+        () => this.#note(undefined),
+        (error: unknown) => this.#note(error instanceof Error ? error : new Error(String(error))),
+      )
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
+    return this.#refreshing;
+  }
+
+  /** For a health check: as it was when last asked, which is not longer ago than that. @throws Error that names the plugin */
+  async assertWell(maxAgeMs: { readonly well: number; readonly unwell: number }): Promise<void> {
+    const ageMs = this.#now() - this.#askedMs;
+    if (ageMs >= (this.#trouble === undefined ? maxAgeMs.well : maxAgeMs.unwell)) await this.refresh();
+    if (this.#trouble !== undefined) throw this.#trouble;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.refresh();
+      await pause(this.#trouble === undefined ? POLL_MS : POLL_UNWELL_MS, signal);
+    }
+    this.close();
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  async #refresh(): Promise<void> {
+    const status = await this.#client.status();
+    assertWell(this.name, status);
+    const expiresMs = this.#now() + WRITES_FOR_MS;
+    const current = this.#current;
+    if (current?.keyId === status.keyId) {
+      this.#current = { ...current, expiresMs };
+      return;
+    }
+    const seed = randomBytes(SEED_BYTES);
+    const encrypted = await this.#client.encrypt(seed);
+    assertSeed(this.name, encrypted);
+    if (encrypted.keyId !== status.keyId)
+      throw new EncodingUnavailable(
+        `the KMS plugin ${this.name} encrypts with the key ${JSON.stringify(encrypted.keyId)}, and says that its key is ${JSON.stringify(status.keyId)}`,
+      );
+    this.#seeds.set(idOf(encrypted), seed);
+    this.#current = { ...encrypted, seed, expiresMs };
+  }
+
+  #note(trouble: Error | undefined): void {
+    const hasRecovered = trouble === undefined && this.#trouble !== undefined && this.#askedMs > 0;
+    this.#trouble = trouble;
+    this.#askedMs = this.#now();
+    if (trouble !== undefined) return;
+    this.#restsUntilMs = Number.NEGATIVE_INFINITY;
+    if (hasRecovered) this.#onRecovery();
+  }
+
+  async #sealLater(plain: Buffer, context: Buffer): Promise<Sealed> {
+    await this.refresh();
+    const current = this.#current;
+    if (current !== undefined && current.expiresMs > this.#now()) return this.#seal(current, plain, context);
+    throw this.#trouble ?? new EncodingUnavailable(`the KMS plugin ${this.name} has no key`);
+  }
+
+  #seal(current: WriteSeed, plain: Buffer, context: Buffer): Sealed {
+    const data = sealWith(current.seed, plain, context);
+    return { label: this.#labelOf(current.keyId), bytes: encodeEnvelope({ ...current, data }) };
+  }
+
+  /** The seed that is encrypted there; who waits for the same one shares the answer. */
+  #ask(id: string, envelope: EncryptedSeed): Promise<Buffer> {
+    let asked = this.#asked.get(id);
+    if (asked === undefined) {
+      asked = this.#decrypt(id, envelope).finally(() => this.#asked.delete(id));
+      this.#asked.set(id, asked);
+    }
+    return asked;
+  }
+
+  async #decrypt(id: string, envelope: EncryptedSeed): Promise<Buffer> {
+    if (this.#restsUntilMs > this.#now() && this.#trouble !== undefined) throw this.#trouble;
+    try {
+      const seed = Buffer.from(await this.#client.decrypt(envelope));
+      this.#seeds.set(id, seed);
+      return seed;
+    } catch (error) {
+      this.#note(error instanceof Error ? error : new Error(String(error)));
+      this.#restsUntilMs = this.#now() + REST_MS;
+      throw error;
+    }
+  }
+
+  #labelOf(key: string): KeyLabel {
+    return { provider: this.kind, plugin: this.name, key };
+  }
+}
+
+/** Which seed it is. What the plugin said of it is part of that. */
+function idOf({ ciphertext, keyId, annotations }: EncryptedSeed): string {
+  const hash = createHash('sha256');
+  const add = (part: string | Uint8Array): void => {
+    hash.update(`${part.length} `).update(part);
+  };
+  add(ciphertext);
+  add(keyId);
+  for (const [name, value] of [...annotations].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    add(name);
+    add(value);
+  }
+  return hash.digest('base64');
+}
+
+/** A key for one write: of the seed and of random bytes, which are stored in front. No two writes share a key, however many there are. */
+function sealWith(seed: Buffer, plain: Buffer, context: Buffer): Buffer {
+  const info = randomBytes(INFO_BYTES);
+  return Buffer.concat([info, createGcm(deriveKey(seed, info)).seal(plain, context)]);
+}
+
+function openWith(seed: Buffer, data: Uint8Array, context: Buffer): Buffer {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+  try {
+    return createGcm(deriveKey(seed, bytes.subarray(0, INFO_BYTES))).open(
+      bytes.subarray(INFO_BYTES),
+      context,
+    );
+  } catch (error) {
+    throw new Error('it cannot be decrypted: the bytes were changed or belong to another object', {
+      cause: error,
+    });
+  }
+}
+
+const deriveKey = (seed: Buffer, info: Buffer): Buffer => Buffer.from(hkdfSync('sha256', seed, '', info, 32));
+
+/** Kubernetes takes the version of the beta too. */
+const VERSIONS = ['v2', 'v2beta1'];
+
+function assertWell(name: string, { version, healthz, keyId }: KmsStatus): void {
+  const wrong: string[] = [];
+  if (healthz !== 'ok') wrong.push(`got unexpected healthz status: ${healthz}`);
+  if (!VERSIONS.includes(version)) wrong.push(`expected KMSv2 API version v2, got ${version}`);
+  if (keyId === '') wrong.push('expected KMSv2 KeyID to be set, got ""');
+  if (Buffer.byteLength(keyId) > MAX_KEY_ID_BYTES)
+    wrong.push(`its KeyID is longer than ${MAX_KEY_ID_BYTES} bytes`);
+  if (wrong.length > 0)
+    throw new EncodingUnavailable(`kmsv2 Provider ${name} is not healthy, error: ${wrong.join(', ')}`);
+}
+
+function assertSeed(name: string, { ciphertext, annotations }: EncryptedSeed): void {
+  let annotationBytes = 0;
+  for (const [key, value] of annotations) annotationBytes += Buffer.byteLength(key) + value.length;
+  if (ciphertext.length === 0 || ciphertext.length > MAX_SEED_BYTES || annotationBytes > MAX_ANNOTATION_BYTES)
+    throw new EncodingUnavailable(
+      `the KMS plugin ${name} encrypts a seed into ${ciphertext.length} bytes with annotations of ${annotationBytes}: at most ${MAX_SEED_BYTES} and ${MAX_ANNOTATION_BYTES} can be stored, and none cannot`,
+    );
+}

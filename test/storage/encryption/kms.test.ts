@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { Encryption, ProviderRules } from '../../../src/storage/encryption/encryption.ts';
+import { GrpcKmsClient } from '../../../src/storage/encryption/kms-client.ts';
+import { KmsProvider } from '../../../src/storage/encryption/kms-provider.ts';
+import { parseForm } from '../../../src/storage/encryption/media-type.ts';
+import { createKeySealer } from '../../../src/storage/key-sealer.ts';
+import { JSON_MEDIA_TYPE } from '../../../src/storage/object-encoding.ts';
+import { KmsPlugin } from '../../kit/kms.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kms-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let sockets = 0;
+const newSocket = (): string => {
+  sockets += 1;
+  return join(folder, `${sockets}.sock`);
+};
+
+const SECRETS = { group: '', resource: 'secrets' };
+const KEY = { ...SECRETS, namespace: 'default', name: 'a' };
+const PLAIN = { bytes: Buffer.from('{"kind":"Secret"}'), mediaType: JSON_MEDIA_TYPE };
+
+/** What a server has of a plugin, with a clock of its own. */
+function serverOf(socket: string, timeoutMs = 2000) {
+  const clock = { ms: 1_000_000 };
+  const recovered: number[] = [];
+  const client = new GrpcKmsClient({ kind: 'kms', name: 'vault', socket, timeoutMs });
+  const provider = new KmsProvider({
+    ...{ name: 'vault', client },
+    now: () => clock.ms,
+    onRecovery: () => recovered.push(clock.ms),
+  });
+  const rules = new ProviderRules(
+    [{ resources: ['secrets'], providers: [{ kind: 'kms', name: 'vault', socket, timeoutMs }] }],
+    () => provider,
+  );
+  return {
+    clock,
+    provider,
+    recovered,
+    encryption: new Encryption(rules),
+    [Symbol.dispose]: () => provider.close(),
+  };
+}
+
+const AT_ONCE = { well: 0, unwell: 0 };
+
+test('the plugin is asked once for each of its keys, however much is written and read', async () => {
+  const socket = newSocket();
+  await using plugin = await KmsPlugin.start(socket, 'first');
+  using writer = serverOf(socket);
+  using reader = serverOf(socket);
+  const written = [];
+  for (let n = 0; n < 20; n += 1) written.push(await writer.encryption.encode(KEY, PLAIN));
+  expect(written[0]?.mediaType).toBe('application/x-encrypted; provider=kms; plugin="vault"; key="first"');
+  expect(new Set(written.map(({ bytes }) => bytes.toString('hex'))).size).toBe(20);
+  for (const one of written) expect(writer.encryption.decode(KEY, one)).toEqual(PLAIN);
+  const read = await Promise.all(written.map((one) => reader.encryption.decode(KEY, one)));
+  expect(read).toEqual(written.map(() => PLAIN));
+  expect(await plugin.calls()).toEqual({ Status: 1, Encrypt: 1, Decrypt: 1 });
+});
+
+test('what is moved to another object, or changed, is refused', async () => {
+  const socket = newSocket();
+  await using _plugin = await KmsPlugin.start(socket, 'first');
+  using server = serverOf(socket);
+  const encoded = await server.encryption.encode(KEY, PLAIN);
+  expect(() => server.encryption.decode({ ...KEY, name: 'b' }, encoded)).toThrow('belong to another object');
+  const changed = Buffer.from(encoded.bytes);
+  changed.writeUInt8(changed.readUInt8(60) ^ 1, 60);
+  expect(() => server.encryption.decode(KEY, { ...encoded, bytes: changed })).toThrow();
+  expect(() => server.encryption.decode(KEY, { ...encoded, bytes: Buffer.from([1, 2]) })).toThrow();
+});
+
+test('a new key of the plugin writes from the next question on, and makes what was written before outdated', async () => {
+  const socket = newSocket();
+  await using plugin = await KmsPlugin.start(socket, 'first');
+  using server = serverOf(socket);
+  const before = await server.encryption.encode(KEY, PLAIN);
+  expect(server.encryption.formOf(SECRETS, JSON_MEDIA_TYPE)).toBe(before.mediaType);
+  await plugin.tell('key second');
+  await server.provider.refresh();
+  const after = await server.encryption.encode(KEY, PLAIN);
+  expect(parseForm(after.mediaType).key).toBe('second');
+  expect(server.encryption.formOf(SECRETS, JSON_MEDIA_TYPE)).toBe(after.mediaType);
+  expect(server.encryption.decode(KEY, before)).toEqual(PLAIN);
+});
+
+test('without its plugin a server reads what it knows and writes for three minutes; then it says what is wrong, until the plugin is back', async () => {
+  const socket = newSocket();
+  const plugin = await KmsPlugin.start(socket, 'first');
+  using server = serverOf(socket);
+  const encoded = await server.encryption.encode(KEY, PLAIN);
+  await plugin.kill();
+  await expect(server.provider.assertWell(AT_ONCE)).rejects.toThrow('the KMS plugin vault does not status');
+  expect(server.encryption.decode(KEY, encoded)).toEqual(PLAIN);
+  expect(await server.encryption.encode(KEY, PLAIN)).toMatchObject({ mediaType: encoded.mediaType });
+  server.clock.ms += 3 * 60_000;
+  await expect(server.encryption.encode(KEY, PLAIN)).rejects.toThrow('the KMS plugin vault does not status');
+  expect(server.encryption.decode(KEY, encoded)).toEqual(PLAIN);
+  using other = serverOf(socket);
+  await expect(other.encryption.decode(KEY, encoded)).rejects.toThrow(
+    'the KMS plugin vault does not decrypt',
+  );
+  const sealer = createKeySealer(other.encryption);
+  await expect(sealer.seal('authority', 'PEM')).rejects.toThrow('the KMS plugin vault');
+  await using _again = await KmsPlugin.start(socket, 'first');
+  await expect
+    .poll(() => server.provider.assertWell(AT_ONCE).then(() => 'well', String), { timeout: 5000 })
+    .toBe('well');
+  expect(server.recovered).toHaveLength(1);
+  expect(await server.encryption.encode(KEY, PLAIN)).toMatchObject({ mediaType: encoded.mediaType });
+});
+
+test('a slow plugin is given up after its time, and not asked again by everybody who waits', async () => {
+  const socket = newSocket();
+  await using plugin = await KmsPlugin.start(socket, 'first');
+  using writer = serverOf(socket);
+  const encoded = await writer.encryption.encode(KEY, PLAIN);
+  await plugin.tell('delay 60000');
+  using reader = serverOf(socket, 200);
+  const begunMs = performance.now();
+  await expect(reader.encryption.decode(KEY, encoded)).rejects.toThrow(/vault does not decrypt.*DEADLINE/);
+  await expect(reader.encryption.decode(KEY, encoded)).rejects.toThrow(/DEADLINE/);
+  expect(performance.now() - begunMs).toBeLessThan(5000);
+  expect((await plugin.calls()).Decrypt).toBe(1);
+  await plugin.tell('delay 0');
+  reader.clock.ms += 1000;
+  expect(await reader.encryption.decode(KEY, encoded)).toEqual(PLAIN);
+});
+
+test('a plugin that says that it is not well is believed, and its word is in the health check', async () => {
+  const socket = newSocket();
+  await using plugin = await KmsPlugin.start(socket, 'first');
+  using server = serverOf(socket);
+  await server.provider.assertWell(AT_ONCE);
+  await plugin.tell('unwell sealed');
+  await server.provider.assertWell({ well: 20_000, unwell: 3000 });
+  server.clock.ms += 20_000;
+  const check = (): Promise<void> => server.provider.assertWell({ well: 20_000, unwell: 3000 });
+  await expect(check()).rejects.toThrow(
+    'kmsv2 Provider vault is not healthy, error: got unexpected healthz status: sealed',
+  );
+  await plugin.tell('well');
+  await expect(check()).rejects.toThrow('sealed');
+  server.clock.ms += 3000;
+  await check();
+});
+
+test('keys of the cluster are sealed by the plugin too', async () => {
+  const socket = newSocket();
+  await using _plugin = await KmsPlugin.start(socket, 'first');
+  using server = serverOf(socket);
+  const sealer = createKeySealer(server.encryption);
+  expect(sealer.isOutdated('PEM')).toBe(false);
+  await server.provider.refresh();
+  expect(sealer.isOutdated('PEM')).toBe(true);
+  const stored = await sealer.seal('authority', 'PEM');
+  expect(stored).toContain('plugin="vault"; key="first"');
+  using other = serverOf(socket);
+  expect(await createKeySealer(other.encryption).open('authority', stored)).toBe('PEM');
+});
