@@ -154,7 +154,8 @@ export function invalid(
   errors: readonly FieldError[],
 ): StatusError {
   const shown = errors.length > MAX_SHOWN ? errors.slice(0, MAX_SHOWN) : errors;
-  const texts = shown.map((error) => `${error.field}: ${error.message}`);
+  // The same sentence is said once; as causes, all of them count (util/errors, Aggregate).
+  const texts = [...new Set(shown.map((error) => `${error.field}: ${error.message}`))];
   if (errors.length > shown.length) texts.push('and more');
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;

@@ -82,6 +82,7 @@ describe('definitions', () => {
     [
       { 'spec.versions.0.name': 'V1' },
       [
+        'spec.version: Invalid value: "V1": a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
         'spec.versions[0].name: Invalid value: "V1": a DNS-1035 label must consist of lower case alphanumeric characters or \'-\', start with an alphabetic character, and end with an alphanumeric character',
       ],
     ],
@@ -89,14 +90,14 @@ describe('definitions', () => {
       { 'spec.versions.0.storage': false },
       [
         'spec.versions: Invalid value: …: must have exactly one version marked as storage version',
-        'status.storedVersions: Invalid value: []string{}: must have at least one stored version',
+        'status.storedVersions: Invalid value: []string(nil): must have at least one stored version',
       ],
     ],
     [
       { 'spec.versions': [] },
       [
         'spec.versions: Invalid value: []apiextensions.CustomResourceDefinitionVersion{}: must have exactly one version marked as storage version',
-        'status.storedVersions: Invalid value: []string{}: must have at least one stored version',
+        'status.storedVersions: Invalid value: []string(nil): must have at least one stored version',
       ],
     ],
     [

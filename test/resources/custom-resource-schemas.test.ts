@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { type FieldError, invalid } from '../../src/api/status.ts';
+import { FieldPath } from '../../src/object/field-path.ts';
 import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
+import { validateStructural } from '../../src/resources/apiextensions/schema/structural.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 import { GOOD } from '../kit/cron-definition.ts';
 import { problemsOnCreate } from '../kit/manifests.ts';
@@ -346,4 +349,29 @@ describe('schemas', () => {
     ]);
     expect(cpuMs).toBeLessThan(1000);
   });
+});
+
+test('what makes a schema no structural one is told in the order of the sentences', () => {
+  const found: FieldError[] = [];
+  validateStructural(FieldPath.root(found).field('schema'), {
+    type: 'object',
+    properties: {
+      kind: { type: 'object' },
+      apiVersion: { type: 'integer' },
+      a: { 'x-kubernetes-embedded-resource': true },
+    },
+  });
+  expect(found.map(({ field }) => field)).toEqual([
+    'schema.properties[a].properties',
+    'schema.properties[a].type',
+    'schema.properties[apiVersion].type',
+    'schema.properties[kind].type',
+  ]);
+});
+
+test('a mistake that is found twice is said once, and is two causes', () => {
+  const error = { type: 'FieldValueInvalid', field: 'a', message: 'Invalid value: 1: why' } as const;
+  const { status } = invalid({ kind: 'Widget', group: 'example.com' }, 'w', [error, error]);
+  expect(status.message).toBe('Widget.example.com "w" is invalid: a: Invalid value: 1: why');
+  expect(status.details?.causes).toHaveLength(2);
 });

@@ -42,6 +42,8 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
       definition.status = withStorageVersion(definition.status ?? {}, definition);
     },
     beginDeletion,
+    // Most of a definition has two paths, and only its rules know which one messages take.
+    judgesAlone: ['spec'],
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
     validateInSteps: validateRules,

@@ -44,7 +44,9 @@ function validateSet(at: FieldPath, schema: Schema): void {
   const path = at.field('items');
   const why = 'must be atomic as item of a list with x-kubernetes-list-type=set';
   if (type === 'array' && listType !== 'atomic') path.field(LIST_TYPE).invalid(listType, why);
-  else if (type === 'object' && mapType !== 'atomic') path.field(MAP_TYPE).invalid(mapType, why);
+  // Kubernetes shows the list type here, which an object has not.
+  else if (type === 'object' && mapType !== 'atomic')
+    path.field(MAP_TYPE).invalid(items[LIST_TYPE] ?? 'null', why);
 }
 
 function validateKeysOwner(at: FieldPath, { [KEYS]: keys = [], [LIST_TYPE]: listType }: Schema): void {

@@ -1,5 +1,6 @@
+import type { FieldError } from '../../../api/status.ts';
 import { equal } from '../../../object/equality.ts';
-import type { FieldPath } from '../../../object/field-path.ts';
+import { FieldPath } from '../../../object/field-path.ts';
 import {
   additionalSchemaOf,
   hasAdditional,
@@ -23,9 +24,15 @@ import { validateCompleteness, validateValues } from './clauses.ts';
  * (apiextensions-apiserver, apiserver/schema/validation.go). Without that nothing could be pruned or defaulted.
  */
 export function validateStructural(at: FieldPath, schema: Schema): void {
-  validateNode(at, schema, 'root');
-  validateCompleteness(at, schema);
+  const found: FieldError[] = [];
+  const path = FieldPath.root(found).field(at.toString());
+  validateNode(path, schema, 'root');
+  validateCompleteness(path, schema);
+  at.add(found.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1)));
 }
+
+/** Kubernetes sorts what it finds here, and nothing else. */
+const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
 
 type Level = 'root' | 'item' | 'field';
 

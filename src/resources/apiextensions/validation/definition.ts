@@ -9,6 +9,7 @@ import { APPROVAL_ANNOTATION, approvalOf, isProtectedGroup } from '../../../obje
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
+import { goList, goText } from '../../../object/go-value.ts';
 import { hasDefault, someSchema } from '../../../structural/node.ts';
 import { bundleProblem } from '../../../x509/authority-bundle.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
@@ -39,10 +40,16 @@ function validateSpec(root: FieldPath, { metadata, spec = {} }: CustomResourceDe
   validateGroup(at.field('group'), group);
   validateScope(at.field('scope'), spec.scope ?? '');
   validateVersions(at, spec.versions);
+  mustBeVersion(at.field('version'), spec.versions?.[0]?.name ?? '');
   mustBeGiven(at.field('names'), names);
   validateNames(at.field('names'), names);
   validateConversion(at, spec);
   validatePreservation(at.field('preserveUnknownFields'), spec);
+}
+
+/** What v1beta1 calls the version of a definition is the first of them. */
+function mustBeVersion(at: FieldPath, name: string): void {
+  if (name !== '') mustBeNameInOneError(at, name, 'dns-1035-label');
 }
 
 function validateStatus(root: FieldPath, { spec = {}, status = {} }: CustomResourceDefinition): void {
@@ -101,7 +108,7 @@ function validateStoredVersions(
 ): void {
   const stored = status.storedVersions ?? [];
   if (stored.length === 0) {
-    at.invalid(stored, 'must have at least one stored version');
+    at.invalid(goText(goList('string', status.storedVersions)), 'must have at least one stored version');
     return;
   }
   const versions = spec.versions ?? [];
