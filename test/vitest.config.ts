@@ -4,23 +4,12 @@ import { OLDEST_POSTGRES } from './kit/postgres-version.ts';
 import { Tally } from './kit/tally.ts';
 
 /**
- * Of test/storage/postgres: what PostgreSQL itself does, rather than what we make of it. What takes long besides (epochs, order,
- * shutdown, stalled commits) is run on all versions by `npm run test:postgres-versions`.
+ * Of test/storage/postgres: what PostgreSQL itself does, rather than what we make of it. What takes long besides (compaction, epochs,
+ * filling, order, shutdown, stalled commits) is run on all versions by `npm run test:postgres-versions`.
  */
 const ON_THE_OLDEST = [
-  ...['allocations', 'binary-rows', 'clocks', 'commit', 'compaction', 'durability'],
-  ...[
-    'expiry',
-    'feed',
-    'filling',
-    'history',
-    'history-window',
-    'load',
-    'migrate',
-    'prepared',
-    'server-leases',
-  ],
-  'roles',
+  ...['allocations', 'binary-rows', 'changes', 'clocks', 'commit', 'durability', 'encoded', 'expiry', 'feed'],
+  ...['history', 'history-window', 'load', 'migrate', 'prepared', 'roles', 'server-leases', 'stored-yaml'],
 ];
 
 const ALONE = ['test/e2e/hostile/*.test.ts'];
@@ -28,19 +17,20 @@ const ALONE = ['test/e2e/hostile/*.test.ts'];
 /** These wait for time limits of the server most of the time, so that many of them share two cores. */
 const WAITING = [
   ...['audit-backends', 'authentication', 'database-away', 'failing-services', 'identity-providers'].map(
-    (name) => `test/e2e/${name}.test.ts`,
+    (name) => `e2e/${name}`,
   ),
+  ...['leftovers/leftovers', 'signing-keys', 'time-limits', 'upkeep'].map((name) => `e2e/${name}`),
+  ...['endpoints', 'health', 'outages', 'shutdown', 'waiting'].map((name) => `e2e/serving/${name}`),
   ...[
-    'e2e/time-limits',
-    'e2e/upkeep',
-    'e2e/serving/outages',
-    'e2e/serving/endpoints',
-    'e2e/serving/shutdown',
-  ].map((name) => `test/${name}.test.ts`),
-  ...['outages', 'patience', 'shutdown', 'stalled-commits', 'tail-on-standby'].map(
-    (name) => `test/storage/postgres/${name}.test.ts`,
-  ),
-];
+    'epochs',
+    'outages',
+    'patience',
+    'shutdown',
+    'stalled-commits',
+    'tail-on-standby',
+    'visible-changes',
+  ].map((name) => `storage/postgres/${name}`),
+].map((name) => `test/${name}.test.ts`);
 
 const EVERYWHERE = {
   // Generous, because tests wait for facts: only one that will never come takes so long, also on a busy machine.
@@ -56,8 +46,8 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
     globalSetup: ['test/global-setup.ts'],
-    // Two cores, and a third file in the time that others wait: more would only time each other out.
-    maxWorkers: 3,
+    // Two cores, and two more files in the time that others wait: more would only time each other out.
+    maxWorkers: 4,
     reporters: ['default', new Tally()],
     projects: [
       {
@@ -72,7 +62,7 @@ export default defineConfig({
       {
         test: {
           ...{ ...EVERYWHERE, name: 'waiting', include: WAITING },
-          ...{ maxWorkers: 6, sequence: { groupOrder: 1 } },
+          ...{ maxWorkers: 8, sequence: { groupOrder: 1 } },
         },
       },
       // What measures the time of a thread has the machine for itself: neighbours in its caches make the same work longer.
