@@ -49,7 +49,7 @@ export const storageFlags = {
   initializationTimeoutMs: duration('storage-initialization-timeout', {
     default: '1m0s',
     meaning:
-      'longest wait for storage before declaring the server ready: so long the database may take to answer, and to give the objects that are kept in memory; then the start ends with an error; 0 waits without end',
+      'longest wait for storage before declaring the server ready: so long the database may take to answer, and to give the objects that are kept in memory; then the start ends with an error; 0, and a server that is not given the flag, wait without end',
     check: notNegative,
   }),
   databaseUrls: list('kvstore-servers', {
@@ -135,6 +135,10 @@ export function readStorage(line: CommandLine) {
   return Object.freeze({
     ...own,
     ...storage,
+    /** 0: as long as it takes. A database that fails over, or gives millions of objects, is no reason to end. */
+    initializationTimeoutMs: line.isGiven(storageFlags.initializationTimeoutMs)
+      ? storage.initializationTimeoutMs
+      : 0,
     /** False: the window in the database stays as it is. */
     setsHistoryWindow: line.isGiven(ownFlags.historyWindowMs),
   });
