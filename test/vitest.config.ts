@@ -8,9 +8,9 @@ import { Tally } from './kit/tally.ts';
  * filling, order, shutdown, stalled commits) is run on all versions by `npm run test:postgres-versions`.
  */
 const ON_THE_OLDEST = [
-  ...['allocations', 'binary-rows', 'changes', 'clocks', 'commit', 'durability', 'encoded', 'expiry', 'feed'],
-  ...['history', 'history-window', 'load', 'migrate', 'prepared', 'roles', 'server-leases', 'stored-yaml'],
-];
+  ...['allocations', 'binary-rows', 'changes', 'commit', 'encoded', 'expiry', 'feed', 'history'],
+  ...['history-window', 'load', 'migrate', 'roles', 'stored-yaml'],
+].map((name) => `test/storage/postgres/${name}.test.ts`);
 
 const ALONE = ['test/e2e/hostile/*.test.ts'];
 
@@ -56,7 +56,7 @@ export default defineConfig({
       {
         test: {
           ...{ ...EVERYWHERE, name: 'oldest-postgres', env: { TEST_POSTGRES: OLDEST_POSTGRES } },
-          include: ON_THE_OLDEST.map((name) => `test/storage/postgres/${name}.test.ts`),
+          include: ON_THE_OLDEST,
         },
       },
       {
