@@ -20,14 +20,16 @@ type Connect = NonNullable<Agent['createConnection']>;
  * (knative.dev/pkg, webhook/certificates), and Go, which tries keys, trusts them. What OpenSSL refuses for that is judged as in Go.
  */
 export class SecureAgent extends Agent {
-  readonly #authorities: readonly Certificate[];
+  /** Undefined: OpenSSL judges alone. */
+  readonly #authorities: Authorities | undefined;
   readonly #dial: Dial | undefined;
 
   /** `dial` opens the connections; undefined: the system does. */
   constructor(options: SecureAgentOptions, dial?: Dial) {
-    const authorities = options.rejectUnauthorized === false ? [] : readAll(options.ca ?? '');
+    const given = new Authorities(options.rejectUnauthorized === false ? '' : (options.ca ?? ''));
+    const authorities = given.isEmpty() ? undefined : given;
     // A session that is resumed shows no certificate.
-    super(authorities.length === 0 ? options : { ...options, maxCachedSessions: 0 });
+    super(authorities === undefined ? options : { ...options, maxCachedSessions: 0 });
     this.#authorities = authorities;
     this.#dial = dial;
   }
@@ -43,7 +45,7 @@ export class SecureAgent extends Agent {
     options: Parameters<Connect>[0] & { readonly socket?: Duplex },
     callback?: Parameters<Connect>[1],
   ): ReturnType<Connect> {
-    if (this.#authorities.length === 0) return super.createConnection(options, callback);
+    if (this.#authorities === undefined) return super.createConnection(options, callback);
     const socket = super.createConnection({ ...options, rejectUnauthorized: false }, callback);
     const host = options.servername || options.host || 'localhost';
     // Nothing is sent before this event has been handled.
@@ -67,7 +69,12 @@ export class SecureAgent extends Agent {
     try {
       const [leaf, ...intermediates] = [...chainOf(peer)].map(({ raw }) => readCertificate(raw));
       if (leaf === undefined) return false;
-      const question = { leaf, intermediates, authorities: this.#authorities, nowMs: Date.now() };
+      const question = {
+        leaf,
+        intermediates,
+        authorities: this.#authorities?.all() ?? [],
+        nowMs: Date.now(),
+      };
       return findChain(question, 'servers').length > 0;
     } catch {
       return false;
@@ -87,13 +94,32 @@ function* chainOf(peer: DetailedPeerCertificate): Generator<DetailedPeerCertific
   }
 }
 
-/** Without those that cannot be read, as Go has it. */
-function readAll(pem: string): Certificate[] {
-  return certificatesIn(pem).flatMap((der) => {
-    try {
-      return [readCertificate(der)];
-    } catch {
-      return [];
-    }
-  });
+/**
+ * Without those that cannot be read, as Go has it. A bundle may have thousands: all of them are read when the first server is judged by
+ * them, which OpenSSL spares most.
+ */
+class Authorities {
+  readonly #pem: string;
+  #all: readonly Certificate[] | undefined;
+
+  constructor(pem: string) {
+    this.#pem = pem;
+  }
+
+  isEmpty(): boolean {
+    return !certificatesIn(this.#pem).some((der) => read(der).length > 0);
+  }
+
+  all(): readonly Certificate[] {
+    this.#all ??= certificatesIn(this.#pem).flatMap(read);
+    return this.#all;
+  }
+}
+
+function read(der: Buffer): Certificate[] {
+  try {
+    return [readCertificate(der)];
+  } catch {
+    return [];
+  }
 }
