@@ -82,7 +82,8 @@ AS $$
             jsonb_typeof(p.was) = jsonb_typeof(p.becomes) AND has_parts(p.was) AND has_parts(p.becomes)
         FROM walk w
         CROSS JOIN LATERAL (
-            SELECT CASE WHEN jsonb_typeof(w.was) = 'array' THEN keys_of(w.was, w.becomes) END AS keys
+            -- Apart, because the planner would put the search for keys into the place of each use: once for each element.
+            SELECT CASE WHEN jsonb_typeof(w.was) = 'array' THEN keys_of(w.was, w.becomes) END AS keys OFFSET 0
         ) k
         CROSS JOIN LATERAL (
             SELECT path, b.part AS was, a.part AS becomes
@@ -105,9 +106,10 @@ AS $$
         UNION ALL
         SELECT p.path, p.part, has_parts(p.part)
         FROM walk w
-        CROSS JOIN LATERAL parts_of(
-            w.path, w.value, CASE WHEN jsonb_typeof(w.value) = 'array' THEN keys_of(w.value) END
-        ) p
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN jsonb_typeof(w.value) = 'array' THEN keys_of(w.value) END AS keys OFFSET 0
+        ) k
+        CROSS JOIN LATERAL parts_of(w.path, w.value, k.keys) p
         WHERE w.goes_on
     )
     SELECT w.path, w.value FROM walk w WHERE w.goes_on IS NOT TRUE

@@ -4,6 +4,7 @@ import type { Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { beginPartition, fillObjects, openLog, write } from './kit.ts';
 import { makeHistory, pagesOf } from './made-history.ts';
+import { connect } from './stalls.ts';
 
 /** Field by field, for people: the views and functions of migrations/0055. */
 let database: TestDatabase;
@@ -231,4 +232,29 @@ test('the changes of one object cost what it was written, however much history t
     "blame_of('', 'configmaps', 'default', 'n0007')",
   ])
     expect(await pagesOf(database, `SELECT * FROM ${of}`), of).toBeLessThan(900);
+});
+
+test('a list of thousands is compared in a moment, whether its elements have names or not', async () => {
+  const listOf = (changed: number, element: (n: number, value: number) => object) => ({
+    list: Array.from({ length: 3000 }, (_, n) => element(n, n === 7 ? changed : 1)),
+  });
+  const named = (n: number, value: number) => ({ name: `n${n}`, value });
+  const nameless = (_: number, value: number) => ({ value });
+  await using impatient = await connect(database.url);
+  // Asked once for each element, which field tells elements apart took minutes.
+  await impatient.query("SET statement_timeout = '10s'");
+  for (const [element, path] of [
+    [named, 'list[name=n7].value'],
+    [nameless, 'list[7].value'],
+  ] as const) {
+    const states = [listOf(1, element), listOf(2, element)].map(
+      (state) => `'${JSON.stringify(state)}'::jsonb`,
+    );
+    expect(await impatient.query(`SELECT path FROM changes_between(${states.join(', ')})`)).toEqual([
+      { path },
+    ]);
+    expect(await impatient.query(`SELECT FROM leaves_of(${states[0]})`)).toHaveLength(
+      element === named ? 6000 : 3000,
+    );
+  }
 });
