@@ -5,7 +5,7 @@ import type { JsonObject } from '../api/object-meta.ts';
 import { methodNotAllowed, pathNotFound } from '../api/status.ts';
 import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
-import { createPages, inPieces, isUnknown, type Pages } from '../pages/pages.ts';
+import { createPages, inPieces, isUnknown, type Pages, unknownPage } from '../pages/pages.ts';
 import { allGroups } from '../registry/all-groups.ts';
 import type { Registry } from '../registry/registry.ts';
 import { NO_REMOTE_APIS, type RemoteApi, type RemoteApis } from '../registry/remote-apis.ts';
@@ -61,8 +61,10 @@ export function createDiscovery(options: DiscoveryOptions): Pages {
   return pages
     .all('/', ({ env }) => discovery.paths(env.request))
     .all('/version', ({ env }) => discovery.version(env.request))
+    .all('/version/*', nothingBelow)
     .all('/api', ({ env }) => discovery.coreVersions(env.request))
     .all('/api/v1', ({ env }) => discovery.coreResources(env.request))
+    .all('/api/*', nothingBelow)
     .all('/apis', ({ env }) => discovery.groups(env.request))
     .all('/apis/:group', ({ env, req }) => discovery.group(env.request, req.param('group')))
     .all('/apis/:group/:version', ({ env, req }) =>
@@ -71,6 +73,11 @@ export function createDiscovery(options: DiscoveryOptions): Pages {
     .all('/openapi/v2', ({ env }) => discovery.openApiV2(env.request))
     .all('/openapi/v3', ({ env }) => discovery.openApiIndex(env.request))
     .all('/openapi/v3/:path{.+}', ({ env, req }) => discovery.openApiV3(env.request, req.param('path')));
+}
+
+/** For a path that is unknown below one that is known. @throws StatusError */
+function nothingBelow(): never {
+  throw pathNotFound();
 }
 
 /** The core group as it is listed. */
@@ -164,12 +171,16 @@ class Discovery {
   }
 
   group(request: ApiRequest, name: string): Response {
-    return this.#plain(request, toGroup(this.#findGroup(name)));
+    const found = this.#findGroup(name);
+    return found === undefined ? unknownPage() : this.#plain(request, toGroup(found));
   }
 
   resources(request: ApiRequest, name: string, version: string): Response {
     const found = this.#findGroup(name);
-    if (!found.versions.includes(version)) throw pathNotFound();
+    if (found === undefined || !found.versions.includes(version)) {
+      if (this.#options.registry.isBuiltIn(canonicalGroup(name).group)) throw pathNotFound();
+      return unknownPage();
+    }
     const resources = this.#options.registry.resources(found.group, version);
     return this.#plain(
       request,
@@ -178,12 +189,12 @@ class Discovery {
   }
 
   /** A group that --api-domains leaves out of the list is served nevertheless. */
-  #findGroup(name: string): ListedGroup {
+  #findGroup(name: string): ListedGroup | undefined {
     const listed = this.#list().groups.get(name);
     if (listed !== undefined) return listed;
     const { group, dialect = 'k8s.io' } = canonicalGroup(name);
     const versions = this.#options.registry.versions(group);
-    if (versions.length === 0 || group === '') throw pathNotFound();
+    if (versions.length === 0 || group === '') return undefined;
     return { group, versions, dialect, name, primary: false };
   }
 
@@ -236,7 +247,7 @@ class Discovery {
 
   async openApiV3(request: ApiRequest, path: string): Promise<Response> {
     const key = this.#list().keys.get(path);
-    if (key === undefined) throw pathNotFound();
+    if (key === undefined) return new Response(null, { status: 404 });
     const { form, contentType } = chooseForm(request, 'v3');
     const { etag, name, make } = await this.#openApi.groupVersion(key, form);
     const asked = request.query.get('hash');
