@@ -143,7 +143,8 @@ class Discovery {
     if (this.#listed === undefined) {
       const { registry, domains } = this.#options;
       const remote = this.#remote.all();
-      this.#listed = toListed(listGroups(allGroups(registry, remote), domains), remote);
+      const served = listGroups(allGroups(registry, remote), domains);
+      this.#listed = toListed(served, remote, this.#remote.withdrawn());
     }
     return this.#listed;
   }
@@ -177,18 +178,19 @@ class Discovery {
 
   resources(request: ApiRequest, name: string, version: string): Response {
     const found = this.#findGroup(name);
-    if (found === undefined || !found.versions.includes(version)) {
-      if (this.#options.registry.isBuiltIn(canonicalGroup(name).group)) throw pathNotFound();
+    const { registry } = this.#options;
+    if (found === undefined || !registry.versions(found.group).includes(version)) {
+      if (registry.isBuiltIn(canonicalGroup(name).group)) throw pathNotFound();
       return unknownPage();
     }
-    const resources = this.#options.registry.resources(found.group, version);
+    const resources = registry.resources(found.group, version);
     return this.#plain(
       request,
       toResourceList(groupVersionOf(name, version), resources, { ...found, hashes: this.#hashes }),
     );
   }
 
-  /** A group that --api-domains leaves out of the list is served nevertheless. */
+  /** A group that is left out of the list is served nevertheless. */
   #findGroup(name: string): ListedGroup | undefined {
     const listed = this.#list().groups.get(name);
     if (listed !== undefined) return listed;
@@ -273,7 +275,11 @@ interface Listed {
   readonly elsewhere: readonly string[];
 }
 
-function toListed(groups: readonly ListedGroup[], remote: readonly RemoteApi[]): Listed {
+function toListed(
+  groups: readonly ListedGroup[],
+  remote: readonly RemoteApi[],
+  withdrawn: ReadonlySet<string>,
+): Listed {
   const others = new Set(remote.map(({ group, version }) => `${group}/${version}`));
   const named = groups.flatMap(({ group, dialect, name, versions }) =>
     versions.map((version) => ({ path: `apis/${name}/${version}`, group, version, dialect })),
@@ -282,10 +288,20 @@ function toListed(groups: readonly ListedGroup[], remote: readonly RemoteApi[]):
   const isOther = ({ group, version }: DocumentKey): boolean => others.has(`${group}/${version}`);
   const all = [core, ...named];
   return {
-    groups: new Map(groups.map((group) => [group.name, group])),
+    groups: new Map(without(withdrawn, groups).map((group) => [group.name, group])),
     keys: new Map(all.filter((key) => !isOther(key)).map((key) => [key.path, key])),
     elsewhere: all.filter(isOther).map(({ path }) => path),
   };
+}
+
+function without(withdrawn: ReadonlySet<string>, groups: readonly ListedGroup[]): readonly ListedGroup[] {
+  if (withdrawn.size === 0) return groups;
+  return groups
+    .map((one) => ({
+      ...one,
+      versions: one.versions.filter((version) => !withdrawn.has(`${one.group}/${version}`)),
+    }))
+    .filter(({ versions }) => versions.length > 0);
 }
 
 /** Clients of the Go library accept only protobuf from /openapi/v2. */
