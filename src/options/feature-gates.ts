@@ -73,6 +73,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'AnonymousAuthConfigurableEndpoints',
   'CRDValidationRatcheting',
   'ClusterTrustBundleProjection',
+  'ComponentSLIs',
   'CustomResourceFieldSelectors',
   'DRAControlPlaneController',
   'DynamicResourceAllocation',
