@@ -73,7 +73,7 @@ export function createDiscovery(options: DiscoveryOptions): Pages {
     .all('/openapi/v3/:path{.+}', ({ env, req }) => discovery.openApiV3(env.request, req.param('path')));
 }
 
-/** The core group as it is listed. */
+/** The core group as it is listed, where it is served. */
 const CORE = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary: true } as const;
 
 class Discovery {
@@ -136,7 +136,8 @@ class Discovery {
     if (this.#listed === undefined) {
       const { registry, domains } = this.#options;
       const remote = this.#remote.all();
-      this.#listed = toListed(listGroups(allGroups(registry, remote), domains), remote);
+      const groups = listGroups(allGroups(registry, remote), domains);
+      this.#listed = toListed(registry.versions(''), groups, remote);
     }
     return this.#listed;
   }
@@ -146,16 +147,16 @@ class Discovery {
   }
 
   coreVersions(request: ApiRequest): Response {
-    const core = { name: 'core', groups: () => [CORE] };
-    return this.#aggregatedOr(request, core, () => toApiVersions(this.#options.serverAddress));
+    const { registry, serverAddress } = this.#options;
+    const versions = registry.versions('');
+    const core = { name: 'core', groups: () => (versions.length === 0 ? [] : [CORE]) };
+    return this.#aggregatedOr(request, core, () => toApiVersions(versions, serverAddress));
   }
 
   coreResources(request: ApiRequest): Response {
-    const { registry } = this.#options;
-    return this.#plain(
-      request,
-      toResourceList('v1', registry.resources('', 'v1'), { ...CORE, hashes: this.#hashes }),
-    );
+    const resources = this.#options.registry.resources('', 'v1');
+    if (resources.length === 0) throw pathNotFound();
+    return this.#plain(request, toResourceList('v1', resources, { ...CORE, hashes: this.#hashes }));
   }
 
   groups(request: ApiRequest): Response {
@@ -262,14 +263,20 @@ interface Listed {
   readonly elsewhere: readonly string[];
 }
 
-function toListed(groups: readonly ListedGroup[], remote: readonly RemoteApi[]): Listed {
+function toListed(
+  coreVersions: readonly string[],
+  groups: readonly ListedGroup[],
+  remote: readonly RemoteApi[],
+): Listed {
   const others = new Set(remote.map(({ group, version }) => `${group}/${version}`));
   const named = groups.flatMap(({ group, dialect, name, versions }) =>
     versions.map((version) => ({ path: `apis/${name}/${version}`, group, version, dialect })),
   );
-  const core: DocumentKey = { path: 'api/v1', group: '', version: 'v1', dialect: 'k8s.io' };
+  const core = coreVersions.map(
+    (version): DocumentKey => ({ path: `api/${version}`, group: '', version, dialect: 'k8s.io' }),
+  );
   const isOther = ({ group, version }: DocumentKey): boolean => others.has(`${group}/${version}`);
-  const all = [core, ...named];
+  const all = [...core, ...named];
   return {
     groups: new Map(groups.map((group) => [group.name, group])),
     keys: new Map(all.filter((key) => !isOther(key)).map((key) => [key.path, key])),
