@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../api/feature-gates.ts';
 import type { FieldError } from '../api/status.ts';
 import * as errors from './field-errors.ts';
 
@@ -11,30 +12,33 @@ import * as errors from './field-errors.ts';
  *   }
  *
  * adds `spec.containers[0].ports[1].containerPort: Required value`. The texts are Kubernetes' (apimachinery,
- * util/validation/field).
+ * util/validation/field). It also says which feature gates are on, for rules that depend on one.
  */
 export class FieldPath {
   readonly #text: string;
   readonly #found: FieldError[];
+  /** Whether a feature gate is on. */
+  readonly isOn: Gates;
 
-  private constructor(text: string, found: FieldError[]) {
+  private constructor(text: string, found: FieldError[], isOn: Gates) {
     this.#text = text;
     this.#found = found;
+    this.isOn = isOn;
   }
 
   /** The object itself: its fields have paths without a dot before them. */
-  static root(found: FieldError[] = []): FieldPath {
-    return new FieldPath('', found);
+  static root(found: FieldError[] = [], isOn: Gates = defaultGates): FieldPath {
+    return new FieldPath('', found, isOn);
   }
 
   /** `spec` → `spec.replicas` */
   field(name: string): FieldPath {
-    return new FieldPath(this.#text === '' ? name : `${this.#text}.${name}`, this.#found);
+    return new FieldPath(this.#text === '' ? name : `${this.#text}.${name}`, this.#found, this.isOn);
   }
 
   /** `ports` → `ports[0]`. For an entry of a map: `limits` → `limits[cpu]`. */
   item(key: number | string): FieldPath {
-    return new FieldPath(`${this.#text}[${key}]`, this.#found);
+    return new FieldPath(`${this.#text}[${key}]`, this.#found, this.isOn);
   }
 
   /** The items of a list, each with its own path. An absent list has none. */
@@ -113,9 +117,9 @@ export class FieldPath {
 }
 
 /** The errors of a rule as a list. `path` is where the judged value stands; empty for a whole object. */
-export function problemsOf(rule: (at: FieldPath) => void, path = ''): FieldError[] {
+export function problemsOf(rule: (at: FieldPath) => void, path = '', isOn?: Gates): FieldError[] {
   const found: FieldError[] = [];
-  const root = FieldPath.root(found);
+  const root = FieldPath.root(found, isOn);
   rule(path === '' ? root : root.field(path));
   return found;
 }
