@@ -5,6 +5,7 @@ import { UsageError } from './flag.ts';
 /** Gates that change something here. Those in ELSEWHERE change something of others; any other gate may only be given its default. */
 const EFFECTIVE: ReadonlySet<string> = new Set([
   'APIResponseCompression',
+  'APIServerIdentity',
   'APIServerTracing',
   'AllAlpha',
   'AllBeta',
@@ -12,6 +13,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'AnyVolumeDataSource',
   'CRDValidationRatcheting',
   'ClusterTrustBundleProjection',
+  'CoordinatedLeaderElection',
   'CrossNamespaceVolumeDataSource',
   'CustomResourceFieldSelectors',
   'DRAControlPlaneController',
@@ -46,7 +48,9 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'ServiceTrafficDistribution',
   'SidecarContainers',
   'StatefulSetAutoDeletePVC',
+  'StorageVersionAPI',
   'StorageVersionHash',
+  'StorageVersionMigrator',
   'StructuredAuthenticationConfiguration',
   'StructuredAuthorizationConfiguration',
   'SupplementalGroupsPolicy',
@@ -81,7 +85,7 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
     names:
       'CSIMigrationStorageVendor CloudControllerManagerWebhook CronJobsScheduledAnnotation ' +
       'HonorPVReclaimPolicy InTreePluginStorageVendorUnregister InformerResourceVersion PodIndexLabel ' +
-      'SeparateTaintEvictionController StorageVersionMigrator',
+      'SeparateTaintEvictionController',
   },
   {
     what: 'concerns the inside of servers in Go, of which clients see nothing',
