@@ -162,6 +162,8 @@ test('a database is upgraded while servers of the version before write and read,
     'changes_in_sql',
     'rows_by_namespace',
   ]);
+  const names = readMigrations().map(({ name }) => name);
+  expect(await upgrade(database)).toEqual(names.slice(names.indexOf('without_heads')));
   const last = await database.query<{ name: string; revision: string }>(
     'SELECT name, revision FROM objects LIMIT 2',
   );
