@@ -33,8 +33,6 @@ export interface Stretch {
  * Every reading goes by an index and is bounded, and the newest comes first. A reading ends when nobody takes from it any more.
  */
 export interface Past {
-  /** Undefined: not in the history that is kept. */
-  write(revision: Revision): Promise<PastWrite | undefined>;
   /** The writes of what bears a name, whichever uid it has. */
   ofName(key: ObjectKey, stretch: Stretch): AsyncIterable<PastWrite>;
   /** The writes of a resource in a namespace that are not far back; '' for what has no namespace. */
@@ -42,7 +40,7 @@ export interface Past {
   /** Where the objects of a kind are. Undefined: it is not served. */
   find(reference: { readonly group: string; readonly kind: string }): KnownResource | undefined;
   /** Where what was not found is, in words: `older than the history that is kept, which begins with revision 12`. */
-  beyond(): Promise<string>;
+  beyond(): string;
 }
 
 export interface KnownResource {

@@ -142,12 +142,11 @@ export class Script {
           .slice(0, rows),
       );
     return {
-      write: async (revision) => this.writes.find((write) => write.revision === revision),
       ofName: (key, stretch) => newest((write) => isSame(write.key, key), stretch),
       ofResource: ({ group, resource }, namespace, stretch) =>
         newest(({ key }) => isSame(key, { group, resource, namespace, name: key.name }), stretch),
       find: ({ group, kind }) => KINDS[`${group}/${kind}`],
-      beyond: async () => `older than the history that is kept, which begins with revision ${from}`,
+      beyond: () => `older than the history that is kept, which begins with revision ${from}`,
     };
   }
 

@@ -33,7 +33,7 @@ const madeWithNamespace: Rule = async (effect, past) => {
   if (before !== undefined) return before;
   const key = { group: '', resource: 'namespaces', namespace: '', name: namespace };
   const made = await newestOf(past.ofName(key, { before: effect.revision }), ({ verb }) => verb === 'create');
-  if (made === undefined) return unknown(`The creation of its namespace is ${await past.beyond()}.`);
+  if (made === undefined) return unknown(`The creation of its namespace is ${past.beyond()}.`);
   return cause(
     made,
     'certain',
@@ -175,7 +175,7 @@ const autoscaled: Rule = async (effect, past) => {
   );
   if (scaler === undefined)
     return unknown(
-      `Its HorizontalPodAutoscaler was last written ${await past.beyond()}; metrics are not in history.`,
+      `Its HorizontalPodAutoscaler was last written ${past.beyond()}; metrics are not in history.`,
     );
   return cause(
     scaler,

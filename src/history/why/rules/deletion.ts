@@ -43,7 +43,7 @@ export const deletionGoesOn: Rule = async (effect, past) => {
       'certain',
       `Revision ${asked.revision} set metadata.deletionTimestamp of the same object.`,
     );
-  return unknown(`The request to delete it is ${await past.beyond()}.`);
+  return unknown(`The request to delete it is ${past.beyond()}.`);
 };
 
 /** The collector deletes what has no owner any more, and whose owner waits for it. */
@@ -78,7 +78,7 @@ async function newestEndOf(
   const newest = ends.sort((a, b) => (a.write.revision > b.write.revision ? -1 : 1))[0];
   if (newest === undefined) {
     const named = owners.map(({ kind, name, uid }) => `${kind} ${name} with uid ${uid}`).join(', ');
-    return unknown(`The end of its owner, ${named}, is ${await past.beyond()}.`);
+    return unknown(`The end of its owner, ${named}, is ${past.beyond()}.`);
   }
   const loss = await newestOwn(
     past,
@@ -114,7 +114,7 @@ const withNamespace: Rule = async (effect, past) => {
   if (controllerOf(effect) !== 'namespace-controller' || effect.key.namespace === '') return undefined;
   const key = { ...NAMESPACES, namespace: '', name: effect.key.namespace };
   const asked = await newestOf(past.ofName(key, { before: effect.revision }), asksDeletion);
-  if (asked === undefined) return unknown(`The request to delete its namespace is ${await past.beyond()}.`);
+  if (asked === undefined) return unknown(`The request to delete its namespace is ${past.beyond()}.`);
   return cause(
     asked,
     'certain',

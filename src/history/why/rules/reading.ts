@@ -55,9 +55,7 @@ export async function newestOfOwner(
   if (owner === undefined) return unknown(`Its owner, ${named}, is of a kind that is not served.`);
   const found = await newestOf(writesOf(past, owner, effect.revision), test);
   if (found !== undefined) return found;
-  return unknown(
-    `What its owner, ${named} with uid ${reference.uid}, was last told is ${await past.beyond()}.`,
-  );
+  return unknown(`What its owner, ${named} with uid ${reference.uid}, was last told is ${past.beyond()}.`);
 }
 
 /** The writes of the objects of a resource that an object controls, in its namespace. */

@@ -26,7 +26,7 @@ export const generationObserved: Rule = async (effect, past) => {
       generationOf(is) === observed && (verb === 'create' || generationOf(was) !== observed),
   );
   if (made === undefined)
-    return unknown(`The write that made generation ${observed} of it is ${await past.beyond()}.`);
+    return unknown(`The write that made generation ${observed} of it is ${past.beyond()}.`);
   return cause(
     made,
     'certain',

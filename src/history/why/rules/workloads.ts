@@ -122,9 +122,7 @@ const podOfSetMade: Rule = async (effect, past) => {
       `${controls}, and replaces pods that are gone; it had all its pods before revision ${lost.revision} ended one of them.`,
     );
   if (grown === undefined)
-    return unknown(
-      `What ${maker.kind} ${maker.name} with uid ${maker.uid} was told is ${await past.beyond()}.`,
-    );
+    return unknown(`What ${maker.kind} ${maker.name} with uid ${maker.uid} was told is ${past.beyond()}.`);
   const asked = `${controls}, and wants ${replicasOf(grown.is)} since revision ${grown.revision}`;
   if (lost === undefined && whole === undefined)
     return cause(grown, 'certain', `${asked}; it had fewer when this one was made.`);
