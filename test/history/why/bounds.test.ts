@@ -181,6 +181,22 @@ test('an answer far back in a long history is not looked for without end, and th
   expect(log.rowsRead).toBeLessThanOrEqual(ROWS_OF_STEP);
 });
 
+test('a chain that is longer than anybody reads ends, and says where to ask on', async () => {
+  const script = new Script();
+  let owner = script.put(person('ann'), {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'w' },
+  });
+  for (let at = 0; at < 2 * MOST_LINKS; at += 1) {
+    const metadata = { name: `w-${at}`, ...controlledBy(owner) };
+    owner = script.put(operator('widgets'), { apiVersion: 'example.com/v1', kind: 'Widget', metadata });
+  }
+  const { links, unknown } = await script.why(owner);
+  expect(links).toHaveLength(MOST_LINKS);
+  expect(unknown).toContain('ask why of the last');
+});
+
 test('what is compacted while it is looked for is told as not kept', async () => {
   const script = new Script();
   const owner = script.put(person('ann'), {

@@ -122,6 +122,7 @@ test('a ReplicaSet that is scaled says which number of its Deployment it follows
   const set = log.put(DEPLOYMENTS, setOf(applied, 'aaa', 'web:1'));
   const scaled = log.change(person('bob'), applied, { spec: { replicas: 7 } });
   log.change(ANN, applied, { spec: { minReadySeconds: 3 } });
+  log.change(ANN, applied, { spec: { replicas: 4 } });
   const follows = log.change(DEPLOYMENTS, set, {
     metadata: { annotations: { 'deployment.kubernetes.io/desired-replicas': '7' } },
     spec: { replicas: 7 },

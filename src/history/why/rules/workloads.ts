@@ -77,10 +77,13 @@ const replicaSetScaled: Rule = async (effect, past) => {
   if (!changesWanted(effect) && !changesField(effect, 'metadata', 'annotations')) return undefined;
   const desired = annotationOf(effect.is, DESIRED);
   if (desired !== annotationOf(effect.was, DESIRED)) {
-    const scaled = await newestOfOwner(effect, maker, past, (write) =>
-      changesField(write, 'spec', 'replicas'),
+    const scaled = await newestOfOwner(
+      effect,
+      maker,
+      past,
+      (write) => changesField(write, 'spec', 'replicas') && String(replicasOf(write.is)) === desired,
     );
-    if (!('why' in scaled) && String(replicasOf(scaled.is)) === desired)
+    if (!('why' in scaled))
       return cause(
         scaled,
         'certain',
