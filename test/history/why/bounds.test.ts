@@ -2,10 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { explain, MOST_LINKS } from '../../../src/history/why/explain.ts';
 import { LoggedPast, LoggedWrite, ROWS_OF_STEP } from '../../../src/history/why/logged-past.ts';
-import type { PastWrite } from '../../../src/history/why/past.ts';
-import { StorageError } from '../../../src/storage/errors.ts';
-import type { LoggedRevision, LogPage, LogQuery } from '../../../src/storage/history.ts';
 import { NO_REVISION, toRevision } from '../../../src/storage/revision.ts';
+import { ScriptedLog, toRow } from './scripted-log.ts';
 import {
   type Author,
   controlledBy,
@@ -19,52 +17,6 @@ import {
 } from './scripted-past.ts';
 
 /** Explanations end, read little, and tell nothing of what the caller may not read, whatever is in the log. */
-
-const toRow = (write: PastWrite): LoggedRevision => ({
-  ...{ revision: write.revision, verb: write.verb, key: write.key, uid: write.uid, committedAt: write.at },
-  at: write.at.toISOString(),
-  previous: write.was === undefined ? undefined : NO_REVISION,
-  json: Buffer.from(JSON.stringify(write.is)),
-  previousJson: write.was === undefined ? undefined : Buffer.from(JSON.stringify(write.was)),
-  attribution: {
-    username: write.user,
-    userAgent: write.userAgent,
-    sourceAddress: '',
-    requestId: write.requestId,
-    fieldManager: write.manager,
-  },
-});
-
-/** A log in memory that counts what is read of it. */
-class Log {
-  rowsRead = 0;
-  readonly #script: Script;
-  compacted = NO_REVISION;
-
-  constructor(script: Script) {
-    this.#script = script;
-  }
-
-  async rows(query: LogQuery): Promise<LogPage> {
-    const { resource, namespace, name, after = NO_REVISION, upTo, limit } = query;
-    if (after < this.compacted)
-      throw new StorageError({ kind: 'compacted', requested: after, compacted: this.compacted });
-    const found = this.#script.writes
-      .filter(({ key }) => key.resource === resource?.resource && key.group === resource.group)
-      .filter(({ key }) => key.namespace === namespace && (name === undefined || key.name === name))
-      .filter(({ revision }) => revision > after && (upTo === undefined || revision <= upTo))
-      .toReversed();
-    const rows = found.slice(0, limit).map(toRow);
-    this.rowsRead += rows.length;
-    return { rows, next: found.length > limit ? rows.at(-1)?.revision : undefined };
-  }
-
-  past(begin = NO_REVISION): LoggedPast {
-    const { find } = this.#script.past();
-    const { signal } = new AbortController();
-    return new LoggedPast({ history: this, begin: { revision: begin, at: undefined }, find, signal });
-  }
-}
 
 const AUTHORS: readonly Author[] = [
   person('ann'),
@@ -136,7 +88,7 @@ test('every explanation goes back in order, ends, reads a bounded number of rows
   await fc.assert(
     fc.asyncProperty(logs, fc.constantFrom(...KINDS), async (acts, [, hidden]) => {
       const script = play(acts);
-      const log = new Log(script);
+      const log = new ScriptedLog(script);
       for (const row of script.writes.slice(-5)) {
         log.rowsRead = 0;
         const write = new LoggedWrite(toRow(row));
@@ -174,7 +126,7 @@ test('an answer far back in a long history is not looked for without end, and th
     kind: 'Pod',
     metadata: { name: 'p', ...controlledBy(owner) },
   });
-  const log = new Log(script);
+  const log = new ScriptedLog(script);
   const { links, unknown } = await explain(pod, { past: () => log.past(), mayRead: async () => true });
   expect(links).toHaveLength(1);
   expect(unknown).toContain(`${ROWS_OF_STEP} revisions`);
@@ -209,7 +161,7 @@ test('what is compacted while it is looked for is told as not kept', async () =>
     kind: 'Pod',
     metadata: { name: 'p', ...controlledBy(owner) },
   });
-  const log = new Log(script);
+  const log = new ScriptedLog(script);
   log.compacted = toRevision(owner.revision);
   const { unknown } = await explain(pod, { past: () => log.past(), mayRead: async () => true });
   expect(unknown).toContain('not in the history that is kept');
@@ -217,7 +169,7 @@ test('what is compacted while it is looked for is told as not kept', async () =>
 
 test('the reading ends when the caller is gone', async () => {
   const script = new Script();
-  const log = new Log(script);
+  const log = new ScriptedLog(script);
   const past = new LoggedPast({
     ...{ history: log, begin: { revision: NO_REVISION, at: undefined }, find: script.past().find },
     signal: AbortSignal.abort(new Error('gone')),

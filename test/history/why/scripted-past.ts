@@ -82,6 +82,13 @@ export interface Spoken extends JsonObject {
   metadata: JsonObject & { name: string };
 }
 
+/** What a test says of a write besides. */
+interface Said {
+  /** By the clock of the server. */
+  readonly atMs?: number;
+  readonly requestId?: string;
+}
+
 /** How much may be read of a script. */
 interface Reach {
   /** Rows of a reading. */
@@ -99,8 +106,8 @@ export class Script {
   #at = Date.UTC(2026, 0, 31);
   readonly #current = new Map<string, { readonly uid: string; readonly state: JsonObject }>();
 
-  /** Writes the object as it is now to be: a create where nothing has its name. `atMs`: by the writer's clock. */
-  put(author: Author, object: Spoken, { atMs }: { readonly atMs?: number } = {}): PastWrite {
+  /** Writes the object as it is now to be: a create where nothing has its name. */
+  put(author: Author, object: Spoken, from: Said = {}): PastWrite {
     const key = keyOf(object);
     const before = this.#current.get(JSON.stringify(key));
     const uid = before?.uid ?? this.#nextUid();
@@ -111,7 +118,7 @@ export class Script {
     };
     this.#current.set(JSON.stringify(key), { uid, state });
     const verb = before === undefined ? 'create' : 'update';
-    return this.#add(author, { verb, key, uid, was: before?.state, is: state }, atMs);
+    return this.#add(author, { verb, key, uid, was: before?.state, is: state }, from);
   }
 
   /** Changes the object that is there. */
@@ -165,7 +172,7 @@ export class Script {
   #add(
     author: Author,
     write: Pick<PastWrite, 'verb' | 'key' | 'uid' | 'was' | 'is'>,
-    atMs?: number,
+    { atMs, requestId }: Said = {},
   ): PastWrite {
     this.#at += 10;
     const revision = toRevision(this.writes.length + 101);
@@ -174,7 +181,7 @@ export class Script {
       ...write,
       revision,
       at: new Date(atMs ?? this.#at),
-      requestId: `request-${revision}`,
+      requestId: requestId ?? `request-${revision}`,
     };
     this.writes.push(row);
     return row;
