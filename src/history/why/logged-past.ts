@@ -163,5 +163,11 @@ export class LoggedWrite implements PastWrite {
   }
 }
 
+/** The row of a write that came from the log. */
+export function rowOf(write: PastWrite): LoggedRevision {
+  if (write instanceof LoggedWrite) return write.row;
+  throw new Error(`revision ${write.revision} is not from the log`);
+}
+
 /** Undefined for what cannot be decoded. */
 const parse = (json: Buffer): JsonObject | undefined => (json.length === 0 ? undefined : parseStored(json));

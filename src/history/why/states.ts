@@ -1,3 +1,4 @@
+import { canonicalGroup } from '../../api/dialect.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
 import { isObject, numberOf, objectAt, objectsOf, stringOf } from '../../object/json-values.ts';
@@ -46,8 +47,9 @@ export function ownersOf(state: JsonObject | undefined): OwnerReference[] {
   }));
 }
 
+/** As the registry has it. */
 export const groupOf = (apiVersion: string): string =>
-  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  canonicalGroup(apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '').group;
 
 /** The owner that made an object: its controller, or the only owner that it has. */
 export function makerOf(state: JsonObject | undefined): OwnerReference | undefined {
