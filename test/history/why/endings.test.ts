@@ -1,6 +1,15 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { PastWrite } from '../../../src/history/why/past.ts';
-import { chainOf, controlledBy, controller, kubelet, person, Script } from './scripted-past.ts';
+import {
+  chainOf,
+  controlledBy,
+  controller,
+  kubelet,
+  operator,
+  person,
+  SCHEDULER,
+  Script,
+} from './scripted-past.ts';
 
 /** Why objects end: with their owner, their namespace, their node, or because fewer are wanted. */
 
@@ -88,6 +97,34 @@ test('a finished Job is deleted because it has finished', async () => {
   expect(await causes(log.remove(controller('ttl-after-finished-controller'), job))).toEqual([
     `${done.revision} likely`,
   ]);
+});
+
+test('a pod that somebody other than its owner deleted does not answer the owner', async () => {
+  const set = log.put(ANN, {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 's' },
+    spec: { replicas: 3 },
+  });
+  const pod = (name: string) =>
+    log.put(controller('replicaset-controller'), {
+      kind: 'Pod',
+      metadata: { name, ...controlledBy(set) },
+      spec: {},
+    });
+  const pods = ['a', 'b', 'c'].map(pod);
+  const smaller = log.change(ANN, set, { spec: { replicas: 2 } });
+  const [a, b, c] = pods.map((made, at) =>
+    log.change(
+      [controller('replicaset-controller'), SCHEDULER, operator('descheduler')][at] ?? ANN,
+      made,
+      ENDING,
+    ),
+  );
+  if (a === undefined || b === undefined || c === undefined) throw new Error('there are three');
+  expect(await causes(a)).toEqual([`${smaller.revision} likely`]);
+  expect(await log.why(b)).toMatchObject({ unknown: expect.stringContaining('higher priority') });
+  expect(await log.why(c)).toMatchObject({ unknown: expect.stringContaining('of its own') });
 });
 
 test('an owner that ended before the history that is kept is said to be older, with where that begins', async () => {

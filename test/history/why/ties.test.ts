@@ -257,6 +257,22 @@ test('a Job of a CronJob names when it was due', async () => {
   });
 });
 
+test('a Job makes its first pods because it was made, and others when one has ended', async () => {
+  const job = log.put(ANN, {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'j' },
+    spec: { completions: 2 },
+  });
+  const JOBS = controller('job-controller');
+  const first = log.put(JOBS, pod('j-1', controlledBy(job)));
+  const ended = log.change(kubelet('n1'), first, { status: { phase: 'Failed' } });
+  log.change(JOBS, first, { metadata: { finalizers: [] } });
+  const second = log.put(JOBS, pod('j-2', controlledBy(job)));
+  expect(await causes(first)).toEqual([`${job.revision} likely`]);
+  expect((await causes(second))[0]).toBe(`${ended.revision} likely`);
+});
+
 test('a node is called unknown because its lease was renewed no more', async () => {
   const node = log.put(kubelet('n1'), { kind: 'Node', metadata: { name: 'n1' }, spec: {} });
   const lease = {

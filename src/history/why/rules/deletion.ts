@@ -1,4 +1,4 @@
-import { controllerOf, trustIn } from '../authors.ts';
+import { controllerOf, isOfKubernetes, trustIn } from '../authors.ts';
 import {
   type Cause,
   cause,
@@ -171,6 +171,12 @@ export const isFinished = (state: PastWrite['is']): boolean =>
   conditionOf(state, 'Complete') === 'True' ||
   conditionOf(state, 'Failed') === 'True';
 
+/** The scheduler deletes pods so that others find room. It names those others only afterwards. */
+const preempted: Rule = ({ user, key }) =>
+  user === 'system:kube-scheduler' && key.resource === 'pods'
+    ? unknown('The scheduler made room for a pod of a higher priority; which one is not told.')
+    : undefined;
+
 /** Objects with a lifetime, such as Events, are deleted by the server when it is over. */
 const expired: Rule = async (effect, past) => {
   if (effect.user !== 'system:apiserver' || effect.key.resource !== 'events') return undefined;
@@ -187,7 +193,7 @@ const expired: Rule = async (effect, past) => {
 /** A controller deletes its own when its owner wants fewer, or others. */
 const unwanted: Rule = async (effect, past) => {
   const maker = makerOf(stateOf(effect));
-  if (maker === undefined) return undefined;
+  if (maker === undefined || isByAnother(effect, maker)) return undefined;
   const found = await newestOfOwner(effect, maker, past, wantsLess(maker));
   if ('why' in found) return found;
   return cause(
@@ -196,6 +202,12 @@ const unwanted: Rule = async (effect, past) => {
     `${maker.kind} ${maker.name} with uid ${maker.uid} controls it, and revision ${found.revision} is the last before it by which that could want it no more.`,
   );
 };
+
+/** The scheduler, a node or some tool deletes what is not its own. */
+const isByAnother = (effect: PastWrite, { group }: OwnerReference): boolean =>
+  isOfKubernetes(effect)
+    ? ['kube-scheduler', 'kubelet'].includes(controllerOf(effect))
+    : group === 'apps' || group === 'batch';
 
 /** A ReplicaSet has only a number; others replace what is not as they want it. */
 const wantsLess =
@@ -208,5 +220,13 @@ const wantsLess =
 
 export const deletionAsked: Rule = (effect, past) =>
   asksDeletion(effect)
-    ? firstOf(collected, withNamespace, becauseOfNode, finishedBefore, expired, unwanted)(effect, past)
+    ? firstOf(
+        collected,
+        withNamespace,
+        finishedBefore,
+        becauseOfNode,
+        preempted,
+        expired,
+        unwanted,
+      )(effect, past)
     : undefined;

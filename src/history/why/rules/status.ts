@@ -106,7 +106,7 @@ export const summedUp: Rule = async (effect, past) => {
 
 /** What else a controller does to an object answers, for all that can be known, what others wrote to the same object. */
 export const answersObject: Rule = async (effect, past) => {
-  const isWanting = changesWanted(effect);
+  const isWanting = changesWanted(effect) || asksDeletion(effect);
   // A client with rights of its own may well have wanted what it wrote.
   if (effect.verb === 'create' || (isWanting && !isOfKubernetes(effect))) return undefined;
   const isStatusAlone = changesStatus(effect) && !isWanting;
