@@ -111,6 +111,7 @@ async function rollOut(): Promise<Written> {
     'POST',
     `${PODS}/web-aaa-x/binding`,
     {
+      metadata: { name: 'web-aaa-x' },
       target: { kind: 'Node', name: 'n1' },
     },
   );
@@ -169,7 +170,7 @@ test('a cause in an object that the caller may not read is told of, and not whic
 
 test('what is no revision, or none that is kept, is said to be so', async () => {
   expect((await why('999999999')).code).toBe(404);
-  expect((await why('web')).code).toBe(404);
+  expect((await why('web')).code).toBe(400);
 });
 
 /** The revision by which an object was deleted. */
