@@ -151,6 +151,17 @@ test('a pod that runs is explained back to who applied which file, and what else
   ]);
 });
 
+test('the timeline of the Deployment names what answers what', async () => {
+  const { json } = await cluster.request(
+    'GET',
+    '/apis/history.cluster.io/v1alpha1/timelines/deployments.apps:default:web',
+  );
+  const [deployment, set, pod, bound, runs] = json.entries;
+  const causes = json.entries.map(({ cause }: { readonly cause?: string }) => cause);
+  expect(runs.changes).toContainEqual(expect.objectContaining({ new: 'Running' }));
+  expect(causes).toEqual([undefined, deployment.revision, set.revision, pod.revision, bound.revision]);
+});
+
 const READER = 'reader-of-pods';
 
 test('a cause in an object that the caller may not read is told of, and not which it is', async () => {
