@@ -14,7 +14,7 @@ export const ROWS_OF_STEP = 400;
 /** How far back a search through a resource goes. */
 const NEAR = 20_000n;
 /** Most searches find what they look for in the first rows. */
-const FIRST_PAGE = 4;
+const FIRST_PAGE = 8;
 const LARGEST_PAGE = 64;
 /** Parsing as much takes some milliseconds. Then others have their turn. */
 const BYTES_OF_TURN = 512 * 1024;

@@ -171,16 +171,24 @@ test('a status of a generation answers the write that made this generation', asy
   expect(chainOf(await log.why(status)).slice(1)).toEqual([`${second.revision} certain`]);
 });
 
-test('a status that only counts answers the newest of what it counts', async () => {
+test('a status that counts pods answers the newest of them that changed in what is counted', async () => {
   const applied = log.put(ANN, deployment('web:1', 1));
   const set = log.put(DEPLOYMENTS, setOf(applied, 'aaa', 'web:1', 1));
   const pod = log.put(SETS, podOf(set, 'x'));
   const other = log.put(SETS, podOf(applied, 'decoy'));
-  log.change(SETS, set, { status: { replicas: 1, observedGeneration: 1 } });
-  const runs = log.change(kubelet('n1'), pod, { status: { phase: 'Running' } });
-  log.change(kubelet('n1'), other, { status: { phase: 'Running' } });
+  log.change(SETS, set, { status: { observedGeneration: 1 } });
+  log.change(SCHEDULER, pod, {
+    spec: { nodeName: 'n1' },
+    status: { conditions: [{ type: 'PodScheduled', status: 'True' }] },
+  });
+  const there = log.change(SETS, set, { status: { replicas: 1 } });
+  const ready = (status: string) => ({ status: { conditions: [{ type: 'Ready', status }] } });
+  const runs = log.change(kubelet('n1'), pod, ready('True'));
+  log.change(kubelet('n1'), pod, { status: { podIP: '10.0.0.1' } });
+  log.change(kubelet('n1'), other, ready('True'));
   const counted = log.change(SETS, set, { status: { readyReplicas: 1 } });
 
+  expect(chainOf(await log.why(there)).slice(1, 2)).toEqual([`${pod.revision} likely`]);
   const why = await log.why(counted);
   expect(chainOf(why).slice(1, 2)).toEqual([`${runs.revision} likely`]);
   expect(why.links.map(({ write }) => `${write.revision}`).slice(-2)).toEqual(numbers(set, applied));

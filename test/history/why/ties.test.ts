@@ -111,23 +111,27 @@ test('an aggregated role answers the newest role that it selects', async () => {
   expect(await causes(written)).toEqual([`${selected.revision} likely`]);
 });
 
-test('a quota counts what was created or deleted last, and says when admission charged it ahead', async () => {
+test('a quota counts what was created or ended last, and says when admission charged it ahead', async () => {
   const quota = log.put(ANN, {
     kind: 'ResourceQuota',
     metadata: { name: 'q' },
     spec: { hard: { pods: '2' } },
   });
+  const QUOTAS = controller('resourcequota-controller');
+  const used = (pods: string) => ({ status: { used: { pods } } });
+  const first = log.change(QUOTAS, quota, used('0'));
   const made = log.put(BOB, pod('p'));
   log.put(ANN, { kind: 'Service', metadata: { name: 'decoy' } });
-  const used = (pods: string) => ({ status: { used: { pods } } });
-  const counted = log.change(controller('resourcequota-controller'), quota, used('1'));
-  expect(await causes(counted)).toEqual([`${made.revision} likely`]);
+  const counted = log.change(QUOTAS, quota, used('1'));
+  const gone = log.remove(BOB, made);
+  log.put(ANN, pod('q'));
+  const fewer = log.change(QUOTAS, quota, used('0'));
+  const author = { user: 'system:apiserver', userAgent: 'resource-quota', manager: 'resource-quota' };
+  const charged = log.change(author, quota, used('10'));
 
-  const charged = log.change(
-    { user: 'system:apiserver', userAgent: 'resource-quota', manager: 'resource-quota' },
-    quota,
-    used('2'),
-  );
+  expect(await causes(first)).toEqual([`${quota.revision} likely`]);
+  expect(await causes(counted)).toEqual([`${made.revision} likely`]);
+  expect(await causes(fewer)).toEqual([`${gone.revision} likely`]);
   expect(await log.why(charged)).toMatchObject({
     links: [{ write: charged }],
     unknown: expect.stringContaining('ahead of the write'),

@@ -1,7 +1,8 @@
-import type { JsonObject } from '../../../api/json.ts';
+import type { JsonObject, JsonValue } from '../../../api/json.ts';
 import type { GroupResource } from '../../../api/names.ts';
 import { equal } from '../../../object/equality.ts';
 import { objectAt, objectsOf, stringOf } from '../../../object/json-values.ts';
+import { parseQuantity } from '../../../object/quantity.ts';
 import type { ObjectKey } from '../../../storage/key.ts';
 import { parseRevision } from '../../../storage/revision.ts';
 import { controllerOf, isBySame } from '../authors.ts';
@@ -17,6 +18,7 @@ import {
   stateOf,
   statusOf,
 } from '../states.ts';
+import { isFinished } from './deletion.ts';
 import { endpointsWritten } from './endpoints.ts';
 import { newestOf, newestOwn, writesOf } from './reading.ts';
 
@@ -167,29 +169,36 @@ function countedBy(name: string): GroupResource {
   return known ?? { group: group.join('.'), resource };
 }
 
-/** A quota's count follows what was created and deleted; admission charges it ahead of the write. */
+/** A quota's count follows what was created and what ended; admission charges it ahead of the write. */
 const counted: Rule = async (effect, past) => {
-  if (effect.key.resource !== 'resourcequotas' || !changesField(effect, 'status', 'used')) return undefined;
+  if (effect.key.resource !== 'resourcequotas' || changesField(effect, 'spec')) return undefined;
   const was = objectAt(effect.was, 'status', 'used');
   const is = objectAt(effect.is, 'status', 'used');
-  const name = Object.keys({ ...was, ...is }).find((key) => !equal(was[key], is[key]));
-  if (name === undefined || changesField(effect, 'spec')) return undefined;
-  const before = await newestOf(
-    past.ofResource(countedBy(name), effect.key.namespace, { before: effect.revision }),
-    ({ verb }) => verb !== 'update',
-  );
-  const isCharge = effect.user === 'system:apiserver' && before?.verb !== 'delete';
-  if (isCharge)
+  const name = Object.keys(was).find((key) => !equal(was[key], is[key]));
+  if (name === undefined) return undefined;
+  const rises = nanosOf(is[name]) > nanosOf(was[name]);
+  if (rises && effect.user === 'system:apiserver')
     return unknown(
-      'Admission charges a quota ahead of the write that it is for; that follows this revision, if it was made.',
+      'Admission charges a quota ahead of the write that it is for, which follows this revision.',
     );
-  if (before === undefined) return undefined;
+  const { revision: before } = effect;
+  const changed = await newestOf(
+    past.ofResource(countedBy(name), effect.key.namespace, { before }),
+    (write) => (rises ? write.verb === 'create' : endsIt(write)),
+  );
+  if (changed === undefined) return undefined;
+  const what = rises ? 'created' : 'ended';
   return cause(
-    before,
+    changed,
     'likely',
-    `It counts ${name}, and revision ${before.revision} is the last before it that created or deleted one of these in its namespace.`,
+    `It counts ${name}, and revision ${changed.revision} is the last before it that ${what} one of these in its namespace.`,
   );
 };
+
+const nanosOf = (value: JsonValue | undefined): bigint => parseQuantity(stringOf(value))?.nanos ?? 0n;
+
+const endsIt = ({ verb, was, is }: PastWrite): boolean =>
+  verb === 'delete' || (verb === 'update' && isFinished(is) && !isFinished(was));
 
 const BINDING = [
   ['spec', 'volumeName'],

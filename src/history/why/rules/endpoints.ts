@@ -27,7 +27,7 @@ export const endpointsWritten: Rule = async (effect, past) => {
   return cause(
     told,
     'likely',
-    `It is of Service ${service}, which was told last by revision ${told.revision}.`,
+    `It is of Service ${service}, and revision ${told.revision} is the last before it that changed the Service's spec.`,
   );
 };
 

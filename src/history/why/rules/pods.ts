@@ -15,11 +15,13 @@ import {
   statusOf,
 } from '../states.ts';
 import { isFinished } from './deletion.ts';
-import { newestOf, newestOfOwner, ownerOf, writesOf, writesOfOwned } from './reading.ts';
+import { LAST, newestOf, newestOfOwner, ownerOf, writesOf, writesOfOwned } from './reading.ts';
 
 /** Pods, which answer that more are wanted, or other ones, or that one is gone. */
 
 const PODS = { group: '', resource: 'pods' };
+const isPodMade = ({ verb, key }: PastWrite): boolean => verb === 'create' && key.resource === PODS.resource;
+
 const CONTROLLER_REVISIONS = { group: 'apps', resource: 'controllerrevisions' };
 
 /**
@@ -28,7 +30,7 @@ const CONTROLLER_REVISIONS = { group: 'apps', resource: 'controllerrevisions' };
  */
 const podOfSetMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
-  if (effect.verb !== 'create' || (maker?.kind !== 'ReplicaSet' && maker?.kind !== 'ReplicationController'))
+  if (!isPodMade(effect) || (maker?.kind !== 'ReplicaSet' && maker?.kind !== 'ReplicationController'))
     return undefined;
   const owner = ownerOf(effect, maker, past);
   if (owner === undefined)
@@ -48,7 +50,9 @@ const podOfSetMade: Rule = async (effect, past) => {
       `${controls}, and replaces pods that are gone; it had all its pods before revision ${lost.revision} ended one of them.`,
     );
   if (grown === undefined)
-    return unknown(`What ${maker.kind} ${maker.name} with uid ${maker.uid} was told is ${past.beyond()}.`);
+    return unknown(
+      `The last change of the spec of ${maker.kind} ${maker.name} with uid ${maker.uid} is ${past.beyond()}.`,
+    );
   const asked = `${controls}, and wants ${replicasOf(grown.is)} since revision ${grown.revision}`;
   if (lost === undefined && whole === undefined)
     return cause(grown, 'certain', `${asked}; it had fewer when this one was made.`);
@@ -89,8 +93,7 @@ const HASH = 'controller-revision-hash';
 /** A pod of a StatefulSet or DaemonSet: a new one for a new template, a node or a number, or in the place of one that is gone. */
 const podOfTemplateMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
-  if (effect.verb !== 'create' || (maker?.kind !== 'StatefulSet' && maker?.kind !== 'DaemonSet'))
-    return undefined;
+  if (!isPodMade(effect) || (maker?.kind !== 'StatefulSet' && maker?.kind !== 'DaemonSet')) return undefined;
   const told = await newestOfOwner(effect, maker, past, await isForHash(effect, maker, past));
   const since = 'why' in told ? undefined : told;
   const controls = `${maker.kind} ${maker.name} with uid ${maker.uid} controls it`;
@@ -112,7 +115,7 @@ const podOfTemplateMade: Rule = async (effect, past) => {
   return cause(
     since,
     trustIn(effect),
-    `${controls}, and was told last by revision ${since.revision}${hash === '' ? '' : `; the pod has its template ${hash}`}.`,
+    `${controls}, and revision ${since.revision} ${LAST}${hash === '' ? '' : `; the pod has its template ${hash}`}.`,
   );
 };
 
@@ -155,14 +158,14 @@ async function nodeAdded(
   return cause(
     added,
     'likely',
-    `It is for Node ${name}, which revision ${added.revision} ${added.verb === 'create' ? 'added' : 'changed'} after the owner was told last.`,
+    `It is for Node ${name}, which revision ${added.revision} ${added.verb === 'create' ? 'added' : 'changed'} after the owner's last change.`,
   );
 }
 
 /** A Job makes another pod when one of its pods has ended, well or not. */
 const podOfJobMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
-  if (effect.verb !== 'create' || maker?.kind !== 'Job') return undefined;
+  if (!isPodMade(effect) || maker?.kind !== 'Job') return undefined;
   const told = await newestOfOwner(effect, maker, past, changesWanted);
   const lost = await podLost(effect, maker, past, 'why' in told ? undefined : told);
   const controls = `Job ${maker.name} with uid ${maker.uid} controls it`;
@@ -173,7 +176,7 @@ const podOfJobMade: Rule = async (effect, past) => {
       `${controls}, and goes on after revision ${lost.revision}, with which another of its pods ended.`,
     );
   if ('why' in told) return told;
-  return cause(told, trustIn(effect), `${controls}, and was told last by revision ${told.revision}.`);
+  return cause(told, trustIn(effect), `${controls}, and revision ${told.revision} ${LAST}.`);
 };
 
 export const podMade: Rule = firstOf(podOfSetMade, podOfTemplateMade, podOfJobMade);

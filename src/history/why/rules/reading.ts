@@ -6,6 +6,9 @@ import { makerOf, type OwnerReference, stateOf } from '../states.ts';
 
 /** Searches that rules have in common. All of them go from newer writes to older ones. */
 
+/** How evidence says of a revision that it is the one a controller knew. */
+export const LAST = 'is the last before that changed its spec';
+
 interface Identity {
   readonly key: ObjectKey;
   readonly uid: string;
@@ -55,7 +58,7 @@ export async function newestOfOwner(
   if (owner === undefined) return unknown(`Its owner, ${named}, is of a kind that is not served.`);
   const found = await newestOf(writesOf(past, owner, effect.revision), test);
   if (found !== undefined) return found;
-  return unknown(`What its owner, ${named} with uid ${reference.uid}, was last told is ${past.beyond()}.`);
+  return unknown(`The last change of its owner, ${named} with uid ${reference.uid}, is ${past.beyond()}.`);
 }
 
 /** The writes of the objects of a resource that an object controls, in its namespace. */

@@ -1,16 +1,20 @@
 import type { GroupResource } from '../../../api/names.ts';
+import { equal } from '../../../object/equality.ts';
 import { controllerOf, isBySame, isOfKubernetes, nodeOf, trustIn } from '../authors.ts';
-import { cause, type Rule, unknown } from '../past.ts';
+import { cause, type PastWrite, type Rule, unknown } from '../past.ts';
 import {
   annotationOf,
   asksDeletion,
   changesStatus,
   changesWanted,
+  conditionOf,
   generationOf,
   observedGeneration,
   specOf,
+  statusOf,
 } from '../states.ts';
-import { hasAnswered, newestOf, newestOwn, writesOfOwned } from './reading.ts';
+import { isFinished } from './deletion.ts';
+import { hasAnswered, newestOf, newestOwn, type Test, writesOfOwned } from './reading.ts';
 
 /** What controllers and nodes say of objects. */
 
@@ -47,7 +51,7 @@ export const placed: Rule = async (effect, past) => {
   return cause(
     told,
     'likely',
-    `The scheduler ${did} since revision ${told.revision}; what let it do so later than at first is not told.`,
+    `The scheduler ${did} since revision ${told.revision}; what let it do so only then is not told.`,
   );
 };
 
@@ -70,7 +74,7 @@ export const reportedByNode: Rule = async (effect, past) => {
   return cause(
     told,
     'likely',
-    `The kubelet${node === '' ? '' : ` of ${node}`} reports what became of the pod; it was told last by revision ${told.revision}.`,
+    `The kubelet${node === '' ? '' : ` of ${node}`} reports what became of the pod, and revision ${told.revision} is the last before that another wrote for it to do.`,
   );
 };
 
@@ -87,15 +91,13 @@ const SUMMED: Readonly<Record<string, GroupResource>> = {
   'cronjobs.batch': { group: 'batch', resource: 'jobs' },
 };
 
-/** The newest change of what is summed up, since the same controller looked last. */
+/** The newest change of what is summed up, of the sort that the numbers that changed are about. */
 export const summedUp: Rule = async (effect, past) => {
   const { group, resource } = effect.key;
   const summed = SUMMED[`${resource}.${group}`];
   if (summed === undefined || !changesStatus(effect)) return undefined;
-  const changed = await newestOf(
-    writesOfOwned(past, effect, summed, { before: effect.revision }),
-    (write) => write.verb !== 'update' || changesStatus(write) || asksDeletion(write),
-  );
+  const counts = summed === PODS ? countsOf(effect) : changesStatusOrEnds;
+  const changed = await newestOf(writesOfOwned(past, effect, summed, { before: effect.revision }), counts);
   if (changed === undefined) return undefined;
   return cause(
     changed,
@@ -103,6 +105,23 @@ export const summedUp: Rule = async (effect, past) => {
     `It sums up the ${summed.resource} that it controls, and revision ${changed.revision} is the last before it that changed one of these.`,
   );
 };
+
+const changesStatusOrEnds: Test = (write) =>
+  write.verb !== 'update' || changesStatus(write) || asksDeletion(write);
+
+/** Which writes of pods change the numbers that this status changed: how many there are, are ready, or have ended. */
+function countsOf(effect: PastWrite): Test {
+  const was = statusOf(effect.was);
+  const is = statusOf(effect.is);
+  const changed = Object.keys({ ...was, ...is }).filter(
+    (name) => name !== 'conditions' && !equal(was[name], is[name]),
+  );
+  const ends: Test = (write) => asksDeletion(write) || (isFinished(write.is) && !isFinished(write.was));
+  const counts: Test = (write) => write.verb !== 'update' || ends(write);
+  if (changed.length > 0 && changed.every((name) => /succeeded|failed|completion/i.test(name))) return ends;
+  if (changed.length > 0 && !changed.some((name) => /ready|available/i.test(name))) return counts;
+  return (write) => counts(write) || conditionOf(write.was, 'Ready') !== conditionOf(write.is, 'Ready');
+}
 
 /** What else a controller does to an object answers, for all that can be known, what others wrote to the same object. */
 export const answersObject: Rule = async (effect, past) => {

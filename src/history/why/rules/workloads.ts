@@ -14,7 +14,7 @@ import {
   stateOf,
 } from '../states.ts';
 import { podMade } from './pods.ts';
-import { newestOf, newestOfOwner, ownerOf, writesOf } from './reading.ts';
+import { LAST, newestOf, newestOfOwner, ownerOf, writesOf } from './reading.ts';
 
 /** What controllers of workloads make and scale, by what their owner wants. */
 
@@ -87,7 +87,7 @@ const replicaSetScaled: Rule = async (effect, past) => {
   return cause(
     told,
     trustIn(effect),
-    `Deployment ${maker.name} with uid ${maker.uid} controls it, and rolls out what revision ${told.revision} told it last.`,
+    `Deployment ${maker.name} with uid ${maker.uid} controls it, and rolls out its spec, which revision ${told.revision} was the last to change before.`,
   );
 };
 
@@ -115,7 +115,7 @@ const madeByOwner: Rule = async (effect, past) => {
   return cause(
     told,
     trustIn(effect),
-    `${maker.kind} ${maker.name} with uid ${maker.uid} owns it, and was told last by revision ${told.revision}.`,
+    `${maker.kind} ${maker.name} with uid ${maker.uid} owns it, and revision ${told.revision} ${LAST}.`,
   );
 };
 
@@ -138,7 +138,7 @@ const claimMade: Rule = async (effect, past) => {
       return cause(
         told,
         'likely',
-        `Its name is that of a claim of StatefulSet ${name}, which was told last by revision ${told.revision}.`,
+        `Its name is that of a claim of StatefulSet ${name}, and revision ${told.revision} ${LAST}.`,
       );
   }
   return undefined;
