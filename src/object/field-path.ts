@@ -14,39 +14,55 @@ import * as errors from './field-errors.ts';
  * util/validation/field).
  */
 export class FieldPath {
-  readonly #text: string;
+  /** Undefined: the object itself. */
+  readonly #parent: FieldPath | undefined;
+  /** As it follows the parent's path: `.replicas`, or a number for `[0]`. Joined for messages only: most paths are in none. */
+  readonly #step: string | number;
   readonly #found: FieldError[];
 
-  private constructor(text: string, found: FieldError[]) {
-    this.#text = text;
+  private constructor(parent: FieldPath | undefined, step: string | number, found: FieldError[]) {
+    this.#parent = parent;
+    this.#step = step;
     this.#found = found;
   }
 
   /** The object itself: its fields have paths without a dot before them. */
   static root(found: FieldError[] = []): FieldPath {
-    return new FieldPath('', found);
+    return new FieldPath(undefined, '', found);
   }
 
   /** `spec` → `spec.replicas` */
   field(name: string): FieldPath {
-    return new FieldPath(this.#text === '' ? name : `${this.#text}.${name}`, this.#found);
+    if (this.#parent !== undefined) return new FieldPath(this, `.${name}`, this.#found);
+    return name === '' ? this : new FieldPath(this, name, this.#found);
   }
 
   /** `ports` → `ports[0]`. For an entry of a map: `limits` → `limits[cpu]`. */
   item(key: number | string): FieldPath {
-    return new FieldPath(`${this.#text}[${key}]`, this.#found);
+    return new FieldPath(this, typeof key === 'number' ? key : `[${key}]`, this.#found);
   }
 
   /** The items of a list, each with its own path. An absent list has none. */
   *each<T>(items: readonly T[] | null | undefined): Generator<[FieldPath, T, number]> {
     if (items === undefined || items === null) return;
-    for (const [at, item] of items.entries()) yield [this.item(at), item, at];
+    let at = 0;
+    for (const item of items) {
+      yield [this.item(at), item, at];
+      at += 1;
+    }
   }
 
   /** The entries of a map, each with its own path. */
   *entries<T>(map: Readonly<Record<string, T>> | null | undefined): Generator<[FieldPath, string, T]> {
     if (map === undefined || map === null) return;
     for (const [key, value] of Object.entries(map)) yield [this.item(key), key, value];
+  }
+
+  get #text(): string {
+    const steps: string[] = [];
+    for (let at: FieldPath | undefined = this; at !== undefined; at = at.#parent)
+      steps.push(typeof at.#step === 'number' ? `[${at.#step}]` : at.#step);
+    return steps.reverse().join('');
   }
 
   /** An absent or empty value that must be there. */
