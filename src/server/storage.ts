@@ -104,7 +104,7 @@ export function createStorage(
     ...{ leases, workLeases, signingKeys },
     store,
     clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
-    historyOf: (resource) => backendOf(resource).database.log.history,
+    historyOf: (resource) => backendOf(resource).history,
     allocations: backendOf(SERVICES).database.log.allocations,
     views: options.customResourceViews ? views : undefined,
     upkeep: [...logs.flatMap((log) => keepDatabase(log, options)), ...metrics.services],
@@ -124,6 +124,7 @@ export interface Backend {
   readonly database: NumberedDatabase;
   /** Of that database, in which all objects are JSON. */
   readonly log: EncodedLog;
+  readonly history: History;
   readonly cache: WatchCache;
 }
 
@@ -154,6 +155,7 @@ function openBackend(
   });
   return {
     ...{ database, log, cache },
+    history: log.decodeHistory(database.log.history),
     name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
   };
 }
