@@ -39,6 +39,7 @@ import { endpointslices } from './discovery/endpoint-slice.ts';
 import { eventsV1 } from './events/event.ts';
 import { flowschemas } from './flowcontrol/flow-schema.ts';
 import { prioritylevelconfigurations } from './flowcontrol/priority-level-configuration.ts';
+import { restores } from './history/restore.ts';
 import { ingresses } from './networking/ingress.ts';
 import { ingressclasses } from './networking/ingress-class.ts';
 import { ipaddresses } from './networking/ip-address.ts';
@@ -144,4 +145,5 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
   resourceclaimtemplates,
   resourceslices,
   storageversionmigrations,
+  restores,
 ];

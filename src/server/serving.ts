@@ -3,6 +3,7 @@ import { publishAuthentication } from '../controllers/authentication-publisher.t
 import { noteTokenTracking } from '../controllers/bootstrap.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
+import { createRestores } from '../history/restore/restore.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { type Pages, toPageHandler } from '../pages/pages.ts';
@@ -147,7 +148,7 @@ function createServerPipeline(
 }
 
 function createResources(
-  { registry, types, now, isFeatureOn, egress }: Foundation,
+  { registry, types, now, isFeatureOn, egress, logger }: Foundation,
   { storage, policy, writing, options }: ServingParts,
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
@@ -158,7 +159,14 @@ function createResources(
     ...{ registry, types, now, writer, authorizer, admission, tokens },
     ...{ store: storage.clientStore, historyOf: storage.historyOf },
     backends: createBackends(options.agents, { isFeatureOn, egress }),
-    virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
+    virtual: new Map([
+      ...createReviews({ authorizer, authenticator, apiAudiences }),
+      createRestores({
+        ...{ registry, now, writer, authorizer, requestTimeoutMs: options.limits.requestTimeoutMs },
+        ...{ store: storage.clientStore, historyOf: storage.historyOf },
+        onError: (error) => logger.error('restore', error),
+      }),
+    ]),
     watchList: isFeatureOn('WatchList'),
     minRequestTimeoutMs: options.limits.minRequestTimeoutMs,
     deleteCollectionWorkers: options.writing.deleteCollectionWorkers,

@@ -22,12 +22,18 @@ export function readAsOf(query: URLSearchParams, now: Date): AsOf | undefined {
   const text = query.get('asOf');
   if (text === null || text === '') return undefined;
   if (query.get('resourceVersion')) throw invalidAsOf(text, 'may not be given beside resourceVersion');
+  const asOf = parseAsOf(text, now);
+  if (typeof asOf === 'string') throw invalidAsOf(text, asOf);
+  return asOf;
+}
+
+/** A revision or moment of the past, or what is wrong with it. */
+export function parseAsOf(text: string, now: Date): AsOf | string {
   const revision = /^\d+$/.test(text) ? parseRevision(text) : undefined;
   if (revision !== undefined && revision > 0n) return { kind: 'revision', revision };
   const atMs = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs))
-    throw invalidAsOf(text, 'must be a revision, or a moment such as 2026-01-31T12:00:00Z');
-  if (atMs > now.getTime() + CLOCK_SKEW_MS) throw invalidAsOf(text, 'is in the future');
+  if (Number.isNaN(atMs)) return 'must be a revision, or a moment such as 2026-01-31T12:00:00Z';
+  if (atMs > now.getTime() + CLOCK_SKEW_MS) return 'is in the future';
   return { kind: 'moment', at: text };
 }
 
@@ -40,11 +46,12 @@ export function refuseAsOf(query: URLSearchParams): void {
 const invalidAsOf = (text: string, why: string): Error =>
   badRequest(`asOf: Invalid value: ${JSON.stringify(text)}: ${why}`);
 
-/** Reads the state as of then. @throws StatusError 410 that says how far back history reaches */
+/** Reads the state as of then. `field`: what named it. @throws StatusError 410 that says how far back history reaches */
 export async function readPast<Result>(
   asOf: AsOf,
-  history: History,
+  history: Pick<History, 'revisionAt' | 'begin'>,
   read: (revision: Revision) => Promise<Result>,
+  field = 'asOf',
 ): Promise<Result> {
   try {
     const revision = asOf.kind === 'revision' ? asOf.revision : await history.revisionAt(asOf.at);
@@ -54,5 +61,5 @@ export async function readPast<Result>(
   }
   const { revision, at } = await history.begin();
   const moment = at === undefined ? '' : ` (${at.toISOString()})`;
-  throw expired(`asOf: history is kept from revision ${revision}${moment}`);
+  throw expired(`${field}: history is kept from revision ${revision}${moment}`);
 }

@@ -43,15 +43,31 @@ export function arrange<Item extends Orderable>(items: readonly Item[]): Item[][
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
 }
 
-/** How many owners stand above an object, one above the other. Owners that own each other stand beside each other. */
+/** How many owners stand above an object, one above the other. Those that own each other stand beside each other, above all others. */
 function depthsOf(items: readonly Orderable[]): ReadonlyMap<string, number> {
+  const missing = new Map<string, number>(items.map(({ uid }) => [uid, 0]));
+  const owned = new Map<string, string[]>();
+  for (const { uid, ownerUids } of items)
+    for (const owner of new Set(ownerUids)) {
+      if (owner === uid || !missing.has(owner)) continue;
+      missing.set(uid, (missing.get(uid) ?? 0) + 1);
+      const dependents = owned.get(owner);
+      if (dependents === undefined) owned.set(owner, [uid]);
+      else dependents.push(uid);
+    }
   const depths = new Map<string, number>();
-  const waiting = new Map(items.map(({ uid, ownerUids }) => [uid, ownerUids]));
-  for (let depth = 0; waiting.size > 0; depth += 1) {
-    const ready = [...waiting].filter(([, owners]) => !owners.some((owner) => waiting.has(owner)));
-    const next = ready.length === 0 ? [...waiting] : ready;
-    for (const [uid] of next) depths.set(uid, depth);
-    for (const [uid] of next) waiting.delete(uid);
+  let ready = [...missing].filter(([, owners]) => owners === 0).map(([uid]) => uid);
+  for (let depth = 0; ready.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const uid of ready) {
+      depths.set(uid, depth);
+      for (const dependent of owned.get(uid) ?? []) {
+        const left = (missing.get(dependent) ?? 0) - 1;
+        missing.set(dependent, left);
+        if (left === 0) next.push(dependent);
+      }
+    }
+    ready = next;
   }
   return depths;
 }

@@ -53,13 +53,10 @@ function stepAt(text: string, from: number): { step: Step; end: number } | undef
   const quoted = match(QUOTED);
   if (quoted !== null) {
     const name = readQuoted(quoted[1] ?? '');
-    return name === undefined
-      ? undefined
-      : { step: { kind: 'field', name }, end: from + quoted[0].length };
+    return name === undefined ? undefined : { step: { kind: 'field', name }, end: from + quoted[0].length };
   }
   const place = match(PLACE);
-  if (place !== null)
-    return { step: { kind: 'place', at: Number(place[1]) }, end: from + place[0].length };
+  if (place !== null) return { step: { kind: 'place', at: Number(place[1]) }, end: from + place[0].length };
   const element = match(ELEMENT);
   if (element === null) return undefined;
   const keys = (element[1] ?? '').split(NEXT_KEY).map(toKey);
@@ -87,7 +84,8 @@ export function valueAtPath(object: JsonValue | undefined, path: Path): JsonValu
 }
 
 function childOf(value: JsonValue | undefined, step: Step): JsonValue | undefined {
-  if (step.kind === 'field') return isObject(value) && Object.hasOwn(value, step.name) ? value[step.name] : undefined;
+  if (step.kind === 'field')
+    return isObject(value) && Object.hasOwn(value, step.name) ? value[step.name] : undefined;
   if (!Array.isArray(value)) return undefined;
   const at = placeOf(value, step);
   return at < 0 ? undefined : value[at];
@@ -146,7 +144,8 @@ function put(now: JsonObject, then: JsonObject, path: Path): boolean {
   for (const [at, step] of path.entries()) {
     const value: JsonValue | undefined = childOf(from, step);
     if (at === path.length - 1) return setChild(to, step, { value, siblings: from });
-    const next: JsonValue | undefined = childOf(to, step) ?? (step.kind === 'field' ? emptyLike(value) : undefined);
+    const next: JsonValue | undefined =
+      childOf(to, step) ?? (step.kind === 'field' ? emptyLike(value) : undefined);
     if (next === undefined || next === null || typeof next !== 'object') return false;
     if (step.kind === 'field' && isObject(to)) setField(to, step.name, next);
     to = next;

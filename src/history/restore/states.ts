@@ -109,7 +109,8 @@ function keepChosen(
   const own = objectAt(live, 'spec');
   // A service that had no address then, because it was a name elsewhere, has none.
   for (const field of CHOSEN.get(resource) ?? [])
-    if (own[field] !== undefined && (spec[field] !== undefined || resource !== 'services')) keep(spec, own, field);
+    if (own[field] !== undefined && (spec[field] !== undefined || resource !== 'services'))
+      keep(spec, own, field);
 }
 
 function keep(object: JsonObject, live: JsonObject, field: string): void {
@@ -192,7 +193,8 @@ export function giveUp(object: ApiObject, fields: readonly string[]): readonly s
     drop(spec, 'clusterIPs', 'spec.clusterIPs');
     delete spec.clusterIP;
   }
-  if (fields.includes('spec.healthCheckNodePort')) drop(spec, 'healthCheckNodePort', 'spec.healthCheckNodePort');
+  if (fields.includes('spec.healthCheckNodePort'))
+    drop(spec, 'healthCheckNodePort', 'spec.healthCheckNodePort');
   const ports = Array.isArray(spec.ports) ? spec.ports : [];
   for (const [at, port] of ports.entries()) {
     const path = `spec.ports[${at}].nodePort`;

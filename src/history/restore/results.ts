@@ -1,0 +1,68 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import { StatusError } from '../../api/status.ts';
+import type { Change, RecordedObject, RestoreResult } from '../../api/types/history/v1alpha1.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import { changesBetween } from './changes-stub.ts';
+import type { Subject } from './rights.ts';
+import type { Restored } from './writes.ts';
+
+/** What became of objects, as a Restore tells it. */
+
+export const resultOf = (
+  action: 'skipped' | 'failed' | 'created',
+  object: RecordedObject,
+  message: string,
+): RestoreResult => ({ object, action, message });
+
+export function recorded({ definition, namespace, name }: Subject, uid?: string): RecordedObject {
+  return {
+    ...recordedResource(definition),
+    ...(definition.namespaced ? { namespace } : {}),
+    name,
+    ...(uid === undefined ? {} : { uid }),
+  };
+}
+
+/** Stands for the objects of a resource. */
+export const recordedResource = ({ kind, storage }: ResourceDefinition): RecordedObject => ({
+  group: storage.group,
+  version: storage.version,
+  resource: storage.resource,
+  kind,
+});
+
+/** `showsNew`: whether a new object is told with all that is in it. */
+export function toResult(
+  subject: Subject,
+  { before, after, revision, notes }: Restored,
+  showsNew: boolean,
+): RestoreResult {
+  const changes = before === undefined ? [created(after, showsNew)] : changesBetween(before, after);
+  const action = before === undefined ? 'created' : changes.length === 0 ? 'unchanged' : 'updated';
+  return {
+    object: recorded(subject, after.metadata.uid),
+    action,
+    ...(revision === undefined || action === 'unchanged' ? {} : { revision: revision.toString() }),
+    ...(changes.length === 0 ? {} : { changes: isSecret(subject) ? changes.map(hide) : changes }),
+    ...(notes.length === 0 ? {} : { message: notes.join('; ') }),
+  };
+}
+
+function created(after: ApiObject, showsNew: boolean): Change {
+  if (!showsNew) return { path: '' };
+  const { managedFields: _, ...metadata } = after.metadata;
+  return { path: '', new: { ...after, metadata } };
+}
+
+const isSecret = ({ definition: { storage } }: Subject): boolean =>
+  storage.group === '' && storage.resource === 'secrets';
+
+/** The answer goes to audit logs too. What kubectl applied has the data in it. */
+function hide(change: Change): Change {
+  const { path = '' } = change;
+  return /^(data|stringData|metadata\.annotations)?($|[.[])/.test(path) ? { path, hidden: true } : change;
+}
+
+/** What a failure says to the caller; undefined where it says nothing that is for callers. */
+export const messageOf = (error: unknown): string | undefined =>
+  error instanceof StatusError ? (error.status.message ?? '') : undefined;
