@@ -20,7 +20,8 @@ export type Path = readonly Step[];
 const WORD = /(\.?)([A-Za-z_][A-Za-z0-9_-]*)/y;
 const QUOTED = /\[("(?:[^"\\]|\\.)*")\]/y;
 const PLACE = /\[(\d{1,9})\]/y;
-const ELEMENT = /\[([A-Za-z_][A-Za-z0-9_-]*=[^\]]*)\]/y;
+/** A bracket in a value is one that the path could not go on behind. */
+const ELEMENT = /\[([A-Za-z_][A-Za-z0-9_-]*=(?:[^\]]|\](?![.[]|$))*)\]/y;
 /** A comma may be part of a value; one before a field and its equals sign is not. */
 const NEXT_KEY = /,(?=[A-Za-z_][A-Za-z0-9_-]*=)/;
 
