@@ -34,7 +34,6 @@ const LAYERS: Readonly<Record<string, number>> = {
   resources: 10,
   'custom-resources': 10,
   aggregation: 10,
-  history: 10.5,
   discovery: 10,
   controllers: 10,
   'controllers/garbage': 10,

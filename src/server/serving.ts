@@ -162,7 +162,7 @@ function createResources(
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences }),
       createRestores({
-        ...{ registry, now, writer, authorizer, requestTimeoutMs: options.limits.requestTimeoutMs },
+        ...{ types, registry, now, writer, authorizer, requestTimeoutMs: options.limits.requestTimeoutMs },
         ...{ store: storage.clientStore, historyOf: storage.historyOf },
         onError: (error) => logger.error('restore', error),
       }),

@@ -22,13 +22,13 @@ export function readAsOf(query: URLSearchParams, now: Date): AsOf | undefined {
   const text = query.get('asOf');
   if (text === null || text === '') return undefined;
   if (query.get('resourceVersion')) throw invalidAsOf(text, 'may not be given beside resourceVersion');
-  const asOf = parseAsOf(text, now);
+  const asOf = toAsOf(text, now);
   if (typeof asOf === 'string') throw invalidAsOf(text, asOf);
   return asOf;
 }
 
 /** A revision or moment of the past, or what is wrong with it. */
-export function parseAsOf(text: string, now: Date): AsOf | string {
+export function toAsOf(text: string, now: Date): AsOf | string {
   const revision = /^\d+$/.test(text) ? parseRevision(text) : undefined;
   if (revision !== undefined && revision > 0n) return { kind: 'revision', revision };
   const atMs = MOMENT.test(text) ? Date.parse(text) : Number.NaN;

@@ -1,3 +1,4 @@
+import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { conflict, internalError } from '../../api/status.ts';
 import type { Restore, RestoreResult } from '../../api/types/history/v1alpha1.ts';
@@ -15,9 +16,10 @@ import { messageOf, recorded, recordedResource, resultOf, toResult } from './res
 import { Rights, type Subject } from './rights.ts';
 import { TimeLimit } from './time-limit.ts';
 import { readWish, type Wish, type WishedNamespace, type WishedObject } from './wish.ts';
-import { Writes } from './writes.ts';
+import { type Restored, Writes } from './writes.ts';
 
 export interface RestoreParts extends PastParts {
+  readonly types: TypeLibrary;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
   readonly writer: ObjectWriter;
@@ -112,7 +114,7 @@ class Restoration {
     const root = await this.#find(what);
     if (!what.withDependents) {
       const asked = what.paths === undefined ? undefined : { paths: what.paths, texts: what.pathTexts };
-      return [toResult(root, await this.#writes.restore(root, asked), this.#dryRun)];
+      return [await this.#tell(root, await this.#writes.restore(root, asked), this.#dryRun)];
     }
     const collected = await collectDependents(this.#past, this.#parts.registry, root);
     return this.#restoreAll({ ...collected, objects: [root, ...collected.objects] }, (object) =>
@@ -132,7 +134,7 @@ class Restoration {
     // Without it nothing else can be restored, so that its refusal is the answer.
     const first =
       live === undefined
-        ? toResult(namespace, await this.#writes.restore(namespace), false)
+        ? await this.#tell(namespace, await this.#writes.restore(namespace), false)
         : (await this.#restoreOne(namespace, false)).result;
     const rest = await this.#restoreAll(collected, (object) =>
       this.#dryRun && live === undefined ? this.#foresee(object) : this.#restoreOne(object, false),
@@ -202,13 +204,18 @@ class Restoration {
 
   async #restoreOne(object: PastObject, showsNew: boolean): Promise<Outcome<RestoreResult>> {
     try {
-      return { isThere: true, result: toResult(object, await this.#writes.restore(object), showsNew) };
+      const restored = await this.#writes.restore(object);
+      return { isThere: true, result: await this.#tell(object, restored, showsNew) };
     } catch (error) {
       const { time } = this.#doing;
       const message = time.aborted ? UNKNOWN : messageOf(error);
       if (message === undefined) this.#parts.onError(error);
       return { isThere: false, result: resultOf('failed', recorded(object), message ?? 'an internal error') };
     }
+  }
+
+  #tell(object: PastObject, restored: Restored, showsNew: boolean): Promise<RestoreResult> {
+    return toResult(object, restored, { types: this.#parts.types, showsNew });
   }
 
   /** What can be said of an object whose namespace is not there: a dry run does not make it, and nothing can be tried in it. */

@@ -1,8 +1,10 @@
-import type { ApiObject } from '../../api/object-meta.ts';
+import type { TypeLibrary } from '../../api/idl/types.ts';
 import { StatusError } from '../../api/status.ts';
 import type { Change, RecordedObject, RestoreResult } from '../../api/types/history/v1alpha1.ts';
+import { messageOf as schemaOf } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { changesBetween } from './changes-stub.ts';
+import { inTurns } from '../../util/concurrency.ts';
+import { changesBetween } from '../changes.ts';
 import type { Subject } from './rights.ts';
 import type { Restored } from './writes.ts';
 
@@ -31,27 +33,34 @@ export const recordedResource = ({ kind, storage }: ResourceDefinition): Recorde
   kind,
 });
 
-/** `showsNew`: whether a new object is told with all that is in it. */
-export function toResult(
+export interface Telling {
+  readonly types: TypeLibrary;
+  /** Whether a new object is told with all that is in it. */
+  readonly showsNew: boolean;
+}
+
+export async function toResult(
   subject: Subject,
   { before, after, revision, notes }: Restored,
-  showsNew: boolean,
-): RestoreResult {
-  const changes = before === undefined ? [created(after, showsNew)] : changesBetween(before, after);
+  { types, showsNew }: Telling,
+): Promise<RestoreResult> {
+  const { definition } = subject;
+  const message = schemaOf(definition, definition.storage.type, types);
+  const told = await inTurns(changesBetween(before, after, { kind: 'message', message }));
+  const changes = told.changes.map(({ path, old, new: since }) => ({
+    path,
+    ...(old === undefined ? {} : { old }),
+    ...(since === undefined || (before === undefined && !showsNew) ? {} : { new: since }),
+  }));
   const action = before === undefined ? 'created' : changes.length === 0 ? 'unchanged' : 'updated';
+  const said = [...notes, ...(told.isTruncated ? ['there are more changes than these'] : [])];
   return {
     object: recorded(subject, after.metadata.uid),
     action,
     ...(revision === undefined || action === 'unchanged' ? {} : { revision: revision.toString() }),
     ...(changes.length === 0 ? {} : { changes: isSecret(subject) ? changes.map(hide) : changes }),
-    ...(notes.length === 0 ? {} : { message: notes.join('; ') }),
+    ...(said.length === 0 ? {} : { message: said.join('; ') }),
   };
-}
-
-function created(after: ApiObject, showsNew: boolean): Change {
-  if (!showsNew) return { path: '' };
-  const { managedFields: _, ...metadata } = after.metadata;
-  return { path: '', new: { ...after, metadata } };
 }
 
 const isSecret = ({ definition: { storage } }: Subject): boolean =>

@@ -5,7 +5,7 @@ import type { Restore, RestoredObject, RestoreSpec } from '../../api/types/histo
 import { FieldPath } from '../../object/field-path.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { type AsOf, parseAsOf } from '../../verbs/as-of.ts';
+import { type AsOf, toAsOf } from '../../verbs/as-of.ts';
 import { type Path, parsePath } from './paths.ts';
 import { whyNot } from './states.ts';
 import { traitsOf } from './traits.ts';
@@ -57,7 +57,7 @@ function readMoment(at: FieldPath, text: string, now: Date): AsOf | undefined {
     at.required('a revision, or a moment such as 2026-01-31T12:00:00Z');
     return undefined;
   }
-  const asOf = parseAsOf(text, now);
+  const asOf = toAsOf(text, now);
   if (typeof asOf !== 'string') return asOf;
   at.invalid(text, asOf);
   return undefined;
