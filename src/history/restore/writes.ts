@@ -5,11 +5,11 @@ import { copyStored, parseStored } from '../../codec/stored-object.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { objectAt, stringOf } from '../../object/json-values.ts';
 import type { AuthorizedResourceRequest, Caller } from '../../request/api-request.ts';
+import { RESTORE_MANAGER, restoringAgent } from '../../request/restored.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Store } from '../../storage/store.ts';
 import type { WriteCall } from '../../verbs/writing/call.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
-import { RESTORE_MANAGER, toRestoringAgent } from './origin.ts';
 import type { Owners } from './owners.ts';
 import type { PastObject } from './past.ts';
 import { type Path, type Refusal, takeOver } from './paths.ts';
@@ -136,7 +136,7 @@ export class Writes {
         user,
         attribution: {
           ...{ sourceAddress, requestId: id, username: user.username },
-          userAgent: toRestoringAgent(request.userAgent, revision),
+          userAgent: restoringAgent(request.userAgent, revision),
           fieldManager: RESTORE_MANAGER,
         },
       },

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
+import { changesBetween } from '../../../src/history/changes.ts';
 import { type Path, parsePath, takeOver, valueAtPath } from '../../../src/history/restore/paths.ts';
+
+import { atOnce } from '../../../src/util/concurrency.ts';
+import { states } from '../changed-objects.ts';
 
 /** Paths of a Restore: what they name, and what taking one over does. */
 const path = (text: string): Path => {
@@ -109,6 +113,24 @@ test('any text is a path or none, and none of them stops anything', () => {
     fc.property(texts, fc.object(), fc.object(), (text, now, then) => {
       const parsed = parsePath(text);
       if (parsed !== undefined) takeOver(now as JsonObject, then as JsonObject, [parsed]);
+    }),
+  );
+});
+
+test('every path that a change is told by is understood, and leaves no change when all are taken over', () => {
+  fc.assert(
+    fc.property(states, ([then, now]) => {
+      const { changes } = atOnce(changesBetween(now, then));
+      if (changes.some((change) => change.path === '')) return;
+      const object = structuredClone(now);
+      expect(
+        takeOver(
+          object,
+          then,
+          changes.map((change) => path(change.path)),
+        ).size,
+      ).toBe(0);
+      expect(atOnce(changesBetween(object, then)).changes).toEqual([]);
     }),
   );
 });
