@@ -5,6 +5,7 @@ import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import type { History } from '../storage/history.ts';
+import type { LogProgress } from '../storage/log-progress.ts';
 import { MediaTypeEncoding } from '../storage/media-type-encoding.ts';
 import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
@@ -34,6 +35,7 @@ export interface StoragePhase extends Phase {
   /** For what clients read. The same objects; what is not to be cached is read from the log. */
   readonly clientStore: Store;
   historyOf(resource: GroupResource): History;
+  progressOf(resource: GroupResource): LogProgress;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly workLeases: WorkLeases;
@@ -105,6 +107,7 @@ export function createStorage(
     store,
     clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
     historyOf: (resource) => backendOf(resource).history,
+    progressOf: (resource) => backendOf(resource).cache,
     allocations: backendOf(SERVICES).database.log.allocations,
     views: options.customResourceViews ? views : undefined,
     upkeep: [...logs.flatMap((log) => keepDatabase(log, options)), ...metrics.services],

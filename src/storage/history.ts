@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import type { ObjectKey } from './key.ts';
 import type { Revision } from './revision.ts';
 import type { Attribution, ChangeWithPrevious, WriteVerb } from './revision-log.ts';
 
@@ -28,6 +29,8 @@ export interface HistoryBegin {
 export interface LogQuery {
   /** These alone. At most {@link MAX_LOG_ROWS}. */
   readonly revisions?: readonly Revision[];
+  /** Of these alone; then resource, namespace and name must not be given, nor other conditions but the range. */
+  readonly objects?: readonly ObjectKey[];
   readonly resource?: GroupResource;
   /** '': what belongs to none. */
   readonly namespace?: string;

@@ -100,6 +100,8 @@ test('a bad image is undone by its path; a dry run shows that and does nothing; 
   );
   expect(row?.manager).toBe('restore');
   expect(row?.agent).toMatch(new RegExp(`restore/${good}$`));
+  const revision = `/apis/history.cluster.io/v1alpha1/revisions/${done?.revision}`;
+  expect((await cluster.request('GET', revision)).json).toMatchObject({ manager: 'restore', restored: good });
   expect((await restore(wish))[0]?.action).toBe('unchanged');
 });
 

@@ -1,10 +1,11 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { StatusError } from '../../api/status.ts';
-import type { Change, RecordedObject, RestoreResult } from '../../api/types/history/v1alpha1.ts';
+import type { RecordedObject, RestoreResult } from '../../api/types/history/v1alpha1.ts';
 import { messageOf as schemaOf } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { inTurns } from '../../util/concurrency.ts';
 import { changesBetween } from '../changes.ts';
+import { toShown } from '../recorded-rows.ts';
 import type { Subject } from './rights.ts';
 import type { Restored } from './writes.ts';
 
@@ -47,30 +48,23 @@ export async function toResult(
   const { definition } = subject;
   const message = schemaOf(definition, definition.storage.type, types);
   const told = await inTurns(changesBetween(before, after, { kind: 'message', message }));
-  const changes = told.changes.map(({ path, old, new: since }) => ({
-    path,
-    ...(old === undefined ? {} : { old }),
-    ...(since === undefined || (before === undefined && !showsNew) ? {} : { new: since }),
-  }));
+  const isBrief = before === undefined && !showsNew;
+  // The answer goes to audit logs too, which are no place for secrets.
+  const secrecy = isSecret(subject) ? 'secret' : 'none';
+  const changes = told.changes.map((change) => (isBrief ? { path: change.path } : toShown(change, secrecy)));
   const action = before === undefined ? 'created' : changes.length === 0 ? 'unchanged' : 'updated';
   const said = [...notes, ...(told.isTruncated ? ['there are more changes than these'] : [])];
   return {
     object: recorded(subject, after.metadata.uid),
     action,
     ...(revision === undefined || action === 'unchanged' ? {} : { revision: revision.toString() }),
-    ...(changes.length === 0 ? {} : { changes: isSecret(subject) ? changes.map(hide) : changes }),
+    ...(changes.length === 0 ? {} : { changes }),
     ...(said.length === 0 ? {} : { message: said.join('; ') }),
   };
 }
 
 const isSecret = ({ definition: { storage } }: Subject): boolean =>
   storage.group === '' && storage.resource === 'secrets';
-
-/** The answer goes to audit logs too. What kubectl applied has the data in it. */
-function hide(change: Change): Change {
-  const { path = '' } = change;
-  return /^(data|stringData|metadata\.annotations)?($|[.[])/.test(path) ? { path, hidden: true } : change;
-}
 
 /** What a failure says to the caller; undefined where it says nothing that is for callers. */
 export const messageOf = (error: unknown): string | undefined =>

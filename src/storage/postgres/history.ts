@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { StorageError } from '../errors.ts';
 import type { History, HistoryBegin, LoggedRevision, LogPage, LogQuery } from '../history.ts';
+import type { ObjectKey } from '../key.ts';
 import { type Revision, toRevision } from '../revision.ts';
 import type { DatabaseSource } from './connection.ts';
-import { BY_REQUEST, LOG_ROWS, type LogRow, toConditions, WALK } from './log-queries.ts';
+import { BY_OBJECTS, BY_REQUEST, LOG_ROWS, type LogRow, toConditions, WALK } from './log-queries.ts';
 import { type Prepared, prepare, tables } from './prepared.ts';
 import type { PostgresReader } from './reader.ts';
 import { toChangeWithPrevious } from './rows.ts';
@@ -90,7 +91,7 @@ export class PostgresHistory implements History {
 
   /** Which rows there are to be read, in their order, and where the next page begins. */
   async #find(query: LogQuery, from: Revision): Promise<Found> {
-    const { requestId, revisions, order, limit, upTo } = query;
+    const { requestId, revisions, objects, order, limit, upTo } = query;
     if (revisions !== undefined)
       return {
         revisions: inOrder(
@@ -109,6 +110,14 @@ export class PostgresHistory implements History {
       limit,
       looks: isSelective ? Math.max(LOOKS, limit) : limit,
     };
+    if (objects !== undefined) {
+      const rows = await this.#run(BY_OBJECTS[order], { ...values, ...toColumns(objects) });
+      const all = inOrder(
+        rows.map(({ revision }) => toRevision(revision)),
+        order,
+      );
+      return { revisions: all, next: all.length === limit ? all.at(-1) : undefined };
+    }
     if (requestId !== undefined) {
       const made = await this.#run(BY_REQUEST, { ...values, requestId, most: MOST_OF_REQUEST });
       const all = inOrder(
@@ -144,6 +153,13 @@ export class PostgresHistory implements History {
     }
   }
 }
+
+const toColumns = (objects: readonly ObjectKey[]) => ({
+  groups: objects.map(({ group }) => group),
+  resources: objects.map(({ resource }) => resource),
+  namespaces: objects.map(({ namespace }) => namespace),
+  names: objects.map(({ name }) => name),
+});
 
 interface Found {
   readonly revisions: readonly Revision[];

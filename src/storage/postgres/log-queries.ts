@@ -90,6 +90,41 @@ export const BY_REQUEST = prepare((of: RangeValues & { readonly requestId: strin
     .select('found.revision'),
 );
 
+interface ObjectsValues {
+  readonly groups: readonly string[];
+  readonly resources: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly names: readonly string[];
+  readonly after: string;
+  readonly upTo: string;
+  readonly limit: number;
+}
+
+const byObjects = (direction: 'ASC' | 'DESC') =>
+  prepare((of: ObjectsValues) =>
+    tables
+      .selectFrom(
+        sql<FoundRow>`(
+          SELECT f.revision
+          FROM unnest(${of.groups}::text[], ${of.resources}::text[], ${of.namespaces}::text[], ${of.names}::text[])
+            AS k (api_group, resource, namespace, name)
+          CROSS JOIN LATERAL (
+            SELECT r.revision
+            FROM revisions AS r
+            WHERE r.api_group = k.api_group AND r.resource = k.resource AND r.namespace = k.namespace AND r.name = k.name
+              AND r.revision > ${of.after} AND r.revision <= ${of.upTo}
+            ORDER BY r.revision ${sql.raw(direction)}
+            LIMIT ${of.limit}
+          ) AS f
+          ORDER BY f.revision ${sql.raw(direction)}
+          LIMIT ${of.limit}
+        )`.as('found'),
+      )
+      .select('found.revision'),
+  );
+
+export const BY_OBJECTS = { 'oldest first': byObjects('ASC'), 'newest first': byObjects('DESC') };
+
 export type LogRow = PreviousRow &
   TextRow<'at' | 'username' | 'user_agent' | 'source_address' | 'request_id' | 'field_manager'>;
 

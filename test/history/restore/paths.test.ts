@@ -120,6 +120,8 @@ test('any text is a path or none, and none of them stops anything', () => {
 test('every path that a change is told by is understood, and leaves no change when all are taken over', () => {
   fc.assert(
     fc.property(states, ([then, now]) => {
+      // An element without a key is told by its place, which moves.
+      fc.pre(!JSON.stringify([then, now]).includes(':null'));
       const { changes } = atOnce(changesBetween(now, then));
       if (changes.some((change) => change.path === '')) return;
       const object = structuredClone(now);

@@ -36,6 +36,9 @@ test('rows of the log are found by object, namespace, resource, who wrote them, 
   expect(await revisionsOf(history, { requestId: 'one', limit: 1, order: 'oldest first' })).toEqual([b]);
   expect(await revisionsOf(history, { requestId: 'one', name: 'a' })).toEqual([a2]);
   expect(await revisionsOf(history, { revisions: [a, gone, 12345n as Revision] })).toEqual([gone, a]);
+  const objects = [elsewhere, write('create', 'a').key];
+  expect(await revisionsOf(history, { objects })).toEqual([gone, d, a2, a]);
+  expect(await revisionsOf(history, { objects, order: 'oldest first', limit: 2, after: a })).toEqual([a2, d]);
   expect(await revisionsOf(history, { after: a, upTo: d })).toEqual([d, a2, b]);
   expect(await revisionsOf(history, { upTo: (2n ** 64n - 1n) as Revision })).toEqual([gone, d, a2, b, a]);
   expect(await revisionsOf(history, { revisions: [(2n ** 64n - 1n) as Revision] })).toEqual([]);

@@ -15,6 +15,8 @@ export type Blame = {
   revision?: string;
   /** The fields of the object, in its order. Fields without parts alone: the others are what these are. */
   fields?: BlamedField[] | null;
+  /** The revision back to which was looked, as a number: who set the fields that nobody is named for did so before it. Absent when that is where the history that is kept begins. */
+  lookedBackTo?: string;
 };
 
 /** A field with its value, and who set it. */
