@@ -4,6 +4,7 @@ import { noteTokenTracking } from '../controllers/bootstrap.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { HistoryParts } from '../history/parts.ts';
+import { createRestores } from '../history/restore/restore.ts';
 import { createHistory } from '../history/told.ts';
 import { causesAmong } from '../history/why/causes.ts';
 import { Explanations } from '../history/why/explanations.ts';
@@ -152,7 +153,7 @@ function createServerPipeline(
 }
 
 function createResources(
-  { registry, types, now, isFeatureOn, egress }: Foundation,
+  { registry, types, now, isFeatureOn, egress, logger }: Foundation,
   { storage, policy, writing, options }: ServingParts,
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
@@ -169,7 +170,14 @@ function createResources(
     ...{ store, historyOf },
     told: createHistory(history, (request) => new Explanations(history, request)),
     backends: createBackends(options.agents, { isFeatureOn, egress }),
-    virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
+    virtual: new Map([
+      ...createReviews({ authorizer, authenticator, apiAudiences }),
+      createRestores({
+        ...{ types, registry, now, writer, authorizer, requestTimeoutMs: options.limits.requestTimeoutMs },
+        ...{ store, historyOf },
+        onError: (error) => logger.error('restore', error),
+      }),
+    ]),
     watchList: isFeatureOn('WatchList'),
     minRequestTimeoutMs: options.limits.minRequestTimeoutMs,
     deleteCollectionWorkers: options.writing.deleteCollectionWorkers,
