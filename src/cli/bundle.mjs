@@ -63,7 +63,10 @@ await build({
         entryFileNames: 'kubectl-history.js',
         banner: '#!/usr/bin/env node',
         globals: Object.fromEntries(
-          builtinModules.map((name) => [`node:${name}`, `(process.getBuiltinModule ?? require)('node:${name}')`]),
+          builtinModules.map((name) => [
+            `node:${name}`,
+            `(process.getBuiltinModule ?? require)('node:${name}')`,
+          ]),
         ),
       },
     },

@@ -18,19 +18,26 @@ interface Cell {
   readonly style: Style | undefined;
 }
 
+export interface TableOptions {
+  readonly paint: Paint;
+  /** Columns of the terminal: the last column is cut to it. */
+  readonly width: number | undefined;
+  readonly hasHeadings?: boolean;
+  readonly gap?: string;
+}
+
 const GAP = '   ';
 
-/** `width` cuts the last column. */
 export function toColumns<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { paint, width, hasHeadings = true }: { paint: Paint; width: number | undefined; hasHeadings?: boolean },
+  { paint, width, hasHeadings = true, gap = GAP }: TableOptions,
 ): string {
   const cells = rows.map((row) => columns.map((column) => toCell(row, column, width !== undefined)));
   const head = columns.map(({ heading }): Cell => ({ text: heading, style: 'bold' }));
   const all = hasHeadings ? [head, ...cells] : cells;
   const widths = columns.map((_, at) => Math.max(0, ...all.map((line) => widthOf(line[at]?.text ?? ''))));
-  return all.map((line) => toLine(line, columns, { widths, width, paint })).join('');
+  return all.map((line) => toLine(line, columns, { widths, width, paint, gap })).join('');
 }
 
 function toCell<Row>(row: Row, { text, style, most, keeps }: Column<Row>, isCut: boolean): Cell {
@@ -42,6 +49,7 @@ function toCell<Row>(row: Row, { text, style, most, keeps }: Column<Row>, isCut:
 
 interface Layout {
   readonly widths: readonly number[];
+  readonly gap: string;
   readonly width: number | undefined;
   readonly paint: Paint;
 }
@@ -49,19 +57,19 @@ interface Layout {
 function toLine<Row>(
   line: readonly Cell[],
   columns: readonly Column<Row>[],
-  { widths, width, paint }: Layout,
+  { widths, width, paint, gap }: Layout,
 ): string {
   const last = columns.length - 1;
   let used = 0;
   const parts = line.map(({ text, style }, at) => {
     const wide = widths[at] ?? 0;
     const left = width === undefined ? undefined : Math.max(8, width - used);
-    used += wide + GAP.length;
+    used += wide + gap.length;
     const shown = at === last && left !== undefined ? cutEnd(text, left) : text;
     const painted = style === undefined ? shown : paint(style, shown);
     const pad = ' '.repeat(Math.max(0, wide - widthOf(shown)));
     if (columns[at]?.isRight === true) return pad + painted;
     return at === last ? painted : painted + pad;
   });
-  return `${parts.join(GAP).trimEnd()}\n`;
+  return `${parts.join(gap).trimEnd()}\n`;
 }

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../api/object-meta.ts';
 import { toYaml } from '../codec/yaml/emitter.ts';
 import type { CommandArguments } from './arguments.ts';
+import { readJson } from './json.ts';
 import type { Screen } from './screen.ts';
 import type { Command } from './session.ts';
 import { toShownJson, toShownLines } from './shown-text.ts';
@@ -18,7 +19,7 @@ export function toDocument(format: 'json' | 'yaml', value: unknown, screen: Scre
   const json = JSON.stringify(value, undefined, 4);
   if (format === 'json') return `${toShownJson(json)}\n`;
   // By way of JSON, which leaves out what is undefined.
-  const plain: JsonValue = JSON.parse(json);
+  const plain: JsonValue = readJson(json);
   const yaml = toYaml(plain);
   return screen.isTerminal ? toShownLines(yaml) : yaml;
 }

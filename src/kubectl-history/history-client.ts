@@ -1,6 +1,6 @@
 import type { JsonValue } from '../api/object-meta.ts';
-import { parseExactly, parsePlainly } from '../object/exact-json.ts';
 import type { Blame, Explanation, Restore, RestoreSpec, Revision, RevisionList } from './history-types.ts';
+import { readJson } from './json.ts';
 import { isNoSuchPath, type Kubectl, ServerError } from './kubectl.ts';
 import { CommandError } from './usage-error.ts';
 
@@ -49,7 +49,7 @@ export interface HistoryClient {
 export function createHistoryClient(kubectl: Kubectl, server: string): HistoryClient {
   const read = async <T>(path: string): Promise<T> => {
     try {
-      return parse(await kubectl.get(path));
+      return readJson(await kubectl.get(path));
     } catch (error) {
       throw isNoSuchPath(error) ? noHistory(server) : error;
     }
@@ -80,14 +80,14 @@ export function createHistoryClient(kubectl: Kubectl, server: string): HistoryCl
     async restore(spec, isDryRun) {
       const body = { apiVersion: 'history.cluster.io/v1alpha1', kind: 'Restore', metadata: {}, spec };
       try {
-        return parse(await kubectl.create(`${ROOT}/restores${isDryRun ? '?dryRun=All' : ''}`, body));
+        return readJson(await kubectl.create(`${ROOT}/restores${isDryRun ? '?dryRun=All' : ''}`, body));
       } catch (error) {
         throw isNoSuchPath(error) ? noHistory(server) : error;
       }
     },
     async object(path, asOf) {
       try {
-        return parse(await kubectl.get(`${path}${asOfQuery(asOf)}`));
+        return readJson(await kubectl.get(`${path}${asOfQuery(asOf)}`));
       } catch (error) {
         if (error instanceof ServerError && error.reason === 'NotFound' && !isNoSuchPath(error))
           return undefined;
@@ -101,14 +101,12 @@ export function createHistoryClient(kubectl: Kubectl, server: string): HistoryCl
         `${ROOT}/revisions?${toQuery({ ...(fields && { fields }) }, flags)}`,
         signal,
       )) {
-        yield parse(line);
+        yield readJson(line);
       }
     },
   };
   return client;
 }
-
-const parse = <T>(text: string): T => (/\d{16}/.test(text) ? parseExactly(text) : parsePlainly(text)) as T;
 
 const asOfQuery = (asOf: string | undefined): string =>
   asOf === undefined ? '' : `?asOf=${encodeURIComponent(asOf)}`;

@@ -91,15 +91,15 @@ const sessionOn = (screen: Screen, line: CommandLine, world: World): Session =>
 function askIn({ stdin, stderr, signal }: World): Session['ask'] {
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
   return (question) => {
-    const lines = createInterface({ input: stdin, output: stderr });
+    stderr.write(question);
+    const lines = createInterface({ input: stdin, terminal: false });
+    signal.addEventListener('abort', () => lines.close(), { once: true });
     return new Promise((resolve) => {
-      const answer = (text: string): void => {
+      lines.once('line', (text) => {
         resolve(text);
         lines.close();
-      };
+      });
       lines.once('close', () => resolve(''));
-      signal.addEventListener('abort', () => lines.close(), { once: true });
-      lines.question(question, answer);
     });
   };
 }

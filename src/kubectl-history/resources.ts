@@ -65,7 +65,7 @@ export function createResources({ kubectl, server, env, now }: ResourcesOptions)
 function noSuchResource(word: string, list: readonly Resource[]): UsageError {
   const near = closest(
     word.toLowerCase(),
-    list.flatMap((one) => [one.resource, one.kind.toLowerCase()]),
+    list.flatMap((one) => [one.resource, one.kind.toLowerCase(), ...one.shortNames]),
   );
   return new UsageError(
     `the server has no resource type ${JSON.stringify(word)}${near === undefined ? '' : `; did you mean ${near}?`}`,

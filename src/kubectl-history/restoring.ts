@@ -33,25 +33,28 @@ export async function restore({ session, history, args, format, spec, title }: R
     await print(screen, format, planned, { isDone: true, title });
     return 0;
   }
-  await confirm(session, args, planned, title);
+  const wasShown = await confirm(session, args, planned, title);
   const done = (await history.restore(spec, false)).status?.results ?? [];
-  await print(screen, format, done, { isDone: true, title: undefined });
+  // Whoever was asked has seen the changes.
+  const shown = wasShown ? done.map((result) => ({ ...result, changes: [] })) : done;
+  await print(screen, format, isDocument(format) ? done : shown, { isDone: true, title: undefined });
   return exitCodeOf(done);
 }
 
 const exitCodeOf = (results: readonly RestoreResult[]): number =>
   results.some(({ action }) => action === 'failed') ? 1 : 0;
 
+/** Answers whether the changes were shown. */
 async function confirm(
   { ask, screen }: Session,
   args: CommandArguments,
   planned: readonly RestoreResult[],
   title: string,
-): Promise<void> {
-  if (args.has('yes')) return;
+): Promise<boolean> {
+  if (args.has('yes')) return false;
   if (ask === undefined) {
     const gone = planned.find(({ action }) => action === 'deleted');
-    if (gone === undefined) return;
+    if (gone === undefined) return false;
     throw new UsageError(
       `${toShown(toShortName(gone.object ?? {}))} was not there then and would be deleted; say --yes if that is meant`,
     );
@@ -59,6 +62,7 @@ async function confirm(
   screen.tell(`${toShown(title)}\n${toResults(planned, screen, false)}`);
   const answer = await ask('Do it? [y/N] ');
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was changed');
+  return true;
 }
 
 interface Printed {

@@ -31,11 +31,18 @@ export function toAge(at: string | undefined, now: Date): string {
 
 export const toVerb = ({ verb = '' }: Write): string => DONE.get(verb) ?? toShown(verb);
 
+export const toUser = ({ user }: Write, paint: Paint): string =>
+  user ? paint('cyan', toShown(user)) : 'nobody known';
+
+/** ` via kubectl-edit`. */
+export const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');
+
 /** `alice via kubectl-edit`. */
-export function toWriter({ user, manager }: Write, paint: Paint): string {
-  const who = user ? paint('cyan', toShown(user)) : 'nobody known';
-  return manager ? `${who} via ${toShown(manager)}` : who;
-}
+export const toWriter = (write: Write, paint: Paint): string => toUser(write, paint) + toMeans(write);
+
+/** `alice updated deployment.apps/web in shop via kubectl-edit`. */
+export const toSentence = (write: Write, paint: Paint): string =>
+  `${toUser(write, paint)} ${toVerb(write)} ${toObject(write, paint)}${toMeans(write)}`;
 
 /** `deployment.apps/web`, and `in shop` for what is in a namespace. */
 export function toObject({ object = {} }: Write, paint: Paint): string {

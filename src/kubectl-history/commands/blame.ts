@@ -47,7 +47,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   screen.usePager();
   const columns = toBlameColumns(fields, now, format === 'wide');
   await screen.write(
-    toColumns(toBlamedLines(fields), columns, { paint: screen.paint, width: screen.columns }),
+    toColumns(toBlamedLines(fields), columns, { paint: screen.paint, width: screen.columns, gap: '  ' }),
   );
   return 0;
 }
@@ -57,33 +57,37 @@ const within = (fields: readonly BlamedField[], paths: readonly string[]): reado
     ? fields
     : fields.filter(({ path = '' }) => paths.some((asked) => isWithin(path, asked)));
 
-function toBlameColumns(fields: readonly BlamedField[], now: Date, isWide: boolean): Column<BlamedLine>[] {
-  const newest = fields.reduce(
-    (most, { revision }) => (BigInt(revision ?? 0) > most ? BigInt(revision ?? 0) : most),
-    0n,
-  );
-  const style = ({ field }: BlamedLine): 'yellow' | 'green' =>
-    field?.revision !== undefined && BigInt(field.revision) === newest ? 'green' : 'yellow';
-  const when = ({ at }: BlamedField): string => (isWide ? (at ?? '') : toLocalTime(at));
+function toBlameColumns(
+  fields: readonly BlamedField[],
+  now: Date,
+  isWide: boolean,
+): readonly Column<BlamedLine>[] {
+  const newest = fields.reduce((most, field) => Math.max(most, Number(field.revision ?? 0)), 0);
+  const isNewest = ({ field }: BlamedLine): boolean => Number(field?.revision ?? -1) === newest;
+  const when: Column<BlamedLine> = {
+    heading: 'WHEN',
+    text: ({ field }) => whenOf(field),
+    style: () => 'dim',
+  };
   return [
-    { heading: 'REVISION', text: ({ field }) => (field === undefined ? '' : (field.revision ?? '-')), style },
+    {
+      heading: 'REVISION',
+      text: ({ field }) => (field === undefined ? '' : (field.revision ?? '-')),
+      style: (line) => (isNewest(line) ? 'green' : 'yellow'),
+    },
     {
       heading: 'USER',
       text: ({ field }) => field?.user ?? '',
       style: () => 'cyan',
-      ...(isWide ? {} : { most: 24, keeps: 'end' as const }),
+      most: isWide ? 200 : 24,
+      keeps: 'end',
     },
-    { heading: 'MANAGER', text: ({ field }) => field?.manager ?? '', ...(isWide ? {} : { most: 20 }) },
-    {
-      heading: 'WHEN',
-      text: ({ field }) => (field?.at === undefined ? '' : when(field)),
-      style: () => 'dim',
-    },
+    { heading: 'MANAGER', text: ({ field }) => field?.manager ?? '', most: isWide ? 200 : 20 },
+    ...(isWide ? [when] : []),
     { heading: 'AGE', text: ({ field }) => toAge(field?.at, now), isRight: true, style: () => 'dim' },
-    {
-      heading: '',
-      text: ({ text }) => `│ ${text}`,
-      style: (line) => (style(line) === 'green' ? 'green' : undefined),
-    },
+    { heading: '', text: ({ text }) => `│ ${text}`, style: (line) => (isNewest(line) ? 'green' : undefined) },
   ];
 }
+
+const whenOf = (field: BlamedField | undefined): string =>
+  field?.at === undefined ? '' : toLocalTime(field.at);

@@ -130,7 +130,7 @@ function sidesOf(revision: Revision, { now }: Session): readonly [Side, Side] {
   const number = numberOf(revision);
   const when = `${toLocalTime(revision.at)} (${toAge(revision.at, now)} ago)`;
   return [
-    { asOf: before(number), label: 'before' },
+    { asOf: before(number), label: `before revision ${number}` },
     { asOf: number, label: `revision ${number}, ${when}, ${toWriter(revision, PLAIN)}` },
   ];
 }

@@ -138,7 +138,12 @@ class LogWriter {
   #lines(revisions: readonly Revision[]): string {
     const { session, scope, format } = this.#options;
     const { screen, now } = session;
-    const columns = oneLineColumns({ isWide: format === 'wide', now, scope });
+    const columns = oneLineColumns({
+      isWide: format === 'wide',
+      isShort: screen.columns !== undefined && format !== 'wide',
+      now,
+      scope,
+    });
     return toColumns(revisions, columns, {
       paint: screen.paint,
       width: screen.columns,
@@ -153,9 +158,9 @@ class LogWriter {
     const isWide = format === 'wide';
     const gap = this.#isFirst ? '' : '\n';
     this.#isFirst = false;
-    const object = scope.isOneObject ? '' : ` ${toObject(revision, paint)}`;
+    const object = scope.isOneObject ? '' : `${toObject(revision, paint)} `;
     const age = toAge(revision.at, now);
-    const head = `${paint('yellow', numberOf(revision))}  ${toLocalTime(revision.at)} ${paint('dim', `(${age} ago)`)}  ${toWriter(revision, paint)} ${toVerb(revision)}${object}\n`;
+    const head = `${paint('yellow', numberOf(revision))}  ${toLocalTime(revision.at)} ${paint('dim', `(${age} ago)`)}  ${object}${toVerb(revision)} by ${toWriter(revision, paint)}\n`;
     const layout: ChangesLayout = {
       paint,
       indent: 4,
@@ -192,15 +197,14 @@ function wideLines(
     .join('');
 }
 
-function oneLineColumns({
-  isWide,
-  now,
-  scope,
-}: {
-  isWide: boolean;
-  now: Date;
-  scope: Scope;
-}): Column<Revision>[] {
+interface OneLineOptions {
+  readonly isWide: boolean;
+  readonly isShort: boolean;
+  readonly now: Date;
+  readonly scope: Scope;
+}
+
+function oneLineColumns({ isWide, isShort, now, scope }: OneLineOptions): Column<Revision>[] {
   const isNamespaced = scope.namespace === undefined && scope.named?.resource.isNamespaced !== false;
   const all: (Column<Revision> | undefined)[] = [
     { heading: 'REVISION', text: numberOf, style: () => 'yellow' },
@@ -208,16 +212,20 @@ function oneLineColumns({
     isNamespaced ? { heading: 'NAMESPACE', text: ({ object }) => object?.namespace ?? '' } : undefined,
     { heading: 'OBJECT', text: ({ object }) => toShortName(object ?? {}), most: 50 },
     { heading: 'DONE', text: toVerb },
-    { heading: 'USER', text: ({ user }) => user ?? '', style: () => 'cyan', most: 30, keeps: 'end' },
-    { heading: 'MANAGER', text: ({ manager }) => manager ?? '', most: 26 },
+    { heading: 'USER', text: ({ user }) => user ?? '', style: () => 'cyan', most: 24, keeps: 'end' },
+    isWide ? { heading: 'MANAGER', text: ({ manager }) => manager ?? '' } : undefined,
     isWide ? { heading: 'ADDRESS', text: ({ sourceAddress }) => sourceAddress ?? '' } : undefined,
     isWide ? { heading: 'REQUEST', text: ({ requestID }) => requestID ?? '' } : undefined,
-    { heading: 'CHANGED', text: changedPaths },
+    { heading: 'CHANGED', text: (revision) => changedPaths(revision, isShort) },
   ];
   return all.filter((column) => column !== undefined);
 }
 
-function changedPaths({ changes, changesTruncated }: Revision): string {
+/** On a terminal a path has no room: its last part has to do. */
+function changedPaths({ changes, changesTruncated }: Revision, isShort: boolean): string {
   const paths = (changes ?? []).map(({ path = '' }) => path).filter((path) => path !== '');
-  return [...paths, ...(changesTruncated === true ? ['…'] : [])].join(', ');
+  const shown = isShort
+    ? new Set(paths.map((path) => /[^.[]*(?:\[[^\]]*\])?$/.exec(path)?.[0] || path))
+    : paths;
+  return [...shown, ...(changesTruncated === true ? ['…'] : [])].join(', ');
 }

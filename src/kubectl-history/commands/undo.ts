@@ -1,12 +1,12 @@
 import type { CommandArguments } from '../arguments.ts';
 import { readFormat } from '../formats.ts';
-import { lastChange, nameOf, placeOf } from '../last-change.ts';
+import { lastChange, placeOf } from '../last-change.ts';
 import { readObject } from '../object-reference.ts';
 import { restore } from '../restoring.ts';
 import { pointInTime } from '../scope.ts';
 import type { Paint } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
-import { before, numberOf, toAge, toLocalTime, toVerb, toWriter } from '../writes.ts';
+import { before, numberOf, toAge, toLocalTime, toSentence } from '../writes.ts';
 
 export const undo: Command = {
   name: 'undo',
@@ -40,7 +40,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
     const last = await lastChange(history, place);
     to = before(numberOf(last));
     const when = `${toLocalTime(last.at)}, ${toAge(last.at, session.now)} ago`;
-    title = `Undo of revision ${numberOf(last)}, by which ${toWriter(last, PLAIN)} ${toVerb(last)} ${nameOf(place)} (${when}):`;
+    title = `Undo of revision ${numberOf(last)}, by which ${toSentence(last, PLAIN)} (${when}):`;
   }
   const paths = args.texts('path').map((path) => path.replace(/^\./, ''));
   const spec = {

@@ -83,7 +83,7 @@ function count(writers: Map<string, Writer>, revision: Revision, scope: Scope): 
     writers.set(key, writer);
   }
   const isElsewhere = scope.namespace === undefined && object.namespace;
-  const name = `${isElsewhere ? `${object.namespace}:` : ''}${toShortName(object)}`;
+  const name = `${toShortName(object)}${isElsewhere ? ` in ${object.namespace}` : ''}`;
   writer.changes += 1;
   writer.objects.set(name, (writer.objects.get(name) ?? 0) + 1);
   if (sourceAddress) writer.addresses.add(sourceAddress);

@@ -8,7 +8,7 @@ import { revisionNumber } from '../scope.ts';
 import type { Screen } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
-import { numberOf, toAge, toLocalTime, toObject, toVerb, toWriter } from '../writes.ts';
+import { numberOf, toAge, toLocalTime, toObject, toSentence, toVerb, toWriter } from '../writes.ts';
 
 export const why: Command = {
   name: 'why',
@@ -88,7 +88,7 @@ function toAnswer(
       : `${what}: ${toWriter(root, paint)} did it, ${toAge(root.at, now)} ago.\n`;
   }
   const certainty = unknown ? 'as far as it is known, ' : '';
-  return `${what}: ${certainty}because ${toWriter(root, paint)} ${toVerb(root)} ${toObject(root, paint)}, ${toAge(root.at, now)} ago.\n`;
+  return `${what}: ${certainty}because ${toSentence(root, paint)}, ${toAge(root.at, now)} ago.\n`;
 }
 
 function toHead(link: ExplanationLink, { paint }: Screen, now: Date): string {
