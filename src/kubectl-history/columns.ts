@@ -24,6 +24,8 @@ export interface TableOptions {
   readonly width: number | undefined;
   readonly hasHeadings?: boolean;
   readonly gap?: string;
+  /** Where a table is printed in parts: the widths of the parts before, which this one keeps to and adds to. */
+  readonly widths?: number[];
 }
 
 const GAP = '   ';
@@ -31,12 +33,14 @@ const GAP = '   ';
 export function toColumns<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { paint, width, hasHeadings = true, gap = GAP }: TableOptions,
+  { paint, width, hasHeadings = true, gap = GAP, widths = [] }: TableOptions,
 ): string {
   const cells = rows.map((row) => columns.map((column) => toCell(row, column, width !== undefined)));
   const head = columns.map(({ heading }): Cell => ({ text: heading, style: 'bold' }));
   const all = hasHeadings ? [head, ...cells] : cells;
-  const widths = columns.map((_, at) => Math.max(0, ...all.map((line) => widthOf(line[at]?.text ?? ''))));
+  for (const at of columns.keys()) {
+    widths[at] = Math.max(widths[at] ?? 0, ...all.map((line) => widthOf(line[at]?.text ?? '')));
+  }
   return all.map((line) => toLine(line, columns, { widths, width, paint, gap })).join('');
 }
 

@@ -146,6 +146,8 @@ test('log follows: the last ten first, then what comes, over the end of a watch,
     onOutput: (all) => all.includes('4726') && interrupt.abort(),
   });
   expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+  // What comes later stands in the columns of what came first.
+  expect(new Set(stdout.split('\n').map((line) => line.search(/OBJECT|deployment/)))).toEqual(new Set([18, -1]));
   expect([...stdout.matchAll(/^\d+/gm)].map(([number]) => number)).toEqual([
     '4700',
     '4712',

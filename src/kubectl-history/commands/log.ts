@@ -102,6 +102,7 @@ class LogWriter {
   readonly isDocument: boolean;
   readonly #options: LogOptions;
   #isFirst = true;
+  readonly #widths: number[] = [];
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -148,6 +149,7 @@ class LogWriter {
       paint: screen.paint,
       width: screen.columns,
       hasHeadings: this.#isFirst,
+      widths: this.#widths,
     });
   }
 
