@@ -78,7 +78,12 @@ export function createHistoryClient(kubectl: Kubectl, server: string): HistoryCl
     why: (number) => read(`${ROOT}/revisions/${number}/why`),
     blame: (reference, asOf) => read(`${ROOT}/blames/${encodeURIComponent(reference)}${asOfQuery(asOf)}`),
     async restore(spec, isDryRun) {
-      const body = { apiVersion: 'history.cluster.io/v1alpha1', kind: 'Restore', metadata: {}, spec };
+      const body = {
+        apiVersion: 'history.cluster.io/v1alpha1',
+        kind: 'Restore',
+        metadata: { generateName: 'restore-' },
+        spec,
+      };
       try {
         return readJson(await kubectl.create(`${ROOT}/restores${isDryRun ? '?dryRun=All' : ''}`, body));
       } catch (error) {

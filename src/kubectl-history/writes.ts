@@ -44,10 +44,10 @@ export const toWriter = (write: Write, paint: Paint): string => toUser(write, pa
 export const toSentence = (write: Write, paint: Paint): string =>
   `${toUser(write, paint)} ${toVerb(write)} ${toObject(write, paint)}${toMeans(write)}`;
 
-/** `deployment.apps/web`, and `in shop` for what is in a namespace. */
-export function toObject({ object = {} }: Write, paint: Paint): string {
+/** `deployment.apps/web`, and `in shop` for what is in another namespace than everybody knows of. */
+export function toObject({ object = {} }: Write, paint: Paint, known?: string): string {
   const name = paint('bold', toShown(toShortName(object)));
-  return object.namespace ? `${name} in ${toShown(object.namespace)}` : name;
+  return object.namespace && object.namespace !== known ? `${name} in ${toShown(object.namespace)}` : name;
 }
 
 export const numberOf = ({ metadata }: Revision): string => toShown(metadata?.name ?? '?');

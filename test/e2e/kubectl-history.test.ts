@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { spawnKubectl } from '../kit/running-tool.ts';
 import { kubectlPath, type ToolResult } from '../kit/tools.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
@@ -73,4 +74,46 @@ test('an object is shown as it was', async () => {
     '-  a: first\n+  a: second\n',
   );
   expect(await history(`diff cm/settings --from ${revision} --to ${revision}`)).toBe('');
+});
+
+test('what was changed is told, and by whom, of one object and of all, and followed', async () => {
+  await kubectl('create deployment web --image=nginx:1.26');
+  await kubectl('set image deployment/web nginx=nginx:9.99 --as=alice --as-group=system:masters');
+  const masked = (text: string): string =>
+    text.replaceAll(/^\d+(?=\s)/gm, 'N').replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(\w+ ago\)/g, 'WHEN');
+  expect(masked(await history('log deploy/web'))).toBe(`N  WHEN  updated by alice via kubectl-set
+    ~ metadata.generation: 1 → 2
+    ~ spec.template.spec.containers[name=nginx].image: nginx:1.26 → nginx:9.99
+
+N  WHEN  created by kubernetes-admin via kubectl-create
+`);
+  expect(await history('diff deploy/web -U0', 1)).toContain(
+    '-      - image: nginx:1.26\n+      - image: nginx:9.99\n',
+  );
+  expect(await history('who deploy --since 1h')).toMatch(
+    /^alice +kubectl-set +1 +\w+ +deployment\.apps\/web\nkubernetes-admin +kubectl-create +1 /m,
+  );
+  expect(await history('blame deploy/web --path spec.template.spec.containers')).toMatch(
+    /^\d+ +alice +kubectl-set +\w+ +│ +image: nginx:9\.99$/m,
+  );
+
+  const following = spawnKubectl(cluster, ['history', 'log', 'cm', '-f', '--oneline'], { PATH: path });
+  await following.says('configmap/settings');
+  await kubectl('delete configmap settings2');
+  await following.says(/configmap\/settings2 +deleted/);
+  following.process.kill('SIGINT');
+  expect(await following.ended).toBe(130);
+  expect(await history('deleted cm')).toMatch(/^configmap\/settings2 +\w+ +\d+ +kubernetes-admin$/m);
+});
+
+test('who may not read an object is not told of it, in words that name it', async () => {
+  await kubectl('create serviceaccount stranger');
+  const as = '--as=system:serviceaccount:default:stranger';
+  expect(await history(`who -A ${as}`)).not.toContain('alice');
+  const refused = await kubectl(`history blame deploy/web ${as}`);
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^error: .*forbidden/),
+  });
 });

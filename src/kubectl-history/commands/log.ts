@@ -160,7 +160,7 @@ class LogWriter {
     const isWide = format === 'wide';
     const gap = this.#isFirst ? '' : '\n';
     this.#isFirst = false;
-    const object = scope.isOneObject ? '' : `${toObject(revision, paint)} `;
+    const object = scope.isOneObject ? '' : `${toObject(revision, paint, scope.namespace)} `;
     const age = toAge(revision.at, now);
     const head = `${paint('yellow', numberOf(revision))}  ${toLocalTime(revision.at)} ${paint('dim', `(${age} ago)`)}  ${object}${toVerb(revision)} by ${toWriter(revision, paint)}\n`;
     const layout: ChangesLayout = {

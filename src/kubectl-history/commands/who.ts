@@ -3,6 +3,7 @@ import { type Column, toColumns } from '../columns.ts';
 import { isDocument, readFormat, toDocument, toList } from '../formats.ts';
 import type { Revision } from '../history-types.ts';
 import { toShortName } from '../object-reference.ts';
+import { qualified } from '../resources.ts';
 import { readScope, type Scope } from '../scope.ts';
 import type { Command, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
@@ -27,7 +28,10 @@ interface Writer {
   readonly manager: string;
   readonly last: string | undefined;
   changes: number;
+  /** How often each was changed. */
   readonly objects: Map<string, number>;
+  /** Their names, by the name of their resource. */
+  readonly kinds: Map<string, Set<string>>;
   readonly addresses: Set<string>;
   readonly agents: Set<string>;
 }
@@ -77,6 +81,7 @@ function count(writers: Map<string, Writer>, revision: Revision, scope: Scope): 
       last: at,
       changes: 0,
       objects: new Map(),
+      kinds: new Map(),
       addresses: new Set(),
       agents: new Set(),
     };
@@ -86,6 +91,8 @@ function count(writers: Map<string, Writer>, revision: Revision, scope: Scope): 
   const name = `${toShortName(object)}${isElsewhere ? ` in ${object.namespace}` : ''}`;
   writer.changes += 1;
   writer.objects.set(name, (writer.objects.get(name) ?? 0) + 1);
+  const kind = qualified({ group: object.group ?? '', resource: object.resource ?? '' });
+  writer.kinds.set(kind, (writer.kinds.get(kind) ?? new Set()).add(name));
   if (sourceAddress) writer.addresses.add(sourceAddress);
   if (userAgent) writer.agents.add(userAgent);
 }
@@ -97,12 +104,20 @@ const toItem = ({ user, manager, changes, last, objects, addresses, agents }: Wr
   userAgents: [...agents],
 });
 
-const MOST_OBJECTS = 5;
+const MOST_NAMES = 3;
+const MOST_KINDS = 4;
 
-function toObjects({ objects }: Writer, most: number): string {
-  const names = [...objects].map(([name, times]) => (times === 1 ? name : `${name} (${times})`));
-  const left = names.length - most;
-  return names.slice(0, most).join(', ') + (left > 0 ? ` and ${left} more` : '');
+/** Their names where they are few, and otherwise how many there are of each kind. */
+function toObjects({ objects, kinds }: Writer, isWide: boolean): string {
+  if (isWide || objects.size <= MOST_NAMES) {
+    return [...objects].map(([name, times]) => (times === 1 ? name : `${name} (${times})`)).join(', ');
+  }
+  const sorted = [...kinds].sort(([, a], [, b]) => b.size - a.size);
+  const shown = sorted
+    .slice(0, MOST_KINDS)
+    .map(([kind, names]) => (names.size === 1 ? [...names].join('') : `${names.size} ${kind}`));
+  const left = sorted.slice(MOST_KINDS).reduce((sum, [, names]) => sum + names.size, 0);
+  return shown.join(', ') + (left > 0 ? ` and ${left} more` : '');
 }
 
 function columns(now: Date, isWide: boolean): Column<Writer>[] {
@@ -118,7 +133,7 @@ function columns(now: Date, isWide: boolean): Column<Writer>[] {
     ...(isWide ? more : []),
     {
       heading: 'OBJECTS',
-      text: (writer) => toObjects(writer, isWide ? Number.POSITIVE_INFINITY : MOST_OBJECTS),
+      text: (writer) => toObjects(writer, isWide),
     },
   ];
 }
