@@ -22,11 +22,14 @@ export interface ChangesLayout {
   readonly most: number;
 }
 
+/** That an object was created or deleted stands above its changes; and each change of a spec raises the generation. */
+const TELLS_NOTHING: ReadonlySet<string> = new Set(['', 'metadata.generation']);
+
 /** Values are cut to this even where lines may have any length: a value may have a megabyte. */
 const LONGEST_VALUE = 300;
 
 export function toChanges(write: Write, layout: ChangesLayout): string {
-  const changes = (write.changes ?? []).filter(({ path }) => path !== undefined && path !== '');
+  const changes = (write.changes ?? []).filter(({ path = '' }) => !TELLS_NOTHING.has(path));
   const shown = changes.slice(0, layout.most);
   const lines = shown.flatMap((change) => toLines(change, layout));
   const pad = ' '.repeat(layout.indent);

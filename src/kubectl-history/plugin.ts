@@ -60,11 +60,20 @@ async function runOn(screen: Screen, command: Command, line: CommandLine, world:
 function report(error: unknown, command: Command | undefined, { stderr, signal }: World): number {
   if (error instanceof NobodyReads) return 0;
   if (signal.aborted) return INTERRUPTED;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = namingFlags(error instanceof Error ? error.message : String(error), command?.fields);
   stderr.write(`error: ${message}\n`);
   if (!(error instanceof UsageError)) return command?.failure ?? FAILED;
   stderr.write(`See 'kubectl history help${command === undefined ? '' : ` ${command.name}`}'.\n`);
   return MISUSED;
+}
+
+/** `The Restore "" is invalid: spec.to: Invalid value …` is of the API; the user has given --to. */
+function namingFlags(message: string, fields: Command['fields'] = {}): string {
+  const own = message.replace(/^The Restore "[^"]*" is invalid: /, '');
+  for (const [field, flag] of Object.entries(fields)) {
+    if (own.startsWith(`${field}:`) || own.startsWith(`${field}[`)) return own.replace(/^[^:]*/, flag);
+  }
+  return own;
 }
 
 function noSuchCommand(wanted: string): UsageError {

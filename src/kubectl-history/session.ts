@@ -38,6 +38,8 @@ export interface Command {
   readonly formats?: readonly string[];
   /** Each with what it is for. */
   readonly examples: readonly (readonly [string, string])[];
+  /** What the flags are called by the server, whose messages are to name the flags. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** What the exit code of a failure is, where it is not 1. */
   readonly failure?: number;
   /** Answers the exit code. @throws UsageError, CommandError */

@@ -82,7 +82,6 @@ test('what was changed is told, and by whom, of one object and of all, and follo
   const masked = (text: string): string =>
     text.replaceAll(/^\d+(?=\s)/gm, 'N').replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(\w+ ago\)/g, 'WHEN');
   expect(masked(await history('log deploy/web'))).toBe(`N  WHEN  updated by alice via kubectl-set
-    ~ metadata.generation: 1 → 2
     ~ spec.template.spec.containers[name=nginx].image: nginx:1.26 → nginx:9.99
 
 N  WHEN  created by kubernetes-admin via kubectl-create

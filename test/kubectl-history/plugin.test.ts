@@ -98,7 +98,7 @@ test.each([
 test('what the server refuses is said in its words, and ends with 1, or with 2 for diff', async () => {
   expect(await run('show deploy/web --at 12')).toMatchObject({
     code: 1,
-    stderr: 'error: asOf: history is kept from revision 4000 (2026-11-21T00:00:00.000Z)\n',
+    stderr: 'error: --at: history is kept from revision 4000 (2026-11-21T00:00:00.000Z)\n',
   });
   expect(await run('diff deploy/web --from 12 --to 4712')).toMatchObject({ code: 2 });
   expect(await run('diff deploy/web --from 4712')).toMatchObject({ code: 0, stdout: '' });
@@ -147,7 +147,9 @@ test('log follows: the last ten first, then what comes, over the end of a watch,
   });
   expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
   // What comes later stands in the columns of what came first.
-  expect(new Set(stdout.split('\n').map((line) => line.search(/OBJECT|deployment/)))).toEqual(new Set([18, -1]));
+  expect(new Set(stdout.split('\n').map((line) => line.search(/OBJECT|deployment/)))).toEqual(
+    new Set([18, -1]),
+  );
   expect([...stdout.matchAll(/^\d+/gm)].map(([number]) => number)).toEqual([
     '4700',
     '4712',
@@ -222,6 +224,31 @@ test('an undo that would delete wants a yes', async () => {
     stderr: expect.stringContaining('say --yes if that is meant'),
   });
   expect((await run('undo deploy/web --yes')).code).toBe(0);
+});
+
+test('an undo of a creation is a deletion, which is left to kubectl', async () => {
+  cluster.answers[`${HISTORY}/revisions?fieldSelector=${WEB}&limit=500`] = {
+    body: { items: [status, created] },
+  };
+  expect(await run('undo deploy/web')).toMatchObject({
+    code: 1,
+    stderr:
+      'error: the last change is that bob created deployment.apps/web in shop via kubectl-create (revision 4700): kubectl delete takes that back\n',
+  });
+});
+
+test('what the server refuses of a restore is said of the flags', async () => {
+  const refuse = (field: string): void => {
+    const message = `The Restore "restore-x" is invalid: ${field}: Invalid value: "a": is wrong`;
+    cluster.answers[`POST ${HISTORY}/restores?dryRun=All`] = { reason: 'Invalid', message };
+  };
+  refuse('spec.to');
+  expect((await run('restore deploy/web --at 4')).stderr).toBe('error: --at: Invalid value: "a": is wrong\n');
+  expect((await run('undo deploy/web --to 4')).stderr).toBe('error: --to: Invalid value: "a": is wrong\n');
+  refuse('spec.paths[0]');
+  expect((await run('undo deploy/web --path a')).stderr).toBe(
+    'error: --path: Invalid value: "a": is wrong\n',
+  );
 });
 
 test('restore finds the state before a deletion, of a namespace before it began to go', async () => {

@@ -23,6 +23,7 @@ export const blame: Command = {
     ['blame deploy/web --path spec.template.spec', 'a part of it'],
     ["blame cm/settings --at 'yesterday 14:00'", 'as it was then'],
   ],
+  fields: { asOf: '--at' },
   run,
 };
 

@@ -20,6 +20,7 @@ export const deleted: Command = {
     ["deleted -A --since 'yesterday 14:00'", 'in the whole cluster since then'],
     ['deleted configmaps --by alice', 'config maps that alice deleted'],
   ],
+  fields: { since: '--since', until: '--until' },
   run,
 };
 

@@ -27,6 +27,7 @@ export const log: Command = {
     ["log -n shop --since '2 hours ago'", 'in a namespace, of late'],
     ['log -A --by alice --verb delete --oneline', 'what alice deleted, a line each'],
   ],
+  fields: { since: '--since', until: '--until' },
   run,
 };
 

@@ -26,6 +26,7 @@ export const restore: Command = {
     ['restore deploy/web --at 4711 --with-dependents', 'with what it owned'],
     ['restore namespace/shop', 'a namespace that was deleted, with everything in it'],
   ],
+  fields: { 'spec.to': '--at', 'spec.paths': '--path' },
   run,
 };
 

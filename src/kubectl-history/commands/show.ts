@@ -22,6 +22,7 @@ export const show: Command = {
     ["show pods --at 'yesterday 14:00'", 'the pods that there were'],
     ['show cm/settings --at 4711 -o json | kubectl diff -f -', 'compared with what is there now'],
   ],
+  fields: { asOf: '--at' },
   run,
 };
 

@@ -1,11 +1,13 @@
 import type { CommandArguments } from '../arguments.ts';
 import { readFormat } from '../formats.ts';
+import type { Revision } from '../history-types.ts';
 import { lastChange, placeOf } from '../last-change.ts';
 import { readObject } from '../object-reference.ts';
 import { restore } from '../restoring.ts';
 import { pointInTime } from '../scope.ts';
 import type { Paint } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
+import { CommandError } from '../usage-error.ts';
 import { before, numberOf, toAge, toLocalTime, toSentence } from '../writes.ts';
 
 export const undo: Command = {
@@ -23,8 +25,14 @@ export const undo: Command = {
     ['undo deploy/web', 'take the last change back'],
     ["undo deploy/web --to '1 hour ago' --path spec.template", 'a part of it, as it was then'],
   ],
+  fields: { 'spec.to': '--to', 'spec.paths': '--path' },
   run,
 };
+
+const wasCreated = (created: Revision): CommandError =>
+  new CommandError(
+    `the last change is that ${toSentence(created, PLAIN)} (revision ${numberOf(created)}): kubectl delete takes that back`,
+  );
 
 const PLAIN: Paint = (_, text) => text;
 
@@ -38,6 +46,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   let title = `Back to ${given}:`;
   if (to === undefined) {
     const last = await lastChange(history, place);
+    if (last.verb === 'create') throw wasCreated(last);
     to = before(numberOf(last));
     const when = `${toLocalTime(last.at)}, ${toAge(last.at, session.now)} ago`;
     title = `Undo of revision ${numberOf(last)}, by which ${toSentence(last, PLAIN)} (${when}):`;

@@ -20,6 +20,7 @@ export const who: Command = {
     ['who deploy/web', 'who ever changed a deployment'],
     ['who secrets -n shop --verb delete', 'who deletes secrets there'],
   ],
+  fields: { since: '--since', until: '--until' },
   run,
 };
 
