@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -39,6 +47,8 @@ export interface FakeCluster extends Disposable {
   /** A path with its query decoded, with `POST ` before what is created. */
   answers: Record<string, FakeAnswer>;
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** Of the last run, so far. */
+  calls(): Call[];
 }
 
 export const NOW = new Date('2026-11-22T14:10:00Z');
@@ -115,10 +125,13 @@ export function createFakeCluster(): FakeCluster {
       };
       writeFileSync(program, scriptFor(folder, answers));
       chmodSync(program, 0o755);
+      // The browser is opened by one of these.
+      for (const name of ['xdg-open', 'open']) copyFileSync(program, join(folder, name));
       rmSync(join(folder, 'calls'), { force: true });
       const outcome = await runIn(folder, args, options);
-      return { ...outcome, calls: readCalls(join(folder, 'calls')) };
+      return { ...outcome, calls: cluster.calls() };
     },
+    calls: () => readCalls(join(folder, 'calls')),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
   return cluster;

@@ -309,6 +309,40 @@ test('integers beyond 2^53 keep their digits', async () => {
   expect((await run('show deploy/web -o json')).stdout).toContain('"count": 9007199254740993\n');
 });
 
+test('console starts a proxy on this machine alone, prints where the page is, opens it, and ends with Ctrl-C', async () => {
+  cluster.answers['/console/'] = { body: '<!doctype html>' };
+  cluster.answers['proxy --address=127.0.0.1 --port=0'] = {
+    lines: ['Starting to serve on 127.0.0.1:8001'],
+    isOpen: true,
+  };
+  const address = 'http://127.0.0.1:8001/console/';
+  const isOpened = (): boolean => cluster.calls().some(({ args }) => args[0] === address);
+  for (const line of ['console', 'console --no-open']) {
+    const interrupt = new AbortController();
+    const running = run(line, {
+      signal: interrupt.signal,
+      onOutput: () => line.endsWith('--no-open') && interrupt.abort(),
+    });
+    if (line === 'console') {
+      await expect.poll(isOpened).toBe(true);
+      interrupt.abort();
+    }
+    expect(await running).toMatchObject({ code: 130, stdout: `${address}\n`, stderr: '' });
+  }
+  expect(isOpened()).toBe(false);
+});
+
+test('a proxy that does not start says why', async () => {
+  cluster.answers['/console/'] = { body: '<!doctype html>' };
+  cluster.answers['proxy --address=127.0.0.1 --port=8001'] = {
+    stderr: 'error: listen tcp 127.0.0.1:8001: bind: address already in use',
+  };
+  expect(await run('console --port 8001')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/does not start: .*address already in use/),
+  });
+});
+
 test('help is there for everything, with examples', async () => {
   expect(await run('help')).toMatchObject({
     code: 0,
