@@ -31,7 +31,7 @@ function writeThrough(view: ViewSubresource, definition: ResourceDefinition): vo
   object.metadata.managedFields = [];
   keepSystemMetadata(object, old);
   gatedFields.drop(definition, object, old);
-  validateObject(definition, object, types, old);
+  validateObject(definition, object, types, { old });
   view.validate?.(object, old);
   definition.strategy.warnings?.(object, old);
 }
