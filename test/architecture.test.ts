@@ -14,6 +14,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   codec: 3,
   cel: 3,
   structural: 3.5,
+  'kubectl-history': 3.5,
   storage: 4,
   outbound: 4,
   'storage/encryption': 4.5,
