@@ -1,0 +1,31 @@
+import { computed, signal } from '@preact/signals';
+import { serverNow } from '../api/client.ts';
+import { SECOND } from '../model/moments.ts';
+import { asOf } from './place.ts';
+
+/** The server's time, each second while somebody looks. */
+export const now = signal(serverNow());
+
+setInterval(() => {
+  if (!document.hidden) now.value = serverNow();
+}, SECOND);
+
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) now.value = serverNow();
+});
+
+/** Moments of revisions that were looked at, so that the time of a page at a revision can be told. */
+const momentOfRevision = signal<ReadonlyMap<string, number>>(new Map());
+
+export function noteMoment(revision: string, at: number): void {
+  if (momentOfRevision.value.get(revision) === at) return;
+  momentOfRevision.value = new Map(momentOfRevision.value).set(revision, at);
+}
+
+/** The moment that the page shows; undefined for a revision whose moment is not known. */
+export const shownAt = computed<number | undefined>(() => {
+  const text = asOf.value;
+  if (text === undefined) return now.value;
+  const at = /^\d+$/.test(text) ? momentOfRevision.value.get(text) : Date.parse(text);
+  return at === undefined || Number.isNaN(at) ? undefined : at;
+});
