@@ -73,7 +73,8 @@ export function createConsole(folder = CONSOLE_FOLDER): Console {
     pages ??= readPages(folder);
     const page = pages.get(path.slice(ROOT.length));
     if (page === undefined) return undefined;
-    if (method !== 'GET' && method !== 'HEAD') return { ...NOTHING, code: 405, headers: { allow: 'GET, HEAD' } };
+    if (method !== 'GET' && method !== 'HEAD')
+      return { ...NOTHING, code: 405, headers: { allow: 'GET, HEAD' } };
     return answer(formFor(page, String(headers['accept-encoding'] ?? '')), headers['if-none-match']);
   };
 }

@@ -87,7 +87,9 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
 }
 
 function queryOf(query: Ask['query'] = {}): string {
-  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '');
+  const given = Object.entries(query).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
+  );
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
@@ -104,9 +106,11 @@ async function toError(response: Response): Promise<ApiError> {
     const { reason = '', message = '' } = JSON.parse(text) as { reason?: string; message?: string };
     return new ApiError({ code: response.status, reason, message: message === '' ? reason : message });
   } catch {
-    const message = text.trim() === '' ? `The server answered ${response.status}.` : text.trim().slice(0, 500);
+    const message =
+      text.trim() === '' ? `The server answered ${response.status}.` : text.trim().slice(0, 500);
     return new ApiError({ code: response.status, reason: '', message });
   }
 }
 
-export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
+export const isAbort = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'AbortError';

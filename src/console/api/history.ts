@@ -1,5 +1,5 @@
-import type { Json, Metadata } from '../model/json.ts';
 import type { BlameField } from '../model/blame.ts';
+import type { Json, Metadata } from '../model/json.ts';
 import { askJson } from './client.ts';
 import { HISTORY_GROUP } from './kinds.ts';
 import { follow, revisionOfObject, type WatchState } from './watch.ts';
@@ -67,7 +67,12 @@ export interface ExplanationLink {
 }
 
 export interface RestoreSpec {
-  readonly object: { readonly group: string; readonly resource: string; readonly namespace: string; readonly name: string };
+  readonly object: {
+    readonly group: string;
+    readonly resource: string;
+    readonly namespace: string;
+    readonly name: string;
+  };
   readonly to: string;
   readonly paths?: readonly string[];
   readonly withDependents?: boolean;
@@ -86,7 +91,8 @@ export const idOf = ({ group = '', resource }: Pick<RecordedObject, 'group' | 'r
   group === '' ? resource : `${resource}.${group}`;
 
 /** `deployments.apps:shop:web` */
-export const referenceOf = (id: string, namespace: string, name: string): string => `${id}:${namespace}:${name}`;
+export const referenceOf = (id: string, namespace: string, name: string): string =>
+  `${id}:${namespace}:${name}`;
 
 export interface RevisionQuery {
   /** resource, namespace, name, user, manager, verb: what is given must be equal. */
@@ -157,11 +163,19 @@ export async function getBlame(
 }
 
 /** @throws ApiError */
-export async function restore(spec: RestoreSpec, { dryRun }: { readonly dryRun: boolean }): Promise<readonly RestoreResult[]> {
+export async function restore(
+  spec: RestoreSpec,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<readonly RestoreResult[]> {
   const { status } = await askJson<{ status?: { results?: readonly RestoreResult[] } }>(`${ROOT}/restores`, {
     method: 'POST',
     query: { dryRun: dryRun ? 'All' : undefined },
-    body: { apiVersion: `${HISTORY_GROUP}/v1alpha1`, kind: 'Restore', metadata: { generateName: 'console-' }, spec },
+    body: {
+      apiVersion: `${HISTORY_GROUP}/v1alpha1`,
+      kind: 'Restore',
+      metadata: { generateName: 'console-' },
+      spec,
+    },
   });
   return status?.results ?? [];
 }

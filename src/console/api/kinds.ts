@@ -70,6 +70,13 @@ export function pathOf({ group, version, plural, isNamespaced }: Kind, namespace
   return `${root}${where}/${plural}${name === '' ? '' : `/${encodeURIComponent(name)}`}`;
 }
 
+/** `Pods`, `NetworkPolicies`: the kind as it is written, in the plural that the server has for it. */
+export function pluralOf({ kind, plural }: Kind): string {
+  let same = 0;
+  while (same < plural.length && kind[same]?.toLowerCase() === plural[same]) same++;
+  return same < kind.length - 2 ? kind : kind.slice(0, same) + plural.slice(same);
+}
+
 export interface Section {
   readonly title: string;
   readonly kinds: readonly Kind[];
@@ -87,7 +94,10 @@ const USUAL: readonly (readonly [string, string])[] = [
   ],
   ['Configuration', 'configmaps secrets resourcequotas limitranges'],
   ['Storage', 'persistentvolumeclaims persistentvolumes storageclasses.storage.k8s.io'],
-  ['Cluster', 'namespaces nodes events leases.coordination.k8s.io customresourcedefinitions.apiextensions.k8s.io'],
+  [
+    'Cluster',
+    'namespaces nodes events leases.coordination.k8s.io customresourcedefinitions.apiextensions.k8s.io',
+  ],
   [
     'Access',
     'serviceaccounts roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io',

@@ -18,7 +18,11 @@ export interface TableRow {
 }
 
 interface Table {
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string; readonly remainingItemCount?: number };
+  readonly metadata?: {
+    readonly resourceVersion?: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
   readonly columnDefinitions?: readonly Column[];
   readonly rows?: readonly TableRow[] | null;
 }
@@ -59,7 +63,8 @@ export async function readTable(source: TableSource, reader: TableReader): Promi
       query: source.query,
       from: revision,
       signal,
-      revisionOf: (table) => table.metadata?.resourceVersion || table.rows?.[0]?.object.metadata.resourceVersion,
+      revisionOf: (table) =>
+        table.metadata?.resourceVersion || table.rows?.[0]?.object.metadata.resourceVersion,
       deliver: ({ type, object }) => {
         for (const row of object.rows ?? []) reader.change(type === 'DELETED' ? 'delete' : 'set', row);
       },
@@ -92,6 +97,10 @@ export async function readTableOnce(
   query: Readonly<Record<string, string | undefined>>,
   signal?: AbortSignal,
 ): Promise<{ columns: readonly Column[]; rows: readonly TableRow[] }> {
-  const table = await askJson<Table>(path, { accept: TABLE, query, ...(signal === undefined ? {} : { signal }) });
+  const table = await askJson<Table>(path, {
+    accept: TABLE,
+    query,
+    ...(signal === undefined ? {} : { signal }),
+  });
   return { columns: table.columnDefinitions ?? [], rows: table.rows ?? [] };
 }

@@ -44,11 +44,15 @@ const NO_NAMESPACE = '-';
 
 export function parseAddress(hash: string): Address {
   const [path = '', query = ''] = splitOnce(hash.replace(/^#/, ''), '?');
-  const [page = '', ...parts] = path.split('/').filter((part) => part !== '').map(decoded);
+  const [page = '', ...parts] = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decoded);
   const params = readParams(new URLSearchParams(query));
   const [resource = '', namespace = '', name = ''] = parts;
   if (page === 'changes') return { page, params };
-  if (page !== 'object' || name === '') return { page: 'list', resource: page === 'list' ? resource : '', params };
+  if (page !== 'object' || name === '')
+    return { page: 'list', resource: page === 'list' ? resource : '', params };
   return { page, resource, namespace: namespace === NO_NAMESPACE ? '' : namespace, name, params };
 }
 
@@ -70,7 +74,9 @@ function pathOf(address: Address): string {
       return `list/${encodeURIComponent(address.resource)}`;
     case 'object': {
       const { resource, namespace, name } = address;
-      return ['object', resource, namespace === '' ? NO_NAMESPACE : namespace, name].map(encodeURIComponent).join('/');
+      return ['object', resource, namespace === '' ? NO_NAMESPACE : namespace, name]
+        .map(encodeURIComponent)
+        .join('/');
     }
   }
 }

@@ -67,6 +67,7 @@ export function recencyOf(moments: readonly string[]): (at: string) => number {
 /** One of `count` colours, the same for the same author wherever and whenever. */
 export function colourOf(author: string, count: number): number {
   let hash = 2166136261;
-  for (let index = 0; index < author.length; index++) hash = Math.imul(hash ^ author.charCodeAt(index), 16777619);
+  for (let index = 0; index < author.length; index++)
+    hash = Math.imul(hash ^ author.charCodeAt(index), 16777619);
   return (hash >>> 0) % count;
 }

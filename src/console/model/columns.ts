@@ -8,7 +8,7 @@ export interface Measured {
 const NARROWEST = 5;
 const WIDEST = 44;
 /** Of the columns that do not fit all, these are shown first. */
-const FIRST = ['name', 'namespace', 'status', 'phase', 'ready', 'reason', 'message', 'age', 'type', 'verb', 'user'];
+const FIRST = ['name', 'status', 'phase', 'namespace', 'ready', 'reason', 'message', 'age', 'type'];
 
 export function widthOf(name: string, cells: readonly string[]): number {
   let width = name.length + 2;

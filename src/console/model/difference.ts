@@ -23,7 +23,9 @@ const CONTEXT = 3;
 /** Comparing words of lines so long would show nothing that could be read. */
 const LONG_LINE = 500;
 /** What is so different takes minutes to compare, and nobody reads the result: it is shown as removed and added. */
-const MAX_EDITS = 4000;
+const MAX_EDITS = 1500;
+/** In what differs in more lines, words are not looked for. */
+const MOST_WITH_WORDS = 1000;
 
 export function differenceOf(before: readonly string[], after: readonly string[]): Row[] {
   const parts = diffArrays([...before], [...after], { maxEditLength: MAX_EDITS });
@@ -31,9 +33,15 @@ export function differenceOf(before: readonly string[], after: readonly string[]
   let left = 0;
   let right = 0;
   let removed: string[] = [];
+  let pairs = 0;
   const flush = (added: readonly string[]): void => {
     for (let index = 0; index < Math.max(removed.length, added.length); index++)
-      rows.push(paired(removed[index], added[index], { left: left + index + 1, right: right + index + 1 }));
+      rows.push(
+        paired(removed[index], added[index], {
+          ...{ left: left + index + 1, right: right + index + 1 },
+          withWords: ++pairs <= MOST_WITH_WORDS,
+        }),
+      );
     left += removed.length;
     right += added.length;
     removed = [];
@@ -60,22 +68,27 @@ export function differenceOf(before: readonly string[], after: readonly string[]
 function paired(
   before: string | undefined,
   after: string | undefined,
-  numbers: { readonly left: number; readonly right: number },
+  numbers: { readonly left: number; readonly right: number; readonly withWords: boolean },
 ): Row {
-  if (after === undefined) return { kind: 'removed', left: plain(numbers.left, before ?? ''), right: undefined };
+  if (after === undefined)
+    return { kind: 'removed', left: plain(numbers.left, before ?? ''), right: undefined };
   if (before === undefined) return { kind: 'added', left: undefined, right: plain(numbers.right, after) };
-  if (before.length > LONG_LINE || after.length > LONG_LINE)
+  if (!numbers.withWords || before.length > LONG_LINE || after.length > LONG_LINE)
     return { kind: 'changed', left: plain(numbers.left, before), right: plain(numbers.right, after) };
   const words = diffWordsWithSpace(before, after);
   return {
     kind: 'changed',
     left: {
       number: numbers.left,
-      pieces: words.filter(({ added }) => !added).map(({ value, removed }) => ({ text: value, isChanged: removed })),
+      pieces: words
+        .filter(({ added }) => !added)
+        .map(({ value, removed }) => ({ text: value, isChanged: removed })),
     },
     right: {
       number: numbers.right,
-      pieces: words.filter(({ removed }) => !removed).map(({ value, added }) => ({ text: value, isChanged: added })),
+      pieces: words
+        .filter(({ removed }) => !removed)
+        .map(({ value, added }) => ({ text: value, isChanged: added })),
     },
   };
 }

@@ -25,7 +25,11 @@ export function ageOf(ms: number): string {
   return ms < 730 * DAY ? `${Math.floor(ms / DAY)}d` : `${Math.floor(ms / (365 * DAY))}y`;
 }
 
-function twoParts(ms: number, [big, b]: readonly [number, string], [small, s]: readonly [number, string]): string {
+function twoParts(
+  ms: number,
+  [big, b]: readonly [number, string],
+  [small, s]: readonly [number, string],
+): string {
   const rest = Math.floor((ms % big) / small);
   return `${Math.floor(ms / big)}${b}${rest === 0 ? '' : `${rest}${s}`}`;
 }

@@ -89,7 +89,9 @@ function inOrderOfOwners(
     const owner = edges.find(({ dependent, owner }) => dependent === key && placed.has(owner));
     return owner === undefined ? 0 : (placed.get(owner.owner)?.y ?? 0);
   };
-  return own.toSorted((a, b) => heightOf(a) - heightOf(b) || a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name));
+  return own.toSorted(
+    (a, b) => heightOf(a) - heightOf(b) || a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name),
+  );
 }
 
 /** The objects that others of the list own, directly or not, from `uid` on. */
@@ -100,7 +102,8 @@ export function dependentsOf(uid: string, candidates: readonly Candidate[]): Can
     const next = new Set<string>();
     for (const candidate of candidates) {
       const { uid: own, ownerReferences = [] } = candidate.object.metadata;
-      if (own === uid || found.has(own) || !ownerReferences.some((reference) => owners.has(reference.uid))) continue;
+      if (own === uid || found.has(own) || !ownerReferences.some((reference) => owners.has(reference.uid)))
+        continue;
       found.set(own, candidate);
       next.add(own);
     }
@@ -115,4 +118,5 @@ export interface Candidate {
   readonly object: ApiObject;
 }
 
-export const ownersOf = ({ metadata }: ApiObject): readonly OwnerReference[] => metadata.ownerReferences ?? [];
+export const ownersOf = ({ metadata }: ApiObject): readonly OwnerReference[] =>
+  metadata.ownerReferences ?? [];

@@ -12,19 +12,32 @@ interface Failure {
 }
 
 export function wordsFor(error: unknown): Words {
-  if (!isFailure(error)) return { title: 'Something went wrong in this page', detail: String(error), remedy: 'retry' };
+  if (!isFailure(error))
+    return { title: 'Something went wrong in this page', detail: String(error), remedy: 'retry' };
   const { code, message } = error;
   switch (code) {
     case 0:
-      return { title: 'The server cannot be reached', detail: 'The page goes on as soon as it answers.', remedy: 'retry' };
+      return {
+        title: 'The server cannot be reached',
+        detail: 'The page goes on as soon as it answers.',
+        remedy: 'retry',
+      };
     case 401:
-      return { title: 'You are not signed in', detail: 'The token is missing, wrong or expired.', remedy: 'sign-in' };
+      return {
+        title: 'You are not signed in',
+        detail: 'The token is missing, wrong or expired.',
+        remedy: 'sign-in',
+      };
     case 403:
       return { title: 'You may not see this', detail: message };
     case 404:
       return { title: 'This does not exist', detail: message };
     case 410:
-      return { title: 'History does not reach back that far', detail: message.replace(/^asOf: /, ''), remedy: 'now' };
+      return {
+        title: 'History does not reach back that far',
+        detail: message.replace(/^asOf: /, ''),
+        remedy: 'now',
+      };
     case 429:
       return { title: 'The server is busy', detail: message, remedy: 'retry' };
     default:
@@ -37,14 +50,20 @@ export function wordsFor(error: unknown): Words {
 }
 
 const isFailure = (error: unknown): error is Failure =>
-  typeof error === 'object' && error !== null && 'code' in error && 'message' in error && typeof error.code === 'number';
+  typeof error === 'object' &&
+  error !== null &&
+  'code' in error &&
+  'message' in error &&
+  typeof error.code === 'number';
 
 export type Tone = 'good' | 'wait' | 'bad' | 'none';
 
 const GOOD =
   /^(Running|Active|Ready|Bound|Available|Complete|Completed|Succeeded|Established|Approved|Approved,Issued|Healthy|Deployed)$/i;
-const WAIT = /^(Pending|ContainerCreating|PodInitializing|Terminating|Waiting|Released|Suspended|Init:.*|Progressing)$/i;
-const BAD = /(Error|Fail|BackOff|Evicted|NotReady|Lost|OOMKilled|Denied|Unhealthy|^Warning$|^Unknown$|SchedulingDisabled)/i;
+const WAIT =
+  /^(Pending|ContainerCreating|PodInitializing|Terminating|Waiting|Released|Suspended|Init:.*|Progressing)$/i;
+const BAD =
+  /(Error|Fail|BackOff|Evicted|NotReady|Lost|OOMKilled|Denied|Unhealthy|^Warning$|^Unknown$|SchedulingDisabled)/i;
 
 /** How a cell of a column such as Status is coloured. */
 export function toneOf(column: string, cell: string): Tone {

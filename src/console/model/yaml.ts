@@ -1,5 +1,5 @@
-import { hasUnseen } from './text.ts';
 import { isRecord, type Json, type JsonObject } from './json.ts';
+import { hasUnseen } from './text.ts';
 
 /** An object as lines of YAML. Each line knows its colours and the path of the field that it shows, for blame. */
 export interface Line {
@@ -139,7 +139,10 @@ function quoted(text: string): string {
   for (const char of text) {
     const code = char.codePointAt(0) ?? 0;
     if (code > 0x7e && hasUnseen(char))
-      out += code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+      out +=
+        code > 0xffff
+          ? `\\U${code.toString(16).padStart(8, '0')}`
+          : `\\u${code.toString(16).padStart(4, '0')}`;
     else out += JSON.stringify(char).slice(1, -1);
   }
   return `${out}"`;

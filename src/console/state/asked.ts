@@ -12,7 +12,11 @@ export interface Asked<T> {
 /** What a request answers; asked anew when `key` changes. The answer before stays until the next one has come. */
 export function useAsked<T>(key: string, request: (signal: AbortSignal) => Promise<T>): Asked<T> {
   const [round, setRound] = useState(0);
-  const [state, setState] = useState<Omit<Asked<T>, 'again'>>({ value: undefined, error: undefined, isReading: true });
+  const [state, setState] = useState<Omit<Asked<T>, 'again'>>({
+    value: undefined,
+    error: undefined,
+    isReading: true,
+  });
   const latest = useRef(request);
   latest.current = request;
   useEffect(() => {

@@ -1,12 +1,14 @@
 import { computed, signal } from '@preact/signals';
 import { ApiError, askJson, isSignedOut, setToken, token } from '../api/client.ts';
 import { HISTORY_GROUP, type Kind, loadKinds } from '../api/kinds.ts';
-import type { ApiObject, JsonObject } from '../model/json.ts';
+import type { ApiObject } from '../model/json.ts';
 
 /** Who the user is, and what there is to see: asked once, and again with another token. */
 export const user = signal('');
 export const kinds = signal<readonly Kind[]>([]);
 export const namespaces = signal<readonly string[]>([]);
+/** When the oldest namespace was made, in ms since 1970. */
+export const clusterBegin = signal<number | undefined>(undefined);
 export const failure = signal<unknown>(undefined);
 /** False until the kinds are known, or it is known that they are not to be had. */
 export const isLoaded = signal(false);
@@ -59,7 +61,10 @@ export async function loadNamespaces(): Promise<void> {
   const list = await askJson<{ items: readonly ApiObject[] }>('api/v1/namespaces', {
     accept: METADATA_LIST,
   }).catch(() => undefined);
-  namespaces.value = list?.items.map(({ metadata }) => metadata.name) ?? [];
+  const items = list?.items ?? [];
+  namespaces.value = items.map(({ metadata }) => metadata.name);
+  const made = items
+    .map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''))
+    .filter((at) => at > 0);
+  if (made.length > 0) clusterBegin.value = Math.min(...made);
 }
-
-export const kindOf = (object: JsonObject): string => (typeof object.kind === 'string' ? object.kind : '');

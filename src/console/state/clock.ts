@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { serverNow } from '../api/client.ts';
-import { SECOND } from '../model/moments.ts';
+import { MINUTE, SECOND } from '../model/moments.ts';
 import { asOf } from './place.ts';
 
 /** The server's time, each second while somebody looks. */
@@ -13,6 +13,9 @@ setInterval(() => {
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) now.value = serverNow();
 });
+
+/** Changes once a minute. */
+export const minute = computed(() => Math.floor(now.value / MINUTE));
 
 /** Moments of revisions that were looked at, so that the time of a page at a revision can be told. */
 const momentOfRevision = signal<ReadonlyMap<string, number>>(new Map());

@@ -18,7 +18,8 @@ addEventListener('keydown', (event) => {
     const handle = layer.current[event.key];
     if (handle === undefined) continue;
     // Enter on a link or a button is theirs.
-    if (event.key === 'Enter' && target instanceof HTMLElement && target.matches('a, button, summary')) return;
+    if (event.key === 'Enter' && target instanceof HTMLElement && target.matches('a, button, summary'))
+      return;
     event.preventDefault();
     handle();
     return;

@@ -13,7 +13,12 @@ export interface ShownObject {
 }
 
 /** An object now, followed, or as it was. */
-export function useObject(kind: Kind, namespace: string, name: string, asOf: string | undefined): ShownObject {
+export function useObject(
+  kind: Kind,
+  namespace: string,
+  name: string,
+  asOf: string | undefined,
+): ShownObject {
   const [state, setState] = useState<ShownObject>({ object: undefined, error: undefined, isGone: false });
   useEffect(() => {
     const reading = new AbortController();
@@ -41,7 +46,9 @@ export function useObject(kind: Kind, namespace: string, name: string, asOf: str
       noteBegin(error);
       // A watch that is refused leaves what was read.
       const mayNotWatch = error instanceof ApiError && error.code === 403;
-      setState((before) => (mayNotWatch && before.object !== undefined ? before : { object: undefined, error, isGone: false }));
+      setState((before) =>
+        mayNotWatch && before.object !== undefined ? before : { object: undefined, error, isGone: false },
+      );
     });
     return () => reading.abort();
   }, [kind, namespace, name, asOf]);

@@ -52,6 +52,12 @@ export const hrefOf = (to: Page<ListAddress> | Page<ObjectAddress> | Page<Change
   formatAddress({ ...to, params: lasting(params.value) });
 
 export const hrefOfObject = (resource: string, space: string, name: string, more: Params = {}): string =>
-  formatAddress({ page: 'object', resource, namespace: space, name, params: { ...lasting(params.value), ...more } });
+  formatAddress({
+    page: 'object',
+    resource,
+    namespace: space,
+    name,
+    params: { ...lasting(params.value), ...more },
+  });
 
 export const lastingParams = (): Params => lasting(params.value);

@@ -6,8 +6,21 @@ import { type Candidate, dependentsOf, type Edge, ownersOf, type Related } from 
 /** What owns an object and what it owns. The API has no index for it, so the kinds that may be owned are listed, as metadata alone. */
 
 const OWNABLE: ReadonlySet<string> = new Set([
-  ...['pods', 'replicasets.apps', 'jobs.batch', 'controllerrevisions.apps', 'statefulsets.apps', 'deployments.apps'],
-  ...['daemonsets.apps', 'cronjobs.batch', 'endpointslices.discovery.k8s.io', 'persistentvolumeclaims', 'services'],
+  ...[
+    'pods',
+    'replicasets.apps',
+    'jobs.batch',
+    'controllerrevisions.apps',
+    'statefulsets.apps',
+    'deployments.apps',
+  ],
+  ...[
+    'daemonsets.apps',
+    'cronjobs.batch',
+    'endpointslices.discovery.k8s.io',
+    'persistentvolumeclaims',
+    'services',
+  ],
   ...['configmaps', 'secrets', 'ingresses.networking.k8s.io', 'poddisruptionbudgets.policy'],
 ]);
 const MOST_CUSTOM = 30;
@@ -44,13 +57,18 @@ export async function readRelations(query: RelationsQuery): Promise<Relations> {
     nodes: [here, ...owners.nodes, ...shown.map(({ object, ...of }) => toRelated(of, object))],
     edges: [
       ...owners.edges,
-      ...shown.flatMap(({ object }) => ownersOf(object).map(({ uid }) => ({ owner: uid, dependent: object.metadata.uid }))),
+      ...shown.flatMap(({ object }) =>
+        ownersOf(object).map(({ uid }) => ({ owner: uid, dependent: object.metadata.uid })),
+      ),
     ],
     leftOut: dependents.length - shown.length,
   };
 }
 
-const toRelated = (kind: { kind: string } & ({ id: string } | { resource: string }), { metadata }: ApiObject): Related => ({
+const toRelated = (
+  kind: { kind: string } & ({ id: string } | { resource: string }),
+  { metadata }: ApiObject,
+): Related => ({
   key: metadata.uid,
   kind: kind.kind,
   name: metadata.name,
@@ -59,7 +77,12 @@ const toRelated = (kind: { kind: string } & ({ id: string } | { resource: string
   isHere: false,
 });
 
-async function readOwners({ object, kinds, asOf, signal }: RelationsQuery): Promise<Pick<Relations, 'nodes' | 'edges'>> {
+async function readOwners({
+  object,
+  kinds,
+  asOf,
+  signal,
+}: RelationsQuery): Promise<Pick<Relations, 'nodes' | 'edges'>> {
   const nodes = new Map<string, Related>();
   const edges: Edge[] = [];
   const namespace = object.metadata.namespace ?? '';
@@ -98,7 +121,9 @@ async function readOne(
   { reference, asOf, signal }: { reference: OwnerReference; asOf: string | undefined; signal: AbortSignal },
 ): Promise<ApiObject | undefined> {
   const path = pathOf(kind, namespace, reference.name);
-  const found = await askJson<ApiObject>(path, { accept: ONE, query: { asOf }, signal }).catch(() => undefined);
+  const found = await askJson<ApiObject>(path, { accept: ONE, query: { asOf }, signal }).catch(
+    () => undefined,
+  );
   return found?.metadata.uid === reference.uid ? found : undefined;
 }
 

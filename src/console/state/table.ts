@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
+import { isAbort } from '../api/client.ts';
 import { type Column, readTable, type TableReader, type TableRow, type TableSource } from '../api/table.ts';
 import type { WatchState } from '../api/watch.ts';
-import { isAbort } from '../api/client.ts';
 import { noteBegin } from './reach.ts';
 
 /** Rows change in bursts, and one drawing shows them all. */
@@ -95,4 +95,5 @@ export class TableState implements TableReader {
   }
 }
 
-export const keyOf = ({ object: { metadata } }: TableRow): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+export const keyOf = ({ object: { metadata } }: TableRow): string =>
+  `${metadata.namespace ?? ''}/${metadata.name}`;

@@ -14,7 +14,7 @@ import { Empty, Loading, Trouble } from './notice.tsx';
 import { ObjectPage } from './object-page.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { SignIn } from './sign-in.tsx';
-import { Text } from './text.tsx';
+import { shortAuthor, Text } from './text.tsx';
 import { PastRibbon, TimeBar } from './time-bar.tsx';
 
 const FIRST_KIND = 'pods';
@@ -52,14 +52,19 @@ function Shell(): JSX.Element {
   });
   return (
     <div class={`shell ${asOf.value === undefined ? '' : 'is-past'}`}>
-      <TopBar openMenu={() => setMenuOpen(!isMenuOpen)} openHelp={() => setHelpOpen(true)} isMenuOpen={isMenuOpen} />
+      <TopBar
+        openMenu={() => setMenuOpen(!isMenuOpen)}
+        openHelp={() => setHelpOpen(true)}
+        isMenuOpen={isMenuOpen}
+      />
       <Sidebar isOpen={isMenuOpen} close={() => setMenuOpen(false)} />
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the menu */}
       {isMenuOpen && <div class="shade" onClick={() => setMenuOpen(false)} />}
       <main>
         {!isReachable.value && (
           <div class="lost" role="alert">
-            <Icon name="alert" /> The server does not answer. What you see may be old; the page goes on as soon as it is back.
+            <Icon name="alert" /> The server does not answer. What you see may be old; the page goes on as
+            soon as it is back.
           </div>
         )}
         <PastRibbon />
@@ -91,7 +96,12 @@ function Page(): JSX.Element {
       </Empty>
     );
   return value.page === 'object' ? (
-    <ObjectPage key={`${id}/${value.namespace}/${value.name}`} kind={kind} namespace={value.namespace} name={value.name} />
+    <ObjectPage
+      key={`${id}/${value.namespace}/${value.name}`}
+      kind={kind}
+      namespace={value.namespace}
+      name={value.name}
+    />
   ) : (
     <ListPage key={id} kind={kind} />
   );
@@ -107,7 +117,13 @@ function TopBar({ openMenu, openHelp, isMenuOpen }: TopBarProps): JSX.Element {
   const { page } = address.value;
   return (
     <header class="top-bar">
-      <button type="button" class="plain menu" aria-label="Kinds" aria-expanded={isMenuOpen} onClick={openMenu}>
+      <button
+        type="button"
+        class="plain menu"
+        aria-label="Kinds"
+        aria-expanded={isMenuOpen}
+        onClick={openMenu}
+      >
         <Icon name="menu" />
       </button>
       <a class="brand" href={hrefOf({ page: 'list', resource: '' })} aria-label="Console">
@@ -115,7 +131,10 @@ function TopBar({ openMenu, openHelp, isMenuOpen }: TopBarProps): JSX.Element {
         <span>pg-apiserver</span>
       </a>
       <nav class="tabs" aria-label="Pages">
-        <a href={hrefOf({ page: 'list', resource: '' })} aria-current={page === 'changes' ? undefined : 'page'}>
+        <a
+          href={hrefOf({ page: 'list', resource: '' })}
+          aria-current={page === 'changes' ? undefined : 'page'}
+        >
           <Icon name="list" /> Objects
         </a>
         {hasHistory.value && (
@@ -124,10 +143,16 @@ function TopBar({ openMenu, openHelp, isMenuOpen }: TopBarProps): JSX.Element {
           </a>
         )}
       </nav>
-      <span class="user" title="You">
-        <Text of={user.value} />
+      <span class="user" title={user.value}>
+        <Text of={shortAuthor(user.value)} />
       </span>
-      <button type="button" class="plain" aria-label="Dark or light" title="Dark or light (t)" onClick={nextTheme}>
+      <button
+        type="button"
+        class="plain"
+        aria-label="Dark or light"
+        title="Dark or light (t)"
+        onClick={nextTheme}
+      >
         <span class="for-light">
           <Icon name="moon" />
         </span>
@@ -135,7 +160,13 @@ function TopBar({ openMenu, openHelp, isMenuOpen }: TopBarProps): JSX.Element {
           <Icon name="sun" />
         </span>
       </button>
-      <button type="button" class="plain help-button" aria-label="Keyboard" title="Keyboard (?)" onClick={openHelp}>
+      <button
+        type="button"
+        class="plain help-button"
+        aria-label="Keyboard"
+        title="Keyboard (?)"
+        onClick={openHelp}
+      >
         <Icon name="help" />
       </button>
       {token.value !== '' && (

@@ -27,7 +27,10 @@ interface ChangeFeedProps {
 export function ChangeFeed({ of, onRevisions }: ChangeFeedProps): JSX.Element {
   const feed = useMemo(() => new FeedState(), []);
   const { kind = '', who = '', verb = '', q = '', rev } = params.value;
-  const fields = of === undefined ? { 'object.resource': kind, 'object.namespace': namespace.value, user: who, verb } : fieldsOf(of);
+  const fields =
+    of === undefined
+      ? { 'object.resource': kind, 'object.namespace': namespace.value, user: who, verb }
+      : fieldsOf(of);
   const key = JSON.stringify([fields, asOf.value]);
   const read = (): void => feed.read({ fields, until: asOf.value });
   useEffect(read, [key]);
@@ -38,7 +41,10 @@ export function ChangeFeed({ of, onRevisions }: ChangeFeedProps): JSX.Element {
   }, [revisions]);
   const isNoiseShown = of !== undefined || kind === NOISE;
   const shown = useMemo(
-    () => (revisions ?? []).filter((revision) => (isNoiseShown || idOf(revision.object) !== NOISE) && matches(revision, q)),
+    () =>
+      (revisions ?? []).filter(
+        (revision) => (isNoiseShown || idOf(revision.object) !== NOISE) && matches(revision, q),
+      ),
     [revisions, q, isNoiseShown],
   );
   // What the page itself filters may leave too little to scroll.
@@ -52,7 +58,9 @@ export function ChangeFeed({ of, onRevisions }: ChangeFeedProps): JSX.Element {
     <div class={`feed ${rev === undefined ? '' : 'with-panel'}`}>
       {shown.length === 0 ? (
         <Empty title={feed.isReading.value ? 'Looking…' : 'No changes'}>
-          {asOf.value === undefined ? 'Nothing that matches was written since history begins.' : 'Nothing that matches was written until then.'}
+          {asOf.value === undefined
+            ? 'Nothing that matches was written since history begins.'
+            : 'Nothing that matches was written until then.'}
         </Empty>
       ) : (
         <Rows
@@ -63,25 +71,50 @@ export function ChangeFeed({ of, onRevisions }: ChangeFeedProps): JSX.Element {
           keyOf={({ metadata }) => metadata.name}
           open={({ metadata }) => change({ rev: metadata.name }, { replace: rev !== undefined })}
           onEnd={() => feed.more()}
-          row={(revision) => <ChangeRow revision={revision} withObject={of === undefined} isOpen={revision.metadata.name === rev} />}
+          row={(revision) => (
+            <ChangeRow
+              revision={revision}
+              withObject={of === undefined}
+              isOpen={revision.metadata.name === rev}
+            />
+          )}
         />
       )}
-      {rev !== undefined && <ChangePanel key={rev} number={rev} known={revisions.find(({ metadata }) => metadata.name === rev)} />}
+      {rev !== undefined && (
+        <ChangePanel key={rev} number={rev} known={revisions.find(({ metadata }) => metadata.name === rev)} />
+      )}
     </div>
   );
 }
 
-const fieldsOf = ({ id, namespace: space, name }: { id: string; namespace: string; name: string }): Record<string, string> => ({
+const fieldsOf = ({
+  id,
+  namespace: space,
+  name,
+}: {
+  id: string;
+  namespace: string;
+  name: string;
+}): Record<string, string> => ({
   'object.resource': id,
   'object.namespace': space,
   'object.name': name,
 });
 
 function matches({ object, user = '', manager = '', changes = [] }: Revision, search: string): boolean {
-  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const words = search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   if (words.length === 0) return true;
-  const values = changes.flatMap(({ path, old, new: now }) => [path, inOneLine(old ?? '', 500), inOneLine(now ?? '', 500)]);
-  const text = [object.kind, object.resource, object.namespace, object.name, user, manager, ...values].join(' ').toLowerCase();
+  const values = changes.flatMap(({ path, old, new: now }) => [
+    path,
+    inOneLine(old ?? '', 500),
+    inOneLine(now ?? '', 500),
+  ]);
+  const text = [object.kind, object.resource, object.namespace, object.name, user, manager, ...values]
+    .join(' ')
+    .toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -111,7 +144,9 @@ function ChangeRow({ revision, withObject, isOpen }: ChangeRowProps): JSX.Elemen
                 <b>{verb}</b> <span class="revision">r{revision.metadata.name}</span>
               </span>
             )}
-            {revision.restored !== undefined && revision.restored !== '' && <span class="badge">restored</span>}
+            {revision.restored !== undefined && revision.restored !== '' && (
+              <span class="badge">restored</span>
+            )}
           </div>
           <div class="change-summary">
             <Summary revision={revision} />
@@ -134,7 +169,8 @@ function Summary({ revision }: { revision: Revision }): JSX.Element {
   if (changesUnknown === true) return <>what changed is no longer known</>;
   const fields = changes.filter(({ path }) => path !== '');
   const [first] = fields;
-  if (first === undefined) return <>{verb === 'delete' ? 'deleted' : verb === 'create' ? 'created' : 'nothing but its revision'}</>;
+  if (first === undefined)
+    return <>{verb === 'delete' ? 'deleted' : verb === 'create' ? 'created' : 'nothing but its revision'}</>;
   return (
     <>
       <code class="path" title={first.path}>

@@ -7,7 +7,13 @@ import { hrefOfObject } from '../state/place.ts';
 import { Text } from './text.tsx';
 
 /** What was changed, a field a line: path, old and new value. */
-export function ChangeLines({ changes, limit = 200 }: { changes: readonly Change[]; limit?: number }): JSX.Element {
+export function ChangeLines({
+  changes,
+  limit = 200,
+}: {
+  changes: readonly Change[];
+  limit?: number;
+}): JSX.Element {
   const rest = changes.length - limit;
   return (
     <ul class="change-lines">
@@ -30,7 +36,11 @@ export function ChangeLines({ changes, limit = 200 }: { changes: readonly Change
   );
 }
 
-export function Values({ old, new: now, limit }: Pick<Change, 'old' | 'new'> & { limit: number }): JSX.Element {
+export function Values({
+  old,
+  new: now,
+  limit,
+}: Pick<Change, 'old' | 'new'> & { limit: number }): JSX.Element {
   return (
     <span class="values">
       {old !== undefined && (
@@ -69,7 +79,11 @@ export function ObjectLink({ object, at }: { object: RecordedObject; at?: string
   );
   return (
     <span class="object-link">
-      {isKnown ? <a href={hrefOfObject(id, namespace, name, at === undefined ? {} : { at })}>{text}</a> : text}
+      {isKnown ? (
+        <a href={hrefOfObject(id, namespace, name, at === undefined ? {} : { at })}>{text}</a>
+      ) : (
+        text
+      )}
       {namespace !== '' && (
         <span class="object-namespace">
           <Text of={namespace} />

@@ -1,6 +1,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Explanation, type ExplanationLink, explain, getRevision, idOf, type Revision } from '../api/history.ts';
+import {
+  type Explanation,
+  type ExplanationLink,
+  explain,
+  getRevision,
+  idOf,
+  type Revision,
+} from '../api/history.ts';
 import { colourOf } from '../model/blame.ts';
 import { counted } from '../model/text.ts';
 import { useAsked } from '../state/asked.ts';
@@ -83,12 +90,22 @@ function Details({ revision }: { revision: Revision }): JSX.Element {
         {revision.changesTruncated === true && <p class="faint">There are more changes than these.</p>}
       </section>
       <Why number={number} />
-      {isRestoring && previous !== undefined && <RestoreDialog object={object} to={previous} close={() => setRestoring(false)} />}
+      {isRestoring && previous !== undefined && (
+        <RestoreDialog object={object} to={previous} close={() => setRestoring(false)} />
+      )}
     </>
   );
 }
 
-function Fact({ name, value, children }: { name: string; value?: string | undefined; children?: JSX.Element }): JSX.Element | null {
+function Fact({
+  name,
+  value,
+  children,
+}: {
+  name: string;
+  value?: string | undefined;
+  children?: JSX.Element;
+}): JSX.Element | null {
   if (children === undefined && (value === undefined || value === '')) return null;
   return (
     <div>
@@ -143,7 +160,9 @@ function Link({ link, isFirst }: { link: ExplanationLink; isFirst: boolean }): J
     <li>
       {!isFirst && (
         <p class="evidence">
-          {confidence !== undefined && <span class={`confidence confidence-${confidence}`}>{confidence}</span>}
+          {confidence !== undefined && (
+            <span class={`confidence confidence-${confidence}`}>{confidence}</span>
+          )}
           <Text of={evidence.join('; ')} />
         </p>
       )}

@@ -35,7 +35,9 @@ export function ChangesPage(): JSX.Element {
       <header class="page-head">
         <div class="page-title">
           <h1>Changes</h1>
-          {asOf.value === undefined && feed?.watch.value === 'live' && <span class="watch-mark watch-live">live</span>}
+          {asOf.value === undefined && feed?.watch.value === 'live' && (
+            <span class="watch-mark watch-live">live</span>
+          )}
           {feed?.watch.value === 'resuming' && <span class="watch-mark watch-resuming">reconnecting…</span>}
         </div>
         <SearchField label="Filter changes" />
@@ -44,7 +46,11 @@ export function ChangesPage(): JSX.Element {
         <span class="filter-namespace">
           <NamespaceField />
         </span>
-        <select aria-label="Kind" value={kind} onChange={({ currentTarget }) => change({ kind: currentTarget.value })}>
+        <select
+          aria-label="Kind"
+          value={kind}
+          onChange={({ currentTarget }) => change({ kind: currentTarget.value })}
+        >
           <option value="">Every kind</option>
           {kinds.value.map(({ id, kind: name, group }) => (
             <option key={id} value={id}>
@@ -52,7 +58,11 @@ export function ChangesPage(): JSX.Element {
             </option>
           ))}
         </select>
-        <select aria-label="Who" value={who} onChange={({ currentTarget }) => change({ who: currentTarget.value })}>
+        <select
+          aria-label="Who"
+          value={who}
+          onChange={({ currentTarget }) => change({ who: currentTarget.value })}
+        >
           <option value="">Everybody</option>
           {(who === '' || authors.includes(who) ? authors : [who, ...authors]).map((name) => (
             <option key={name} value={name}>

@@ -4,8 +4,9 @@ import { ApiError, askJson } from '../api/client.ts';
 import { listRevisions, type Revision } from '../api/history.ts';
 import { type Kind, pathOf } from '../api/kinds.ts';
 import { differenceOf, type Hunk, type Row, type Side, toHunks } from '../model/difference.ts';
-import { isRecord, type Json } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import { clockOf } from '../model/moments.ts';
+import { readable } from '../model/readable.ts';
 import { counted, inOneLine, shortened } from '../model/text.ts';
 import { textOf, toLines } from '../model/yaml.ts';
 import { useAsked } from '../state/asked.ts';
@@ -49,11 +50,22 @@ export function DiffView({ kind, namespace, name, restore }: DiffViewProps): JSX
   return (
     <div class="diff-view">
       <div class="code-tools">
-        <RevisionChoice label="From" value={from} revisions={revisions} choose={(rev) => change({ from: rev })} none />
+        <RevisionChoice
+          label="From"
+          value={from}
+          revisions={revisions}
+          choose={(rev) => change({ from: rev })}
+          none
+        />
         <span class="arrow" aria-hidden="true">
           →
         </span>
-        <RevisionChoice label="To" value={to} revisions={revisions} choose={(rev) => change({ to: rev, from })} />
+        <RevisionChoice
+          label="To"
+          value={to}
+          revisions={revisions}
+          choose={(rev) => change({ to: rev, from })}
+        />
         <fieldset class="segments">
           <legend>Layout</legend>
           {(['split', 'unified'] as const).map((one) => (
@@ -102,18 +114,11 @@ async function readState({ kind, namespace, name, revision, signal }: StateQuery
   if (revision === '') return [];
   try {
     const object = await askJson<Json>(pathOf(kind, namespace, name), { query: { asOf: revision }, signal });
-    return toLines(readable(object)).map(textOf);
+    return toLines(readable(object, { managedFields: false, resourceVersion: false })).map(textOf);
   } catch (error) {
     if (error instanceof ApiError && error.code === 404) return [];
     throw error;
   }
-}
-
-/** What every write changes, and nobody compares. */
-function readable(object: Json): Json {
-  if (!isRecord(object) || !isRecord(object.metadata)) return object;
-  const { managedFields: _, resourceVersion: __, ...metadata } = object.metadata;
-  return { ...object, metadata };
 }
 
 interface RevisionChoiceProps {
@@ -152,7 +157,11 @@ export function Difference({ before, after, isUnified }: DifferenceProps): JSX.E
   const rows = useMemo(() => differenceOf(before, after), [before, after]);
   const hunks = useMemo(() => toHunks(rows), [rows]);
   if (rows.every(({ kind }) => kind === 'same'))
-    return <Empty title="No difference">{rows.length === 0 ? 'The object was not there.' : 'Both states are the same.'}</Empty>;
+    return (
+      <Empty title="No difference">
+        {rows.length === 0 ? 'The object was not there.' : 'Both states are the same.'}
+      </Empty>
+    );
   return (
     <div class="diff scrolls" role="region" aria-label="Difference" tabIndex={-1}>
       <table class={isUnified ? 'unified' : 'split'}>
@@ -166,7 +175,8 @@ export function Difference({ before, after, isUnified }: DifferenceProps): JSX.E
   );
 }
 
-const firstNumber = ({ rows: [row] }: Hunk): string => `${row?.left?.number ?? ''}:${row?.right?.number ?? ''}`;
+const firstNumber = ({ rows: [row] }: Hunk): string =>
+  `${row?.left?.number ?? ''}:${row?.right?.number ?? ''}`;
 
 function HunkRows({ hunk, isUnified }: { hunk: Hunk; isUnified: boolean }): JSX.Element {
   const [isOpen, setOpen] = useState(!hunk.isFolded);
@@ -184,7 +194,9 @@ function HunkRows({ hunk, isUnified }: { hunk: Hunk; isUnified: boolean }): JSX.
   return (
     <>
       {isUnified
-        ? inUnifiedOrder(hunk.rows).map(({ row, side }) => <UnifiedLine key={`${keyOf(row)}${side}`} row={row} side={side} />)
+        ? inUnifiedOrder(hunk.rows).map(({ row, side }) => (
+            <UnifiedLine key={`${keyOf(row)}${side}`} row={row} side={side} />
+          ))
         : hunk.rows.map((row) => <SplitLine key={keyOf(row)} row={row} />)}
     </>
   );
@@ -260,4 +272,3 @@ function SideText({ side }: { side: Side | undefined }): JSX.Element {
     </>
   );
 }
-

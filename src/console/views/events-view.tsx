@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import type { Kind } from '../api/kinds.ts';
 import { askJson } from '../api/client.ts';
+import type { Kind } from '../api/kinds.ts';
 import type { ApiObject } from '../model/json.ts';
 import { useAsked } from '../state/asked.ts';
 import { asOf } from '../state/place.ts';
@@ -28,16 +28,23 @@ interface EventsViewProps {
 /** Events of the object, the newest first. Those of what is in no namespace are in `default`. */
 export function EventsView({ kind, namespace, name, object }: EventsViewProps): JSX.Element {
   const space = namespace === '' ? 'default' : namespace;
-  const asked = useAsked(`${object.metadata.uid} ${asOf.value} ${object.metadata.resourceVersion}`, (signal) =>
-    askJson<{ items: readonly EventObject[] }>(`api/v1/namespaces/${encodeURIComponent(space)}/events`, {
-      query: { fieldSelector: `involvedObject.name=${name},involvedObject.kind=${kind.kind}`, limit: '500', asOf: asOf.value },
-      signal,
-    }),
+  const asked = useAsked(
+    `${object.metadata.uid} ${asOf.value} ${object.metadata.resourceVersion}`,
+    (signal) =>
+      askJson<{ items: readonly EventObject[] }>(`api/v1/namespaces/${encodeURIComponent(space)}/events`, {
+        query: {
+          fieldSelector: `involvedObject.name=${name},involvedObject.kind=${kind.kind}`,
+          limit: '500',
+          asOf: asOf.value,
+        },
+        signal,
+      }),
   );
   if (asked.error !== undefined) return <Trouble error={asked.error} retry={asked.again} />;
   if (asked.value === undefined) return <Loading />;
   const events = asked.value.items.toSorted((a, b) => (momentOf(a) < momentOf(b) ? 1 : -1));
-  if (events.length === 0) return <Empty title="No events">Nobody has reported anything about this object.</Empty>;
+  if (events.length === 0)
+    return <Empty title="No events">Nobody has reported anything about this object.</Empty>;
   return (
     <ol class="events scrolls">
       {events.map((event) => (

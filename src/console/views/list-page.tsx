@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { isReachable } from '../api/client.ts';
-import { type Kind, pathOf } from '../api/kinds.ts';
+import { type Kind, pathOf, pluralOf } from '../api/kinds.ts';
 import type { Column, TableRow } from '../api/table.ts';
 import { columnsThatFit, compareCells, widthOf } from '../model/columns.ts';
 import { inOneLine } from '../model/text.ts';
@@ -9,7 +9,6 @@ import { toneOf } from '../model/words.ts';
 import { useKeys } from '../state/keys.ts';
 import { asOf, change, go, hrefOfObject, lastingParams, namespace, params } from '../state/place.ts';
 import { isNarrow } from '../state/preferences.ts';
-import { askHowFarBack } from '../state/reach.ts';
 import { keyOf, type Shown, TableState } from '../state/table.ts';
 import { Empty, Loading, Trouble } from './notice.tsx';
 import { Rows } from './rows.tsx';
@@ -31,9 +30,6 @@ export function ListPage({ kind }: { kind: Kind }): JSX.Element {
   useEffect(() => {
     table.read({ path, query: {}, asOf: asOf.value, canWatch: kind.canWatch });
   }, [table, asOf.value, round]);
-  useEffect(() => {
-    void askHowFarBack(path);
-  }, [path]);
   const retry = (): void => setRound(round + 1);
   // A list that failed while the server was away is read again when it is back.
   useEffect(() => {
@@ -61,7 +57,7 @@ function ListHead({ kind, table }: { kind: Kind; table: TableState }): JSX.Eleme
     <header class="page-head">
       <div class="page-title">
         <h1>
-          <Text of={kind.kind} />
+          <Text of={pluralOf(kind)} />
         </h1>
         <span class="count" aria-live="polite">
           {count === undefined ? '' : count.toLocaleString('en')}
@@ -214,24 +210,39 @@ function chooseColumns(
   wide: boolean,
   width: number,
 ): ShownColumn[] {
-  const own = columns.map((column, index) => ({ ...column, index })).filter(({ priority }) => wide || priority === 0);
+  const own = columns
+    .map((column, index) => ({ ...column, index }))
+    .filter(({ priority }) => wide || priority === 0);
   const [name, ...others] = own;
-  const all = [...(name === undefined ? [] : [name]), ...(withNamespace ? [{ ...NAMESPACE, index: -1 }] : []), ...others];
+  const all = [
+    ...(name === undefined ? [] : [name]),
+    ...(withNamespace ? [{ ...NAMESPACE, index: -1 }] : []),
+    ...others,
+  ];
   const sample = rows.slice(0, SAMPLE);
   const measured = all.map((column) => {
-    const cells = sample.map((row) => (column.name === 'Age' ? '20m10s' : inOneLine(cellOf(row, { ...column, width: 0 }) ?? '', 60)));
+    const cells = sample.map((row) =>
+      column.name === 'Age' ? '20m10s' : inOneLine(cellOf(row, { ...column, width: 0 }) ?? '', 60),
+    );
     return { ...column, width: widthOf(column.name, cells) };
   });
   const room = width / CHARACTER;
-  return columnsThatFit(measured, isNarrow.value ? Math.max(room, 30) : room).flatMap((index) => measured[index] ?? []);
+  return columnsThatFit(measured, isNarrow.value ? Math.max(room, 30) : room).flatMap(
+    (index) => measured[index] ?? [],
+  );
 }
 
 /** All words must be somewhere in the row. */
 function filtered(rows: readonly TableRow[], search: string): readonly TableRow[] {
-  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const words = search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   if (words.length === 0) return rows;
   return rows.filter(({ cells, object: { metadata } }) => {
-    const text = [metadata.namespace ?? '', metadata.name, ...cells, ...labelsOf(metadata.labels)].join(' ').toLowerCase();
+    const text = [metadata.namespace ?? '', metadata.name, ...cells, ...labelsOf(metadata.labels)]
+      .join(' ')
+      .toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }
@@ -239,11 +250,16 @@ function filtered(rows: readonly TableRow[], search: string): readonly TableRow[
 const labelsOf = (labels: Readonly<Record<string, string>> = {}): string[] =>
   Object.entries(labels).map(([key, value]) => `${key}=${value}`);
 
-function sorted(rows: readonly TableRow[], columns: readonly ShownColumn[], sort: string): readonly TableRow[] {
+function sorted(
+  rows: readonly TableRow[],
+  columns: readonly ShownColumn[],
+  sort: string,
+): readonly TableRow[] {
   const column = columns.find(({ name }) => name === sort.replace(/^-/, ''));
   const compare = (a: TableRow, b: TableRow): number => {
     if (column === undefined) return 0;
-    if (column.name === 'Age') return compareCells(b.object.metadata.creationTimestamp, a.object.metadata.creationTimestamp);
+    if (column.name === 'Age')
+      return compareCells(b.object.metadata.creationTimestamp, a.object.metadata.creationTimestamp);
     return compareCells(cellOf(a, column), cellOf(b, column));
   };
   const byName = (a: TableRow, b: TableRow): number => {

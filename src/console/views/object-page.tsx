@@ -1,8 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Kind } from '../api/kinds.ts';
-import { inOneLine } from '../model/text.ts';
+import { formatAddress } from '../model/address.ts';
 import type { ApiObject } from '../model/json.ts';
+import { inOneLine } from '../model/text.ts';
 import { hasHistory } from '../state/catalog.ts';
 import { useObject } from '../state/object.ts';
 import { asOf, change, changed, hrefOf, params } from '../state/place.ts';
@@ -15,7 +16,6 @@ import { RelationsView } from './relations-view.tsx';
 import { RestoreDialog } from './restore-dialog.tsx';
 import { Age, Text } from './text.tsx';
 import { YamlView } from './yaml-view.tsx';
-import { formatAddress } from '../model/address.ts';
 
 const TABS = [
   { id: 'yaml', title: 'YAML', needsHistory: false },
@@ -90,7 +90,12 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
       )}
       {restoreTo !== undefined && (
         <RestoreDialog
-          object={{ ...(kind.group === '' ? {} : { group: kind.group }), resource: kind.plural, namespace, name }}
+          object={{
+            ...(kind.group === '' ? {} : { group: kind.group }),
+            resource: kind.plural,
+            namespace,
+            name,
+          }}
           to={restoreTo}
           close={() => setRestoreTo(undefined)}
         />
@@ -104,7 +109,11 @@ function Missing({ error }: { error: unknown }): JSX.Element {
   const isMissing = typeof error === 'object' && error !== null && 'code' in error && error.code === 404;
   if (!isMissing) return <Trouble error={error} />;
   return (
-    <Empty title={asOf.value === undefined ? 'This object does not exist' : 'This object did not exist at that moment'}>
+    <Empty
+      title={
+        asOf.value === undefined ? 'This object does not exist' : 'This object did not exist at that moment'
+      }
+    >
       {hasHistory.value && (
         <button type="button" onClick={() => change({ tab: 'changes' })}>
           See what happened to it
@@ -114,7 +123,13 @@ function Missing({ error }: { error: unknown }): JSX.Element {
   );
 }
 
-function ObjectState({ object, isGone }: { object: ApiObject | undefined; isGone: boolean }): JSX.Element | null {
+function ObjectState({
+  object,
+  isGone,
+}: {
+  object: ApiObject | undefined;
+  isGone: boolean;
+}): JSX.Element | null {
   if (object === undefined) return null;
   if (isGone) return <span class="badge badge-bad">deleted just now</span>;
   return (
@@ -127,4 +142,3 @@ function ObjectState({ object, isGone }: { object: ApiObject | undefined; isGone
     </span>
   );
 }
-

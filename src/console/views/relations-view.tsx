@@ -19,7 +19,8 @@ export function RelationsView({ kind, object }: { kind: Kind; object: ApiObject 
   if (asked.error !== undefined) return <Trouble error={asked.error} retry={asked.again} />;
   if (asked.value === undefined) return <Loading label="Looking for owners and dependents" />;
   const { nodes, edges, leftOut } = asked.value;
-  if (nodes.length < 2) return <Empty title="It stands alone">Nothing owns this object, and it owns nothing.</Empty>;
+  if (nodes.length < 2)
+    return <Empty title="It stands alone">Nothing owns this object, and it owns nothing.</Empty>;
   const picture = toPicture(nodes, edges);
   const [width, height] = [picture.width + 2 * PADDING, picture.height + 2 * PADDING];
   return (
@@ -53,7 +54,10 @@ function curve(from: Placed, to: Placed): string {
 function Node({ node }: { node: Placed }): JSX.Element {
   const { x, y, kind, name, namespace, resource, isHere } = node;
   const box = (
-    <g class={`node ${isHere ? 'is-here' : ''} ${resource === '' ? 'is-gone' : ''}`} transform={`translate(${x} ${y})`}>
+    <g
+      class={`node ${isHere ? 'is-here' : ''} ${resource === '' ? 'is-gone' : ''}`}
+      transform={`translate(${x} ${y})`}
+    >
       <title>{`${kind} ${name}`}</title>
       <rect width={NODE.width} height={NODE.height} rx={9} />
       <text class="node-kind" x={14} y={19}>
@@ -75,4 +79,3 @@ function Node({ node }: { node: Placed }): JSX.Element {
 
 /** Names of objects have no characters that cannot be seen; what an owner reference says is anybody's. */
 const visible = (name: string): string => name.replace(/[^\x20-\x7e\u00a1-\u02ff\u0370-\u058f]/g, '·');
-

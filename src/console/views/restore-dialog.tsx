@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type RecordedObject, type RestoreResult, type RestoreSpec, restore } from '../api/history.ts';
+import { clockOf } from '../model/moments.ts';
+import { counted, inOneLine } from '../model/text.ts';
 import { useAsked } from '../state/asked.ts';
 import { now } from '../state/clock.ts';
 import { change } from '../state/place.ts';
-import { clockOf } from '../model/moments.ts';
-import { counted, inOneLine } from '../model/text.ts';
 import { ChangeLines, ObjectLink } from './change-lines.tsx';
 import { Dialog } from './help.tsx';
 import { Empty, Loading, Trouble } from './notice.tsx';
@@ -25,7 +25,11 @@ export function RestoreDialog({ object, to, close }: RestoreDialogProps): JSX.El
   const [done, setDone] = useState<readonly RestoreResult[] | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
-  const spec: RestoreSpec = { object: { group, resource, namespace, name }, to, ...(withDependents ? { withDependents } : {}) };
+  const spec: RestoreSpec = {
+    object: { group, resource, namespace, name },
+    to,
+    ...(withDependents ? { withDependents } : {}),
+  };
   const planned = useAsked(`${withDependents}`, () => restore(spec, { dryRun: true }));
   const run = async (): Promise<void> => {
     setBusy(true);
@@ -43,11 +47,16 @@ export function RestoreDialog({ object, to, close }: RestoreDialogProps): JSX.El
   return (
     <Dialog title={done === undefined ? 'Restore' : 'Restored'} close={close} class="restore">
       <p>
-        <ObjectLink object={object} /> {done === undefined ? 'becomes what it was' : 'is what it was'} at <b>{momentInWords(to)}</b>.
+        <ObjectLink object={object} /> {done === undefined ? 'becomes what it was' : 'is what it was'} at{' '}
+        <b>{momentInWords(to)}</b>.
       </p>
       {done === undefined && (
         <label class="check">
-          <input type="checkbox" checked={withDependents} onChange={() => setWithDependents(!withDependents)} />
+          <input
+            type="checkbox"
+            checked={withDependents}
+            onChange={() => setWithDependents(!withDependents)}
+          />
           And what it owned then
         </label>
       )}
@@ -83,7 +92,11 @@ export function RestoreDialog({ object, to, close }: RestoreDialogProps): JSX.El
 }
 
 const momentInWords = (to: string): string =>
-  /^\d+$/.test(to) ? `revision ${to}` : Number.isNaN(Date.parse(to)) ? inOneLine(to, 40) : clockOf(Date.parse(to), now.value);
+  /^\d+$/.test(to)
+    ? `revision ${to}`
+    : Number.isNaN(Date.parse(to))
+      ? inOneLine(to, 40)
+      : clockOf(Date.parse(to), now.value);
 
 /** In a dry run, what would be done. */
 function Results({ results, isDone }: { results: readonly RestoreResult[]; isDone: boolean }): JSX.Element {
@@ -110,4 +123,10 @@ function Results({ results, isDone }: { results: readonly RestoreResult[]; isDon
   );
 }
 
-const PLANNED: Readonly<Record<string, string>> = { created: 'create', updated: 'update', deleted: 'delete', failed: 'would fail', skipped: 'skip' };
+const PLANNED: Readonly<Record<string, string>> = {
+  created: 'create',
+  updated: 'update',
+  deleted: 'delete',
+  failed: 'would fail',
+  skipped: 'skip',
+};

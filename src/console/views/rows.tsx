@@ -73,7 +73,14 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const window = items.slice(first, last);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
-    <div ref={box} class={`rows ${props.class ?? ''}`} onScroll={onScroll} tabIndex={0} role="region" aria-label={props.label}>
+    <div
+      ref={box}
+      class={`rows ${props.class ?? ''}`}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="region"
+      aria-label={props.label}
+    >
       <table aria-rowcount={items.length + 1}>
         {props.head}
         <tbody>
@@ -105,9 +112,18 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
 
 /** A link in the row, or text that is being marked. */
 const isOfItsOwn = ({ target }: Event): boolean =>
-  (target instanceof Element && target.closest('a, button') !== null) || getSelection()?.isCollapsed === false;
+  (target instanceof Element && target.closest('a, button') !== null) ||
+  getSelection()?.isCollapsed === false;
 
-function Gap({ rows, rowHeight, columns }: { rows: number; rowHeight: number; columns: number }): JSX.Element | null {
+function Gap({
+  rows,
+  rowHeight,
+  columns,
+}: {
+  rows: number;
+  rowHeight: number;
+  columns: number;
+}): JSX.Element | null {
   if (rows <= 0) return null;
   return (
     <tr aria-hidden="true" class="gap">

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Kind, toSections } from '../api/kinds.ts';
+import { type Kind, pluralOf, toSections } from '../api/kinds.ts';
 import { kinds } from '../state/catalog.ts';
 import { useKeys } from '../state/keys.ts';
 import { address, hrefOf } from '../state/place.ts';
@@ -54,7 +54,7 @@ export function Sidebar({ isOpen, close }: { isOpen: boolean; close: () => void 
                   href={hrefOf({ page: 'list', resource: kind.id })}
                   aria-current={kind.id === current ? 'page' : undefined}
                 >
-                  <Text of={nameOf(kind)} />
+                  <Text of={pluralOf(kind)} />
                 </a>
               </li>
             ))}
@@ -63,16 +63,6 @@ export function Sidebar({ isOpen, close }: { isOpen: boolean; close: () => void 
       ))}
     </nav>
   );
-}
-
-/** `EndpointSlice` as people say it: Endpoint slices. */
-function nameOf({ kind, plural }: Kind): string {
-  const spaced = kind.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/([A-Z])([A-Z][a-z])/g, '$1 $2');
-  const ending = plural.slice(kind.length);
-  const many =
-    plural.startsWith(kind.toLowerCase()) ? spaced + ending : kind.toLowerCase().endsWith('y') ? `${spaced.slice(0, -1)}ies` : spaced;
-  const [first = '', ...rest] = many.split(' ');
-  return [first, ...rest.map((word) => (/^[A-Z]{2}/.test(word) ? word : word.toLowerCase()))].join(' ');
 }
 
 const isMeant = ({ id, kind, shortNames }: Kind, wanted: string): boolean =>

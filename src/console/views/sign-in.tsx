@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { wordsFor } from '../model/words.ts';
 import { token } from '../api/client.ts';
+import { wordsFor } from '../model/words.ts';
 import { failure, signIn } from '../state/catalog.ts';
 import { Mark } from './mark.tsx';
 import { Text } from './text.tsx';
@@ -53,5 +53,7 @@ export function SignIn(): JSX.Element {
 
 function refusal(error: unknown): string {
   const { title, detail } = wordsFor(error);
-  return title === 'You are not signed in' ? 'The server does not know this token: it is wrong or expired.' : `${title}. ${detail}`;
+  return title === 'You are not signed in'
+    ? 'The server does not know this token: it is wrong or expired.'
+    : `${title}. ${detail}`;
 }

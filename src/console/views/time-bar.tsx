@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { pathOf } from '../api/kinds.ts';
 import { agoOf, clockOf, MINUTE, parseMoment, SECOND } from '../model/moments.ts';
-import { now, shownAt } from '../state/clock.ts';
+import { clusterBegin, kindById, kinds } from '../state/catalog.ts';
+import { minute, now, shownAt } from '../state/clock.ts';
 import { density, momentAfter, momentBefore } from '../state/density.ts';
 import { useKeys } from '../state/keys.ts';
-import { asOf, change } from '../state/place.ts';
-import { historyBegin } from '../state/reach.ts';
+import { address, asOf, change, namespace } from '../state/place.ts';
+import { askHowFarBack, historyBegin } from '../state/reach.ts';
 import { Icon } from './icons.tsx';
 
 const STEPS = 1000;
@@ -30,6 +32,7 @@ export function TimeBar(): JSX.Element {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => show(begin + ((end - begin) * step) / STEPS), FOLLOW_MS);
   };
+  useHowFarBack();
   const backToNow = (): void => change({ at: '' });
   useEffect(() => () => clearTimeout(timer.current), []);
   const from = at ?? end;
@@ -67,6 +70,17 @@ export function TimeBar(): JSX.Element {
       <MomentField at={moment} isPast={isPast || dragged !== undefined} show={show} />
     </section>
   );
+}
+
+/** Asked of what the page shows, because its user may read that. */
+function useHowFarBack(): void {
+  const { value } = address;
+  const id = value.page === 'changes' ? 'namespaces' : value.resource;
+  const kind = kindById.value.get(id) ?? kinds.value.find(({ plural }) => plural === 'pods');
+  const path = kind === undefined ? '' : pathOf(kind, namespace.value);
+  useEffect(() => {
+    if (path !== '') void askHowFarBack(path);
+  }, [path, minute.value, clusterBegin.value]);
 }
 
 /** How much changed when: as many bars as the track has room for. */

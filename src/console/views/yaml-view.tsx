@@ -3,7 +3,8 @@ import { useMemo, useState } from 'preact/hooks';
 import { getBlame, referenceOf } from '../api/history.ts';
 import type { Kind } from '../api/kinds.ts';
 import { type Blame, type BlameField, colourOf, createBlame, recencyOf } from '../model/blame.ts';
-import { type ApiObject, isRecord, type Json } from '../model/json.ts';
+import type { ApiObject, Json } from '../model/json.ts';
+import { readable } from '../model/readable.ts';
 import { shortened } from '../model/text.ts';
 import { type Line, type Token, toLines, toYaml } from '../model/yaml.ts';
 import { useAsked } from '../state/asked.ts';
@@ -31,20 +32,31 @@ type BlameBy = 'author' | 'age';
 /** The object as YAML; with blame, each line says who set it and when. */
 export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.Element {
   const { blame: asked, managed } = params.value;
-  const by: BlameBy | undefined = !hasHistory.value ? undefined : asked === 'author' || asked === 'age' ? asked : undefined;
+  const by: BlameBy | undefined = !hasHistory.value
+    ? undefined
+    : asked === 'author' || asked === 'age'
+      ? asked
+      : undefined;
   const { resourceVersion } = object.metadata;
   const blamed = useAsked(`${by !== undefined} ${asOf.value} ${resourceVersion}`, async (signal) =>
-    by === undefined ? undefined : createBlameOf(await getBlame(referenceOf(kind.id, namespace, name), asOf.value, signal)),
+    by === undefined
+      ? undefined
+      : createBlameOf(await getBlame(referenceOf(kind.id, namespace, name), asOf.value, signal)),
   );
   const blame = by === undefined ? undefined : blamed.value;
-  const shown = useMemo(() => (managed === '1' ? asJson(object) : withoutManagedFields(asJson(object))), [object, managed]);
+  const shown = useMemo(
+    () => readable(asJson(object), { managedFields: managed === '1' }),
+    [object, managed],
+  );
   const lines = useMemo(() => toLines(shown, blame?.blame.nameElement), [shown, blame]);
   const digits = String(lines.length).length;
   return (
     <div class={`code-view ${blame === undefined ? '' : 'with-blame'}`}>
       <div class="code-tools">
         {hasHistory.value && <BlameChoice by={by} isReading={by !== undefined && blamed.isReading} />}
-        {by !== undefined && blamed.error !== undefined && <span class="wrong">Blame cannot be had: {String((blamed.error as Error).message)}</span>}
+        {by !== undefined && blamed.error !== undefined && (
+          <span class="wrong">Blame cannot be had: {String((blamed.error as Error).message)}</span>
+        )}
         <label class="check">
           <input
             type="checkbox"
@@ -64,7 +76,9 @@ export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.
         keyOf={(_, index) => String(index)}
         row={(line, index) => (
           <>
-            {blame !== undefined && by !== undefined && <BlameCell {...{ blame, by, line }} before={lines[index - 1]} />}
+            {blame !== undefined && by !== undefined && (
+              <BlameCell {...{ blame, by, line }} before={lines[index - 1]} />
+            )}
             <td class="line-number" style={{ width: `${digits + 3}ch` }}>
               {index + 1}
             </td>
@@ -89,12 +103,6 @@ function createBlameOf(fields: readonly BlameField[]): BlameOf {
 }
 
 const asJson = (object: ApiObject): Json => object as unknown as Json;
-
-function withoutManagedFields(object: Json): Json {
-  if (!isRecord(object) || !isRecord(object.metadata)) return object;
-  const { managedFields: _, ...metadata } = object.metadata;
-  return { ...object, metadata };
-}
 
 function BlameChoice({ by, isReading }: { by: BlameBy | undefined; isReading: boolean }): JSX.Element {
   const choices = [
@@ -135,7 +143,10 @@ function BlameCell({ blame, by, line, before }: BlameCellProps): JSX.Element {
   const colour = colourOf(user, AUTHOR_COLOURS);
   const own = by === 'author' ? `author-${colour}` : `age-${Math.round(blame.recency(at) * (AGES - 1))}`;
   return (
-    <td class={`blame ${own} ${isFirst ? 'blame-first' : ''}`} title={`${user} (${manager}), revision ${revision}`}>
+    <td
+      class={`blame ${own} ${isFirst ? 'blame-first' : ''}`}
+      title={`${user} (${manager}), revision ${revision}`}
+    >
       {isFirst && (
         <button type="button" onClick={() => change({ tab: 'diff', to: revision, from: '' })}>
           <Author name={shortAuthor(user)} colour={colour} />
