@@ -3,6 +3,7 @@ import { publishAuthentication } from '../controllers/authentication-publisher.t
 import { noteTokenTracking } from '../controllers/bootstrap.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
+import { createHistory } from '../history/told.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { createConsole } from '../pages/console.ts';
@@ -156,9 +157,11 @@ function createResources(
   const { authorizer } = policy;
   const { writer, admission } = writing;
   const { apiAudiences } = options.authentication;
+  const { clientStore: store, historyOf, progressOf } = storage;
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
-    ...{ store: storage.clientStore, historyOf: storage.historyOf },
+    ...{ store, historyOf },
+    told: createHistory({ store, historyOf, progressOf, registry, types, authorizer, now }),
     backends: createBackends(options.agents, { isFeatureOn, egress }),
     virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
     watchList: isFeatureOn('WatchList'),

@@ -21,24 +21,30 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{
 export function readAsOf(query: URLSearchParams, now: Date): AsOf | undefined {
   const text = query.get('asOf');
   if (text === null || text === '') return undefined;
-  if (query.get('resourceVersion')) throw invalidAsOf(text, 'may not be given beside resourceVersion');
+  if (query.get('resourceVersion'))
+    throw invalidPast('asOf', text, 'may not be given beside resourceVersion');
+  return parseAsOf('asOf', text, now);
+}
+
+/** A revision or a moment, as a parameter or a field has it. @throws StatusError 400 */
+export function parseAsOf(name: string, text: string, now: Date): AsOf {
   const revision = /^\d+$/.test(text) ? parseRevision(text) : undefined;
   if (revision !== undefined && revision > 0n) return { kind: 'revision', revision };
   const atMs = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(atMs))
-    throw invalidAsOf(text, 'must be a revision, or a moment such as 2026-01-31T12:00:00Z');
-  if (atMs > now.getTime() + CLOCK_SKEW_MS) throw invalidAsOf(text, 'is in the future');
+    throw invalidPast(name, text, 'must be a revision, or a moment such as 2026-01-31T12:00:00Z');
+  if (atMs > now.getTime() + CLOCK_SKEW_MS) throw invalidPast(name, text, 'is in the future');
   return { kind: 'moment', at: text };
 }
 
 /** For verbs that know no past, and where another would be meant than is done. @throws StatusError 400 */
 export function refuseAsOf(query: URLSearchParams): void {
   const text = query.get('asOf') ?? '';
-  if (text !== '') throw invalidAsOf(text, 'only get and list can look back');
+  if (text !== '') throw invalidPast('asOf', text, 'only get and list can look back');
 }
 
-const invalidAsOf = (text: string, why: string): Error =>
-  badRequest(`asOf: Invalid value: ${JSON.stringify(text)}: ${why}`);
+const invalidPast = (name: string, text: string, why: string): Error =>
+  badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: ${why}`);
 
 /** Reads the state as of then. @throws StatusError 410 that says how far back history reaches */
 export async function readPast<Result>(
@@ -52,7 +58,12 @@ export async function readPast<Result>(
   } catch (error) {
     if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
   }
+  throw await beforeHistory('asOf', history);
+}
+
+/** 410 that says how far back history reaches. `asked`: the parameter that asks for what was before it. */
+export async function beforeHistory(asked: string, history: History): Promise<Error> {
   const { revision, at } = await history.begin();
   const moment = at === undefined ? '' : ` (${at.toISOString()})`;
-  throw expired(`asOf: history is kept from revision ${revision}${moment}`);
+  return expired(`${asked}: history is kept from revision ${revision}${moment}`);
 }
