@@ -49,7 +49,7 @@ interface RevisionList {
 }
 
 export interface Explanation {
-  readonly links: readonly ExplanationLink[];
+  readonly links?: readonly ExplanationLink[];
   readonly root?: string;
   readonly unknown?: string;
 }

@@ -119,7 +119,7 @@ const isBlock = (text: string): boolean =>
   text.includes('\n') && !/^[\n ]|^\t/.test(text) && !hasUnseen(text.replace(/[\n\t]/g, ''));
 
 /** Everything else that YAML could read as something else: numbers, dates, words of its own (those of YAML 1.1 too), marks. */
-const PLAIN = /^[A-Za-z0-9_./$(\u00a1-\ud7ff\ue000-\ufffd][^\u0000-\u001f]*$/u;
+const PLAIN = /^[A-Za-z0-9_./$(\u00a1-\ud7ff\ue000-\ufffd][^\n\r\t]*$/u;
 const OTHER_THAN_TEXT =
   /^(true|false|yes|no|on|off|y|n|null|~|\.nan|[-+]?\.inf)$|^[-+.]?\d[\d_]*$|^[-+]?(\d[\d_]*)?\.?\d*(e[-+]?\d+)?$|^0[xob][\da-f_]+$|^\d{4}-\d{1,2}-\d{1,2}|^[-+]?\d+(:\d+)+(\.\d*)?$/i;
 

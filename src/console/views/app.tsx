@@ -58,8 +58,9 @@ function Shell(): JSX.Element {
         isMenuOpen={isMenuOpen}
       />
       <Sidebar isOpen={isMenuOpen} close={() => setMenuOpen(false)} />
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the menu */}
-      {isMenuOpen && <div class="shade" onClick={() => setMenuOpen(false)} />}
+      {isMenuOpen && (
+        <button type="button" class="shade" aria-label="Close the menu" onClick={() => setMenuOpen(false)} />
+      )}
       <main>
         {!isReachable.value && (
           <div class="lost" role="alert">

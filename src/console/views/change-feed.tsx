@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { idOf, type Revision } from '../api/history.ts';
+import { type Change, idOf, type Revision } from '../api/history.ts';
 import { colourOf } from '../model/blame.ts';
 import { dayOf } from '../model/moments.ts';
 import { counted, inOneLine } from '../model/text.ts';
@@ -132,7 +132,7 @@ function ChangeRow({ revision, withObject, isOpen }: ChangeRowProps): JSX.Elemen
       <div class="change-row">
         <time dateTime={at} title={moment.toLocaleString()}>
           {moment.toLocaleTimeString('en-GB')}
-          <span class="day">{dayOf(moment.getTime())}</span>
+          {!isToday(moment) && <span class="day">{dayOf(moment.getTime())}</span>}
         </time>
         <VerbMark verb={verb} />
         <div class="change-what">
@@ -163,11 +163,13 @@ function ChangeRow({ revision, withObject, isOpen }: ChangeRowProps): JSX.Elemen
   );
 }
 
+const isToday = (moment: Date): boolean => moment.toDateString() === new Date().toDateString();
+
 /** As much of the changes as a line has room for. */
 function Summary({ revision }: { revision: Revision }): JSX.Element {
   const { changes = [], verb, changesUnknown } = revision;
   if (changesUnknown === true) return <>what changed is no longer known</>;
-  const fields = changes.filter(({ path }) => path !== '');
+  const fields = inOrderOfInterest(changes);
   const [first] = fields;
   if (first === undefined)
     return <>{verb === 'delete' ? 'deleted' : verb === 'create' ? 'created' : 'nothing but its revision'}</>;
@@ -180,6 +182,15 @@ function Summary({ revision }: { revision: Revision }): JSX.Element {
       {fields.length > 1 && <span class="faint">{` and ${counted(fields.length - 1, 'more', 'more')}`}</span>}
     </>
   );
+}
+
+/** What somebody meant to change stands before what changes by itself. */
+function inOrderOfInterest(changes: readonly Change[]): readonly Change[] {
+  const rankOf = ({ path }: Change): number =>
+    path.startsWith('metadata.') ? 1 : path.startsWith('status.') ? 2 : 0;
+  return changes
+    .filter(({ path }) => path !== '' && path !== 'metadata.generation')
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** `containers[name=web].image` of `spec.template.spec.containers[name=web].image` */

@@ -45,19 +45,19 @@ export function Values({
     <span class="values">
       {old !== undefined && (
         <del>
-          <Text of={valueOf(old, limit)} />
+          <Text of={textOfValue(old, limit)} />
         </del>
       )}
       {now !== undefined && (
         <ins>
-          <Text of={valueOf(now, limit)} />
+          <Text of={textOfValue(now, limit)} />
         </ins>
       )}
     </span>
   );
 }
 
-const valueOf = (value: Json, limit: number): string => {
+const textOfValue = (value: Json, limit: number): string => {
   const text = inOneLine(value, limit);
   return text === '' ? '""' : text;
 };

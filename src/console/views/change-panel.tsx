@@ -133,7 +133,7 @@ function Why({ number }: { number: string }): JSX.Element | null {
   );
 }
 
-function Chain({ links, unknown }: Explanation): JSX.Element {
+function Chain({ links = [], unknown }: Explanation): JSX.Element {
   return (
     <>
       <ol class="chain">

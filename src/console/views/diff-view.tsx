@@ -163,15 +163,22 @@ export function Difference({ before, after, isUnified }: DifferenceProps): JSX.E
       </Empty>
     );
   return (
-    <div class="diff scrolls" role="region" aria-label="Difference" tabIndex={-1}>
+    <section class="diff scrolls" aria-label="Difference">
       <table class={isUnified ? 'unified' : 'split'}>
+        <colgroup>
+          {(isUnified ? ['number', 'number', 'sign', 'text'] : ['number', 'text', 'number', 'text']).map(
+            (width, index) => (
+              <col key={`${index}${width}`} class={`col-${width}`} />
+            ),
+          )}
+        </colgroup>
         <tbody>
           {hunks.map((hunk) => (
             <HunkRows key={firstNumber(hunk)} hunk={hunk} isUnified={isUnified} />
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 
@@ -266,7 +273,6 @@ function SideText({ side }: { side: Side | undefined }): JSX.Element {
     <>
       {side?.pieces.map(({ text, isChanged }, index) => {
         const shown = <Text of={shortened(text, LONGEST)} />;
-        // biome-ignore lint/suspicious/noArrayIndexKey: pieces have nothing but their place
         return isChanged ? <mark key={index}>{shown}</mark> : <span key={index}>{shown}</span>;
       })}
     </>

@@ -51,7 +51,6 @@ export function Dialog({ title, close, children, class: own = '' }: DialogProps)
   useEffect(() => dialog.current?.showModal(), []);
   useKeys({ Escape: close });
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it
     <dialog
       ref={dialog}
       class={own}

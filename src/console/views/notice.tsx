@@ -56,7 +56,6 @@ export function Loading({ lines = 8, label = 'Loading' }: { lines?: number; labe
   return (
     <div class="loading" role="status" aria-label={label}>
       {Array.from({ length: lines }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike
         <div key={index} class={`loading-line loading-${index % 4}`} />
       ))}
     </div>

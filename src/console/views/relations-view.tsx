@@ -24,14 +24,9 @@ export function RelationsView({ kind, object }: { kind: Kind; object: ApiObject 
   const picture = toPicture(nodes, edges);
   const [width, height] = [picture.width + 2 * PADDING, picture.height + 2 * PADDING];
   return (
-    <div class="relations scrolls">
-      <svg
-        width={width}
-        height={height}
-        viewBox={`${-PADDING} ${-PADDING} ${width} ${height}`}
-        role="group"
-        aria-label="Owners and dependents"
-      >
+    <figure class="relations scrolls" aria-label="Owners and dependents">
+      <svg width={width} height={height} viewBox={`${-PADDING} ${-PADDING} ${width} ${height}`}>
+        <title>Owners and dependents</title>
         {picture.edges.map(({ from, to }) => (
           <path key={`${from.key} ${to.key}`} class="edge" d={curve(from, to)} />
         ))}
@@ -39,8 +34,8 @@ export function RelationsView({ kind, object }: { kind: Kind; object: ApiObject 
           <Node key={node.key} node={node} />
         ))}
       </svg>
-      {leftOut > 0 && <p class="faint">{counted(leftOut, 'more dependent')}, not drawn.</p>}
-    </div>
+      {leftOut > 0 && <figcaption>{counted(leftOut, 'more dependent')}, not drawn.</figcaption>}
+    </figure>
   );
 }
 

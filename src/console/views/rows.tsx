@@ -23,7 +23,7 @@ const MARGIN = 14;
 
 export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const { items, rowHeight, onEnd, onWidth } = props;
-  const box = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const [selected, setSelected] = useState(-1);
 
@@ -72,13 +72,11 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   };
   const window = items.slice(first, last);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard
-    <div
+    <section
       ref={box}
       class={`rows ${props.class ?? ''}`}
       onScroll={onScroll}
       tabIndex={0}
-      role="region"
       aria-label={props.label}
     >
       <table aria-rowcount={items.length + 1}>
@@ -88,7 +86,6 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
           {window.map((item, offset) => {
             const index = first + offset;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens the selected row, and each row has a link
               <tr
                 key={props.keyOf(item, index)}
                 aria-rowindex={index + 2}
@@ -106,7 +103,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
           <Gap rows={items.length - last} rowHeight={rowHeight} columns={props.columns ?? 1} />
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 
@@ -126,7 +123,7 @@ function Gap({
 }): JSX.Element | null {
   if (rows <= 0) return null;
   return (
-    <tr aria-hidden="true" class="gap">
+    <tr class="gap">
       <td colSpan={columns} style={{ height: `${rows * rowHeight}px` }} />
     </tr>
   );

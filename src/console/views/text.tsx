@@ -13,7 +13,6 @@ export function Text({ of }: { of: string }): JSX.Element {
         kind === 'text' ? (
           text
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces have nothing but their place
           <span key={index} class="unseen" title="a character that cannot be seen">
             {text}
           </span>

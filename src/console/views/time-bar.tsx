@@ -52,7 +52,7 @@ export function TimeBar(): JSX.Element {
         {isPast ? 'Back to now' : 'Now'}
       </button>
       <span class="time-begin" title="As far back as history is kept">
-        {agoOf(end - begin).replace(' ago', '')}
+        {agoOf(end - begin)}
       </span>
       <div class="time-track">
         <Density begin={begin} end={end} />
@@ -92,7 +92,6 @@ function Density({ begin, end }: { begin: number; end: number }): JSX.Element | 
     <svg class="density" viewBox="0 0 120 1" preserveAspectRatio="none" aria-hidden="true">
       {bars.map((count, index) => {
         const height = count === 0 ? 0 : 0.15 + 0.85 * Math.sqrt(count / most);
-        // biome-ignore lint/suspicious/noArrayIndexKey: a bar has nothing but its place
         return <rect key={index} x={index + 0.12} y={1 - height} width={0.76} height={height} />;
       })}
     </svg>

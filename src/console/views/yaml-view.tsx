@@ -49,6 +49,7 @@ export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.
     [object, managed],
   );
   const lines = useMemo(() => toLines(shown, blame?.blame.nameElement), [shown, blame]);
+  const fields = useMemo(() => (blame === undefined ? undefined : fieldsOf(lines, blame)), [lines, blame]);
   const digits = String(lines.length).length;
   return (
     <div class={`code-view ${blame === undefined ? '' : 'with-blame'}`}>
@@ -76,8 +77,13 @@ export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.
         keyOf={(_, index) => String(index)}
         row={(line, index) => (
           <>
-            {blame !== undefined && by !== undefined && (
-              <BlameCell {...{ blame, by, line }} before={lines[index - 1]} />
+            {fields !== undefined && by !== undefined && (
+              <BlameCell
+                field={fields[index]}
+                before={fields[index - 1]}
+                by={by}
+                recency={(at) => blame?.recency(at) ?? 0}
+              />
             )}
             <td class="line-number" style={{ width: `${digits + 3}ch` }}>
               {index + 1}
@@ -128,20 +134,19 @@ function BlameChoice({ by, isReading }: { by: BlameBy | undefined; isReading: bo
 }
 
 interface BlameCellProps {
-  readonly blame: BlameOf;
+  readonly field: BlameField | undefined;
+  readonly before: BlameField | undefined;
   readonly by: BlameBy;
-  readonly line: Line;
-  readonly before: Line | undefined;
+  recency(at: string): number;
 }
 
 /** The first line of a run that one revision set names it; the others have its colour alone. */
-function BlameCell({ blame, by, line, before }: BlameCellProps): JSX.Element {
-  const field = fieldOf(blame, line);
+function BlameCell({ field, before, by, recency }: BlameCellProps): JSX.Element {
   if (field?.revision === undefined) return <td class="blame blame-none" />;
   const { revision, at = '', user = '', manager = '' } = field;
-  const isFirst = before === undefined || fieldOf(blame, before)?.revision !== revision;
+  const isFirst = before?.revision !== revision;
   const colour = colourOf(user, AUTHOR_COLOURS);
-  const own = by === 'author' ? `author-${colour}` : `age-${Math.round(blame.recency(at) * (AGES - 1))}`;
+  const own = by === 'author' ? `author-${colour}` : `age-${Math.round(recency(at) * (AGES - 1))}`;
   return (
     <td
       class={`blame ${own} ${isFirst ? 'blame-first' : ''}`}
@@ -157,14 +162,22 @@ function BlameCell({ blame, by, line, before }: BlameCellProps): JSX.Element {
   );
 }
 
-const fieldOf = ({ blame }: BlameOf, { path }: Line): BlameField | undefined =>
-  path === undefined ? undefined : blame.fieldAt(path);
+/** A line that only holds others together goes with the first of them. */
+function fieldsOf(lines: readonly Line[], { blame }: BlameOf): readonly (BlameField | undefined)[] {
+  let next: BlameField | undefined;
+  return lines
+    .toReversed()
+    .map(({ path }) => {
+      if (path !== undefined) next = blame.fieldAt(path);
+      return next;
+    })
+    .toReversed();
+}
 
 function LineText({ line: { tokens } }: { line: Line }): JSX.Element {
   return (
     <>
       {tokens.map((token, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: tokens have nothing but their place
         <TokenText key={index} token={token} />
       ))}
     </>
