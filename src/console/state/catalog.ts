@@ -3,6 +3,9 @@ import { ApiError, askJson, isSignedOut, setToken, token } from '../api/client.t
 import { HISTORY_GROUP, type Kind, loadKinds } from '../api/kinds.ts';
 import type { ApiObject } from '../model/json.ts';
 
+/** What is shown where the address names no kind. */
+export const FIRST_KIND = 'pods';
+
 /** Who the user is, and what there is to see: asked once, and again with another token. */
 export const user = signal('');
 export const kinds = signal<readonly Kind[]>([]);

@@ -17,13 +17,8 @@ document.addEventListener('visibilitychange', () => {
 /** Changes once a minute. */
 export const minute = computed(() => Math.floor(now.value / MINUTE));
 
-/** Moments of revisions that were looked at, so that the time of a page at a revision can be told. */
-const momentOfRevision = signal<ReadonlyMap<string, number>>(new Map());
-
-export function noteMoment(revision: string, at: number): void {
-  if (momentOfRevision.value.get(revision) === at) return;
-  momentOfRevision.value = new Map(momentOfRevision.value).set(revision, at);
-}
+/** Moments of revisions that the page knows of, so that the time of a page at a revision can be told. */
+export const momentOfRevision = signal<ReadonlyMap<string, number>>(new Map());
 
 /** The moment that the page shows; undefined for a revision whose moment is not known. */
 export const shownAt = computed<number | undefined>(() => {

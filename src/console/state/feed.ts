@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { isAbort } from '../api/client.ts';
 import { followRevisions, listRevisions, type Revision, type RevisionQuery } from '../api/history.ts';
 import type { WatchState } from '../api/watch.ts';
-import { noteMoment } from './clock.ts';
+import { momentOfRevision } from './clock.ts';
 import { moments, shownSince } from './density.ts';
 import { noteBegin } from './reach.ts';
 
@@ -105,6 +105,6 @@ export class FeedState {
 
 /** For the time bar: when something changed. */
 export function noteMoments(revisions: readonly Revision[]): void {
-  for (const { metadata, at } of revisions.slice(0, 500)) noteMoment(metadata.name, shownSince(at));
+  momentOfRevision.value = new Map(revisions.map(({ metadata, at }) => [metadata.name, shownSince(at)]));
   moments.value = [...new Set(revisions.map(({ at }) => shownSince(at)))].sort((a, b) => a - b);
 }

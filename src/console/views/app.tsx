@@ -1,7 +1,16 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isReachable, isSignedOut, token } from '../api/client.ts';
-import { failure, hasHistory, isLoaded, kindById, load, signOut, user } from '../state/catalog.ts';
+import {
+  FIRST_KIND,
+  failure,
+  hasHistory,
+  isLoaded,
+  kindById,
+  load,
+  signOut,
+  user,
+} from '../state/catalog.ts';
 import { useKeys } from '../state/keys.ts';
 import { address, asOf, change, go, hrefOf, lastingParams } from '../state/place.ts';
 import { nextTheme } from '../state/preferences.ts';
@@ -16,8 +25,6 @@ import { Sidebar } from './sidebar.tsx';
 import { SignIn } from './sign-in.tsx';
 import { shortAuthor, Text } from './text.tsx';
 import { PastRibbon, TimeBar } from './time-bar.tsx';
-
-const FIRST_KIND = 'pods';
 
 export function App(): JSX.Element {
   useEffect(() => void load(), []);

@@ -1,16 +1,20 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { listRevisions } from '../api/history.ts';
 import { pathOf } from '../api/kinds.ts';
+import type { ListAddress, ObjectAddress } from '../model/address.ts';
 import { agoOf, clockOf, MINUTE, parseMoment, SECOND } from '../model/moments.ts';
-import { clusterBegin, kindById, kinds } from '../state/catalog.ts';
+import { clusterBegin, FIRST_KIND, hasHistory, kindById } from '../state/catalog.ts';
 import { minute, now, shownAt } from '../state/clock.ts';
 import { density, momentAfter, momentBefore } from '../state/density.ts';
+import { noteMoments } from '../state/feed.ts';
 import { useKeys } from '../state/keys.ts';
 import { address, asOf, change, namespace } from '../state/place.ts';
 import { askHowFarBack, historyBegin } from '../state/reach.ts';
 import { Icon } from './icons.tsx';
 
 const STEPS = 1000;
+const MOST_MOMENTS = 500;
 /** While the slider is dragged, the page follows at this pace. */
 const FOLLOW_MS = 90;
 
@@ -33,6 +37,7 @@ export function TimeBar(): JSX.Element {
     timer.current = setTimeout(() => show(begin + ((end - begin) * step) / STEPS), FOLLOW_MS);
   };
   useHowFarBack();
+  useMoments();
   const backToNow = (): void => change({ at: '' });
   useEffect(() => () => clearTimeout(timer.current), []);
   const from = at ?? end;
@@ -76,11 +81,33 @@ export function TimeBar(): JSX.Element {
 function useHowFarBack(): void {
   const { value } = address;
   const id = value.page === 'changes' ? 'namespaces' : value.resource;
-  const kind = kindById.value.get(id) ?? kinds.value.find(({ plural }) => plural === 'pods');
+  const kind = kindById.value.get(id) ?? kindById.value.get(FIRST_KIND);
   const path = kind === undefined ? '' : pathOf(kind, namespace.value);
   useEffect(() => {
     if (path !== '') void askHowFarBack(path);
   }, [path, minute.value, clusterBegin.value]);
+}
+
+/** When what the page shows changed. The page of all changes tells it by itself. */
+function useMoments(): void {
+  const { value } = address;
+  const query = value.page === 'changes' || !hasHistory.value ? '' : JSON.stringify(fieldsOf(value));
+  useEffect(() => {
+    if (query === '') return;
+    const reading = new AbortController();
+    listRevisions({ fields: JSON.parse(query) }, { limit: MOST_MOMENTS, signal: reading.signal })
+      .then(({ revisions }) => noteMoments(revisions))
+      // Without them, the slider is the same.
+      .catch(() => {});
+    return () => reading.abort();
+  }, [query, minute.value]);
+}
+
+function fieldsOf(page: ListAddress | ObjectAddress): Record<string, string> {
+  const resource = { 'object.resource': page.resource === '' ? FIRST_KIND : page.resource };
+  return page.page === 'object'
+    ? { ...resource, 'object.namespace': page.namespace, 'object.name': page.name }
+    : { ...resource, 'object.namespace': namespace.value };
 }
 
 /** How much changed when: as many bars as the track has room for. */
