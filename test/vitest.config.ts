@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './kit/longest-first.ts';
 import { OLDEST_POSTGRES } from './kit/postgres-version.ts';
 import { Tally } from './kit/tally.ts';
 
@@ -12,10 +13,12 @@ const ON_THE_OLDEST = [
   ...['history-window', 'load', 'migrate', 'roles'],
 ].map((name) => `test/storage/postgres/${name}.test.ts`);
 
-const ALONE = ['test/e2e/hostile/*.test.ts'];
-
-/** These wait for time limits of the server most of the time, so that many of them share two cores. */
+/**
+ * These wait for time limits of the server most of the time, so that many of them share two cores; with one that measures the CPU time of a
+ * thread, which busy neighbours in its caches would make longer.
+ */
 const WAITING = [
+  'e2e/hostile/one-request',
   ...['audit-backends', 'authentication', 'database-away', 'failing-services', 'identity-providers'].map(
     (name) => `e2e/${name}`,
   ),
@@ -57,14 +60,15 @@ export default defineConfig({
     // Two cores, and two more files in the time that others wait: more would only time each other out.
     maxWorkers: 4,
     reporters: ['default', new Tally()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           ...{ ...EVERYWHERE, name: 'functions', isolate: false },
-          ...{ include: ['test/**/*.test.ts'], exclude: [...APART, ...ALONE, ...WAITING] },
+          ...{ include: ['test/**/*.test.ts'], exclude: [...APART, ...WAITING] },
         },
       },
-      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: [...ALONE, ...WAITING] } },
+      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: WAITING } },
       {
         test: {
           ...{ ...EVERYWHERE, name: 'oldest-postgres', env: { TEST_POSTGRES: OLDEST_POSTGRES } },
@@ -77,8 +81,6 @@ export default defineConfig({
           ...{ maxWorkers: 8, sequence: { groupOrder: 1 } },
         },
       },
-      // What measures the time of a thread has the machine for itself: neighbours in its caches make the same work longer.
-      { test: { ...EVERYWHERE, name: 'alone', include: ALONE, sequence: { groupOrder: 2 } } },
     ],
   },
 });
