@@ -13,12 +13,10 @@ const ON_THE_OLDEST = [
   ...['history-window', 'load', 'migrate', 'roles'],
 ].map((name) => `test/storage/postgres/${name}.test.ts`);
 
-/**
- * These wait for time limits of the server most of the time, so that many of them share two cores; with one that measures the CPU time of a
- * thread, which busy neighbours in its caches would make longer.
- */
+const ALONE = ['test/e2e/hostile/*.test.ts'];
+
+/** These wait for time limits of the server most of the time, so that many of them share two cores. */
 const WAITING = [
-  'e2e/hostile/one-request',
   ...['audit-backends', 'authentication', 'database-away', 'failing-services', 'identity-providers'].map(
     (name) => `e2e/${name}`,
   ),
@@ -68,7 +66,7 @@ export default defineConfig({
           ...{ include: ['test/**/*.test.ts'], exclude: [...APART, ...WAITING] },
         },
       },
-      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: WAITING } },
+      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: [...ALONE, ...WAITING] } },
       {
         test: {
           ...{ ...EVERYWHERE, name: 'oldest-postgres', env: { TEST_POSTGRES: OLDEST_POSTGRES } },
@@ -81,6 +79,8 @@ export default defineConfig({
           ...{ maxWorkers: 8, sequence: { groupOrder: 1 } },
         },
       },
+      // What measures the time of a thread has the machine for itself: neighbours in its caches make the same work longer.
+      { test: { ...EVERYWHERE, name: 'alone', include: ALONE, sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONGEST = [
   ...['e2e/kubectl-generators', 'faults/faults', 'e2e/large-answers', 'e2e/serving/hostile', 'e2e/roles'],
   ...['e2e/console', 'e2e/protocol/versions', 'storage/postgres/partitions'],
-  ...['e2e/hostile/one-request', 'e2e/serving/outages', 'storage/postgres/tail-on-standby'],
+  ...['e2e/serving/outages', 'storage/postgres/tail-on-standby'],
   ...['e2e/identity-providers', 'storage/postgres/patience', 'e2e/authentication', 'e2e/failing-services'],
 ].map((name) => `/test/${name}.test.ts`);
 
