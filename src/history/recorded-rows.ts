@@ -98,11 +98,11 @@ export type Secrecy = 'none' | 'secret' | 'all';
 
 /** Values of Secrets, and all of what is encrypted at rest, are for those who may get the object now. */
 export async function secrecyOf(
-  { key, storedAs }: Pick<LoggedRevision, 'key' | 'storedAs'>,
+  { key, storedAs, previousStoredAs }: Pick<LoggedRevision, 'key' | 'storedAs' | 'previousStoredAs'>,
   rights: Rights,
 ): Promise<Secrecy> {
   const isSecret = key.group === '' && key.resource === 'secrets';
-  const isSealed = storedAs !== undefined && isEncrypted(storedAs);
+  const isSealed = [storedAs, previousStoredAs].some((type) => type !== undefined && isEncrypted(type));
   if ((!isSecret && !isSealed) || (await rights.mayGet(key))) return 'none';
   return isSealed ? 'all' : 'secret';
 }

@@ -179,8 +179,10 @@ function inOrder(revisions: readonly Revision[], order: LogQuery['order']): Revi
 function toLoggedRevision(row: LogRow, states: LogQuery['states']): LoggedRevision {
   const change = toChangeWithPrevious(row);
   const isGone = states === 'both' && change.previous !== undefined && change.previousJson === undefined;
+  const { previousEncoded } = change;
   return {
     ...change,
+    ...(previousEncoded === undefined ? {} : { previousStoredAs: previousEncoded.mediaType }),
     at: row.at,
     attribution: {
       username: row.username,
