@@ -3,8 +3,9 @@ import { RevisionWatch } from '../../src/history/revision-watch.ts';
 import { toEntry } from '../../src/history/told-entry.ts';
 import { EncodedLog } from '../../src/storage/encoded-log.ts';
 import type { LoggedRevision } from '../../src/storage/history.ts';
+import type { LogFollower, LogProgress } from '../../src/storage/log-progress.ts';
 import type { PostgresLog } from '../../src/storage/postgres/postgres.ts';
-import type { Revision } from '../../src/storage/revision.ts';
+import { NO_REVISION, type Revision } from '../../src/storage/revision.ts';
 import type { WatchEvent } from '../../src/storage/store.ts';
 import { WatchCache } from '../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
@@ -15,28 +16,11 @@ let log: PostgresLog;
 let cache: WatchCache;
 const stop = new AbortController();
 let running: Promise<void>;
-/** A load waits for it. */
-let mayLoad: Promise<void> = Promise.resolve();
 
 beforeAll(async () => {
   database = await createTestDatabase();
   log = openLog(database.url);
-  const { reader } = log;
-  cache = new WatchCache({
-    ...log,
-    fieldsOf: () => () => ({}),
-    reader: {
-      currentRevision: () => reader.currentRevision(),
-      compactedRevision: () => reader.compactedRevision(),
-      get: (key) => reader.get(key),
-      listAt: (query) => reader.listAt(query),
-      changesBetween: (query) => reader.changesBetween(query),
-      loadCurrent: async (...asked) => {
-        await mayLoad;
-        return reader.loadCurrent(...asked);
-      },
-    },
-  });
+  cache = new WatchCache({ ...log, fieldsOf: () => () => ({}) });
   running = cache.run(stop.signal);
   await cache.ready();
 });
@@ -59,10 +43,14 @@ class Reader {
   #wanted = Number.POSITIVE_INFINITY;
 
   /** `slow`: each event is waited for. */
-  constructor(after: Revision, conditions: Conditions = {}, { slow = false, bookmarks = false } = {}) {
+  constructor(
+    after: Revision,
+    conditions: Conditions = {},
+    { slow = false, bookmarks = false, progress = cache as LogProgress } = {},
+  ) {
     const history = new EncodedLog(log, []).decodeHistory(log.history);
     const watch = new RevisionWatch({
-      ...{ history, progress: cache, conditions, bookmarks, after, tellsBegin: false },
+      ...{ history, progress, conditions, bookmarks, after, tellsBegin: false },
       tell: async ({ revision }: LoggedRevision) => {
         const head = { kind: 'Revision', apiVersion: 'v1' };
         return toEntry({ ...head, metadata: { name: String(revision) } }, revision);
@@ -120,15 +108,19 @@ test('what does not concern a watch costs no question, and moves its bookmarks o
 
 test('a watch that begins while the state is loaded misses nothing that was written before it is there', async () => {
   const after = await log.history.newest();
-  const gate = Promise.withResolvers<void>();
-  mayLoad = gate.promise;
-  const loading = cache.reset();
-  expect(cache.applied).toBe(0n);
-  const reader = new Reader(after, { name: 'meanwhile' });
+  const followers: LogFollower[] = [];
+  const follow = (follower: LogFollower): (() => void) => {
+    followers.push(follower);
+    return () => {};
+  };
+  const progress = { applied: NO_REVISION, follow };
+  const reader = new Reader(after, { name: 'meanwhile' }, { progress });
   const made = await log.committer.commit(write('create', 'meanwhile'));
-  gate.resolve();
-  await loading;
-  await log.committer.commit(write('create', 'later'));
+  // It was loaded with the state. What is told of begins behind it.
+  const later = write('create', 'later');
+  const revision = await log.committer.commit(later);
+  const change = { ...later, revision, previous: undefined, committedAt: new Date() };
+  for (const follower of followers) follower.applied([change]);
   await reader.reached(1);
   await reader.stop();
   expect(reader.told).toEqual([made]);
