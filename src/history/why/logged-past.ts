@@ -11,6 +11,8 @@ import type { Past, PastWrite, Stretch } from './past.ts';
 
 /** Rows that a step may read, over all its searches: what is further back is hardly what a controller answered. */
 export const ROWS_OF_STEP = 400;
+/** And how many bytes of states, where objects are large. */
+export const BYTES_OF_STEP = 32 * 1024 * 1024;
 /** How far back a search through a resource goes. */
 const NEAR = 20_000n;
 /** Most searches find what they look for in the first rows. */
@@ -31,7 +33,8 @@ export interface LoggedPastParts {
 export class LoggedPast implements Past {
   readonly #parts: LoggedPastParts;
   #rowsLeft = ROWS_OF_STEP;
-  #bytes = 0;
+  #bytesLeft = BYTES_OF_STEP;
+  #bytesOfTurn = 0;
   #isCut = false;
 
   constructor(parts: LoggedPastParts) {
@@ -54,7 +57,7 @@ export class LoggedPast implements Past {
 
   beyond(): string {
     if (this.#isCut)
-      return `further back than the ${ROWS_OF_STEP} revisions that are looked at for one answer`;
+      return `further back than is looked at for one answer: ${ROWS_OF_STEP} revisions, or ${BYTES_OF_STEP / 1024 / 1024} MB`;
     const { revision, at } = this.#parts.begin;
     const moment = at === undefined ? '' : ` (${at.toISOString()})`;
     return `not in the history that is kept, which begins with revision ${revision}${moment}`;
@@ -67,8 +70,10 @@ export class LoggedPast implements Past {
     for (let size = FIRST_PAGE; upTo !== undefined && upTo > from; size = Math.min(size * 4, LARGEST_PAGE)) {
       signal.throwIfAborted();
       const limit = Math.min(size, this.#rowsLeft);
-      this.#isCut ||= limit === 0;
-      if (limit === 0) return;
+      if (limit === 0 || this.#bytesLeft <= 0) {
+        this.#isCut = true;
+        return;
+      }
       const page = await this.#read({
         ...query,
         after: from,
@@ -79,6 +84,7 @@ export class LoggedPast implements Past {
       });
       if (page === undefined) return;
       this.#rowsLeft -= Math.max(1, page.rows.length);
+      for (const row of page.rows) this.#bytesLeft -= storedBytesOf(row);
       for (const row of page.rows) {
         yield new LoggedWrite(row);
         await this.#share(row);
@@ -98,9 +104,9 @@ export class LoggedPast implements Past {
   }
 
   async #share(row: LoggedRevision): Promise<void> {
-    this.#bytes += storedBytesOf(row);
-    if (this.#bytes < BYTES_OF_TURN) return;
-    this.#bytes = 0;
+    this.#bytesOfTurn += storedBytesOf(row);
+    if (this.#bytesOfTurn < BYTES_OF_TURN) return;
+    this.#bytesOfTurn = 0;
     await endTurn();
   }
 }
