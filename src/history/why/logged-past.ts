@@ -85,9 +85,9 @@ export class LoggedPast implements Past {
       if (page === undefined) return;
       this.#rowsLeft -= Math.max(1, page.rows.length);
       for (const row of page.rows) this.#bytesLeft -= storedBytesOf(row);
-      for (const row of page.rows) {
-        yield new LoggedWrite(row);
-        await this.#share(row);
+      for (const write of toWrites(page.rows)) {
+        yield write;
+        await this.#share(write.row);
       }
       upTo = page.next === undefined ? undefined : toRevision(page.next - 1n);
     }
@@ -111,14 +111,28 @@ export class LoggedPast implements Past {
   }
 }
 
+/** Newest first. A state that two of them have is parsed once. */
+function toWrites(rows: readonly LoggedRevision[]): LoggedWrite[] {
+  const writes = new Map<Revision, LoggedWrite>();
+  for (const row of rows.toReversed())
+    writes.set(
+      row.revision,
+      new LoggedWrite(row, row.previous === undefined ? undefined : writes.get(row.previous)),
+    );
+  return [...writes.values()].reverse();
+}
+
 /** A row, parsed when a rule looks into it. */
 export class LoggedWrite implements PastWrite {
   readonly row: LoggedRevision;
+  readonly #previous: LoggedWrite | undefined;
   #was: JsonObject | undefined;
   #is: JsonObject | undefined;
 
-  constructor(row: LoggedRevision) {
+  /** `previous`: the write of the state before, where that is at hand. */
+  constructor(row: LoggedRevision, previous?: LoggedWrite) {
     this.row = row;
+    this.#previous = previous;
   }
 
   get revision() {
@@ -159,7 +173,8 @@ export class LoggedWrite implements PastWrite {
 
   get was() {
     const { previousJson } = this.row;
-    this.#was ??= previousJson === undefined ? undefined : parse(previousJson);
+    if (previousJson === undefined) return undefined;
+    this.#was ??= this.#previous?.is ?? parse(previousJson);
     return this.#was;
   }
 

@@ -104,6 +104,7 @@ export class Script {
   taken = 0;
   #uids = 0;
   #at = Date.UTC(2026, 0, 31);
+  readonly #last = new Map<string, Revision>();
   readonly #current = new Map<string, { readonly uid: string; readonly state: JsonObject }>();
 
   /** Writes the object as it is now to be: a create where nothing has its name. */
@@ -182,7 +183,9 @@ export class Script {
       revision,
       at: new Date(atMs ?? this.#at),
       requestId: requestId ?? `request-${revision}`,
+      ...(write.was === undefined ? {} : { previous: this.#last.get(JSON.stringify(write.key)) }),
     };
+    this.#last.set(JSON.stringify(write.key), revision);
     this.writes.push(row);
     return row;
   }
