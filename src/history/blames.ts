@@ -147,7 +147,7 @@ class Walk {
     this.#history = history;
     this.#query = {
       ...{ resource: { group, resource }, namespace, name, upTo },
-      ...{ order: 'newest first', states: 'written', limit: 100 },
+      ...{ order: 'newest first', states: 'written', limit: 500 },
     };
   }
 

@@ -38,8 +38,8 @@ const BEGIN = prepare(() =>
 const LOOKS = 20_000;
 /** Rows of one request that are looked at; nobody has seen as many. */
 const MOST_OF_REQUEST = 100_000;
-/** Rows whose states are asked for at a time: of the largest objects there are, they take a few hundred megabytes there. */
-const ROWS_WITH_STATES = 100;
+/** Rows whose states are asked for at a time. A page of them ends by its bytes, before and after these are unpacked. */
+const ROWS_WITH_STATES = 500;
 
 /** Read where the past is read. */
 export class PostgresHistory implements History {
