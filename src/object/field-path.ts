@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../api/feature-gates.ts';
 import type { FieldError } from '../api/status.ts';
 import * as errors from './field-errors.ts';
 
@@ -11,7 +12,7 @@ import * as errors from './field-errors.ts';
  *   }
  *
  * adds `spec.containers[0].ports[1].containerPort: Required value`. The texts are Kubernetes' (apimachinery,
- * util/validation/field).
+ * util/validation/field). It also says which feature gates are on, for rules that depend on one.
  */
 export class FieldPath {
   /** Undefined: the object itself. */
@@ -19,27 +20,35 @@ export class FieldPath {
   /** As it follows the parent's path: `.replicas`, or a number for `[0]`. Joined for messages only: most paths are in none. */
   readonly #step: string | number;
   readonly #found: FieldError[];
+  /** Whether a feature gate is on. */
+  readonly isOn: Gates;
 
-  private constructor(parent: FieldPath | undefined, step: string | number, found: FieldError[]) {
+  private constructor(
+    parent: FieldPath | undefined,
+    step: string | number,
+    found: FieldError[],
+    isOn: Gates,
+  ) {
     this.#parent = parent;
     this.#step = step;
     this.#found = found;
+    this.isOn = isOn;
   }
 
   /** The object itself: its fields have paths without a dot before them. */
-  static root(found: FieldError[] = []): FieldPath {
-    return new FieldPath(undefined, '', found);
+  static root(found: FieldError[] = [], isOn: Gates = defaultGates): FieldPath {
+    return new FieldPath(undefined, '', found, isOn);
   }
 
   /** `spec` → `spec.replicas` */
   field(name: string): FieldPath {
-    if (this.#parent !== undefined) return new FieldPath(this, `.${name}`, this.#found);
-    return name === '' ? this : new FieldPath(this, name, this.#found);
+    if (this.#parent !== undefined) return this.#below(`.${name}`);
+    return name === '' ? this : this.#below(name);
   }
 
   /** `ports` → `ports[0]`. For an entry of a map: `limits` → `limits[cpu]`. */
   item(key: number | string): FieldPath {
-    return new FieldPath(this, typeof key === 'number' ? key : `[${key}]`, this.#found);
+    return this.#below(typeof key === 'number' ? key : `[${key}]`);
   }
 
   /** The items of a list, each with its own path. An absent list has none. */
@@ -56,6 +65,10 @@ export class FieldPath {
   *entries<T>(map: Readonly<Record<string, T>> | null | undefined): Generator<[FieldPath, string, T]> {
     if (map === undefined || map === null) return;
     for (const [key, value] of Object.entries(map)) yield [this.item(key), key, value];
+  }
+
+  #below(step: string | number): FieldPath {
+    return new FieldPath(this, step, this.#found, this.isOn);
   }
 
   get #text(): string {
@@ -129,9 +142,9 @@ export class FieldPath {
 }
 
 /** The errors of a rule as a list. `path` is where the judged value stands; empty for a whole object. */
-export function problemsOf(rule: (at: FieldPath) => void, path = ''): FieldError[] {
+export function problemsOf(rule: (at: FieldPath) => void, path = '', isOn?: Gates): FieldError[] {
   const found: FieldError[] = [];
-  const root = FieldPath.root(found);
+  const root = FieldPath.root(found, isOn);
   rule(path === '' ? root : root.field(path));
   return found;
 }
