@@ -111,8 +111,8 @@ export class LoggedPast implements Past {
   }
 }
 
-/** Newest first. A state that two of them have is parsed once. */
-function toWrites(rows: readonly LoggedRevision[]): LoggedWrite[] {
+/** Of rows that come newest first. A state that two of them have is parsed once. */
+export function toWrites(rows: readonly LoggedRevision[]): LoggedWrite[] {
   const writes = new Map<Revision, LoggedWrite>();
   for (const row of rows.toReversed())
     writes.set(
