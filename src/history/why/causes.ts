@@ -56,6 +56,9 @@ class PastOfRows implements Past {
     return within(this.#byResource.get(nameText({ group, resource, namespace, name: '' })) ?? [], stretch);
   }
 
+  /** Only what is possible would come of it. */
+  async *ofAuthor(): AsyncGenerator<PastWrite> {}
+
   beyond(): string {
     return 'not among these';
   }

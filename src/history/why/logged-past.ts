@@ -15,6 +15,8 @@ export const ROWS_OF_STEP = 400;
 export const BYTES_OF_STEP = 32 * 1024 * 1024;
 /** How far back a search through a resource goes. */
 const NEAR = 20_000n;
+/** And how far one through what a user wrote. */
+const VERY_NEAR = 2000n;
 /** Most searches find what they look for in the first rows. */
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 64;
@@ -50,9 +52,11 @@ export class LoggedPast implements Past {
   }
 
   ofResource(resource: GroupResource, namespace: string, stretch: Stretch): AsyncIterable<PastWrite> {
-    const near = toRevision(stretch.before > NEAR ? stretch.before - NEAR : 0n);
-    const { after = near } = stretch;
-    return this.#pages({ resource, namespace }, { ...stretch, after: after > near ? after : near });
+    return this.#pages({ resource, namespace }, within(NEAR, stretch));
+  }
+
+  ofAuthor(user: string, namespace: string, stretch: Stretch): AsyncIterable<PastWrite> {
+    return this.#pages({ user, namespace }, within(VERY_NEAR, stretch));
   }
 
   beyond(): string {
@@ -109,6 +113,11 @@ export class LoggedPast implements Past {
     this.#bytesOfTurn = 0;
     await endTurn();
   }
+}
+
+function within(distance: bigint, { before, after }: Stretch): Stretch {
+  const near = toRevision(before > distance ? before - distance : 0n);
+  return { before, after: after !== undefined && after > near ? after : near };
 }
 
 /** Of rows that come newest first. A state that two of them have is parsed once. */

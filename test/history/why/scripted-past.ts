@@ -153,6 +153,8 @@ export class Script {
       ofName: (key, stretch) => newest((write) => isSame(write.key, key), stretch),
       ofResource: ({ group, resource }, namespace, stretch) =>
         newest(({ key }) => isSame(key, { group, resource, namespace, name: key.name }), stretch),
+      ofAuthor: (user, namespace, stretch) =>
+        newest((write) => write.user === user && write.key.namespace === namespace, stretch),
       find: ({ group, kind }) => KINDS[`${group}/${kind}`],
       beyond: () => `older than the history that is kept, which begins with revision ${from}`,
     };
