@@ -1,5 +1,4 @@
 import type { MessageSchema } from '../api/schema.ts';
-import { pathNotFound } from '../api/status.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
@@ -11,6 +10,7 @@ import {
   isResourceRequest,
 } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { pageNotFound } from '../request/plain-answer.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
 import { inStatuses } from '../verbs/writing/storage-status.ts';
 import { type AuthenticateOptions, authenticate, authorize, impersonate } from './access.ts';
@@ -101,7 +101,5 @@ async function dispatch(
   const elsewhere = remote?.(request);
   if (elsewhere !== undefined) return elsewhere;
   if (isResourceRequest(request)) return resources(request);
-  const document = await documents(request);
-  if (document === undefined) throw pathNotFound();
-  return document;
+  return (await documents(request)) ?? pageNotFound();
 }

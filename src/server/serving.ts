@@ -3,8 +3,12 @@ import { publishAuthentication } from '../controllers/authentication-publisher.t
 import { noteTokenTracking } from '../controllers/bootstrap.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { HistoryParts } from '../history/parts.ts';
 import { createRestores } from '../history/restore/restore.ts';
 import { createHistory } from '../history/told.ts';
+import { causesAmong } from '../history/why/causes.ts';
+import { Explanations } from '../history/why/explanations.ts';
+import { findIn } from '../history/why/kinds.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { type Pages, toPageHandler } from '../pages/pages.ts';
@@ -157,16 +161,19 @@ function createResources(
   const { writer, admission } = writing;
   const { apiAudiences } = options.authentication;
   const { clientStore: store, historyOf, progressOf } = storage;
+  const history: HistoryParts = {
+    ...{ store, historyOf, progressOf, registry, types, authorizer, now },
+    causesAmong: (rows) => causesAmong(rows, findIn(registry)),
+  };
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
     ...{ store, historyOf },
-    told: createHistory({ store, historyOf, progressOf, registry, types, authorizer, now }),
+    told: createHistory(history, (request) => new Explanations(history, request)),
     backends: createBackends(options.agents, { isFeatureOn, egress }),
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences }),
       createRestores({
-        ...{ types, registry, now, writer, authorizer, requestTimeoutMs: options.limits.requestTimeoutMs },
-        ...{ store, historyOf },
+        ...{ ...history, writer, requestTimeoutMs: options.limits.requestTimeoutMs },
         onError: (error) => logger.error('restore', error),
       }),
     ]),

@@ -1,4 +1,5 @@
 import type { Change, RecordedObject, Revision } from '../../api/types/history/v1alpha1.ts';
+import { copyJson } from '../../object/equality.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
 import { age } from '../cells.ts';
 import { column, define } from '../define.ts';
@@ -15,7 +16,7 @@ const why: ViewSubresource = {
   type: 'history/v1alpha1.Explanation',
   verbs: ['get'],
   read: (explanation) => explanation,
-  write: (_, revision) => revision,
+  write: (_, revision) => copyJson(revision),
 };
 
 export const revisions = define<Revision>({
