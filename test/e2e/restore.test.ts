@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RestoreResult, RestoreSpec } from '../../src/api/types/history/v1alpha1.ts';
 import { type Answer, type Cluster, startCluster } from '../kit/cluster.ts';
@@ -7,15 +10,29 @@ import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 /** Restores put back what was, as writes of the caller. */
 let database: TestDatabase;
 let cluster: Cluster;
+let folder: string;
+
+const POLICY = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+rules: [{level: RequestResponse, resources: [{group: history.cluster.io}]}]
+`;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  cluster = await startCluster(database.url, ['--authorization-mode=RBAC']);
+  folder = mkdtempSync(join(tmpdir(), 'restore-e2e-'));
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
+  cluster = await startCluster(database.url, [
+    '--authorization-mode=RBAC',
+    `--audit-policy-file=${join(folder, 'policy.yaml')}`,
+    `--audit-log-path=${join(folder, 'audit.log')}`,
+  ]);
 });
 
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
   await database.drop();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const NAMESPACES = '/api/v1/namespaces';
@@ -231,7 +248,10 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
     events: 'skipped',
   });
   expect(results.filter(({ action }) => action === 'failed')).toEqual([]);
-  expect(JSON.stringify(results)).not.toContain('aGlkZGVu');
+  const audited = readFileSync(join(folder, 'audit.log'), 'utf8');
+  for (const told of [JSON.stringify(results), audited]) expect(told).not.toContain('aGlkZGVu');
+  const { revision } = results.find(({ object: of }) => of?.resource === 'deployments') ?? {};
+  expect(audited).toContain(`deployments.apps:shop:web@${revision}`);
 
   const read = async (path: string) => (await cluster.request('GET', path)).json;
   expect((await read(`${NAMESPACES}/shop`)).metadata.labels).toMatchObject({ team: 'a' });

@@ -10,7 +10,8 @@ import type { AuthorizedResourceRequest, Caller } from '../../request/api-reques
 import { RESTORE_MANAGER, restoringAgent } from '../../request/restored.ts';
 import { ObjectReader, toObject } from '../../storage/object-reader.ts';
 import type { Store } from '../../storage/store.ts';
-import type { WriteCall } from '../../verbs/writing/call.ts';
+import { inTurns } from '../../util/concurrency.ts';
+import { endTurnIf, isLarge, type WriteCall } from '../../verbs/writing/call.ts';
 import { inStatuses } from '../../verbs/writing/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import type { Owners } from './owners.ts';
@@ -111,7 +112,7 @@ export class Writes {
       apply: async (live) => {
         await rights.assert('update', then);
         before = live;
-        const made = this.#toUpdate(then, live, { asked, taken });
+        const made = await this.#toUpdate(then, live, { asked, taken });
         notes = made.notes;
         return made.object;
       },
@@ -138,19 +139,23 @@ export class Writes {
     const entry = await inStatuses(reader.entry(key, 'latest'), definition, name);
     if (entry === undefined) return undefined;
     const live = toObject(entry);
-    const { object, notes } = this.#toUpdate(then, live, manner);
+    const { object, notes } = await this.#toUpdate(then, live, manner);
     if (!equal(object, live)) return undefined;
     this.#parts.owners.add(then.uid, entry.uid);
     return { before: live, after: live, notes, revision: undefined };
   }
 
-  #toUpdate(then: PastObject, live: ApiObject, { asked, taken }: Manner): Made {
+  async #toUpdate(then: PastObject, live: ApiObject, { asked, taken }: Manner): Promise<Made> {
     refuseEnding(then, live);
+    const large = isLarge(then.sizeBytes);
     const old = then.parse();
+    await endTurnIf(large);
     const copy = copyStored(live);
-    const notes = replacementNotes(then, live);
-    if (asked !== undefined) return { object: this.#withPaths(copy, old, asked), notes };
+    await endTurnIf(large);
+    const notes = [...replacementNotes(then, live), ...endingNotes(old)];
+    if (asked !== undefined) return { object: await this.#withPaths(copy, old, asked), notes };
     const object = toUpdate(copy, old, traitsOf(then.definition));
+    await endTurnIf(large);
     const ownerReferences = this.#parts.owners.ofLive(live, old);
     if (ownerReferences !== undefined) object.metadata.ownerReferences = ownerReferences;
     return { object, notes: [...notes, ...given(giveUp(object, taken))] };
@@ -181,8 +186,8 @@ export class Writes {
     };
   }
 
-  #withPaths(object: ApiObject, then: ApiObject, { paths, texts }: AskedPaths): ApiObject {
-    const refusals = takeOver(object, then, paths);
+  async #withPaths(object: ApiObject, then: ApiObject, { paths, texts }: AskedPaths): Promise<ApiObject> {
+    const refusals = await inTurns(takeOver(object, then, paths));
     if (refusals.size === 0) return object;
     const errors = [...refusals].map(([at, refusal]) =>
       invalidValue(`spec.paths[${at}]`, texts[at] ?? '', WHY[refusal]),
@@ -206,7 +211,8 @@ export class Writes {
     const { owners, dropped } = await this.#parts.owners.ofNew(old, then.namespace);
     if (owners.length > 0) object.metadata.ownerReferences = owners;
     else delete object.metadata.ownerReferences;
-    const notes = dropped.map(({ kind, name }) => `its owner ${kind} ${name} is gone`);
+    const notes = endingNotes(old);
+    notes.push(...dropped.map(({ kind, name }) => `its owner ${kind} ${name} is gone`));
     const resource = toQualifiedResource(then.definition.storage);
     if (resource === PODS) notes.push(...forgetNode(object));
     if (resource === CLAIMS) notes.push(...(await this.#checkVolume(object)));
@@ -260,6 +266,9 @@ function refuseEnding({ definition, name }: PastObject, { metadata }: ApiObject)
   if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp === null) return;
   throw conflict(definition, name, 'it is being deleted; restore it once it is gone');
 }
+
+const endingNotes = ({ metadata: { deletionTimestamp } }: ApiObject): string[] =>
+  deletionTimestamp === undefined || deletionTimestamp === null ? [] : ['it was being deleted then'];
 
 function replacementNotes(then: PastObject, { metadata }: ApiObject): string[] {
   if (metadata.uid === then.uid) return [];
