@@ -11,6 +11,7 @@ import { Explanations } from '../history/why/explanations.ts';
 import { findIn } from '../history/why/kinds.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
+import { createConsole } from '../pages/console.ts';
 import { type Pages, toPageHandler } from '../pages/pages.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { createReviews } from '../verbs/reviews.ts';
@@ -142,6 +143,7 @@ function createServerPipeline(
     ...authentication,
     remote: aggregation.remoteProxy,
     ...{ flowControl, auditor, logger, tracing },
+    ...(options.serving.console ? { open: createConsole() } : {}),
     authorizer: policy.authorizer,
     documents: toPageHandler(pages),
     resources: createResources(foundation, parts, authentication),
