@@ -418,6 +418,24 @@ test('what cannot be restored is refused with the field that says so, and what c
   );
 });
 
+test('data of a secret comes back and is not shown, and no client can say that a restore wrote what it did not', async () => {
+  const keys = inCore('default', 'secrets');
+  const made = await write('POST', keys, { metadata: { name: 'key' }, data: { k: 'Zmlyc3Q=' } });
+  const as = { 'user-agent': 'curl/8 restore/1' };
+  const changed = { metadata: { name: 'key' }, data: { k: 'c2Vjb25k' } };
+  const { json } = await cluster.request('PUT', `${keys}/key?fieldManager=restore`, changed, as);
+  const revision = `/apis/history.cluster.io/v1alpha1/revisions/${versionOf(json)}`;
+  const { json: told } = await cluster.request('GET', revision);
+  expect(told).toMatchObject({ manager: 'restore', userAgent: 'curl/8' });
+  expect(told.restored).toBeUndefined();
+
+  const wish = { object: object('secrets', 'key'), to: versionOf(made) };
+  const [foreseen] = await restore(wish, '?dryRun=All');
+  expect(foreseen?.changes).toEqual([{ path: 'data.k', hidden: true }]);
+  await restore(wish);
+  expect((await cluster.request('GET', `${keys}/key`)).json.data).toEqual({ k: 'Zmlyc3Q=' });
+});
+
 test('another object of the name is told apart; one that is being deleted is not touched; what it owned then is its own again', async () => {
   const made = await write('POST', MAPS, { metadata: { name: 'twice' }, data: { k: 'first' } });
   const child = { metadata: { name: 'child', ownerReferences: [{ ...ownedBy(made) }] }, data: {} };
