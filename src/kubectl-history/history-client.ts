@@ -1,5 +1,14 @@
 import type { JsonValue } from '../api/object-meta.ts';
-import type { Blame, Explanation, Restore, RestoreSpec, Revision, RevisionList } from './history-types.ts';
+import type {
+  Blame,
+  Explanation,
+  Restore,
+  RestoreSpec,
+  Revision,
+  RevisionList,
+  Timeline,
+  TimelineEntry,
+} from './history-types.ts';
 import { readJson } from './json.ts';
 import { isNoSuchPath, type Kubectl, ServerError } from './kubectl.ts';
 import { CommandError } from './usage-error.ts';
@@ -37,6 +46,11 @@ export interface HistoryClient {
   revision(number: string): Promise<Revision>;
   /** @throws CommandError */
   why(number: string): Promise<Explanation>;
+  /** What happened to an object and to what it owns, or in a namespace (`namespace:shop`); oldest first. @throws CommandError */
+  timeline(
+    reference: string,
+    query: Pick<RevisionsQuery, 'since' | 'until'>,
+  ): Promise<readonly TimelineEntry[]>;
   /** @throws CommandError */
   blame(reference: string, asOf: string | undefined): Promise<Blame>;
   /** @throws CommandError */
@@ -76,6 +90,16 @@ export function createHistoryClient(kubectl: Kubectl, server: string): HistoryCl
     },
     revision: (number) => read(`${ROOT}/revisions/${number}`),
     why: (number) => read(`${ROOT}/revisions/${number}/why`),
+    async timeline(reference, { since, until }) {
+      const entries: TimelineEntry[] = [];
+      for (let token: string | undefined; token !== ''; ) {
+        const query = toQuery({ since, until }, { limit: String(PAGE), continue: token });
+        const page: Timeline = await read(`${ROOT}/timelines/${encodeURIComponent(reference)}?${query}`);
+        entries.push(...(page.entries ?? []));
+        token = page.continue ?? '';
+      }
+      return entries;
+    },
     blame: (reference, asOf) => read(`${ROOT}/blames/${encodeURIComponent(reference)}${asOfQuery(asOf)}`),
     async restore(spec, isDryRun) {
       const body = {

@@ -128,6 +128,32 @@ const explanation = {
   ],
 };
 
+const timeline = {
+  kind: 'Timeline',
+  entries: [
+    link(badImage, {}),
+    {
+      ...{ revision: '4717', at: '2026-11-22T14:08:02Z', verb: 'create', object: replicaSet, changes: [] },
+      ...{ user: `${CONTROLLER}deployment-controller`, manager: 'kube-controller-manager', cause: '4712' },
+    },
+    {
+      ...{
+        revision: '4724',
+        at: '2026-11-22T14:09:30Z',
+        verb: 'update',
+        object: pod,
+        user: 'system:node:n1',
+      },
+      event: {
+        type: 'Warning',
+        reason: 'BackOff',
+        message: 'Back-off pulling\nimage "nginx:9.99"',
+        count: 5,
+      },
+    },
+  ],
+};
+
 const blamed = (path: string, value: unknown, by?: typeof created) => ({
   ...{ path, value },
   ...(by && { revision: by.metadata.name, at: by.at, user: by.user, manager: by.manager }),
@@ -192,6 +218,7 @@ export const ANSWERS: Record<string, FakeAnswer> = {
   [`${HISTORY}/revisions/4712`]: { body: badImage },
   [`${HISTORY}/revisions/4709`]: { body: settingsDeleted },
   [`${HISTORY}/revisions/4719/why`]: { body: explanation },
+  [`${HISTORY}/timelines/deployments.apps:shop:web?limit=500`]: { body: timeline },
   [`${HISTORY}/blames/deployments.apps:shop:web`]: { body: blame },
   [`${OBJECT}`]: stateOf('nginx:9.99', 3, '4713'),
   [`${OBJECT}?asOf=4712`]: stateOf('nginx:9.99', 3, '4712'),

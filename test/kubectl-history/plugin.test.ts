@@ -76,6 +76,8 @@ test.each([
   ['log -A=maybe', '-A: "maybe" is neither true nor false'],
   ['log -o table', '-o: log knows no "table"; it takes json, yaml, wide, name'],
   ['log -f --until 1h', '--until and --follow'],
+  ['log deploy/web --related -f', '--related takes no --follow'],
+  ['log deploy --related', '--related needs one object, or a namespace'],
   ['log deploy/web deploy/api', 'one object at a time: "deploy/api" is too many'],
   ['blame', 'blame needs an object: kubectl history blame deploy/web'],
   ['blame deploy', 'blame needs the name of one of the deployments'],
