@@ -32,6 +32,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   'verbs/client': 9,
   verbs: 10,
   pages: 9,
+  console: 0,
   resources: 10,
   'custom-resources': 10,
   aggregation: 10,
@@ -73,7 +74,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
   .sort();
 
 function folderOf(file: string): string {

@@ -4,6 +4,7 @@ import { equal } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
 import type { Steps } from '../util/concurrency.ts';
 import { hasParts, keysOf, partsOf, rootOf, type Typed } from './paths.ts';
+import { Turn } from './turn.ts';
 
 /** One field that differs between two states of an object. Undefined: it is not there. The path '' is the whole object. */
 export interface FieldChange {
@@ -20,9 +21,6 @@ export interface Changes {
 
 /** Of one revision. An update of more fields is the exception, and who wants all of them has the two states. */
 export const MAX_CHANGES = 1000;
-
-/** How long work may hold the event loop at a time. */
-const TURN_MS = 10;
 
 interface Pair {
   readonly path: string;
@@ -47,11 +45,11 @@ export function* changesBetween(
     if (turn.isOver()) yield;
     const { path, was, becomes } = pair;
     if (was !== undefined && becomes !== undefined) {
-      if (equal(was.value, becomes.value)) continue;
       if (areAlike(was.value, becomes.value)) {
-        for (const part of pairsOf(path, was, becomes).reverse()) left.push(part);
+        yield* addParts(left, pair, turn);
         continue;
       }
+      if (equal(was.value, becomes.value)) continue;
     } else if (was === becomes) continue;
     if (changes.length === most) return { changes, isTruncated: true };
     changes.push({ path, old: was?.value, new: becomes?.value });
@@ -63,21 +61,34 @@ export function* changesBetween(
 const areAlike = (was: JsonValue, becomes: JsonValue): boolean =>
   Array.isArray(was) === Array.isArray(becomes) && hasParts(was) && hasParts(becomes);
 
-function pairsOf(path: string, was: Typed, becomes: Typed): Pair[] {
-  const keys = listKeys(was, becomes);
-  const before = partsOf(path, was, keys);
-  const after = partsOf(path, becomes, keys);
-  const pairs: Pair[] = [];
-  for (const [at, part] of before) pairs.push({ path: at, was: part, becomes: after.get(at) });
+/** Adds the parts of two values that are alike to what is left to compare, the first of them last. */
+function* addParts(left: Pair[], { path, was, becomes }: Pair, turn: Turn): Steps<void> {
+  if (was === undefined || becomes === undefined) return;
+  if (Array.isArray(was.value) && (yield* areSameLists(was.value, becomes.value, turn))) return;
+  const keys = yield* listKeys([was, becomes], turn);
+  const before = yield* partsOf(path, was, keys, turn);
+  const after = yield* partsOf(path, becomes, keys, turn);
+  const parts: Pair[] = [];
+  for (const [at, part] of before) parts.push({ path: at, was: part, becomes: after.get(at) });
   for (const [at, part] of after)
-    if (!before.has(at)) pairs.push({ path: at, was: undefined, becomes: part });
-  return pairs;
+    if (!before.has(at)) parts.push({ path: at, was: undefined, becomes: part });
+  for (let at = parts.length - 1; at >= 0; at -= 1) left.push(parts[at] as Pair);
 }
 
-const listKeys = (...states: readonly Typed[]): readonly string[] | undefined => {
+/** Looked at first, because to find out what tells the elements apart takes longer. */
+function* areSameLists(was: readonly JsonValue[], becomes: JsonValue, turn: Turn): Steps<boolean> {
+  if (!Array.isArray(becomes) || was.length !== becomes.length) return false;
+  for (const [at, element] of was.entries()) {
+    if (turn.isOver()) yield;
+    if (!equal(element, becomes[at])) return false;
+  }
+  return true;
+}
+
+function* listKeys(states: readonly Typed[], turn: Turn): Steps<readonly string[] | undefined> {
   const lists = states.flatMap(({ value }) => (Array.isArray(value) ? [value.filter(isObject)] : []));
-  return lists.length === 0 ? undefined : keysOf(lists, states[0]?.keys);
-};
+  return lists.length === 0 ? undefined : yield* keysOf(lists, states[0]?.keys, turn);
+}
 
 /** A field without parts. */
 export interface Leaf {
@@ -96,9 +107,10 @@ export function* leavesOf(object: JsonObject, schema?: ValueSchema): Steps<Leaf[
     if (turn.isOver()) yield;
     const { path, part } = next;
     if (!hasParts(part.value)) leaves.push({ path, value: part.value });
-    else
-      for (const [at, below] of [...partsOf(path, part, listKeys(part))].reverse())
-        left.push({ path: at, part: below });
+    else {
+      const parts = [...(yield* partsOf(path, part, yield* listKeys([part], turn), turn))];
+      for (const [at, below] of parts.reverse()) left.push({ path: at, part: below });
+    }
   }
   return leaves;
 }
@@ -113,17 +125,4 @@ export function withoutBookkeeping(object: JsonObject): JsonObject {
   if (metadata.managedFields === undefined && metadata.resourceVersion === undefined) return object;
   const { managedFields: _, resourceVersion: __, ...kept } = metadata;
   return { ...object, metadata: kept };
-}
-
-/** Says when it is time for others to have their turn: the work must yield then. */
-class Turn {
-  #steps = 0;
-  #endsMs = performance.now() + TURN_MS;
-
-  isOver(): boolean {
-    this.#steps += 1;
-    if (this.#steps % 64 !== 0 || performance.now() < this.#endsMs) return false;
-    this.#endsMs = performance.now() + 2 * TURN_MS;
-    return true;
-  }
 }

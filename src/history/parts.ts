@@ -2,8 +2,9 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupResource } from '../api/names.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { History } from '../storage/history.ts';
+import type { History, LoggedRevision } from '../storage/history.ts';
 import type { LogProgress } from '../storage/log-progress.ts';
+import type { Revision } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
 
 /** What history is told from. */
@@ -18,6 +19,8 @@ export interface HistoryParts {
   readonly types: TypeLibrary;
   readonly authorizer: Authorizer;
   readonly now: () => Date;
+  /** Which of these rows answer which, as far as that is told by the rows themselves. */
+  readonly causesAmong: (rows: readonly LoggedRevision[]) => Promise<ReadonlyMap<Revision, Revision>>;
 }
 
 export const HISTORY_API = 'history.cluster.io/v1alpha1';

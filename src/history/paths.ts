@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import { isObject } from '../object/json-values.ts';
+import type { Steps } from '../util/concurrency.ts';
+import { Turn } from './turn.ts';
 
 /**
  * Where a field is, as text, and into which parts a value falls. The functions of SQL say the same of an object (migrations/0055),
@@ -70,17 +72,24 @@ function isEmpty(object: JsonObject): boolean {
 }
 
 /** The fields that all elements have, and no two of one list with the same values; those of the schema first. Undefined: none. */
-export function keysOf(
+export function* keysOf(
   lists: readonly (readonly JsonObject[])[],
   known: readonly string[] | undefined,
-): readonly string[] | undefined {
+  turn = new Turn(),
+): Steps<readonly string[] | undefined> {
   const candidates = known === undefined ? USUAL_KEYS : [known, ...USUAL_KEYS];
-  return candidates.find((fields) => lists.every((list) => tellApart(list, fields)));
+  for (const fields of candidates) {
+    let isKey = true;
+    for (const list of lists) isKey &&= yield* tellApart(list, fields, turn);
+    if (isKey) return fields;
+  }
+  return undefined;
 }
 
-function tellApart(list: readonly JsonObject[], fields: readonly string[]): boolean {
+function* tellApart(list: readonly JsonObject[], fields: readonly string[], turn: Turn): Steps<boolean> {
   const seen = new Set<string>();
   for (const element of list) {
+    if (turn.isOver()) yield;
     if (!fields.every((field) => Object.hasOwn(element, field) && isPlain(element[field]))) return false;
     seen.add(keyText(element, fields));
   }
@@ -101,21 +110,24 @@ const toText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
 /** The parts of a value with their paths, in its order. `keys`: of a list ({@link keysOf}). */
-export function partsOf(
+export function* partsOf(
   parent: string,
   { value, schema }: Typed,
   keys: readonly string[] | undefined,
-): Map<string, Typed> {
+  turn = new Turn(),
+): Steps<Map<string, Typed>> {
   const parts = new Map<string, Typed>();
   if (Array.isArray(value)) {
     const items = schema?.kind === 'list' ? schema.items : undefined;
     for (const [place, element] of value.entries()) {
+      if (turn.isOver()) yield;
       const text = keys === undefined || !isObject(element) ? '' : keyText(element, keys);
       const path = `${parent}[${text === '' ? place : text}]`;
       parts.set(path, { value: element, schema: items, keys: undefined });
     }
   } else if (isObject(value)) {
     for (const name in value) {
+      if (turn.isOver()) yield;
       const part = value[name];
       if (part !== undefined) parts.set(fieldPath(parent, name), typedField(part, name, schema));
     }

@@ -116,7 +116,7 @@ const SECRET_PATHS = [
 
 export const isSecretPath = (path: string): boolean => SECRET_PATHS.some((secret) => isWithin(path, secret));
 
-function toShown({ path, old, new: value }: FieldChange, secrecy: Secrecy): Change {
+export function toShown({ path, old, new: value }: FieldChange, secrecy: Secrecy): Change {
   if (secrecy === 'none') return { path, ...valuesOf({ old, new: value }) };
   if (secrecy === 'all' || isSecretPath(path)) return { path, hidden: true };
   const shown = { old: withoutSecrets(path, old), new: withoutSecrets(path, value) };

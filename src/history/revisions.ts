@@ -2,6 +2,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { badRequest, forbidden, methodNotAllowed } from '../api/status.ts';
 import type { Revision as RevisionObject } from '../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
+import { restoredBy } from '../request/restored.ts';
 import { DeliveredEvents } from '../storage/delivered-events.ts';
 import { StorageError } from '../storage/errors.ts';
 import { type History, type LoggedRevision, type LogQuery, MAX_LOG_ROWS } from '../storage/history.ts';
@@ -153,6 +154,7 @@ export class Revisions implements Store {
     const { object, changes, isTruncated, isUnknown, generation } = await this.#teller.tell(row, rights);
     const { attribution } = row;
     const { username: user, fieldManager: manager, userAgent, sourceAddress, requestId } = attribution;
+    const restored = restoredBy(attribution);
     const told: RevisionObject = {
       kind: 'Revision',
       apiVersion: HISTORY_API,
@@ -167,6 +169,7 @@ export class Revisions implements Store {
       ...(changes.length === 0 ? {} : { changes: [...changes] }),
       ...(isTruncated ? { changesTruncated: true } : {}),
       ...(isUnknown ? { changesUnknown: true } : {}),
+      ...(restored === undefined ? {} : { restored }),
     };
     return toEntry(told as ApiObject, row.revision, fieldsOf(row));
   }

@@ -12,7 +12,7 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
 import { type History, type LoggedRevision, type LogQuery, MAX_LOG_ROWS } from '../storage/history.ts';
 import type { ObjectKey } from '../storage/key.ts';
-import { parseRevision, type Revision } from '../storage/revision.ts';
+import { parseRevision, type Revision, toRevision } from '../storage/revision.ts';
 import type { Entry, ListPage, Store } from '../storage/store.ts';
 import { Pace } from '../util/concurrency.ts';
 import { refuseAsOf } from '../verbs/as-of.ts';
@@ -98,6 +98,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
 
   async #read({ history, rights, limit, range, which, isOurs }: Reading): Promise<TimelinePage> {
     const entries: TimelineEntry[] = [];
+    const told: LoggedRevision[] = [];
     const pace = new Pace(1);
     let { after } = range;
     let sizeBytes = 0;
@@ -114,13 +115,15 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
         if (!isOurs(row) || (isEvent(row.key) && row.verb === 'delete')) continue;
         if (!(await rights.mayRead(row.key))) continue;
         entries.push(await this.#toEntry(row, rights));
+        if (!isEvent(row.key)) told.push(row);
         sizeBytes += row.json.length;
       }
       looked += Math.max(page.rows.length, 1);
       after = page.next;
       if (after === undefined || entries.length >= limit || sizeBytes >= PAGE_BYTES) break;
     }
-    return { entries, next: after, revision: range.upTo };
+    const causes = await this.#parts.causesAmong(told);
+    return { entries: entries.map((entry) => withCause(entry, causes)), next: after, revision: range.upTo };
   }
 
   async #toEntry(row: LoggedRevision, rights: Rights): Promise<TimelineEntry> {
@@ -154,6 +157,11 @@ interface TimelinePage {
   readonly entries: TimelineEntry[];
   readonly next: Revision | undefined;
   readonly revision: Revision;
+}
+
+function withCause(entry: TimelineEntry, causes: ReadonlyMap<Revision, Revision>): TimelineEntry {
+  const cause = causes.get(toRevision(entry.revision ?? ''));
+  return cause === undefined ? entry : { ...entry, cause: String(cause) };
 }
 
 const isOfFamily = ({ key, uid }: LoggedRevision, { root, uids, events }: Family): boolean =>

@@ -7,6 +7,7 @@ import type { HistoryParts } from './parts.ts';
 import { Revisions } from './revisions.ts';
 import { Timelines } from './timelines.ts';
 
+type Explain = (request: AuthorizedResourceRequest) => Pick<Store, 'get' | 'list'>;
 type Tell = (request: AuthorizedResourceRequest, subresource: string) => Store;
 
 /** Nothing else is asked of what can only be read by its name. */
@@ -25,10 +26,14 @@ const byName = (store: Pick<Store, 'get' | 'list'>): Store => ({
   list: (...asked) => store.list(...asked),
 });
 
-/** The resources of history.cluster.io that are read. */
-export function createHistory(parts: HistoryParts): ToldResources {
+/** The resources of history.cluster.io that are read. `why`: revisions/why, for one client. */
+export function createHistory(parts: HistoryParts, why: Explain): ToldResources {
   return new Map<string, Tell>([
-    ['history.cluster.io/revisions', (request) => new Revisions(parts, request)],
+    [
+      'history.cluster.io/revisions',
+      (request, subresource) =>
+        subresource === 'why' ? byName(why(request)) : new Revisions(parts, request),
+    ],
     ['history.cluster.io/blames', (request) => byName(new Blames(parts, request))],
     ['history.cluster.io/timelines', (request) => byName(new Timelines(parts, request))],
   ]);

@@ -10,6 +10,7 @@ import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
 import type { BackendTransport } from '../request/backend.ts';
+import { writingAgent } from '../request/restored.ts';
 import type { History } from '../storage/history.ts';
 import { ObjectReader } from '../storage/object-reader.ts';
 import type { Store } from '../storage/store.ts';
@@ -70,7 +71,7 @@ export function toWriteCall(
       user: request.user,
       attribution: {
         username: request.user.username,
-        userAgent: request.userAgent,
+        userAgent: writingAgent(request.userAgent, fieldManager),
         sourceAddress: request.sourceAddress,
         requestId: request.id,
         fieldManager,

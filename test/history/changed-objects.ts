@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { FieldChange } from '../../src/history/changes.ts';
 import { hasParts, isWithin, keysOf, partsOf, rootOf } from '../../src/history/paths.ts';
 import { isObject } from '../../src/object/json-values.ts';
+import { atOnce } from '../../src/util/concurrency.ts';
 
 /** Objects as people write them, with what is hard about them: odd names, lists with and without keys, values of another type. */
 
@@ -72,9 +73,10 @@ export function applied(
   const whole = changes.find((change) => change.path === path);
   if (whole !== undefined) return whole.new;
   if (!hasParts(before) || !hasParts(after)) return before;
-  const keys = Array.isArray(before) && Array.isArray(after) ? keysOf([before, after], undefined) : undefined;
-  const was = partsOf(path, rootOf(before, undefined), keys);
-  const becomes = partsOf(path, rootOf(after, undefined), keys);
+  const keys =
+    Array.isArray(before) && Array.isArray(after) ? atOnce(keysOf([before, after], undefined)) : undefined;
+  const was = atOnce(partsOf(path, rootOf(before, undefined), keys));
+  const becomes = atOnce(partsOf(path, rootOf(after, undefined), keys));
   const made = new Map(
     [...was].map(([at, { value: old }]) => [at, applied(old, becomes.get(at)?.value, changes, at)]),
   );

@@ -63,6 +63,8 @@ export type Explanation = {
   root?: string;
   /** Why it goes no further back, in words. Absent where it began with what a person or a client did of its own. */
   unknown?: string;
+  /** What else belongs to the act with which it began: revisions of the same request, and of the same client within seconds. They are no causes. */
+  siblings?: ExplanationLink[];
 };
 
 /** One revision of an explanation. */
