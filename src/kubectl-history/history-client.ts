@@ -11,6 +11,7 @@ import type {
 } from './history-types.ts';
 import { readJson } from './json.ts';
 import { isNoSuchPath, type Kubectl, ServerError } from './kubectl.ts';
+import type { Resources } from './resources.ts';
 import { CommandError } from './usage-error.ts';
 
 /** Reads and restores through the server's group history.cluster.io. */
@@ -60,7 +61,16 @@ export interface HistoryClient {
   watch(query: RevisionsQuery, resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent>;
 }
 
-export function createHistoryClient(kubectl: Kubectl, server: string): HistoryClient {
+/** The resource that only servers with history have. */
+const REVISIONS = 'revisions.history.cluster.io';
+
+export interface HistoryClientOptions {
+  readonly kubectl: Kubectl;
+  readonly server: string;
+  readonly resources: Resources;
+}
+
+export function createHistoryClient({ kubectl, server, resources }: HistoryClientOptions): HistoryClient {
   const read = async <T>(path: string): Promise<T> => {
     try {
       return readJson(await kubectl.get(path));
@@ -115,6 +125,8 @@ export function createHistoryClient(kubectl: Kubectl, server: string): HistoryCl
       }
     },
     async object(path, asOf) {
+      // Another server would take no notice of asOf, and answer what is there now.
+      if (asOf !== undefined && !(await resources.has(REVISIONS))) throw noHistory(server);
       try {
         return readJson(await kubectl.get(`${path}${asOfQuery(asOf)}`));
       } catch (error) {

@@ -132,6 +132,20 @@ test('a server without history, and one that is not there, are said in words', a
   });
 });
 
+test('another server, which would answer what is there now, is not asked what was there', async () => {
+  cluster.answers['api-resources --output=wide'] = {
+    body: 'NAME          SHORTNAMES   APIVERSION   NAMESPACED   KIND         VERBS\ndeployments   deploy       apps/v1      true         Deployment   get\n',
+  };
+  const elsewhere = { env: { XDG_CACHE_HOME: '/dev/null' } };
+  for (const line of ['show deploy/web --at 4711', 'diff deploy/web --from 4711']) {
+    expect(await run(line, elsewhere)).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining('keeps no history'),
+    });
+  }
+  expect((await run('show deploy/web', elsewhere)).code).toBe(0);
+});
+
 test('log follows: the last ten first, then what comes, over the end of a watch, until Ctrl-C', async () => {
   const watch = (from: string): string =>
     `${HISTORY}/revisions?fieldSelector=${WEB}&watch=true&allowWatchBookmarks=true&resourceVersion=${from}`;
