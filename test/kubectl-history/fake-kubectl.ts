@@ -40,6 +40,8 @@ export interface RunOptions {
   readonly typed?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Whoever read the output has gone, as `head` does. */
+  readonly isBroken?: boolean;
   readonly onOutput?: (all: string) => void;
 }
 
@@ -137,6 +139,12 @@ export function createFakeCluster(): FakeCluster {
   return cluster;
 }
 
+class BrokenPipe extends PassThrough {
+  override _transform(_chunk: Buffer, _encoding: BufferEncoding, done: (error: Error) => void): void {
+    done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+  }
+}
+
 function readCalls(file: string): Call[] {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   return text
@@ -151,9 +159,10 @@ function readCalls(file: string): Call[] {
 async function runIn(
   folder: string,
   args: readonly string[],
-  { columns, typed, env = {}, signal = new AbortController().signal, onOutput }: RunOptions,
+  { columns, typed, env = {}, signal = new AbortController().signal, isBroken, onOutput }: RunOptions,
 ): Promise<Omit<Outcome, 'calls'>> {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const [stdin, stderr] = [new PassThrough(), new PassThrough()];
+  const stdout = isBroken === true ? new BrokenPipe() : new PassThrough();
   const [said, complained] = [collect(stdout, onOutput), collect(stderr)];
   const isTTY = columns !== undefined;
   if (typed !== undefined) stdin.write(`${typed}\n`);

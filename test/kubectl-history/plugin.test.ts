@@ -205,6 +205,20 @@ test('log reads page by page, and no further than its limit', async () => {
   }
 });
 
+test('whoever stops reading is not told of it, and no more is asked of the server', async () => {
+  const of = (query: string): string => `${HISTORY}/revisions?fieldSelector=${WEB}&limit=500${query}`;
+  const page = (token: string): object => ({ metadata: { continue: token }, items: [status] });
+  cluster.answers = Object.fromEntries(
+    ['', '&continue=1', '&continue=2', '&continue=3'].map((query, at) => [
+      of(query),
+      { body: page(String(at + 1)) },
+    ]),
+  );
+  const { code, stderr, calls } = await run('log deploy/web', { isBroken: true });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(calls.filter(({ args }) => args.includes('--raw')).length).toBeLessThan(4);
+});
+
 test('undo asks, and changes nothing without a yes', async () => {
   const no = await run('undo deploy/web', { typed: 'n' });
   expect(no).toMatchObject({
