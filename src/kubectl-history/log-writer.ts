@@ -120,7 +120,7 @@ const causeLine = ({ cause }: Logged, paint: Paint): string =>
   cause ? paint('dim', `    because of revision ${toShown(cause)}\n`) : '';
 
 const restoredLine = ({ restored }: Revision): string =>
-  restored ? `    restored to ${toShown(restored)}\n` : '';
+  restored ? `    restored to ${/^\d+$/.test(restored) ? 'revision ' : ''}${toShown(restored)}\n` : '';
 
 function wideLines(
   { sourceAddress, userAgent, requestID, generation, object }: Revision,

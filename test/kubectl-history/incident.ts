@@ -97,6 +97,12 @@ const secretDeleted = {
 };
 const secretCreated = { ...secretDeleted, ...named('4711'), verb: 'create', user: 'bob' };
 
+const podDeleted = {
+  ...settingsDeleted,
+  ...named('4715'),
+  ...{ object: pod, user: `${CONTROLLER}replicaset-controller`, manager: 'kube-controller-manager' },
+};
+
 const list = (...items: unknown[]): FakeAnswer => ({
   body: { kind: 'RevisionList', metadata: { resourceVersion: '4720' }, items },
 });
@@ -203,6 +209,7 @@ export const ANSWERS: Record<string, FakeAnswer> = {
   [`${HISTORY}/revisions?since=2026-11-22T13:05:00.000Z&limit=500`]: list(status, badImage, settingsDeleted),
   [`${HISTORY}/revisions?fieldSelector=object.namespace=shop&limit=500`]: list(badImage, settingsChanged),
   [`${HISTORY}/revisions?fieldSelector=object.namespace=shop,verb=delete&limit=500`]: list(
+    podDeleted,
     secretDeleted,
     settingsDeleted,
   ),
@@ -218,6 +225,7 @@ export const ANSWERS: Record<string, FakeAnswer> = {
   [`${HISTORY}/revisions/4712`]: { body: badImage },
   [`${HISTORY}/revisions/4709`]: { body: settingsDeleted },
   [`${HISTORY}/revisions/4719/why`]: { body: explanation },
+  [`${HISTORY}/revisions/4715/why`]: { body: explanation },
   [`${HISTORY}/timelines/deployments.apps:shop:web?limit=500`]: { body: timeline },
   [`${HISTORY}/blames/deployments.apps:shop:web`]: { body: blame },
   [`${OBJECT}`]: stateOf('nginx:9.99', 3, '4713'),

@@ -266,8 +266,19 @@ test('who', async () => {
 test('deleted leaves out what is there again', async () => {
   expect(await printed('deleted')).toMatchInlineSnapshot(`
     "
-    OBJECT               DELETED   REVISION   BY
-    configmap/settings   60m       4709       alice
+    OBJECT                DELETED   REVISION   BY
+    pod/web-7d4b9-x2x7k   60m       4715       system:serviceaccount:kube-system:replicaset-controller
+    configmap/settings    60m       4709       alice
+    "
+  `);
+});
+
+test('deleted -o wide tells for whom a controller did it', async () => {
+  expect(await printed('deleted -o wide')).toMatchInlineSnapshot(`
+    "
+    OBJECT                DELETED   REVISION   UID    MANAGER                   ADDRESS   BY                                                        BECAUSE
+    pod/web-7d4b9-x2x7k   60m       4715       8b3f   kube-controller-manager             system:serviceaccount:kube-system:replicaset-controller   alice updated deployment.apps/web in shop via kubectl-edit
+    configmap/settings    60m       4709       9c40   kubectl-delete                      alice
     "
   `);
 });
