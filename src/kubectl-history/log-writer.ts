@@ -1,4 +1,4 @@
-import { type ChangesLayout, toChanges } from './changes.ts';
+import { type ChangesLayout, tellingChanges, toChanges } from './changes.ts';
 import { type Column, toColumns } from './columns.ts';
 import { isDocument, toDocument } from './formats.ts';
 import type { Revision, TimelineEntry } from './history-types.ts';
@@ -164,9 +164,10 @@ function oneLineColumns({ isWide, isShort, now, scope }: OneLineOptions): Column
 }
 
 /** On a terminal a path has no room: its last part has to do. */
-function changedPaths({ changes, changesTruncated, event }: Logged, isShort: boolean): string {
+function changedPaths(logged: Logged, isShort: boolean): string {
+  const { changesTruncated, event } = logged;
   if (event !== undefined) return event.message ?? '';
-  const paths = (changes ?? []).map(({ path = '' }) => path).filter((path) => path !== '');
+  const paths = tellingChanges(logged).map(({ path = '' }) => path);
   const shown = isShort
     ? new Set(paths.map((path) => /[^.[]*(?:\[[^\]]*\])?$/.exec(path)?.[0] || path))
     : paths;

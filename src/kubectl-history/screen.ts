@@ -76,7 +76,6 @@ export class Screen {
     if (this.#isClosed) throw new NobodyReads();
     if (text === '' || this.#target.write(text)) return;
     await new Promise<void>((resolve) => this.#target.once('drain', resolve));
-    if (this.#isClosed) throw new NobodyReads();
   }
 
   /** Beside the output: warnings, hints, questions. */

@@ -24,6 +24,7 @@ export type FakeAnswer =
 export interface Call {
   readonly args: readonly string[];
   readonly input: string;
+  readonly pid: number;
 }
 
 export interface Outcome {
@@ -80,7 +81,7 @@ function commandFor(answer: FakeAnswer): string {
 const scriptFor = (folder: string, answers: Readonly<Record<string, FakeAnswer>>): string => `#!/bin/sh
 input=
 for word in "$@"; do if [ "$word" = create ]; then input=$(/bin/cat); fi; done
-call=$(printf '%s\\037' "$@" "$input")
+call=$(printf '%s\\037' "$@" "$input" "$$")
 printf '%s\\036' "$call" >> ${quoted(`${folder}/calls`)}
 fail() { printf '%s\\n' "$1" >&2; exit 1; }
 while [ "\${1#-}" != "$1" ]; do shift; done
@@ -152,7 +153,7 @@ function readCalls(file: string): Call[] {
     .slice(0, -1)
     .map((call): Call => {
       const parts = call.split('\u001f');
-      return { args: parts.slice(0, -2), input: parts.at(-2) ?? '' };
+      return { args: parts.slice(0, -3), input: parts.at(-3) ?? '', pid: Number(parts.at(-2)) };
     });
 }
 

@@ -47,6 +47,7 @@ export const badImage = {
     requestID: 'r-1',
   },
   changes: [
+    { path: 'metadata.generation', old: 2, new: 3 },
     { path: IMAGE, old: 'nginx:1.26', new: 'nginx:9.99' },
     { path: 'spec.replicas', old: 2, new: 3 },
     { path: 'metadata.labels.tier', new: 'gold' },

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createFakeCluster, type FakeCluster, type Outcome, type RunOptions } from './fake-kubectl.ts';
+import {
+  type Call,
+  createFakeCluster,
+  type FakeCluster,
+  type Outcome,
+  type RunOptions,
+} from './fake-kubectl.ts';
 import { ANSWERS, badImage, created, HISTORY, planned, status } from './incident.ts';
 
 let cluster: FakeCluster;
@@ -19,6 +25,14 @@ const run = (line: string, options?: RunOptions): Promise<Outcome> =>
     [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''),
     options,
   );
+
+function isRunning(call: Call | undefined): boolean {
+  try {
+    return process.kill(call?.pid ?? 0, 0);
+  } catch {
+    return false;
+  }
+}
 
 const WEB = 'object.resource=deployments.apps,object.namespace=shop,object.name=web';
 const restored = ({ calls }: Outcome): object[] =>
@@ -181,11 +195,11 @@ test('a watch whose beginning is gone ends with what the server says', async () 
     `${HISTORY}/revisions?fieldSelector=${WEB}&watch=true&allowWatchBookmarks=true&resourceVersion=4720`
   ] = {
     lines: [{ type: 'ERROR', object: gone }],
+    isOpen: true,
   };
-  expect(await run('log deploy/web -f')).toMatchObject({
-    code: 1,
-    stderr: 'error: too old resource version\n',
-  });
+  const { code, stderr, calls } = await run('log deploy/web -f');
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: too old resource version\n' });
+  await expect.poll(() => isRunning(calls.at(-1))).toBe(false);
 });
 
 test('log reads page by page, and no further than its limit', async () => {

@@ -108,9 +108,9 @@ interface DeletedColumns {
   readonly causes: ReadonlyMap<string, string>;
 }
 
-function columns({ now, scope: { namespace }, isWide, causes }: DeletedColumns): Column<Revision>[] {
+function columns({ now, scope: { namespace, named }, isWide, causes }: DeletedColumns): Column<Revision>[] {
   const all: (Column<Revision> | undefined)[] = [
-    namespace === undefined
+    namespace === undefined && named?.resource.isNamespaced !== false
       ? { heading: 'NAMESPACE', text: ({ object }) => object?.namespace ?? '' }
       : undefined,
     { heading: 'OBJECT', text: ({ object }) => toShortName(object ?? {}), style: () => 'bold', most: 60 },
