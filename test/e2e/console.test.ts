@@ -437,7 +437,7 @@ test('names and values with markup, scripts and turned-around text are shown as 
   await visit('#/object/configmaps/shop/hostile', async (page) => {
     await seen(page, HOSTILE);
     await seen(page, 'user\\u202etxt.exe');
-    await seen(page, /898,000 more characters/);
+    await seen(page, /899,000 more characters/);
     await page.getByRole('link', { name: 'Changes' }).last().click();
     await page.locator('.changes tbody tr:not(.gap)').first().click();
     await page.getByRole('complementary').waitFor();
