@@ -117,19 +117,22 @@ function BlameChoice({ by, isReading }: { by: BlameBy | undefined; isReading: bo
     ['age', 'By age'],
   ] as const;
   return (
-    <fieldset class="segments with-legend" aria-busy={isReading}>
-      <legend>Blame</legend>
-      {choices.map(([value, title]) => (
-        <button
-          key={title}
-          type="button"
-          aria-pressed={by === value}
-          onClick={() => change({ blame: value ?? '' }, { replace: true })}
-        >
-          {title}
-        </button>
-      ))}
-    </fieldset>
+    <div class="labelled">
+      <span aria-hidden="true">Blame</span>
+      <fieldset class="segments" aria-busy={isReading}>
+        <legend>Blame</legend>
+        {choices.map(([value, title]) => (
+          <button
+            key={title}
+            type="button"
+            aria-pressed={by === value}
+            onClick={() => change({ blame: value ?? '' }, { replace: true })}
+          >
+            {title}
+          </button>
+        ))}
+      </fieldset>
+    </div>
   );
 }
 
