@@ -11,6 +11,8 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'AllBeta',
   'AnonymousAuthConfigurableEndpoints',
   'AnyVolumeDataSource',
+  'AuthorizeNodeWithSelectors',
+  'AuthorizeWithSelectors',
   'CRDValidationRatcheting',
   'ClusterTrustBundleProjection',
   'CoordinatedLeaderElection',

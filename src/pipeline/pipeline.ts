@@ -24,6 +24,8 @@ interface PipelineOptions extends MeasureOptions, AuthenticateOptions {
   /** Undefined: no limit on concurrency. */
   readonly flowControl: FlowControl | undefined;
   readonly authorizer: Authorizer;
+  /** Whether authorizers are told what a request selects. */
+  readonly asksWithSelectors?: boolean;
   /** Undefined: nothing is recorded. */
   readonly auditor: Auditor | undefined;
   /** Discovery, OpenAPI, version. */
