@@ -18,11 +18,22 @@ type HealthEndpoint = (typeof ENDPOINTS)[number];
 
 type OnFailure = (name: string, error: unknown) => void;
 
+/** What is told of each result of a check, under the endpoint that was asked. */
+export interface HealthRecord {
+  note(check: string, endpoint: HealthEndpoint, isWell: boolean): void;
+}
+
 /** /healthz and its kin, with ?verbose, ?exclude= and a path for each check (Kubernetes: server/healthz). */
-export function createHealthPages(checks: readonly HealthCheck[], onFailure: OnFailure = () => {}): Hono {
+export function createHealthPages(
+  checks: readonly HealthCheck[],
+  onFailure: OnFailure = () => {},
+  record?: HealthRecord,
+): Hono {
   const pages = new Hono();
   for (const endpoint of ENDPOINTS) {
-    const all = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
+    const all = checks
+      .filter(({ endpoints }) => endpoints.includes(endpoint))
+      .map((check) => (record === undefined ? check : recorded(check, endpoint, record)));
     for (const path of [`/${endpoint}`, `/${endpoint}/`]) {
       pages.get(path, ({ req }) =>
         report(endpoint, all, {
@@ -36,6 +47,19 @@ export function createHealthPages(checks: readonly HealthCheck[], onFailure: OnF
   }
   return pages;
 }
+
+const recorded = (check: HealthCheck, endpoint: HealthEndpoint, record: HealthRecord): HealthCheck => ({
+  ...check,
+  check: async () => {
+    try {
+      await check.check();
+    } catch (error) {
+      record.note(check.name, endpoint, false);
+      throw error;
+    }
+    record.note(check.name, endpoint, true);
+  },
+});
 
 interface ReportOptions {
   readonly excluded: ReadonlySet<string>;

@@ -99,7 +99,7 @@ function restrictLabels(family: MetricFamily, allowed: MetricPolicy['allowedValu
 /** Prometheus' text format, version 0.0.4. */
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-function formatFamilies(families: readonly MetricFamily[]): string {
+export function formatFamilies(families: readonly MetricFamily[]): string {
   const lines: string[] = [];
   for (const { name, help, type, samples } of families) {
     if (samples.length === 0) continue;

@@ -6,6 +6,7 @@ import {
   createMetricPages,
   createProfilePages,
   createSnapshotPages,
+  HealthMetrics,
 } from '../diagnostics/pages.ts';
 import { HeapSampler } from '../diagnostics/profiles.ts';
 import { retryLater } from '../http/connections.ts';
@@ -24,7 +25,10 @@ import { VERSION } from '../version.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
 
-type FrontFlags = Pick<ServerOptions, 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'>;
+type FrontFlags = Pick<
+  ServerOptions,
+  'api' | 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'
+>;
 
 export interface FrontOptions {
   readonly options: FrontFlags;
@@ -52,6 +56,7 @@ export class Front {
   readonly #heap: HeapSampler;
   /** Shared by the port and the socket, because only one profile is recorded at a time. */
   readonly #debugPages: readonly Hono[];
+  readonly #slis: HealthMetrics | undefined;
   readonly #stop = new AbortController();
   #pipeline: Pipeline;
   #http: HttpServer | undefined;
@@ -72,6 +77,8 @@ export class Front {
     this.#checks = checks;
     this.metrics = new Metrics(observability.metrics);
     this.requestMetrics = new RequestMetrics(this.metrics);
+    const hasSlis = options.api.featureGates.isEnabled('ComponentSLIs');
+    this.#slis = hasSlis ? new HealthMetrics() : undefined;
     this.startup = new Startup(startupChecks(limits), serving.livezGraceMs);
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
@@ -88,6 +95,7 @@ export class Front {
   pages(cache: NamedChecks): Pages {
     const { profiling } = this.#options.serving;
     const pages = createPages().route('/', this.#health(cache)).route('/', createMetricPages(this.metrics));
+    if (this.#slis !== undefined) pages.route('/', this.#slis.pages());
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
   }
@@ -175,7 +183,7 @@ export class Front {
       ...cache.own,
       this.#shutdownCheck(),
     ];
-    return createHealthPages(inOrder, onFailure);
+    return createHealthPages(inOrder, onFailure, this.#slis);
   }
 
   /** Stands in for the cache's checks until the cache is loaded. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createHealthPages, type HealthCheck, Startup } from '../../src/diagnostics/health.ts';
+import { HealthMetrics } from '../../src/diagnostics/pages.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 
@@ -90,4 +91,20 @@ test('what is well but not as it should be is told to whoever lists the checks',
     '[+]tail ok: changes are polled\nreadyz check passed\n',
   );
   expect(await (await pages.request('/readyz/tail')).text()).toBe('ok');
+});
+
+test('the result of each check is counted under the endpoint that was asked', async () => {
+  const metrics = new HealthMetrics();
+  const pages = createHealthPages(CHECKS, () => {}, metrics).route('/', metrics.pages());
+  const [{ name = '' } = {}] = CHECKS.filter(({ endpoints }) => endpoints.includes('readyz'));
+  await pages.request('/readyz');
+  await pages.request('/readyz');
+  const text = await (await pages.request('/metrics/slis')).text();
+  expect(text).toMatch(new RegExp(`^kubernetes_healthcheck\\{name="${name}",type="readyz"\\} [01]$`, 'm'));
+  expect(text).toMatch(
+    new RegExp(
+      `^kubernetes_healthchecks_total\\{name="${name}",status="(success|error)",type="readyz"\\} 2$`,
+      'm',
+    ),
+  );
 });
