@@ -3,41 +3,26 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { Hono, type HonoRequest } from 'hono';
-import { Numbers } from '../observability/instruments.ts';
+import type { HealthMetrics } from '../observability/health-metrics.ts';
 import type { LogControl } from '../observability/logger.ts';
-import { EXPOSITION_TYPE, formatFamilies, type Metrics } from '../observability/metrics.ts';
+import { EXPOSITION_TYPE, type Metrics } from '../observability/metrics.ts';
 import { plainText } from '../pages/pages.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { pause } from '../util/pause.ts';
-import type { HealthRecord } from './health.ts';
 import type { HeapSampler } from './profiles.ts';
 
 /** /metrics. */
 export const createMetricPages = (metrics: Metrics): Hono =>
   new Hono().get('/metrics', async () => plainText(200, await metrics.text(), EXPOSITION_TYPE));
 
-/** /metrics/slis: what health checks found, for the indicators of service levels (Kubernetes: component-base, metrics/slis). */
-export class HealthMetrics implements HealthRecord {
-  readonly #results = new Numbers('gauge', {
-    name: 'kubernetes_healthcheck',
-    help: 'Result of the last health check: 1 for success',
-    labels: ['name', 'type'],
+/** /metrics/slis: GET, and DELETE where `canReset`. */
+export function createHealthMetricPages(metrics: HealthMetrics, canReset: boolean): Hono {
+  const pages = new Hono().get('/metrics/slis', () => plainText(200, metrics.text(), EXPOSITION_TYPE));
+  if (!canReset) return pages;
+  return pages.delete('/metrics/slis', () => {
+    metrics.reset();
+    return plainText(200, 'metrics reset\n');
   });
-  readonly #counts = new Numbers('counter', {
-    name: 'kubernetes_healthchecks_total',
-    help: 'Health checks by result',
-    labels: ['name', 'status', 'type'],
-  });
-
-  note(check: string, endpoint: string, isWell: boolean): void {
-    this.#results.at(check, endpoint).value = isWell ? 1 : 0;
-    this.#counts.at(check, isWell ? 'success' : 'error', endpoint).add();
-  }
-
-  pages(): Hono {
-    const text = (): string => formatFamilies([this.#results.collect(), this.#counts.collect()]);
-    return new Hono().get('/metrics/slis', () => plainText(200, text(), EXPOSITION_TYPE));
-  }
 }
 
 /** /debug/flags/v: PUT a number to set the verbosity of the log. */

@@ -15,42 +15,67 @@ import * as errors from './field-errors.ts';
  * util/validation/field). It also says which feature gates are on, for rules that depend on one.
  */
 export class FieldPath {
-  readonly #text: string;
+  /** Undefined: the object itself. */
+  readonly #parent: FieldPath | undefined;
+  /** As it follows the parent's path: `.replicas`, or a number for `[0]`. Joined for messages only: most paths are in none. */
+  readonly #step: string | number;
   readonly #found: FieldError[];
   /** Whether a feature gate is on. */
   readonly isOn: Gates;
 
-  private constructor(text: string, found: FieldError[], isOn: Gates) {
-    this.#text = text;
+  private constructor(
+    parent: FieldPath | undefined,
+    step: string | number,
+    found: FieldError[],
+    isOn: Gates,
+  ) {
+    this.#parent = parent;
+    this.#step = step;
     this.#found = found;
     this.isOn = isOn;
   }
 
   /** The object itself: its fields have paths without a dot before them. */
   static root(found: FieldError[] = [], isOn: Gates = defaultGates): FieldPath {
-    return new FieldPath('', found, isOn);
+    return new FieldPath(undefined, '', found, isOn);
   }
 
   /** `spec` → `spec.replicas` */
   field(name: string): FieldPath {
-    return new FieldPath(this.#text === '' ? name : `${this.#text}.${name}`, this.#found, this.isOn);
+    if (this.#parent !== undefined) return this.#below(`.${name}`);
+    return name === '' ? this : this.#below(name);
   }
 
   /** `ports` → `ports[0]`. For an entry of a map: `limits` → `limits[cpu]`. */
   item(key: number | string): FieldPath {
-    return new FieldPath(`${this.#text}[${key}]`, this.#found, this.isOn);
+    return this.#below(typeof key === 'number' ? key : `[${key}]`);
   }
 
   /** The items of a list, each with its own path. An absent list has none. */
   *each<T>(items: readonly T[] | null | undefined): Generator<[FieldPath, T, number]> {
     if (items === undefined || items === null) return;
-    for (const [at, item] of items.entries()) yield [this.item(at), item, at];
+    let at = 0;
+    for (const item of items) {
+      yield [this.item(at), item, at];
+      at += 1;
+    }
   }
 
   /** The entries of a map, each with its own path. */
   *entries<T>(map: Readonly<Record<string, T>> | null | undefined): Generator<[FieldPath, string, T]> {
     if (map === undefined || map === null) return;
     for (const [key, value] of Object.entries(map)) yield [this.item(key), key, value];
+  }
+
+  #below(step: string | number): FieldPath {
+    return new FieldPath(this, step, this.#found, this.isOn);
+  }
+
+  get #text(): string {
+    const steps: string[] = [];
+    for (let at: FieldPath | undefined = this; at !== undefined; at = at.#parent)
+      steps.push(typeof at.#step === 'number' ? `[${at.#step}]` : at.#step);
+    return steps.reverse().join('');
   }
 
   /** An absent or empty value that must be there. */

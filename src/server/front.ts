@@ -3,16 +3,17 @@ import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/hea
 import {
   Contention,
   createFlagPages,
+  createHealthMetricPages,
   createMetricPages,
   createProfilePages,
   createSnapshotPages,
-  HealthMetrics,
 } from '../diagnostics/pages.ts';
 import { HeapSampler } from '../diagnostics/profiles.ts';
 import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
+import { HealthMetrics } from '../observability/health-metrics.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
@@ -52,11 +53,11 @@ export class Front {
   readonly #options: FrontFlags;
   readonly #logger: LogControl;
   readonly #checks: NamedChecks;
+  readonly #healthMetrics: HealthMetrics;
   readonly #contention: Contention;
   readonly #heap: HeapSampler;
   /** Shared by the port and the socket, because only one profile is recorded at a time. */
   readonly #debugPages: readonly Hono[];
-  readonly #slis: HealthMetrics | undefined;
   readonly #stop = new AbortController();
   #pipeline: Pipeline;
   #http: HttpServer | undefined;
@@ -76,9 +77,8 @@ export class Front {
     this.#logger = logger;
     this.#checks = checks;
     this.metrics = new Metrics(observability.metrics);
+    this.#healthMetrics = new HealthMetrics(observability.metrics);
     this.requestMetrics = new RequestMetrics(this.metrics);
-    const hasSlis = options.api.featureGates.isEnabled('ComponentSLIs');
-    this.#slis = hasSlis ? new HealthMetrics() : undefined;
     this.startup = new Startup(startupChecks(limits), serving.livezGraceMs);
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
@@ -93,9 +93,11 @@ export class Front {
 
   /** Health, metrics, profiles: documents like others, which authorization guards. */
   pages(cache: NamedChecks): Pages {
-    const { profiling } = this.#options.serving;
+    const { serving, api } = this.#options;
+    const { profiling } = serving;
     const pages = createPages().route('/', this.#health(cache)).route('/', createMetricPages(this.metrics));
-    if (this.#slis !== undefined) pages.route('/', this.#slis.pages());
+    if (api.featureGates.isEnabled('ComponentSLIs'))
+      pages.route('/', createHealthMetricPages(this.#healthMetrics, profiling));
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
   }
@@ -183,7 +185,10 @@ export class Front {
       ...cache.own,
       this.#shutdownCheck(),
     ];
-    return createHealthPages(inOrder, onFailure, this.#slis);
+    return createHealthPages(inOrder, {
+      onFailure,
+      onResult: (name, endpoint, isWell) => this.#healthMetrics.observe(name, endpoint, isWell),
+    });
   }
 
   /** Stands in for the cache's checks until the cache is loaded. */
