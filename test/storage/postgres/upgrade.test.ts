@@ -160,6 +160,7 @@ test('a database is upgraded while servers of the version before write and read,
     'sealed_keys',
     'yaml_in_sql',
     'changes_in_sql',
+    'peers',
   ]);
   const last = await database.query<{ name: string; revision: string }>(
     'SELECT name, revision FROM objects LIMIT 2',
