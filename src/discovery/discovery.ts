@@ -80,7 +80,7 @@ function nothingBelow(): never {
   throw pathNotFound();
 }
 
-/** The core group as it is listed. */
+/** The core group as it is listed, where it is served. */
 const CORE = { group: '', dialect: 'k8s.io', name: '', versions: ['v1'], primary: true } as const;
 
 class Discovery {
@@ -144,7 +144,7 @@ class Discovery {
       const { registry, domains } = this.#options;
       const remote = this.#remote.all();
       const served = listGroups(allGroups(registry, remote), domains);
-      this.#listed = toListed(served, remote, this.#remote.withdrawn());
+      this.#listed = toListed(registry.versions(''), served, remote, this.#remote.withdrawn());
     }
     return this.#listed;
   }
@@ -154,16 +154,16 @@ class Discovery {
   }
 
   coreVersions(request: ApiRequest): Response {
-    const core = { name: 'core', groups: () => [CORE] };
-    return this.#aggregatedOr(request, core, () => toApiVersions(this.#options.serverAddress));
+    const { registry, serverAddress } = this.#options;
+    const versions = registry.versions('');
+    const core = { name: 'core', groups: () => (versions.length === 0 ? [] : [CORE]) };
+    return this.#aggregatedOr(request, core, () => toApiVersions(versions, serverAddress));
   }
 
   coreResources(request: ApiRequest): Response {
-    const { registry } = this.#options;
-    return this.#plain(
-      request,
-      toResourceList('v1', registry.resources('', 'v1'), { ...CORE, hashes: this.#hashes }),
-    );
+    const resources = this.#options.registry.resources('', 'v1');
+    if (resources.length === 0) throw pathNotFound();
+    return this.#plain(request, toResourceList('v1', resources, { ...CORE, hashes: this.#hashes }));
   }
 
   groups(request: ApiRequest): Response {
@@ -276,6 +276,7 @@ interface Listed {
 }
 
 function toListed(
+  coreVersions: readonly string[],
   groups: readonly ListedGroup[],
   remote: readonly RemoteApi[],
   withdrawn: ReadonlySet<string>,
@@ -284,9 +285,11 @@ function toListed(
   const named = groups.flatMap(({ group, dialect, name, versions }) =>
     versions.map((version) => ({ path: `apis/${name}/${version}`, group, version, dialect })),
   );
-  const core: DocumentKey = { path: 'api/v1', group: '', version: 'v1', dialect: 'k8s.io' };
+  const core = coreVersions.map(
+    (version): DocumentKey => ({ path: `api/${version}`, group: '', version, dialect: 'k8s.io' }),
+  );
   const isOther = ({ group, version }: DocumentKey): boolean => others.has(`${group}/${version}`);
-  const all = [core, ...named];
+  const all = [...core, ...named];
   return {
     groups: new Map(without(withdrawn, groups).map((group) => [group.name, group])),
     keys: new Map(all.filter((key) => !isOther(key)).map((key) => [key.path, key])),

@@ -38,10 +38,10 @@ export function listGroups(all: readonly ServedGroup[], dialects: readonly Diale
   return [...listed.values()];
 }
 
-export function toApiVersions(serverAddress: string): JsonObject {
+export function toApiVersions(versions: string[], serverAddress: string): JsonObject {
   return {
     kind: 'APIVersions',
-    versions: ['v1'],
+    versions,
     serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
   };
 }

@@ -12,7 +12,7 @@ export const serviceFlags = {
   nodePort: int('cluster-service-node-port', {
     default: 0,
     meaning: 'if non-zero the API service is of type NodePort using this port; if zero, ClusterIP',
-    check: nodePort,
+    check: portOfNodes,
   }),
   clusterIpRanges: text('service-cluster-ip-range', {
     default: '',
@@ -32,7 +32,14 @@ export type ClusterServiceOptions = ReturnType<typeof readClusterServices>;
 
 /** @throws UsageError */
 export function readClusterServices(line: CommandLine) {
-  return Object.freeze(line.valuesOf(serviceFlags));
+  const services = line.valuesOf(serviceFlags);
+  const { nodePort, nodePortRange } = services;
+  const isInRange = nodePort >= nodePortRange.first && nodePort <= nodePortRange.last;
+  if (nodePort !== 0 && !isInRange) {
+    const range = `${serviceFlags.nodePortRange.shown}, ${nodePortRange.first}-${nodePortRange.last}`;
+    throw new UsageError(`${serviceFlags.nodePort.shown}: ${nodePort} must be in ${range}`);
+  }
+  return Object.freeze(services);
 }
 
 /** Kubernetes' default. */
@@ -50,7 +57,7 @@ function reconciler(type: string, flag: string): 'lease' | 'none' {
 }
 
 /** 0: the API service is of type ClusterIP. */
-function nodePort(given: number, flag: string): number {
+function portOfNodes(given: number, flag: string): number {
   const port = notNegative(given, flag);
   if (port > LAST_PORT) throw new UsageError(`${flag}: ${port} must be at most ${LAST_PORT}`);
   return port;

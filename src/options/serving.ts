@@ -41,7 +41,7 @@ export const listenerFlags = {
   http2MaxStreams: int('http2-max-streams-per-connection', {
     default: 0,
     meaning: 'streams limit given to clients; 0 uses the runtime default',
-    check: notNegative,
+    check: streamLimit,
   }),
   goawayChance: float('goaway-chance', {
     default: 0,
@@ -66,6 +66,14 @@ export const listenerFlags = {
   aggregatorRejectForwardingRedirect: bool('aggregator-reject-forwarding-redirect', {
     default: true,
     meaning: 'the aggregator rejects a forwarded redirect response',
+  }),
+};
+
+export const consoleFlags = {
+  console: bool('console', {
+    default: true,
+    meaning:
+      'serve the console, a web page that shows the cluster and its history, at /console/; everybody may load the page, which shows what its user may read',
   }),
 };
 
@@ -143,6 +151,7 @@ export function readServing(line: CommandLine, gates: FeatureGates) {
     profiling,
     contentionProfiling: profiling && contentionProfiling,
     debugSocketPath,
+    ...line.valuesOf(consoleFlags),
     ...line.valuesOf(lifecycleFlags),
     peers: readPeers(line, gates),
   });
@@ -170,6 +179,14 @@ function portOrNone(value: string, flag: string): string {
 function listenerPort(port: number, flag: string): number {
   if (port >= 1 && port <= 65_535) return port;
   throw new UsageError(`${flag}: ${port} must be between 1 and 65535, it cannot be turned off with 0`);
+}
+
+/** It is sent in 32 bits (RFC 9113, section 6.5.1). */
+const MOST_STREAMS = 2 ** 32 - 1;
+
+function streamLimit(streams: number, flag: string): number {
+  if (notNegative(streams, flag) <= MOST_STREAMS) return streams;
+  throw new UsageError(`${flag}: ${streams} must be at most ${MOST_STREAMS}`);
 }
 
 function goawayChance(chance: number, flag: string): number {

@@ -23,6 +23,8 @@ import { logRequest, type MeasureOptions, measure, traceRequest, traceVerb } fro
 interface PipelineOptions extends MeasureOptions, AuthenticateOptions {
   /** Undefined: no limit on concurrency. */
   readonly flowControl: FlowControl | undefined;
+  /** Answers paths that need no credentials: the files of the console; undefined for all others. */
+  readonly open?: (request: ApiRequest) => ApiResponse | undefined;
   readonly authorizer: Authorizer;
   /** Undefined: nothing is recorded. */
   readonly auditor: Auditor | undefined;
@@ -63,6 +65,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
  * Status here, before it is recorded.
  */
 async function serve(options: PipelineOptions, request: ApiRequest): Promise<ApiResponse> {
+  const opened = options.open?.(request);
+  if (opened !== undefined) return opened;
   const { target = NO_RESOURCE } = request;
   const told = <Result>(work: Promise<Result>): Promise<Result> => inStatuses(work, target, target.name);
   const authenticated = await auditAuthentication(options, request, () =>

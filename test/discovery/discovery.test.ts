@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import { createDiscovery } from '../../src/discovery/discovery.ts';
+import { parseRuntimeConfig } from '../../src/options/runtime-config.ts';
 import { toPageHandler } from '../../src/pages/pages.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
@@ -18,9 +19,11 @@ interface Answered {
 
 type Ask = (path: string, headers?: Record<string, string>) => Promise<Answered>;
 
-function createServer(): { registry: Registry; ask: Ask } {
+function createServer(...runtimeConfig: string[]): { registry: Registry; ask: Ask } {
   const registry = new Registry();
-  for (const definition of BUILT_IN_RESOURCES) registry.add(definition, () => true);
+  const { isEnabled } = parseRuntimeConfig(['api/all=true', ...runtimeConfig], '--runtime-config');
+  for (const definition of BUILT_IN_RESOURCES)
+    registry.add(definition, (version, { enabledByDefault }) => isEnabled(version, enabledByDefault));
   const version = { major: '1', minor: '31', gitVersion: 'v1.31.0', platform: 'linux/amd64' };
   const domains = ['k8s.io', 'cluster.io'] as const;
   const handle = toPageHandler(
@@ -56,6 +59,28 @@ const itemOf = ({ json }: Pick<Answered, 'json'>): any =>
   json.items.find(({ metadata }: Item) => metadata.name === 'stable.example.com');
 
 const CRON = { kind: 'Cron', shortNames: ['ct'], categories: ['all'] } as const;
+
+test('what --runtime-config leaves out is in no document of discovery, the core group too', async () => {
+  const { ask } = createServer('v1=false', 'batch/v1=false', 'autoscaling/v1=false', 'api/alpha=false');
+  const { groups } = (await ask('/apis')).json;
+  const versionsOf = (name: string): unknown =>
+    groups
+      .find((group: { name: string }) => group.name === name)
+      ?.versions.map(({ version }: { version: string }) => version);
+  expect(['batch', 'autoscaling', 'storage.k8s.io'].map(versionsOf)).toEqual([
+    undefined,
+    ['v2'],
+    ['v1', 'v1beta1'],
+  ]);
+  expect((await ask('/api')).json.versions).toEqual([]);
+  expect((await ask('/api', aggregatedAs('v2'))).json.items).toEqual([]);
+  for (const path of ['/api/v1', '/apis/batch', '/apis/autoscaling/v1'])
+    await expect(ask(path), path).rejects.toThrow(/has no page|could not find/);
+  const documents = Object.keys((await ask('/openapi/v3')).json.paths);
+  expect(documents).toContain('apis/autoscaling/v2');
+  for (const path of ['api/v1', 'apis/batch/v1', 'apis/autoscaling/v1'])
+    expect(documents).not.toContain(path);
+});
 
 test('a definition is in the answer to the next request, and gone from the one after its end', async () => {
   const { registry, ask } = createServer();

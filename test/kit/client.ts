@@ -131,9 +131,11 @@ export function createTestClient(options: {
   readonly definitions: readonly ResourceDefinition[];
   readonly plugins?: (store: Store) => readonly AdmissionPlugin[];
   readonly watch?: Store['watch'];
+  /** None of the versions is served. */
+  readonly unserved?: boolean;
 }): { client: Client; store: LaggingStore; registry: Registry } {
   const registry = new Registry();
-  for (const definition of options.definitions) registry.add(definition, () => true);
+  for (const definition of options.definitions) registry.add(definition, () => options.unserved !== true);
   const store = new LaggingStore(
     (key) => registry.findStorage(key)?.fields.read ?? (() => ({})),
     options.watch,

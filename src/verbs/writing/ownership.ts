@@ -11,7 +11,7 @@ import {
   withoutOwners,
 } from '../../object/managed-fields/track.ts';
 import { messageOf } from '../../registry/custom.ts';
-import type { ServedVersion } from '../../registry/definition.ts';
+import type { ResourceDefinition, ServedVersion } from '../../registry/definition.ts';
 import type { Registry, ServedResource } from '../../registry/registry.ts';
 import type { Steps } from '../../util/concurrency.ts';
 import type { WriteCall } from './call.ts';
@@ -38,21 +38,21 @@ export class Ownership {
   describe({ definition, version, subresource, author }: WriteCall): Writing {
     const view = definition.subresources.find(({ name }) => name === subresource);
     const resets = view?.access === 'view' ? view.resetFields : definition.strategy.resetFields;
-    const { group } = definition;
+    const apiVersion = toApiVersion({ group: definition.group, version });
     return {
       manager: author.attribution.fieldManager,
       subresource,
-      version:
-        this.#find(toApiVersion({ group, version }), definition.resource) ?? unknownVersion(group, version),
+      version: this.#find(apiVersion, definition) ?? unknownVersion(apiVersion),
       reset: resets === undefined ? NO_RESETS : toSet(resets),
-      findVersion: (apiVersion) => this.#find(apiVersion, definition.resource),
+      findVersion: (other) => this.#find(other, definition),
       now: toTimestamp(this.#now()),
     };
   }
 
-  #find(apiVersion: string, resource: string): OwnedVersion | undefined {
+  #find(apiVersion: string, definition: ResourceDefinition): OwnedVersion | undefined {
     const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
-    const served = this.#registry.find(group, version, resource);
+    const served =
+      this.#registry.find(group, version, definition.resource) ?? unserved(definition, group, version);
     if (served === undefined) return undefined;
     // What is made of a custom resource's schema is let go with the schema.
     if (served.definition.custom !== undefined) return this.#toOwned(apiVersion, served);
@@ -105,6 +105,17 @@ function toSet(paths: readonly (readonly string[])[]): ReturnType<typeof setOf> 
   return set;
 }
 
-function unknownVersion(group: string, version: string): never {
-  throw new Error(`${toApiVersion({ group, version })} is written and not served`);
+/** The server's own parts write in the stored version of a resource, whether --runtime-config has it served or not. */
+function unserved(
+  definition: ResourceDefinition,
+  group: string,
+  version: string,
+): ServedResource | undefined {
+  if (definition.custom !== undefined || definition.group !== group) return undefined;
+  const known = definition.versions.find((one) => one.version === version);
+  return known === undefined ? undefined : { definition, version: known };
+}
+
+function unknownVersion(apiVersion: string): never {
+  throw new Error(`${apiVersion} is written, and no version of the resource`);
 }

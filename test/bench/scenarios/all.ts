@@ -9,6 +9,7 @@ import { list } from './list.ts';
 import { memory } from './memory.ts';
 import { mixed } from './mixed.ts';
 import { restartHerd } from './restart-herd.ts';
+import { restore } from './restore.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
 
@@ -20,6 +21,7 @@ export const GROUPS: readonly Group[] = [
   encryption,
   remove,
   garbage,
+  restore,
   leaseRenewal,
   watch,
   coldStart,

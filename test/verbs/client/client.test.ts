@@ -251,3 +251,12 @@ test('a watch begins with the objects there are, and goes on with changes, of wh
   expect(told).toEqual(['ADDED m', 'DELETED m']);
   expect(asked[0]).toMatchObject({ start: { kind: 'state', freshness: { kind: 'latest' } }, matches: isM });
 });
+
+test('what is not served to clients is written by the server itself, with its owners', async () => {
+  const { client: anybody, store } = createTestClient({ definitions: [configmaps], unserved: true });
+  const client = anybody.as('some-controller', 'track');
+  await client.create(MAPS, map('a'));
+  const written = await client.update(MAPS, NAME, setTo('b'));
+  expect(store.commits).toHaveLength(2);
+  expect(written).toMatchObject({ data: { k: 'b' }, metadata: { managedFields: [{ apiVersion: 'v1' }] } });
+});
