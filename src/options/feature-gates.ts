@@ -62,6 +62,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'TopologyAwareHints',
   'TranslateStreamCloseWebsocketRequests',
   'UnauthenticatedHTTP2DOSMitigation',
+  'UnknownVersionInteroperabilityProxy',
   'UserNamespacesPodSecurityStandards',
   'UserNamespacesSupport',
   'VolumeAttributesClass',
