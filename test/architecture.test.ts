@@ -14,6 +14,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   codec: 3,
   cel: 3,
   structural: 3.5,
+  'kubectl-history': 3.5,
   storage: 4,
   outbound: 4,
   'storage/encryption': 4.5,
@@ -31,6 +32,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   'verbs/client': 9,
   verbs: 10,
   pages: 9,
+  console: 0,
   resources: 10,
   'custom-resources': 10,
   aggregation: 10,
@@ -38,6 +40,9 @@ const LAYERS: Readonly<Record<string, number>> = {
   controllers: 10,
   'controllers/garbage': 10,
   diagnostics: 10,
+  history: 10.5,
+  'history/why': 10.6,
+  'history/restore': 10.6,
   pipeline: 11,
   http: 12,
   options: 13,
@@ -69,7 +74,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.tsx?$/.test(file))
   .sort();
 
 function folderOf(file: string): string {

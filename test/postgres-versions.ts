@@ -17,7 +17,7 @@ const ARGUMENTS = [
   'run',
   '--config',
   'test/vitest.config.ts',
-  ...['--project', 'all', '--project', 'waiting'],
+  ...['--project', 'systems', '--project', 'waiting'],
   'test/storage/postgres',
 ];
 

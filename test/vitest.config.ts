@@ -32,6 +32,14 @@ const WAITING = [
   ].map((name) => `storage/postgres/${name}`),
 ].map((name) => `test/${name}.test.ts`);
 
+/**
+ * These start servers, databases and processes. All others call functions, and share a process and what is loaded in it: that is half of
+ * the time they would take.
+ */
+const APART = ['bench', 'cli', 'e2e', 'faults', 'fuzz', 'http', 'proxy', 'storage'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+
 const EVERYWHERE = {
   // Generous, because tests wait for facts: only one that will never come takes so long, also on a busy machine.
   testTimeout: 120_000,
@@ -51,8 +59,12 @@ export default defineConfig({
     reporters: ['default', new Tally()],
     projects: [
       {
-        test: { ...EVERYWHERE, name: 'all', include: ['test/**/*.test.ts'], exclude: [...ALONE, ...WAITING] },
+        test: {
+          ...{ ...EVERYWHERE, name: 'functions', isolate: false },
+          ...{ include: ['test/**/*.test.ts'], exclude: [...APART, ...ALONE, ...WAITING] },
+        },
       },
+      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: [...ALONE, ...WAITING] } },
       {
         test: {
           ...{ ...EVERYWHERE, name: 'oldest-postgres', env: { TEST_POSTGRES: OLDEST_POSTGRES } },

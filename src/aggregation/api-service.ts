@@ -4,6 +4,11 @@ import type { APIService, APIServiceCondition } from '../api/types/apiregistrati
 import { API_SERVICE_GROUP } from '../registry/group-priorities.ts';
 import type { BackendTls } from '../request/backend.ts';
 
+/** The label of an API service that servers look after. One without it is its owner's own, and stays as it is. */
+export const MANAGED = 'kube-aggregator.kubernetes.io/automanaged';
+/** Made and mended when a server starts: for what is built in. */
+export const ON_START = 'onstart';
+
 export const API_SERVICES: ResourceOf<APIService> = {
   group: API_SERVICE_GROUP,
   resource: 'apiservices',

@@ -10,16 +10,12 @@ import { toObject } from '../storage/object-reader.ts';
 import { keepDoing } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
-import { API_SERVICES } from './api-service.ts';
+import { API_SERVICES, MANAGED, ON_START } from './api-service.ts';
 
 const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
   group: 'apiextensions.k8s.io',
   resource: 'customresourcedefinitions',
 };
-/** An API service without it is its owner's own, and stays as it is. */
-const MANAGED = 'kube-aggregator.kubernetes.io/automanaged';
-/** Made and mended when a server starts: for what is built in. */
-const ON_START = 'onstart';
 /** Made and mended at any time: for what is defined. */
 const ALWAYS = 'true';
 const RETRY_MS = 1000;

@@ -77,6 +77,10 @@ export class RemoteDocuments implements RemoteApis {
     return [...this.#servers.values()].flatMap(({ said }) => said.document ?? []);
   }
 
+  withdrawn(): ReadonlySet<string> {
+    return this.#parts.remote.withdrawn();
+  }
+
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -104,7 +108,7 @@ export class RemoteDocuments implements RemoteApis {
 
   #tell(): void {
     const etags = this.openApiV2().map(({ etag }) => etag);
-    const shows = JSON.stringify([this.all(), [...this.openApiV3()], etags]);
+    const shows = JSON.stringify([this.all(), [...this.openApiV3()], etags, [...this.withdrawn()]]);
     if (shows === this.#shown) return;
     this.#shown = shows;
     for (const listener of this.#listeners) listener();

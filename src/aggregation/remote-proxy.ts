@@ -16,6 +16,7 @@ import {
   type BackendTransport,
   encodePath,
 } from '../request/backend.ts';
+import { plainAnswer } from '../request/plain-answer.ts';
 import type { RemoteVersion } from './api-service.ts';
 import { userHeaders } from './remote-user.ts';
 import type { RemoteVersions } from './remote-versions.ts';
@@ -61,7 +62,7 @@ async function pass(
   { isAvailable, service, tls }: RemoteVersion,
   request: AuthorizedRequest,
 ): Promise<ApiResponse> {
-  if (!isAvailable) return plainError(503, UNAVAILABLE);
+  if (!isAvailable) return plainAnswer(503, UNAVAILABLE);
   let backend: Backend;
   try {
     const { host, port } = await parts.resolver.resolve(service);
@@ -70,7 +71,7 @@ async function pass(
     backend = { scheme: 'https', host, port: String(port), path, query, trust: tls };
   } catch (error) {
     parts.logger.error(`error resolving ${service.namespace}/${service.name}`, error);
-    return plainError(503, UNAVAILABLE);
+    return plainAnswer(503, UNAVAILABLE);
   }
   const message = toMessage(backend, request);
   try {
@@ -79,7 +80,7 @@ async function pass(
       : answerUpgrade(request, await parts.transport.upgrade(backend, message));
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
-    return plainError(503, `error trying to reach service: ${error.message}`);
+    return plainAnswer(503, `error trying to reach service: ${error.message}`);
   }
 }
 
@@ -132,7 +133,7 @@ function answer(
   const isRedirect = received.code >= 300 && received.code <= 399 && location !== '';
   if (isRedirect && rejectsRedirects && !isOfDocument(request, location)) {
     received.body.destroy();
-    return plainError(502, 'the backend attempted to redirect this request, which is not permitted');
+    return plainAnswer(502, 'the backend attempted to redirect this request, which is not permitted');
   }
   const { 'content-type': contentType = '', ...headers } = answeredHeaders(received);
   // One id for the request on both servers.
@@ -171,7 +172,7 @@ function answerUpgrade(request: AuthorizedRequest, received: BackendAnswer | Bac
   }
   if (received.code < 400) {
     received.body.destroy();
-    return plainError(503, `invalid upgrade response: status code ${received.code}`);
+    return plainAnswer(503, `invalid upgrade response: status code ${received.code}`);
   }
   const { 'content-type': contentType = '', ...headers } = answeredHeaders(received);
   return streamAnswer(request, received.body, {
@@ -180,13 +181,3 @@ function answerUpgrade(request: AuthorizedRequest, received: BackendAnswer | Bac
     headers,
   });
 }
-
-/** In plain text, as Kubernetes' aggregator answers. */
-const plainError = (code: number, text: string): ApiResponse => ({
-  kind: 'bytes',
-  code,
-  contentType: 'text/plain; charset=utf-8',
-  headers: { 'x-content-type-options': 'nosniff' },
-  chunks: [Buffer.from(`${text}\n`)],
-  compressible: false,
-});

@@ -1,8 +1,9 @@
+import { canonicalGroup } from '../api/dialect.ts';
 import type { APIService } from '../api/types/apiregistration/v1.ts';
 import type { Followed } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
-import { isAvailable, keyOf, type RemoteVersion, toRemoteVersion } from './api-service.ts';
+import { isAvailable, keyOf, MANAGED, ON_START, type RemoteVersion, toRemoteVersion } from './api-service.ts';
 
 /** The group versions of other servers, as new as the watch cache. Most clusters have none, and then a look costs nothing. */
 export class RemoteVersions implements Followed {
@@ -11,6 +12,8 @@ export class RemoteVersions implements Followed {
   readonly #byName = new Map<string, RemoteVersion>();
   /** Whether each API service is available, local ones included. */
   readonly #availability = new Map<string, boolean>();
+  /** Group versions that this server has built in, by the names of their API services, as long as there were any. */
+  readonly #builtIn = new Map<string, string>();
   readonly #listeners = new Set<() => void>();
 
   get isEmpty(): boolean {
@@ -35,33 +38,46 @@ export class RemoteVersions implements Followed {
     return this.#availability;
   }
 
-  /** Calls back after each change of a group version of another server. Returns the way to stop. */
+  /** Group versions of this server whose API services were deleted. The next start makes these again. */
+  withdrawn(): ReadonlySet<string> {
+    const names = [...this.#builtIn].filter(([name]) => !this.#availability.has(name));
+    return new Set(names.map(([, key]) => key));
+  }
+
+  /** Calls back after each change of a group version of another server, and of what is withdrawn. Returns the way to stop. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   replace(entries: readonly Entry[]): void {
-    const hadAny = !this.isEmpty;
+    const hadAny = !this.isEmpty || this.withdrawn().size > 0;
     this.#byName.clear();
     this.#byVersion.clear();
     this.#availability.clear();
     for (const entry of entries) this.#set(entry);
-    if (hadAny || !this.isEmpty) this.#tell();
+    if (hadAny || !this.isEmpty || this.withdrawn().size > 0) this.#tell();
   }
 
   apply({ type, entry }: ObjectEvent): void {
     const before = this.#byName.get(entry.name);
+    const wasThere = this.#availability.has(entry.name);
     this.#drop(entry.name);
     const after = type === 'DELETED' ? undefined : this.#set(entry);
-    if (before !== undefined || after !== undefined) this.#tell();
+    const isBuiltIn = this.#builtIn.has(entry.name) && wasThere !== this.#availability.has(entry.name);
+    if (before !== undefined || after !== undefined || isBuiltIn) this.#tell();
   }
 
   #set(entry: Entry): RemoteVersion | undefined {
     const api = toObject<APIService>(entry);
     this.#availability.set(entry.name, isAvailable(api));
     const remote = toRemoteVersion(api);
-    if (remote === undefined) return undefined;
+    if (remote === undefined) {
+      const { group = '', version = '' } = api.spec ?? {};
+      if (api.metadata.labels?.[MANAGED] === ON_START)
+        this.#builtIn.set(entry.name, keyOf(canonicalGroup(group).group, version));
+      return undefined;
+    }
     this.#byName.set(entry.name, remote);
     this.#byVersion.set(keyOf(remote.group, remote.version), remote);
     return remote;

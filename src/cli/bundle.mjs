@@ -1,6 +1,7 @@
 // The last step of the build: one file of what tsc has made and the packages it needs, beside the modules it is made from.
 // Loading 1,400 modules is half of the CPU of a start.
-import { globSync, rmSync } from 'node:fs';
+import { chmodSync, globSync, rmSync } from 'node:fs';
+import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -40,3 +41,35 @@ await build({
     },
   },
 });
+
+// The plugin of kubectl, as one file that works wherever it is copied: as a module in this package, and as a script elsewhere. So it
+// has neither import nor require, and asks Node itself for its modules (Node 22.0 to 22.2 cannot be asked, and have require elsewhere).
+const plugin = join(root, 'dist/kubectl-history.js');
+await build({
+  root,
+  configFile: false,
+  logLevel: 'warn',
+  ssr: { noExternal: true, target: 'node' },
+  build: {
+    ssr: 'dist/kubectl-history/main.js',
+    outDir: 'dist',
+    emptyOutDir: false,
+    copyPublicDir: false,
+    minify: false,
+    target: 'node22',
+    rollupOptions: {
+      output: {
+        format: 'iife',
+        entryFileNames: 'kubectl-history.js',
+        banner: '#!/usr/bin/env node',
+        globals: Object.fromEntries(
+          builtinModules.map((name) => [
+            `node:${name}`,
+            `(process.getBuiltinModule ?? require)('node:${name}')`,
+          ]),
+        ),
+      },
+    },
+  },
+});
+chmodSync(plugin, 0o755);

@@ -16,10 +16,15 @@ const ENDPOINTS = ['healthz', 'livez', 'readyz'] as const;
 
 type HealthEndpoint = (typeof ENDPOINTS)[number];
 
-type OnFailure = (name: string, error: unknown) => void;
+/** Who hears of how checks went. */
+interface HealthListeners {
+  onFailure?(name: string, error: unknown): void;
+  /** A check was made because a whole endpoint was asked for. */
+  onResult?(name: string, endpoint: HealthEndpoint, isWell: boolean): void;
+}
 
 /** /healthz and its kin, with ?verbose, ?exclude= and a path for each check (Kubernetes: server/healthz). */
-export function createHealthPages(checks: readonly HealthCheck[], onFailure: OnFailure = () => {}): Hono {
+export function createHealthPages(checks: readonly HealthCheck[], listeners: HealthListeners = {}): Hono {
   const pages = new Hono();
   for (const endpoint of ENDPOINTS) {
     const all = checks.filter(({ endpoints }) => endpoints.includes(endpoint));
@@ -28,11 +33,11 @@ export function createHealthPages(checks: readonly HealthCheck[], onFailure: OnF
         report(endpoint, all, {
           excluded: new Set(req.queries('exclude')),
           verbose: req.query('verbose') !== undefined,
-          onFailure,
+          listeners,
         }),
       );
     }
-    for (const check of all) pages.get(`/${endpoint}/${check.name}`, () => reportOne(check, onFailure));
+    for (const check of all) pages.get(`/${endpoint}/${check.name}`, () => reportOne(check, listeners));
   }
   return pages;
 }
@@ -40,16 +45,21 @@ export function createHealthPages(checks: readonly HealthCheck[], onFailure: OnF
 interface ReportOptions {
   readonly excluded: ReadonlySet<string>;
   readonly verbose: boolean;
-  readonly onFailure: OnFailure;
+  readonly listeners: HealthListeners;
 }
 
 async function report(
   endpoint: HealthEndpoint,
   checks: readonly HealthCheck[],
-  { excluded, verbose, onFailure }: ReportOptions,
+  { excluded, verbose, listeners }: ReportOptions,
 ): Promise<Response> {
   const results = await Promise.all(
-    checks.map((check) => examine(check, excluded.has(check.name), onFailure)),
+    checks.map(async (check) => {
+      if (excluded.has(check.name)) return { well: true, line: `[+]${check.name} excluded: ok` };
+      const result = await examine(check, listeners);
+      listeners.onResult?.(check.name, endpoint, result.well);
+      return result;
+    }),
   );
   const unknown = [...excluded].filter((name) => checks.every((check) => check.name !== name)).sort();
   const lines = results.map(({ line }) => `${line}\n`).join('') + warningOf(unknown);
@@ -65,28 +75,26 @@ function warningOf(unknown: readonly string[]): string {
 
 async function examine(
   { name, check, note }: HealthCheck,
-  excluded: boolean,
-  onFailure: OnFailure,
+  { onFailure }: HealthListeners,
 ): Promise<{ readonly well: boolean; readonly line: string }> {
-  if (excluded) return { well: true, line: `[+]${name} excluded: ok` };
   try {
     await check();
     const remark = note?.();
     return { well: true, line: `[+]${name} ok${remark === undefined ? '' : `: ${remark}`}` };
   } catch (error) {
     // The reason goes to the log, because everyone may read the overall health.
-    onFailure(name, error);
+    onFailure?.(name, error);
     return { well: false, line: `[-]${name} failed: reason withheld` };
   }
 }
 
 /** Authorization protects the path of a single check, so its answer has the reason. */
-async function reportOne({ name, check }: HealthCheck, onFailure: OnFailure): Promise<Response> {
+async function reportOne({ name, check }: HealthCheck, { onFailure }: HealthListeners): Promise<Response> {
   try {
     await check();
     return plainText(200, 'ok');
   } catch (error) {
-    onFailure(name, error);
+    onFailure?.(name, error);
     const reason = error instanceof Error ? error.message : String(error);
     return plainText(500, `internal server error: ${reason}\n`);
   }

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { Hono, type HonoRequest } from 'hono';
+import type { HealthMetrics } from '../observability/health-metrics.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { EXPOSITION_TYPE, type Metrics } from '../observability/metrics.ts';
 import { plainText } from '../pages/pages.ts';
@@ -13,6 +14,16 @@ import type { HeapSampler } from './profiles.ts';
 /** /metrics. */
 export const createMetricPages = (metrics: Metrics): Hono =>
   new Hono().get('/metrics', async () => plainText(200, await metrics.text(), EXPOSITION_TYPE));
+
+/** /metrics/slis: GET, and DELETE where `canReset`. */
+export function createHealthMetricPages(metrics: HealthMetrics, canReset: boolean): Hono {
+  const pages = new Hono().get('/metrics/slis', () => plainText(200, metrics.text(), EXPOSITION_TYPE));
+  if (!canReset) return pages;
+  return pages.delete('/metrics/slis', () => {
+    metrics.reset();
+    return plainText(200, 'metrics reset\n');
+  });
+}
 
 /** /debug/flags/v: PUT a number to set the verbosity of the log. */
 export function createFlagPages(logger: LogControl): Hono {

@@ -50,7 +50,7 @@ export class AggregatedDiscovery {
   }
 
   #part(group: ListedGroup): Part {
-    const name = `${group.name} ${group.primary}`;
+    const name = `${group.name} ${group.primary} ${group.versions.join()}`;
     let part = this.#parts.get(name);
     if (part === undefined) {
       const bytes = Buffer.from(JSON.stringify(this.#toItem(group)));

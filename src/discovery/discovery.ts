@@ -5,7 +5,7 @@ import type { JsonObject } from '../api/object-meta.ts';
 import { methodNotAllowed, pathNotFound } from '../api/status.ts';
 import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
-import { createPages, inPieces, isUnknown, type Pages } from '../pages/pages.ts';
+import { createPages, inPieces, isUnknown, type Pages, unknownPage } from '../pages/pages.ts';
 import { allGroups } from '../registry/all-groups.ts';
 import type { Registry } from '../registry/registry.ts';
 import { NO_REMOTE_APIS, type RemoteApi, type RemoteApis } from '../registry/remote-apis.ts';
@@ -61,8 +61,10 @@ export function createDiscovery(options: DiscoveryOptions): Pages {
   return pages
     .all('/', ({ env }) => discovery.paths(env.request))
     .all('/version', ({ env }) => discovery.version(env.request))
+    .all('/version/*', nothingBelow)
     .all('/api', ({ env }) => discovery.coreVersions(env.request))
     .all('/api/v1', ({ env }) => discovery.coreResources(env.request))
+    .all('/api/*', nothingBelow)
     .all('/apis', ({ env }) => discovery.groups(env.request))
     .all('/apis/:group', ({ env, req }) => discovery.group(env.request, req.param('group')))
     .all('/apis/:group/:version', ({ env, req }) =>
@@ -71,6 +73,11 @@ export function createDiscovery(options: DiscoveryOptions): Pages {
     .all('/openapi/v2', ({ env }) => discovery.openApiV2(env.request))
     .all('/openapi/v3', ({ env }) => discovery.openApiIndex(env.request))
     .all('/openapi/v3/:path{.+}', ({ env, req }) => discovery.openApiV3(env.request, req.param('path')));
+}
+
+/** For a path that is unknown below one that is known. @throws StatusError */
+function nothingBelow(): never {
+  throw pathNotFound();
 }
 
 /** The core group as it is listed, where it is served. */
@@ -136,8 +143,8 @@ class Discovery {
     if (this.#listed === undefined) {
       const { registry, domains } = this.#options;
       const remote = this.#remote.all();
-      const groups = listGroups(allGroups(registry, remote), domains);
-      this.#listed = toListed(registry.versions(''), groups, remote);
+      const served = listGroups(allGroups(registry, remote), domains);
+      this.#listed = toListed(registry.versions(''), served, remote, this.#remote.withdrawn());
     }
     return this.#listed;
   }
@@ -165,26 +172,31 @@ class Discovery {
   }
 
   group(request: ApiRequest, name: string): Response {
-    return this.#plain(request, toGroup(this.#findGroup(name)));
+    const found = this.#findGroup(name);
+    return found === undefined ? unknownPage() : this.#plain(request, toGroup(found));
   }
 
   resources(request: ApiRequest, name: string, version: string): Response {
     const found = this.#findGroup(name);
-    if (!found.versions.includes(version)) throw pathNotFound();
-    const resources = this.#options.registry.resources(found.group, version);
+    const { registry } = this.#options;
+    if (found === undefined || !registry.versions(found.group).includes(version)) {
+      if (registry.isBuiltIn(canonicalGroup(name).group)) throw pathNotFound();
+      return unknownPage();
+    }
+    const resources = registry.resources(found.group, version);
     return this.#plain(
       request,
       toResourceList(groupVersionOf(name, version), resources, { ...found, hashes: this.#hashes }),
     );
   }
 
-  /** A group that --api-domains leaves out of the list is served nevertheless. */
-  #findGroup(name: string): ListedGroup {
+  /** A group that is left out of the list is served nevertheless. */
+  #findGroup(name: string): ListedGroup | undefined {
     const listed = this.#list().groups.get(name);
     if (listed !== undefined) return listed;
     const { group, dialect = 'k8s.io' } = canonicalGroup(name);
     const versions = this.#options.registry.versions(group);
-    if (versions.length === 0 || group === '') throw pathNotFound();
+    if (versions.length === 0 || group === '') return undefined;
     return { group, versions, dialect, name, primary: false };
   }
 
@@ -237,7 +249,7 @@ class Discovery {
 
   async openApiV3(request: ApiRequest, path: string): Promise<Response> {
     const key = this.#list().keys.get(path);
-    if (key === undefined) throw pathNotFound();
+    if (key === undefined) return new Response(null, { status: 404 });
     const { form, contentType } = chooseForm(request, 'v3');
     const { etag, name, make } = await this.#openApi.groupVersion(key, form);
     const asked = request.query.get('hash');
@@ -267,6 +279,7 @@ function toListed(
   coreVersions: readonly string[],
   groups: readonly ListedGroup[],
   remote: readonly RemoteApi[],
+  withdrawn: ReadonlySet<string>,
 ): Listed {
   const others = new Set(remote.map(({ group, version }) => `${group}/${version}`));
   const named = groups.flatMap(({ group, dialect, name, versions }) =>
@@ -278,10 +291,20 @@ function toListed(
   const isOther = ({ group, version }: DocumentKey): boolean => others.has(`${group}/${version}`);
   const all = [...core, ...named];
   return {
-    groups: new Map(groups.map((group) => [group.name, group])),
+    groups: new Map(without(withdrawn, groups).map((group) => [group.name, group])),
     keys: new Map(all.filter((key) => !isOther(key)).map((key) => [key.path, key])),
     elsewhere: all.filter(isOther).map(({ path }) => path),
   };
+}
+
+function without(withdrawn: ReadonlySet<string>, groups: readonly ListedGroup[]): readonly ListedGroup[] {
+  if (withdrawn.size === 0) return groups;
+  return groups
+    .map((one) => ({
+      ...one,
+      versions: one.versions.filter((version) => !withdrawn.has(`${one.group}/${version}`)),
+    }))
+    .filter(({ versions }) => versions.length > 0);
 }
 
 /** Clients of the Go library accept only protobuf from /openapi/v2. */

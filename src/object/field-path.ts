@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../api/feature-gates.ts';
 import type { FieldError } from '../api/status.ts';
 import * as errors from './field-errors.ts';
 
@@ -11,42 +12,70 @@ import * as errors from './field-errors.ts';
  *   }
  *
  * adds `spec.containers[0].ports[1].containerPort: Required value`. The texts are Kubernetes' (apimachinery,
- * util/validation/field).
+ * util/validation/field). It also says which feature gates are on, for rules that depend on one.
  */
 export class FieldPath {
-  readonly #text: string;
+  /** Undefined: the object itself. */
+  readonly #parent: FieldPath | undefined;
+  /** As it follows the parent's path: `.replicas`, or a number for `[0]`. Joined for messages only: most paths are in none. */
+  readonly #step: string | number;
   readonly #found: FieldError[];
+  /** Whether a feature gate is on. */
+  readonly isOn: Gates;
 
-  private constructor(text: string, found: FieldError[]) {
-    this.#text = text;
+  private constructor(
+    parent: FieldPath | undefined,
+    step: string | number,
+    found: FieldError[],
+    isOn: Gates,
+  ) {
+    this.#parent = parent;
+    this.#step = step;
     this.#found = found;
+    this.isOn = isOn;
   }
 
   /** The object itself: its fields have paths without a dot before them. */
-  static root(found: FieldError[] = []): FieldPath {
-    return new FieldPath('', found);
+  static root(found: FieldError[] = [], isOn: Gates = defaultGates): FieldPath {
+    return new FieldPath(undefined, '', found, isOn);
   }
 
   /** `spec` → `spec.replicas` */
   field(name: string): FieldPath {
-    return new FieldPath(this.#text === '' ? name : `${this.#text}.${name}`, this.#found);
+    if (this.#parent !== undefined) return this.#below(`.${name}`);
+    return name === '' ? this : this.#below(name);
   }
 
   /** `ports` → `ports[0]`. For an entry of a map: `limits` → `limits[cpu]`. */
   item(key: number | string): FieldPath {
-    return new FieldPath(`${this.#text}[${key}]`, this.#found);
+    return this.#below(typeof key === 'number' ? key : `[${key}]`);
   }
 
   /** The items of a list, each with its own path. An absent list has none. */
   *each<T>(items: readonly T[] | null | undefined): Generator<[FieldPath, T, number]> {
     if (items === undefined || items === null) return;
-    for (const [at, item] of items.entries()) yield [this.item(at), item, at];
+    let at = 0;
+    for (const item of items) {
+      yield [this.item(at), item, at];
+      at += 1;
+    }
   }
 
   /** The entries of a map, each with its own path. */
   *entries<T>(map: Readonly<Record<string, T>> | null | undefined): Generator<[FieldPath, string, T]> {
     if (map === undefined || map === null) return;
     for (const [key, value] of Object.entries(map)) yield [this.item(key), key, value];
+  }
+
+  #below(step: string | number): FieldPath {
+    return new FieldPath(this, step, this.#found, this.isOn);
+  }
+
+  get #text(): string {
+    const steps: string[] = [];
+    for (let at: FieldPath | undefined = this; at !== undefined; at = at.#parent)
+      steps.push(typeof at.#step === 'number' ? `[${at.#step}]` : at.#step);
+    return steps.reverse().join('');
   }
 
   /** An absent or empty value that must be there. */
@@ -113,9 +142,9 @@ export class FieldPath {
 }
 
 /** The errors of a rule as a list. `path` is where the judged value stands; empty for a whole object. */
-export function problemsOf(rule: (at: FieldPath) => void, path = ''): FieldError[] {
+export function problemsOf(rule: (at: FieldPath) => void, path = '', isOn?: Gates): FieldError[] {
   const found: FieldError[] = [];
-  const root = FieldPath.root(found);
+  const root = FieldPath.root(found, isOn);
   rule(path === '' ? root : root.field(path));
   return found;
 }

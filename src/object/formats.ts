@@ -154,7 +154,7 @@ export function checkConfigMapKey(key: string): string[] {
 
 const ENVIRONMENT_NAME = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
 
-/** Names of environment variables: the rules of 1.31 with RelaxedEnvironmentVariableValidation off. */
+/** Names of environment variables while the feature RelaxedEnvironmentVariableValidation is off. */
 export function checkEnvironmentName(name: string): readonly string[] {
   if (ENVIRONMENT_NAME.test(name) && !name.startsWith('.')) return GOOD;
   const errors: string[] = [];
@@ -168,6 +168,12 @@ export function checkEnvironmentName(name: string): readonly string[] {
   else if (name.startsWith('..')) errors.push("must not start with '..'");
   return errors;
 }
+
+/** Names of environment variables while the feature RelaxedEnvironmentVariableValidation is on. */
+export const checkRelaxedEnvironmentName = (name: string): readonly string[] =>
+  /^[ -<>-~]*$/.test(name)
+    ? GOOD
+    : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 
 export function checkHttpHeaderName(name: string): string[] {
   return /^[-A-Za-z0-9]+$/.test(name)

@@ -38,7 +38,7 @@ export function parseCidr(text: string): IpRange | undefined {
   return { family: 4, bytes: bytes.slice(-4), prefixBits: Math.max(prefixBits - MAPPED_BITS, 0) };
 }
 
-export const isIpv6 = (text: string): boolean => parseIp(text)?.family === 6;
+export const isIpv6 = (text: string): boolean => text.includes(':') && parseIp(text)?.family === 6;
 
 /** Whether the first address of a range lies in another range. */
 export function contains(range: IpRange, inner: IpRange): boolean {
@@ -62,10 +62,25 @@ export const equalBytes = (a: readonly number[], b: readonly number[]): boolean 
 const isMapped = (bytes: readonly number[]): boolean =>
   bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
 
+const ZERO = 0x30;
+const DOT = 0x2e;
+
+/** Character by character, because lists of addresses are long. */
 function ipv4Bytes(text: string): number[] | undefined {
-  if (!/^\d+(\.\d+){3}$/.test(text)) return undefined;
-  const bytes = text.split('.').map(Number);
-  return bytes.every((byte) => byte <= 0xff) ? bytes : undefined;
+  const bytes: number[] = [];
+  // Below zero: no digit was read yet.
+  let byte = -1;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at === text.length ? DOT : text.charCodeAt(at);
+    const digit = code - ZERO;
+    if (digit >= 0 && digit <= 9) byte = Math.max(byte, 0) * 10 + digit;
+    else if (code === DOT && byte >= 0) {
+      bytes.push(byte);
+      byte = -1;
+    } else return undefined;
+    if (byte > 0xff || bytes.length > 4) return undefined;
+  }
+  return bytes.length === 4 ? bytes : undefined;
 }
 
 function ipv6Bytes(text: string): number[] | undefined {

@@ -56,6 +56,10 @@ class Children<Child> {
     return this.#byKey.values();
   }
 
+  remove(values: readonly string[]): void {
+    this.#byKey.delete(values.join('\0'));
+  }
+
   clear(): void {
     this.#byKey.clear();
   }
@@ -88,6 +92,10 @@ export class Numbers implements Instrument {
 
   at(...values: string[]): Cell {
     return this.#children.at(values);
+  }
+
+  remove(...values: string[]): void {
+    this.#children.remove(values);
   }
 
   clear(): void {

@@ -24,8 +24,7 @@ export class Metrics {
   async text(): Promise<string> {
     const own = this.#instruments.map((instrument) => instrument.collect());
     const families = [...own, ...(await this.#registered())];
-    families.sort((a, b) => (a.name < b.name ? -1 : 1));
-    return formatFamilies(applyPolicy(this.#policy, families));
+    return toText(families, this.#policy);
   }
 
   async #registered(): Promise<MetricFamily[]> {
@@ -41,6 +40,16 @@ export class Metrics {
       })),
     }));
   }
+}
+
+/** Sorted by name. */
+export function toText(families: readonly MetricFamily[], policy: MetricPolicy): string {
+  return formatFamilies(
+    applyPolicy(
+      policy,
+      [...families].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ),
+  );
 }
 
 function toLabels(labels: Partial<Record<string, string | number>>): Record<string, string | number> {

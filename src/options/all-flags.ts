@@ -9,7 +9,7 @@ import type { Flag, FlagSet } from './flag.ts';
 import { fairnessFlags, limitsFlags } from './limits.ts';
 import { loggingFlags, tracingFlags } from './observability.ts';
 import { oidcFlags } from './oidc.ts';
-import { lifecycleFlags, listenerFlags, profilingFlags } from './serving.ts';
+import { consoleFlags, lifecycleFlags, listenerFlags, profilingFlags } from './serving.ts';
 import { ownFlags, storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
 import { writingFlags } from './writing.ts';
@@ -26,7 +26,7 @@ const section = (heading: string, ...sets: readonly FlagSet[]): Section => ({
 
 /** In the order of --help. */
 export const SECTIONS: readonly Section[] = [
-  section('pg-apiserver', ownFlags, domainFlags),
+  section('pg-apiserver', ownFlags, domainFlags, consoleFlags),
   section(
     'Serving',
     listenerFlags,

@@ -1,6 +1,6 @@
 import type { Dialect } from '../api/dialect.ts';
 import type { CommandLine } from './command-line.ts';
-import { describeOtherGates, parseFeatureGates } from './feature-gates.ts';
+import { describeGates, parseFeatureGates } from './feature-gates.ts';
 import { list, UsageError } from './flag.ts';
 import { parseRuntimeConfig } from './runtime-config.ts';
 
@@ -26,7 +26,9 @@ export const apiFlags = {
   }),
   featureGates: list('feature-gates', {
     default: [],
-    meaning: `features turned on or off, as [component:]Name=true or =false; these ${describeOtherGates()}`,
+    meaning: ['features turned on or off, as [component:]Name=true or =false:', ...describeGates()].join(
+      '\n',
+    ),
     check: parseFeatureGates,
   }),
 };

@@ -1,95 +1,44 @@
+import { GATES, type Gates } from '../api/feature-gates.ts';
 import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
-/**
- * The gates of the specification by stage and default. Gates in EFFECTIVE change something here, those in ELSEWHERE something of
- * others; any other gate may only be given its default.
- */
-const GATES: readonly { readonly stage: 'Alpha' | 'Beta'; readonly on: boolean; readonly names: string }[] = [
-  {
-    stage: 'Alpha',
-    on: false,
-    names:
-      'APIServingWithRoutine AllAlpha AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors ' +
-      'AuthorizeWithSelectors CPUManagerPolicyAlphaOptions CSIVolumeHealth ' +
-      'CloudControllerManagerWebhook ClusterTrustBundle ClusterTrustBundleProjection ' +
-      'CoordinatedLeaderElection CrossNamespaceVolumeDataSource CustomCPUCFSQuotaPeriod ' +
-      'DRAControlPlaneController DisableAllocatorDualWrite DynamicResourceAllocation EventedPLEG ' +
-      'HPAScaleToZero ImageVolume InPlacePodVerticalScaling InTreePluginStorageVendorUnregister ' +
-      'InformerResourceVersion JobManagedBy AgentInUserNamespace AgentPodResourcesDynamicResources ' +
-      'AgentPodResourcesGet LoggingAlphaOptions MaxUnavailableStatefulSet MemoryQoS ' +
-      'MutatingAdmissionPolicy PodAndContainerStatsFromCRI QOSReserved RecoverVolumeExpansionFailure ' +
-      'RelaxedEnvironmentVariableValidation ResourceHealthStatus RuntimeClassInImageCriApi SELinuxMount ' +
-      'StorageVersionAPI StorageVersionMigrator SupplementalGroupsPolicy ' +
-      'TopologyManagerPolicyAlphaOptions UnknownVersionInteroperabilityProxy ' +
-      'UserNamespacesPodSecurityStandards VolumeCapacityPriority WatchList WinDSR',
-  },
-  {
-    stage: 'Alpha',
-    on: true,
-    names: 'WindowsHostNetwork',
-  },
-  {
-    stage: 'Beta',
-    on: true,
-    names:
-      'APIResponseCompression APIServerIdentity APIServerTracing AnyVolumeDataSource ' +
-      'CPUManagerPolicyBetaOptions CPUManagerPolicyOptions CRDValidationRatcheting ' +
-      'CSIMigrationStorageVendor ComponentSLIs ConsistentListFromCache ContainerCheckpoint ' +
-      'ContextualLogging CronJobsScheduledAnnotation CustomResourceFieldSelectors ' +
-      'DisableNodeProxyVersion GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority ' +
-      'HonorPVReclaimPolicy ImageMaximumGCAge JobBackoffLimitPerIndex JobPodReplacementPolicy ' +
-      'JobSuccessPolicy AgentCgroupDriverFromCRI AgentSeparateDiskGC AgentTracing LoadBalancerIPMode ' +
-      'LoggingBetaOptions MatchLabelKeysInPodAffinity MatchLabelKeysInPodTopologySpread MemoryManager ' +
-      'NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeSwap OpenAPIEnums PodDeletionCost ' +
-      'PodIndexLabel PodLifecycleSleepAction PodReadyToStartContainersCondition PortForwardWebsockets ' +
-      'RecursiveReadOnlyMounts ReloadAgentServerCertificateFile ResilientWatchCacheInitialization ' +
-      'RetryGenerateName RotateAgentServerCertificate SELinuxMountReadWriteOncePod ' +
-      'SeparateCacheWatchRPC SeparateTaintEvictionController ServiceAccountTokenJTI ' +
-      'ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ' +
-      'ServiceAccountTokenPodNodeInfo ServiceTrafficDistribution SidecarContainers ' +
-      'SizeMemoryBackedVolumes StatefulSetAutoDeletePVC StorageNamespaceIndex StorageVersionHash ' +
-      'StructuredAuthenticationConfiguration StructuredAuthorizationConfiguration TopologyAwareHints ' +
-      'TopologyManagerPolicyBetaOptions TopologyManagerPolicyOptions ' +
-      'TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation WinOverlay',
-  },
-  {
-    stage: 'Beta',
-    on: false,
-    names:
-      'AllBeta ConcurrentWatchObjectDecode LocalStorageCapacityIsolationFSQuotaMonitoring ' +
-      'MultiCIDRServiceAllocator NodeLogQuery ProcMountType SchedulerQueueingHints ' +
-      'StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks UserNamespacesSupport ' +
-      'VolumeAttributesClass WatchCacheInitializationPostStartHook ' +
-      'WatchFromStorageWithoutResourceVersion WatchListClient',
-  },
-];
-
+/** Gates that change something here. Those in ELSEWHERE change something of others; any other gate may only be given its default. */
 const EFFECTIVE: ReadonlySet<string> = new Set([
   'APIResponseCompression',
+  'APIServerIdentity',
   'APIServerTracing',
   'AllAlpha',
   'AllBeta',
   'AnonymousAuthConfigurableEndpoints',
+  'AnyVolumeDataSource',
   'CRDValidationRatcheting',
   'ClusterTrustBundleProjection',
+  'ComponentSLIs',
+  'CoordinatedLeaderElection',
+  'CrossNamespaceVolumeDataSource',
   'CustomResourceFieldSelectors',
   'DRAControlPlaneController',
   'DynamicResourceAllocation',
+  'HPAScaleToZero',
   'ImageVolume',
   'JobBackoffLimitPerIndex',
+  'JobManagedBy',
   'JobPodReplacementPolicy',
   'JobSuccessPolicy',
   'LoadBalancerIPMode',
   'LoggingAlphaOptions',
   'MatchLabelKeysInPodAffinity',
   'MatchLabelKeysInPodTopologySpread',
+  'MaxUnavailableStatefulSet',
   'NodeInclusionPolicyInPodTopologySpread',
   'OpenAPIEnums',
+  'PodDeletionCost',
   'PodLifecycleSleepAction',
   'PortForwardWebsockets',
   'ProcMountType',
+  'RecoverVolumeExpansionFailure',
   'RecursiveReadOnlyMounts',
+  'RelaxedEnvironmentVariableValidation',
   'ResourceHealthStatus',
   'RetryGenerateName',
   'SELinuxMountReadWriteOncePod',
@@ -100,7 +49,9 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'ServiceTrafficDistribution',
   'SidecarContainers',
   'StatefulSetAutoDeletePVC',
+  'StorageVersionAPI',
   'StorageVersionHash',
+  'StorageVersionMigrator',
   'StructuredAuthenticationConfiguration',
   'StructuredAuthorizationConfiguration',
   'SupplementalGroupsPolicy',
@@ -116,7 +67,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
 /** Gates that change nothing here. They are accepted, because one list of gates is often given to all components. */
 export const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = [
   {
-    what: 'concern node agents alone',
+    what: 'concerns node agents alone',
     names:
       'AgentCgroupDriverFromCRI AgentInUserNamespace AgentPodResourcesDynamicResources AgentPodResourcesGet ' +
       'AgentSeparateDiskGC AgentTracing CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions ' +
@@ -128,17 +79,17 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
       'SizeMemoryBackedVolumes TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions ' +
       'TopologyManagerPolicyOptions WindowsHostNetwork',
   },
-  { what: 'concern the node proxy alone', names: 'NFTablesProxyMode WinDSR WinOverlay' },
-  { what: 'concern the scheduler alone', names: 'SchedulerQueueingHints VolumeCapacityPriority' },
+  { what: 'concerns the node proxy alone', names: 'NFTablesProxyMode WinDSR WinOverlay' },
+  { what: 'concerns the scheduler alone', names: 'SchedulerQueueingHints VolumeCapacityPriority' },
   {
-    what: 'concern controller managers alone',
+    what: 'concerns controller managers alone',
     names:
       'CSIMigrationStorageVendor CloudControllerManagerWebhook CronJobsScheduledAnnotation ' +
       'HonorPVReclaimPolicy InTreePluginStorageVendorUnregister InformerResourceVersion PodIndexLabel ' +
-      'SeparateTaintEvictionController StorageVersionMigrator',
+      'SeparateTaintEvictionController',
   },
   {
-    what: 'concern the inside of servers in Go, of which clients see nothing',
+    what: 'concerns the inside of servers in Go, of which clients see nothing',
     names:
       'APIServingWithRoutine ConcurrentWatchObjectDecode ConsistentListFromCache ContextualLogging ' +
       'ResilientWatchCacheInitialization SeparateCacheWatchRPC StorageNamespaceIndex ' +
@@ -146,51 +97,52 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
   },
 ];
 
-const ACCEPTED: ReadonlySet<string> = new Set(ELSEWHERE.flatMap(({ names }) => names.split(' ')));
+const ACCEPTED: ReadonlyMap<string, string> = new Map(
+  ELSEWHERE.flatMap(({ what, names }) => names.split(' ').map((name) => [name, what])),
+);
 
-/** What --help says of gates that do not do what their names say. */
-export function describeOtherGates(): string {
-  const elsewhere = ELSEWHERE.map(({ what, names }) => `${what} (accepted): ${names.replaceAll(' ', ', ')}`);
-  const all = GATES.flatMap(({ names }) => names.split(' '));
-  const rest = all.filter((name) => !EFFECTIVE.has(name) && !ACCEPTED.has(name)).sort();
-  return `${elsewhere.join('; these ')}; these can only be left at their defaults: ${rest.join(', ')}`;
-}
+/** What --help says of each gate: `APIServerTracing (beta, default true)`. */
+export const describeGates = (): string[] =>
+  [...GATES]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, { stage, on }]) => {
+      const what = ACCEPTED.get(name) ?? (EFFECTIVE.has(name) ? undefined : 'can only be left as it is');
+      return `${name} (${stage.toLowerCase()}, default ${on}${what === undefined ? '' : `; ${what}`})`;
+    });
 
 export interface FeatureGates {
-  isEnabled(name: string): boolean;
+  readonly isEnabled: Gates;
 }
+
+/** The specification's name for the component, and the ecosystem's. */
+const COMPONENTS: ReadonlySet<string> = new Set(['cluster', 'kube']);
 
 /** @throws UsageError */
 export function parseFeatureGates(pairs: readonly string[], flag: string): FeatureGates {
-  const gates = new Map<string, { stage: string; on: boolean }>();
-  for (const { stage, on, names } of GATES)
-    for (const name of names.split(' ')) gates.set(name, { stage, on });
   const given = new Map<string, boolean>();
   for (const pair of pairs) {
     const match = /^(?:([\w-]+):)?(\w+)=(true|false)$/.exec(pair);
     if (match === null)
       throw new UsageError(`${flag}: ${JSON.stringify(pair)} is not of the form Name=true or Name=false`);
     const [, component = 'cluster', name = '', value] = match;
-    if (component !== 'cluster')
+    if (!COMPONENTS.has(component))
       throw new UsageError(`${flag}: unknown component ${JSON.stringify(component)}: only cluster is known`);
-    const why = whyUnusable(name, value === 'true', gates);
+    const why = whyUnusable(name, value === 'true');
     if (why !== undefined) throw new UsageError(`${flag}: ${why}`);
     given.set(name, value === 'true');
   }
   return {
-    isEnabled: (name) =>
-      given.get(name) ?? given.get(`All${gates.get(name)?.stage ?? ''}`) ?? gates.get(name)?.on ?? false,
+    isEnabled: (name) => {
+      const gate = GATES.get(name);
+      return given.get(name) ?? given.get(`All${gate?.stage ?? ''}`) ?? gate?.on ?? false;
+    },
   };
 }
 
-function whyUnusable(
-  name: string,
-  value: boolean,
-  gates: ReadonlyMap<string, { on: boolean }>,
-): string | undefined {
-  const gate = gates.get(name);
+function whyUnusable(name: string, value: boolean): string | undefined {
+  const gate = GATES.get(name);
   if (gate === undefined) {
-    const nearest = nearestName(name, [...gates.keys()]);
+    const nearest = nearestName(name, [...GATES.keys()]);
     return `unknown gate ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
   }
   if (EFFECTIVE.has(name) || ACCEPTED.has(name) || gate.on === value) return undefined;

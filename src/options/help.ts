@@ -32,7 +32,8 @@ function formatFlag(flag: Flag): string[] {
   const fallback = hasDefault ? ` (default ${String(flag.default)})` : '';
   const note = flag.isEffective ? '' : ' [accepted at its default only]';
   const dashes = flag.name.length === 1 ? '-' : '--';
-  return [`    ${dashes}${flag.name}${type}`, ...wrap(`${flag.meaning}${fallback}${note}`)];
+  const paragraphs = `${flag.meaning}${fallback}${note}`.split('\n');
+  return [`    ${dashes}${flag.name}${type}`, ...paragraphs.flatMap(wrap)];
 }
 
 function wrap(text: string): string[] {

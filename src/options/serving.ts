@@ -69,6 +69,14 @@ export const listenerFlags = {
   }),
 };
 
+export const consoleFlags = {
+  console: bool('console', {
+    default: true,
+    meaning:
+      'serve the console, a web page that shows the cluster and its history, at /console/; everybody may load the page, which shows what its user may read',
+  }),
+};
+
 export const profilingFlags = {
   profiling: bool('profiling', { default: true, meaning: 'profiling through host:port/debug/pprof/' }),
   contentionProfiling: bool('contention-profiling', {
@@ -142,6 +150,7 @@ export function readServing(line: CommandLine, gates: FeatureGates) {
     profiling,
     contentionProfiling: profiling && contentionProfiling,
     debugSocketPath,
+    ...line.valuesOf(consoleFlags),
     ...line.valuesOf(lifecycleFlags),
   });
 }

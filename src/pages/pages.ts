@@ -35,6 +35,9 @@ export function createPages(toRoute: (path: string) => string = (path) => path):
   return pages;
 }
 
+/** What a page answers for a path that turns out to lead nowhere. */
+export const unknownPage = (): Response => UNKNOWN;
+
 export const isUnknown = (response: Response): boolean => response === UNKNOWN;
 
 /** Adapts pages to the pipeline. HEAD is answered like GET; the listener leaves the body out. */

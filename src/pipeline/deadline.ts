@@ -1,8 +1,8 @@
-import { badRequest, timedOut } from '../api/status.ts';
+import { timedOut } from '../api/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type ApiRequest, isLongRunning } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { parseDuration } from '../util/duration.ts';
+import { chooseTimeout } from '../request/timeout.ts';
 
 /**
  * Enforces --request-timeout, or the caller's shorter `timeout`: a request that takes longer gets 504, and its work stops. A write
@@ -35,18 +35,6 @@ export function withDeadline(
       },
     );
   });
-}
-
-/** A caller may ask for less time than the server gives, not for more; 0 asks for nothing. */
-function chooseTimeout({ query }: ApiRequest, longestMs: number): number {
-  const asked = query.get('timeout');
-  if (asked === null || asked === '') return longestMs;
-  const askedMs = asked.startsWith('-') ? 0 : parseDuration(asked);
-  if (askedMs === undefined)
-    throw badRequest(
-      `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(asked)}`,
-    );
-  return askedMs > 0 && askedMs < longestMs ? askedMs : longestMs;
 }
 
 const WRITING: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);

@@ -1,5 +1,4 @@
 import type { MessageSchema } from '../api/schema.ts';
-import { pathNotFound } from '../api/status.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
@@ -11,6 +10,7 @@ import {
   isResourceRequest,
 } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { pageNotFound } from '../request/plain-answer.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
 import { inStatuses } from '../verbs/writing/storage-status.ts';
 import { type AuthenticateOptions, authenticate, authorize, impersonate } from './access.ts';
@@ -23,6 +23,8 @@ import { logRequest, type MeasureOptions, measure, traceRequest, traceVerb } fro
 interface PipelineOptions extends MeasureOptions, AuthenticateOptions {
   /** Undefined: no limit on concurrency. */
   readonly flowControl: FlowControl | undefined;
+  /** Answers paths that need no credentials: the files of the console; undefined for all others. */
+  readonly open?: (request: ApiRequest) => ApiResponse | undefined;
   readonly authorizer: Authorizer;
   /** Undefined: nothing is recorded. */
   readonly auditor: Auditor | undefined;
@@ -63,6 +65,8 @@ export function createPipeline(options: PipelineOptions): Pipeline {
  * Status here, before it is recorded.
  */
 async function serve(options: PipelineOptions, request: ApiRequest): Promise<ApiResponse> {
+  const opened = options.open?.(request);
+  if (opened !== undefined) return opened;
   const { target = NO_RESOURCE } = request;
   const told = <Result>(work: Promise<Result>): Promise<Result> => inStatuses(work, target, target.name);
   const authenticated = await auditAuthentication(options, request, () =>
@@ -101,7 +105,5 @@ async function dispatch(
   const elsewhere = remote?.(request);
   if (elsewhere !== undefined) return elsewhere;
   if (isResourceRequest(request)) return resources(request);
-  const document = await documents(request);
-  if (document === undefined) throw pathNotFound();
-  return document;
+  return (await documents(request)) ?? pageNotFound();
 }

@@ -22,7 +22,7 @@ import {
 } from '../request/backend.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
 
-interface TransportOptions {
+export interface TransportOptions {
   readonly credentials: AgentCredentials;
   /** --agent-timeout; 0 for none. */
   readonly timeoutMs: number;
@@ -103,7 +103,7 @@ export class NodeTransport implements BackendTransport {
       headers: [...message.headers],
       agent: agent === false ? this.#agentFor(scheme) : agent,
       signal: message.signal,
-      ...(scheme === 'https' ? this.#tls(backend) : {}),
+      ...(scheme === 'https' ? tlsOf(backend, this.#options.credentials) : {}),
     } as const;
     const outgoing = begin(scheme, options, backend);
     outgoing.on('error', (error) => {
@@ -120,22 +120,6 @@ export class NodeTransport implements BackendTransport {
     const { dial } = this.#options;
     if (dial === undefined) return false;
     return scheme === 'https' ? new SecureAgent({}, dial) : createHttpAgent({}, dial);
-  }
-
-  #tls({ trust }: Backend): RequestOptions {
-    if (trust === 'none') return { rejectUnauthorized: false };
-    const { credentials } = this.#options;
-    if (typeof trust === 'object') {
-      const { ca, serverName, isVerified } = trust;
-      const authorities = ca === undefined ? {} : { ca };
-      return {
-        ...credentials.current(),
-        ...authorities,
-        servername: serverName,
-        rejectUnauthorized: isVerified,
-      };
-    }
-    return { ...credentials.current(), rejectUnauthorized: trust === 'agent' && credentials.verifies };
   }
 
   /** Until the connection stands, or until the answer begins. */
@@ -158,6 +142,30 @@ export class NodeTransport implements BackendTransport {
       else socket.once(backend.scheme === 'https' ? 'secureConnect' : 'connect', stop);
     });
   }
+}
+
+interface TlsOptions extends AgentTls {
+  readonly servername?: string;
+  readonly rejectUnauthorized: boolean;
+  readonly ALPNProtocols?: string[];
+}
+
+/** How a connection to the backend is secured. */
+export function tlsOf({ trust }: Pick<Backend, 'trust'>, credentials: AgentCredentials): TlsOptions {
+  if (trust === 'none') return { rejectUnauthorized: false };
+  if (typeof trust === 'object') {
+    const { ca, serverName, isVerified } = trust;
+    const authorities = ca === undefined ? {} : { ca };
+    return {
+      ...credentials.current(),
+      ...authorities,
+      servername: serverName,
+      rejectUnauthorized: isVerified,
+      // A server of HTTP/2 alone refuses what does not say which protocol it speaks only with an answer, which looks like its own.
+      ALPNProtocols: ['http/1.1'],
+    };
+  }
+  return { ...credentials.current(), rejectUnauthorized: trust === 'agent' && credentials.verifies };
 }
 
 /** A connection that was open already broke before it gave an answer: the server may have closed it meanwhile. */
@@ -240,7 +248,7 @@ export class AgentCredentials {
 
 const NAMES = ['ca', 'cert', 'key'] as const;
 
-function toBackendError(error: NodeJS.ErrnoException, backend: Backend): BackendError {
+export function toBackendError(error: NodeJS.ErrnoException, backend: Backend): BackendError {
   if (error instanceof BackendError) return error;
   const port = backend.port || (backend.scheme === 'https' ? '443' : '80');
   const authority = authorityOf({ ...backend, port });

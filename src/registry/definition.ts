@@ -1,3 +1,4 @@
+import type { Gates } from '../api/feature-gates.ts';
 import type { GroupResource, GroupVersionKind, ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -149,7 +150,7 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
   readonly table?: ColumnSet;
   /** Fields of the parent that a write of the view cannot change, so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
-  validate?(object: T, old: T): FieldError[];
+  validate?(object: T, old: T, isOn?: Gates): FieldError[];
 }
 
 /** What a change of the view begins with. */

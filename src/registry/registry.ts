@@ -105,6 +105,11 @@ export class Registry {
     return [...(this.#groups.get(group) ?? NOTHING).keys()];
   }
 
+  /** Whether the group has, or had when the server started, resources that no definition made. */
+  isBuiltIn(group: string): boolean {
+    return this.#builtIn.has(group);
+  }
+
   /** The resources of one group version, sorted by name. */
   resources(group: string, version: string): ServedResource[] {
     const found = [...(this.#groups.get(group)?.get(version)?.values() ?? [])];

@@ -28,6 +28,11 @@ export interface RemoteApis {
   /** URLs of the OpenAPI documents (v3) on this server, by their paths: `apis/example.com/v1`. */
   openApiV3(): ReadonlyMap<string, string>;
   openApiV2(): readonly RemoteDocument[];
+  /**
+   * Group versions of this server, as `group/version`, that are served and not listed, because somebody deleted their API services
+   * (Kubernetes: kube-aggregator lists what API services name, and passes on all else).
+   */
+  withdrawn(): ReadonlySet<string>;
   onChange(listener: () => void): void;
 }
 
@@ -35,6 +40,7 @@ export const NO_REMOTE_APIS: RemoteApis = {
   all: () => [],
   openApiV3: () => new Map(),
   openApiV2: () => [],
+  withdrawn: () => new Set(),
   onChange: () => {},
 };
 

@@ -1,3 +1,4 @@
+import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
@@ -12,21 +13,23 @@ import type { AssignedValues } from './assigned-values.ts';
  * Order on create: defaults, mutating admission, metadata, assigned, prepareForCreate, validate, validating admission.
  * Order on update: defaults, mutating admission, metadata, assigned, prepareForUpdate, validate, validateUpdate, validating
  * admission.
+ *
+ * `isOn` says which feature gates are on: all as they are by default where nobody says so.
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
   readonly nameRule: NameRule;
   /** Values of absent fields that depend on other fields. Constants live in the IDL. */
-  defaults?(object: T): void;
+  defaults?(object: T, isOn?: Gates): void;
   /** Resets what the caller may not set, assigns what the server sets. */
-  prepareForCreate?(object: T, user?: UserInfo): void;
-  prepareForUpdate?(object: T, old: T): void;
+  prepareForCreate?(object: T, user?: UserInfo, isOn?: Gates): void;
+  prepareForUpdate?(object: T, old: T, isOn?: Gates): void;
   /** Values that no two objects of the cluster may hold at the same time. */
   readonly assigned?: AssignedValues<T>;
   /**
    * All errors at once. Runs on create and on update, of a status too; `old` is the stored object of an update, whose parts
    * were found good when they were stored.
    */
-  validate?(object: T, old?: T): FieldError[];
+  validate?(object: T, old?: T, isOn?: Gates): FieldError[];
   /**
    * Paths of fields that `validate` judges wholly, under a name of its own: what the description of the type says of them would
    * tell the same mistake twice.
@@ -35,7 +38,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Rules of a new object alone: an update may break them. Runs after {@link Strategy.validate}. */
   validateCreate?(object: T): FieldError[];
   /** Rules of the change from `old` to `object`. Runs after {@link Strategy.validate}. */
-  validateUpdate?(object: T, old: T): FieldError[];
+  validateUpdate?(object: T, old: T, isOn?: Gates): FieldError[];
   /**
    * Rules that take too long to be checked at once. They are checked in turns with other work, and after all others: the object
    * is valid but for them. Not for writes of a subresource.

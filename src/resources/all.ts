@@ -39,6 +39,8 @@ import { endpointslices } from './discovery/endpoint-slice.ts';
 import { eventsV1 } from './events/event.ts';
 import { flowschemas } from './flowcontrol/flow-schema.ts';
 import { prioritylevelconfigurations } from './flowcontrol/priority-level-configuration.ts';
+import { revisions } from './history/revision.ts';
+import { blames, restores, timelines } from './history/told.ts';
 import { ingresses } from './networking/ingress.ts';
 import { ingressclasses } from './networking/ingress-class.ts';
 import { ipaddresses } from './networking/ip-address.ts';
@@ -144,4 +146,8 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
   resourceclaimtemplates,
   resourceslices,
   storageversionmigrations,
+  revisions,
+  timelines,
+  blames,
+  restores,
 ];

@@ -1,3 +1,4 @@
+import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { copyJson } from '../object/equality.ts';
@@ -38,7 +39,7 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   /** Writes of the status: what they may not change after all, and what the new status is completed by. Changes `object`. */
   prepareStatus?(object: T, old: T): void;
   /** Rules of a written status, besides those of the strategy. */
-  validateStatus?(object: T, old: T): FieldError[];
+  validateStatus?(object: T, old: T, isOn?: Gates): FieldError[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table<T>;
   readonly fields?: FieldOutline;
@@ -178,14 +179,14 @@ function withStatusReset({ emptyStatus, strategy: own, subresources = [] }: Reso
   return {
     resetFields: [['status']],
     ...strategy,
-    prepareForCreate: (object, user) => {
+    prepareForCreate: (object, user, isOn) => {
       if (strategy.prepareForCreate === undefined) object.status = copyJson(emptyStatus);
-      else strategy.prepareForCreate(object, user);
+      else strategy.prepareForCreate(object, user, isOn);
     },
-    prepareForUpdate: (object, old) => {
+    prepareForUpdate: (object, old, isOn) => {
       if (old.status === undefined) delete object.status;
       else object.status = old.status;
-      strategy.prepareForUpdate?.(object, old);
+      strategy.prepareForUpdate?.(object, old, isOn);
     },
   };
 }

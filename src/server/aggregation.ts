@@ -8,7 +8,8 @@ import { RemoteVersions } from '../aggregation/remote-versions.ts';
 import { ServiceResolver } from '../aggregation/service-resolver.ts';
 import { type AdmissionOptions, proxyClientFlags } from '../options/admission.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
+import { EitherTransport } from '../proxy/http2-transport.ts';
+import { AgentCredentials } from '../proxy/node-transport.ts';
 import type { RemoteApis, RemoteContents } from '../registry/remote-apis.ts';
 import { Follower } from '../storage/follower.ts';
 import { pause } from '../util/pause.ts';
@@ -41,7 +42,7 @@ export function createAggregation(
   const remote = new RemoteVersions();
   const resolver = new ServiceResolver(store, serving.enableAggregatorRouting);
   const credentials = readCredentials(admission.proxyClient);
-  const transport = new NodeTransport({
+  const transport = new EitherTransport({
     credentials,
     timeoutMs: DIAL_TIMEOUT_MS,
     reusesConnections: true,

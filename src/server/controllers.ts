@@ -11,6 +11,7 @@ import { structuralViolations } from '../resources/apiextensions/schema/violatio
 import type { AggregationPhase } from './aggregation.ts';
 import { builtInNames, isBuiltIn } from './built-in-names.ts';
 import type { Foundation } from './foundation.ts';
+import { startIdentity } from './identity.ts';
 import { createNamespaceObjects } from './namespace-objects.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { Services } from './services.ts';
@@ -39,6 +40,7 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
       startControllers(foundation, parts, services);
       startCustomResources(foundation, parts, services);
       await startNamespaceObjects(foundation, parts, services);
+      await startIdentity(foundation, parts, services);
       startUpkeep(foundation, parts, services);
     },
   });

@@ -7,6 +7,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { EncodedLog } from '../storage/encoded-log.ts';
 import { EncryptionFile } from '../storage/encryption/encryption-file.ts';
+import { EncryptionMetrics } from '../storage/encryption/metrics.ts';
 import type { Service } from './services.ts';
 
 /** How old a plugin's answer may be for a health check, as in Kubernetes. */
@@ -33,7 +34,8 @@ export function openEncryption(options: StorageOptions): EncryptionFile | undefi
   const path = options.encryptionProviderConfig;
   if (path === '') return undefined;
   try {
-    return new EncryptionFile({ path, reloads: options.encryptionProviderConfigAutomaticReload });
+    const reloads = options.encryptionProviderConfigAutomaticReload;
+    return new EncryptionFile({ path, reloads, metrics: new EncryptionMetrics(hostname()) });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`${storageFlags.encryptionProviderConfig.shown}: ${path}: ${why}`, { cause: error });
@@ -53,6 +55,7 @@ interface EncryptionParts {
 /** Follows the file, where that is wished, and tells of it under Kubernetes' names. */
 export function createEncryptionService(parts: EncryptionParts): Service {
   const { file, logs, logger } = parts;
+  for (const instrument of file.metrics.instruments) parts.metrics.add(instrument);
   const note = createReloadMetrics(parts);
   const readAgain = async (): Promise<void> => {
     if (parts.hasUnreadable()) for (const { feed } of logs) await feed.renew();
@@ -93,8 +96,21 @@ function createReloadMetrics({ metrics, now }: EncryptionParts): (status: 'succe
       labels,
     }),
   );
+  // Kubernetes 1.30 put the first one in place of these two.
+  const old = { success: 'success', failure: 'failures' };
+  const totals = Object.entries(old).map(([status, word]) => {
+    const numbers = new Numbers('counter', {
+      name: `apiserver_encryption_config_controller_automatic_reload_${word}_total`,
+      help: `(Deprecated since 1.30.0) Reloads of the encryption configuration: ${status}.`,
+      labels: ['apiserver_id_hash'],
+      hidden: true,
+    });
+    return [status, metrics.add(numbers)] as const;
+  });
+  const hidden = new Map(totals);
   return (status) => {
-    total.at(status, id).value += 1;
+    total.at(status, id).add();
+    hidden.get(status)?.at(id).add();
     last.at(status, id).value = now().getTime() / 1000;
   };
 }

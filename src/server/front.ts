@@ -3,6 +3,7 @@ import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/hea
 import {
   Contention,
   createFlagPages,
+  createHealthMetricPages,
   createMetricPages,
   createProfilePages,
   createSnapshotPages,
@@ -12,6 +13,7 @@ import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
+import { HealthMetrics } from '../observability/health-metrics.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
@@ -26,7 +28,10 @@ import { VERSION } from '../version.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
 
-type FrontFlags = Pick<ServerOptions, 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'>;
+type FrontFlags = Pick<
+  ServerOptions,
+  'api' | 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'
+>;
 
 export interface FrontOptions {
   readonly options: FrontFlags;
@@ -50,6 +55,7 @@ export class Front {
   readonly #options: FrontFlags;
   readonly #logger: LogControl;
   readonly #checks: NamedChecks;
+  readonly #healthMetrics: HealthMetrics;
   readonly #contention: Contention;
   readonly #heap: HeapSampler;
   /** Shared by the port and the socket, because only one profile is recorded at a time. */
@@ -73,6 +79,7 @@ export class Front {
     this.#logger = logger;
     this.#checks = checks;
     this.metrics = new Metrics(observability.metrics);
+    this.#healthMetrics = new HealthMetrics(observability.metrics);
     this.requestMetrics = new RequestMetrics(this.metrics);
     this.startup = new Startup(startupChecks(limits), serving.livezGraceMs);
     this.tracing = tracing;
@@ -88,8 +95,11 @@ export class Front {
 
   /** Health, metrics, profiles: documents like others, which authorization guards. */
   pages(cache: NamedChecks): Pages {
-    const { profiling } = this.#options.serving;
+    const { serving, api } = this.#options;
+    const { profiling } = serving;
     const pages = createPages().route('/', this.#health(cache)).route('/', createMetricPages(this.metrics));
+    if (api.featureGates.isEnabled('ComponentSLIs'))
+      pages.route('/', createHealthMetricPages(this.#healthMetrics, profiling));
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
   }
@@ -181,7 +191,10 @@ export class Front {
       ...cache.own,
       this.#shutdownCheck(),
     ];
-    return createHealthPages(inOrder, onFailure);
+    return createHealthPages(inOrder, {
+      onFailure,
+      onResult: (name, endpoint, isWell) => this.#healthMetrics.observe(name, endpoint, isWell),
+    });
   }
 
   /** Stands in for the cache's checks until the cache is loaded. */

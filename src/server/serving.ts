@@ -3,8 +3,15 @@ import { publishAuthentication } from '../controllers/authentication-publisher.t
 import { noteTokenTracking } from '../controllers/bootstrap.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { HistoryParts } from '../history/parts.ts';
+import { createRestores } from '../history/restore/restore.ts';
+import { createHistory } from '../history/told.ts';
+import { causesAmong } from '../history/why/causes.ts';
+import { Explanations } from '../history/why/explanations.ts';
+import { findIn } from '../history/why/kinds.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
+import { createConsole } from '../pages/console.ts';
 import { type Pages, toPageHandler } from '../pages/pages.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { createReviews } from '../verbs/reviews.ts';
@@ -136,6 +143,7 @@ function createServerPipeline(
     ...authentication,
     remote: aggregation.remoteProxy,
     ...{ flowControl, auditor, logger, tracing },
+    ...(options.serving.console ? { open: createConsole() } : {}),
     authorizer: policy.authorizer,
     documents: toPageHandler(pages),
     resources: createResources(foundation, parts, authentication),
@@ -147,18 +155,31 @@ function createServerPipeline(
 }
 
 function createResources(
-  { registry, types, now, isFeatureOn, egress }: Foundation,
+  { registry, types, now, isFeatureOn, egress, logger }: Foundation,
   { storage, policy, writing, options }: ServingParts,
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
   const { authorizer } = policy;
   const { writer, admission } = writing;
   const { apiAudiences } = options.authentication;
+  const { clientStore: store, historyOf, progressOf } = storage;
+  const history: HistoryParts = {
+    ...{ store, historyOf, progressOf, registry, types, authorizer, now },
+    causesAmong: (rows) => causesAmong(rows, findIn(registry)),
+  };
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
-    ...{ store: storage.clientStore, historyOf: storage.historyOf },
+    ...{ store, historyOf },
+    told: createHistory(history, (request) => new Explanations(history, request)),
     backends: createBackends(options.agents, { isFeatureOn, egress }),
-    virtual: new Map(createReviews({ authorizer, authenticator, apiAudiences })),
+    virtual: new Map([
+      ...createReviews({ authorizer, authenticator, apiAudiences }),
+      createRestores({
+        ...{ types, registry, now, writer, authorizer, requestTimeoutMs: options.limits.requestTimeoutMs },
+        ...{ store, historyOf },
+        onError: (error) => logger.error('restore', error),
+      }),
+    ]),
     watchList: isFeatureOn('WatchList'),
     minRequestTimeoutMs: options.limits.minRequestTimeoutMs,
     deleteCollectionWorkers: options.writing.deleteCollectionWorkers,

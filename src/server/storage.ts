@@ -5,6 +5,7 @@ import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import type { History } from '../storage/history.ts';
+import type { LogProgress } from '../storage/log-progress.ts';
 import { MediaTypeEncoding } from '../storage/media-type-encoding.ts';
 import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
@@ -34,6 +35,7 @@ export interface StoragePhase extends Phase {
   /** For what clients read. The same objects; what is not to be cached is read from the log. */
   readonly clientStore: Store;
   historyOf(resource: GroupResource): History;
+  progressOf(resource: GroupResource): LogProgress;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly workLeases: WorkLeases;
@@ -104,7 +106,8 @@ export function createStorage(
     ...{ leases, workLeases, signingKeys },
     store,
     clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
-    historyOf: (resource) => backendOf(resource).database.log.history,
+    historyOf: (resource) => backendOf(resource).history,
+    progressOf: (resource) => backendOf(resource).cache,
     allocations: backendOf(SERVICES).database.log.allocations,
     views: options.customResourceViews ? views : undefined,
     upkeep: [...logs.flatMap((log) => keepDatabase(log, options)), ...metrics.services],
@@ -124,6 +127,7 @@ export interface Backend {
   readonly database: NumberedDatabase;
   /** Of that database, in which all objects are JSON. */
   readonly log: EncodedLog;
+  readonly history: History;
   readonly cache: WatchCache;
 }
 
@@ -154,6 +158,7 @@ function openBackend(
   });
   return {
     ...{ database, log, cache },
+    history: log.decodeHistory(database.log.history),
     name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
   };
 }

@@ -3,7 +3,6 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { DueObjects, type DueRule } from '../controllers/cleaning/due-objects.ts';
 import { podsOfLostNodes, unboundVolumes, unusedClaims } from '../controllers/cleaning/ending-objects.ts';
 import {
-  deadServerLeases,
   expiredBootstrapTokens,
   finishedJobs,
   oldSigningRequests,
@@ -11,6 +10,8 @@ import {
 import { LegacyTokenCleaning } from '../controllers/cleaning/legacy-tokens.ts';
 import { ControllerManager } from '../controllers/controller-manager.ts';
 import { Leadership } from '../controllers/leadership.ts';
+import { MIGRATIONS, storageMigrations } from '../controllers/migration/storage-migration.ts';
+import { STORAGE_VERSIONS, StorageVersionCleaning } from '../controllers/migration/storage-versions.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { createReminder } from '../util/reminder.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -35,6 +36,7 @@ export function startUpkeep(foundation: Foundation, parts: UpkeepParts, services
   const alone = (name: string, work: Work): void =>
     services.start(name, 'upkeep', (signal) => leadership.whileLeading(signal, work));
   startCleaning(foundation, parts, alone);
+  startMigration(foundation, parts, alone);
   if (!parts.options.writing.collectsGarbage) return;
   const collector = createGarbageCollector(foundation, parts.writing.client);
   alone('garbage-collector', (turn) => collector.run(turn));
@@ -57,6 +59,24 @@ function createLeadership(
   });
 }
 
+function startMigration(
+  { now, logger, registry, isFeatureOn }: Foundation,
+  { writing: { client } }: UpkeepParts,
+  alone: (name: string, work: Work) => void,
+): void {
+  const onError = (error: unknown): void => logger.error('storage migration', error);
+  const parts = { client, now, onError };
+  const hasVersions = isFeatureOn('StorageVersionAPI') && isFeatureOn('APIServerIdentity');
+  if (hasVersions && registry.findStorage(STORAGE_VERSIONS) !== undefined) {
+    const versions = new StorageVersionCleaning(parts);
+    alone('storage-version-garbage-collector', (turn) => versions.run(turn));
+  }
+  if (!isFeatureOn('StorageVersionMigrator') || registry.findStorage(MIGRATIONS) === undefined) return;
+  const rule = storageMigrations({ registry, now, onError });
+  const migrations = new DueObjects({ ...parts, rule });
+  alone(rule.manager, (turn) => migrations.run(turn));
+}
+
 function startCleaning(
   { now, logger }: Foundation,
   { writing: { client }, options: { authentication } }: UpkeepParts,
@@ -69,7 +89,6 @@ function startCleaning(
   };
   startRule(finishedJobs);
   startRule(oldSigningRequests);
-  startRule(deadServerLeases);
   startRule(unusedClaims);
   startRule(unboundVolumes);
   startRule(podsOfLostNodes);

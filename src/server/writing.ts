@@ -55,6 +55,7 @@ export function createWriting(
     eventTtlMs: options.storage.eventTtlMs,
     collectsGarbage: options.writing.collectsGarbage,
     gatedFields: new GatedFields(foundation.isFeatureOn, types),
+    isFeatureOn: foundation.isFeatureOn,
     retriesNames: foundation.isFeatureOn('RetryGenerateName'),
   });
   const client = new Client({ store, registry, writer });

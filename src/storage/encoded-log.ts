@@ -1,6 +1,8 @@
 import type { GroupResource } from '../api/names.ts';
 import { DecodedFeed } from './decoded-feed.ts';
+import { DecodedHistory } from './decoded-history.ts';
 import { StorageError } from './errors.ts';
+import type { History } from './history.ts';
 import type { ObjectKey } from './key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
 import type { ResourceSet } from './resource-set.ts';
@@ -28,13 +30,20 @@ export class EncodedLog implements RevisionLog {
   readonly feed: DecodedFeed;
   readonly reader: RevisionReader;
   readonly #encodings: readonly ObjectEncoding[];
+  readonly #codec: StoredCodec;
 
   constructor(log: RevisionLog, encodings: readonly ObjectEncoding[]) {
     this.#encodings = encodings;
     const codec = new StoredCodec(encodings);
+    this.#codec = codec;
     this.committer = new EncodingCommitter(log.committer, codec);
     this.feed = new DecodedFeed(log.feed, codec);
     this.reader = new DecodingReader(log.reader, codec);
+  }
+
+  /** The past of this log, as everything behind it sees it. */
+  decodeHistory(history: History): History {
+    return new DecodedHistory(history, this.#codec);
   }
 
   /** Whether what is stored as this media type, undefined for JSON, would be stored as another one now. */

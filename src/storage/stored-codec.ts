@@ -51,15 +51,15 @@ export class StoredCodec {
     return decoded instanceof Promise ? decoded.then(toStored) : toStored(decoded);
   }
 
-  decodeBoth(change: ChangeWithPrevious): Decoded<ChangeWithPrevious> {
+  decodeBoth<Both extends ChangeWithPrevious>(change: Both): Decoded<Both> {
     const after = this.decode(change);
     const before =
       change.previousJson === undefined ? undefined : this.#decode(change.key, change.previousEncoded);
     if (after === change && before === undefined) return change;
     const storedBytes = storedBytesOf(change);
-    const join = (whole: ChangeWithPrevious, previous: DecodedJson | undefined): ChangeWithPrevious => {
+    const join = (whole: Both, previous: DecodedJson | undefined): Both => {
       const { previousEncoded: _, ...rest } = whole;
-      return { ...rest, storedBytes, ...toPrevious(previous) };
+      return { ...(rest as Both), storedBytes, ...toPrevious(previous) };
     };
     if (after instanceof Promise || before instanceof Promise)
       return Promise.all([after, before]).then(([whole, previous]) => join(whole, previous));

@@ -21,30 +21,43 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{
 export function readAsOf(query: URLSearchParams, now: Date): AsOf | undefined {
   const text = query.get('asOf');
   if (text === null || text === '') return undefined;
-  if (query.get('resourceVersion')) throw invalidAsOf(text, 'may not be given beside resourceVersion');
+  if (query.get('resourceVersion'))
+    throw invalidPast('asOf', text, 'may not be given beside resourceVersion');
+  return parseAsOf('asOf', text, now);
+}
+
+/** A revision or a moment, as a parameter has it. @throws StatusError 400 */
+export function parseAsOf(name: string, text: string, now: Date): AsOf {
+  const asOf = toAsOf(text, now);
+  if (typeof asOf === 'string') throw invalidPast(name, text, asOf);
+  return asOf;
+}
+
+/** The same, or what is wrong with it. */
+export function toAsOf(text: string, now: Date): AsOf | string {
   const revision = /^\d+$/.test(text) ? parseRevision(text) : undefined;
   if (revision !== undefined && revision > 0n) return { kind: 'revision', revision };
   const atMs = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs))
-    throw invalidAsOf(text, 'must be a revision, or a moment such as 2026-01-31T12:00:00Z');
-  if (atMs > now.getTime() + CLOCK_SKEW_MS) throw invalidAsOf(text, 'is in the future');
+  if (Number.isNaN(atMs)) return 'must be a revision, or a moment such as 2026-01-31T12:00:00Z';
+  if (atMs > now.getTime() + CLOCK_SKEW_MS) return 'is in the future';
   return { kind: 'moment', at: text };
 }
 
 /** For verbs that know no past, and where another would be meant than is done. @throws StatusError 400 */
 export function refuseAsOf(query: URLSearchParams): void {
   const text = query.get('asOf') ?? '';
-  if (text !== '') throw invalidAsOf(text, 'only get and list can look back');
+  if (text !== '') throw invalidPast('asOf', text, 'only get and list can look back');
 }
 
-const invalidAsOf = (text: string, why: string): Error =>
-  badRequest(`asOf: Invalid value: ${JSON.stringify(text)}: ${why}`);
+const invalidPast = (name: string, text: string, why: string): Error =>
+  badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: ${why}`);
 
-/** Reads the state as of then. @throws StatusError 410 that says how far back history reaches */
+/** Reads the state as of then. `field`: what named it. @throws StatusError 410 that says how far back history reaches */
 export async function readPast<Result>(
   asOf: AsOf,
-  history: History,
+  history: Pick<History, 'revisionAt' | 'begin'>,
   read: (revision: Revision) => Promise<Result>,
+  field = 'asOf',
 ): Promise<Result> {
   try {
     const revision = asOf.kind === 'revision' ? asOf.revision : await history.revisionAt(asOf.at);
@@ -52,7 +65,12 @@ export async function readPast<Result>(
   } catch (error) {
     if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
   }
+  throw await beforeHistory(field, history);
+}
+
+/** 410 that says how far back history reaches. `asked`: the parameter that asks for what was before it. */
+export async function beforeHistory(asked: string, history: Pick<History, 'begin'>): Promise<Error> {
   const { revision, at } = await history.begin();
   const moment = at === undefined ? '' : ` (${at.toISOString()})`;
-  throw expired(`asOf: history is kept from revision ${revision}${moment}`);
+  return expired(`${asked}: history is kept from revision ${revision}${moment}`);
 }

@@ -10,6 +10,7 @@ import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
 import type { BackendTransport } from '../request/backend.ts';
+import { writingAgent } from '../request/restored.ts';
 import type { History } from '../storage/history.ts';
 import { ObjectReader } from '../storage/object-reader.ts';
 import type { Store } from '../storage/store.ts';
@@ -38,8 +39,12 @@ export function ownType({ context: { types }, served: { definition, version } }:
   return { group, version: version.version, kind, schema, types, custom };
 }
 
-/** The objects of the resource, as its version shows them. */
-export const storeFor = ({ context, served }: VerbCall): Store => storeOf(served.definition, context.store);
+/** The objects of the resource, as its version shows them; those that are told, as the client may know them. */
+export function storeFor({ context, request, served, view }: VerbCall): Store {
+  const { group, resource } = served.definition;
+  const tell = context.told.get(`${group}/${resource}`);
+  return tell === undefined ? storeOf(served.definition, context.store) : tell(request, view?.name ?? '');
+}
 
 /** What a body must be. */
 export function bodyType(call: VerbCall): Expected {
@@ -66,7 +71,7 @@ export function toWriteCall(
       user: request.user,
       attribution: {
         username: request.user.username,
-        userAgent: request.userAgent,
+        userAgent: writingAgent(request.userAgent, fieldManager),
         sourceAddress: request.sourceAddress,
         requestId: request.id,
         fieldManager,
@@ -89,6 +94,7 @@ export interface VerbContext {
   readonly writer: ObjectWriter;
   readonly authorizer: Authorizer;
   readonly virtual: VirtualHandlers;
+  readonly told: ToldResources;
   readonly tokens: TokenIssuing;
   /** For what does not go through the writer. */
   readonly admission: AdmissionChain;
@@ -121,6 +127,15 @@ export type VirtualHandler = (
 
 /** By `group/resource`. */
 export type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
+
+/**
+ * Resources whose objects are not stored but made of the log, for whoever asks: a store for one request, and what is read through it,
+ * the subresource or ''. By `group/resource`.
+ */
+export type ToldResources = ReadonlyMap<
+  string,
+  (request: AuthorizedResourceRequest, subresource: string) => Store
+>;
 
 /** The objects that an action or a connection looks at beside its own: as new as the request, errors in the API's words. */
 export class RelatedObjects {

@@ -8,6 +8,7 @@ import type {
 import type { Registry, ServedResource } from '../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { pageNotFound } from '../request/plain-answer.ts';
 import { act, actOnNamed } from './action.ts';
 import type { VerbCall, VerbContext } from './call.ts';
 import { connect } from './connect.ts';
@@ -23,6 +24,7 @@ export type ResourceHandler = (request: AuthorizedResourceRequest) => Promise<Ap
 export function createResourceHandler(context: VerbContext): ResourceHandler {
   return async (request) => {
     const target = resolveTarget(context.registry, request);
+    if (target.kind === 'nowhere') return pageNotFound();
     const { custom } = target.served.definition;
     if (custom?.deprecation !== undefined) request.warn(custom.deprecation);
     switch (target.kind) {
@@ -88,7 +90,9 @@ function handleView(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> {
 }
 
 /** What a resource request is about, found in the registry. */
-export type VerbTarget =
+type VerbTarget =
+  /** What custom resources do not have, nobody has (Kubernetes: crdHandler passes it on to the end of the chain). */
+  | { readonly kind: 'nowhere' }
   | {
       readonly kind: 'resource';
       readonly verb: DefinedVerb;
@@ -112,13 +116,16 @@ export type VerbTarget =
     };
 
 /**
- * @throws StatusError 404 for what is not served under this path, 405 for a verb it does not have
+ * @throws StatusError 404 for what is not served under the path of a built-in group, 405 for a verb it does not have
  */
-export function resolveTarget(registry: Registry, request: AuthorizedResourceRequest): VerbTarget {
+function resolveTarget(registry: Registry, request: AuthorizedResourceRequest): VerbTarget {
   const { target } = request;
   const served = registry.find(target.group, target.version, target.resource);
-  if (served === undefined) throw pathNotFound();
-  checkScope(served, request);
+  if (served === undefined || !isInScope(served, request)) {
+    if (served?.definition.custom === undefined && registry.isBuiltIn(target.group)) throw pathNotFound();
+    return { kind: 'nowhere' };
+  }
+  checkName(served, request);
   if (target.subresource !== '') return resolveSubresource(served, request);
   const verb = served.definition.verbs.find((defined) => defined === request.verb);
   if (verb === undefined) throw methodNotAllowed();
@@ -126,18 +133,23 @@ export function resolveTarget(registry: Registry, request: AuthorizedResourceReq
 }
 
 /** A namespace in the path of a cluster-scoped resource, or none for one object of a namespaced one, is no path at all. */
-function checkScope({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): void {
+function isInScope({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): boolean {
   const { namespaced, custom } = definition;
-  // Collections are posted to, objects are put and patched; the other way round there is nothing.
+  if (!namespaced) return target.namespace === '' || target.resource === 'namespaces';
+  if (target.namespace !== '' || verb === 'list' || verb === 'watch') return true;
+  // The path of a built-in collection exists, though not for this method.
+  return custom === undefined && target.name === '';
+}
+
+/** Collections are posted to, objects are put and patched; the other way round there is nothing. */
+function checkName({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): void {
+  const { namespaced, custom } = definition;
   const onObject = verb === 'update' || verb === 'patch';
   if (onObject && target.name === '')
     throw custom === undefined ? methodNotAllowed() : badRequest('name must be provided');
   if (verb === 'create' && target.name !== '' && target.subresource === '') throw methodNotAllowed();
-  if (!namespaced && target.namespace !== '' && target.resource !== 'namespaces') throw pathNotFound();
-  if (!namespaced || target.namespace !== '') return;
-  if (verb === 'create' || verb === 'deletecollection')
-    throw custom === undefined ? methodNotAllowed() : pathNotFound();
-  if (target.name !== '' && verb !== 'list' && verb !== 'watch') throw pathNotFound();
+  if (namespaced && target.namespace === '' && (verb === 'create' || verb === 'deletecollection'))
+    throw methodNotAllowed();
 }
 
 /** Objects of a custom resource are asked for by name before anything below them is. */

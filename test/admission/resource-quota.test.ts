@@ -303,5 +303,6 @@ test('everything that is stored is counted, but for events', () => {
     'authorization.k8s.io/selfsubjectaccessreviews',
     'authorization.k8s.io/selfsubjectrulesreviews',
     'authorization.k8s.io/subjectaccessreviews',
+    ...['revisions', 'timelines', 'blames', 'restores'].map((resource) => `history.cluster.io/${resource}`),
   ]);
 });

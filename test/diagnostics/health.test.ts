@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { createHealthPages, type HealthCheck, Startup } from '../../src/diagnostics/health.ts';
+import { createHealthMetricPages } from '../../src/diagnostics/pages.ts';
+import { HealthMetrics } from '../../src/observability/health-metrics.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 
@@ -11,7 +13,9 @@ const CHECKS: readonly HealthCheck[] = [
 ];
 
 async function ask(path: string, onFailure?: (name: string, error: unknown) => void) {
-  const response = await createHealthPages(CHECKS, onFailure).request(path);
+  const response = await createHealthPages(CHECKS, onFailure === undefined ? {} : { onFailure }).request(
+    path,
+  );
   return { code: response.status, text: await response.text(), headers: response.headers };
 }
 
@@ -90,4 +94,26 @@ test('what is well but not as it should be is told to whoever lists the checks',
     '[+]tail ok: changes are polled\nreadyz check passed\n',
   );
   expect(await (await pages.request('/readyz/tail')).text()).toBe('ok');
+});
+
+test('the metrics of health say how each check of an endpoint went, and nothing of those that were excluded', async () => {
+  const metrics = new HealthMetrics({ disabled: new Set(), allowedValues: new Map(), showHidden: false });
+  const pages = createHealthPages(CHECKS, {
+    onResult: (name, endpoint, isWell) => metrics.observe(name, endpoint, isWell),
+  }).route('/', createHealthMetricPages(metrics, true));
+  await pages.request('/readyz');
+  await pages.request('/readyz?exclude=ping');
+  await pages.request('/livez/ping');
+  const lines = (await (await pages.request('/metrics/slis')).text()).split('\n');
+  expect(lines.filter((line) => line.startsWith('kubernetes_'))).toEqual([
+    'kubernetes_healthcheck{name="ping",type="readyz"} 1',
+    'kubernetes_healthcheck{name="poststarthook/rbac/roles",type="readyz"} 1',
+    'kubernetes_healthcheck{name="disk",type="readyz"} 0',
+    'kubernetes_healthchecks_total{name="ping",type="readyz",status="success"} 1',
+    'kubernetes_healthchecks_total{name="poststarthook/rbac/roles",type="readyz",status="success"} 2',
+    'kubernetes_healthchecks_total{name="disk",type="readyz",status="error"} 2',
+  ]);
+  const reset = await pages.request('/metrics/slis', { method: 'DELETE' });
+  expect(await reset.text()).toBe('metrics reset\n');
+  expect(await (await pages.request('/metrics/slis')).text()).not.toContain('kubernetes_');
 });

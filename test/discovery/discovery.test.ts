@@ -75,7 +75,7 @@ test('what --runtime-config leaves out is in no document of discovery, the core 
   expect((await ask('/api')).json.versions).toEqual([]);
   expect((await ask('/api', aggregatedAs('v2'))).json.items).toEqual([]);
   for (const path of ['/api/v1', '/apis/batch', '/apis/autoscaling/v1'])
-    await expect(ask(path), path).rejects.toThrow('could not find the requested resource');
+    await expect(ask(path), path).rejects.toThrow(/has no page|could not find/);
   const documents = Object.keys((await ask('/openapi/v3')).json.paths);
   expect(documents).toContain('apis/autoscaling/v2');
   for (const path of ['api/v1', 'apis/batch/v1', 'apis/autoscaling/v1'])

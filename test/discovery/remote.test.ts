@@ -38,6 +38,7 @@ function createServer() {
         ]),
       ),
     openApiV2: () => documents,
+    withdrawn: () => new Set<string>(),
     onChange: (listener: () => void): void => void listeners.add(listener),
   };
   const version = { major: '1', minor: '31', gitVersion: 'v1.31.0', platform: 'linux/amd64' };

@@ -369,6 +369,33 @@ test('the status says which object is missing on the way to a server', async () 
   await cluster.request('DELETE', `${PATH}/${name}`);
 });
 
+test('a group version whose API service was deleted is served and not listed, until somebody makes it again', async () => {
+  const { metadata, spec } = (await cluster.request('GET', `${PATH}/v1.autoscaling`)).json;
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  const listed = async (): Promise<unknown> => {
+    const [plain, one, aggregated] = await Promise.all([
+      cluster.request('GET', '/apis'),
+      cluster.request('GET', '/apis/autoscaling'),
+      cluster.request('GET', '/apis', undefined, { accept }),
+    ]);
+    const isAutoscaling = (group: { name?: string; metadata?: { name: string } }): boolean =>
+      (group.name ?? group.metadata?.name) === 'autoscaling';
+    return [plain.json.groups.find(isAutoscaling), one.json, aggregated.json.items.find(isAutoscaling)].map(
+      ({ versions }) => versions.map(({ version }: { version: string }) => version),
+    );
+  };
+  const both = ['v2', 'v1'];
+  expect(await listed()).toEqual([both, both, both]);
+  expect((await cluster.request('DELETE', `${PATH}/v1.autoscaling`)).code).toBe(200);
+  await expect.poll(listed).toEqual([['v2'], ['v2'], ['v2']]);
+  const served = ['/apis/autoscaling/v1', '/apis/autoscaling/v1/horizontalpodautoscalers'];
+  for (const path of served) expect((await cluster.request('GET', path)).code, path).toBe(200);
+  expect((await cluster.request('GET', `${PATH}/v1.autoscaling`)).code).toBe(404);
+  const { name, labels } = metadata;
+  expect((await cluster.request('POST', PATH, { metadata: { name, labels }, spec })).code).toBe(201);
+  await expect.poll(listed).toEqual([both, both, both]);
+});
+
 test('a definition has an API service as long as it is there, and one that is changed is mended', async () => {
   const name = 'v1.local.example.com';
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

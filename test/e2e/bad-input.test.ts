@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Cluster, startCluster } from '../kit/cluster.ts';
+import { definitionOf } from '../kit/definitions.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 let database: TestDatabase;
@@ -77,18 +78,21 @@ test('a body over 3 MiB is 413, and the server goes on', async () => {
 test('paths that lead nowhere are 404, verbs that do not exist there 405', async () => {
   for (const path of [
     '/api/v2',
+    '/api/v2/things',
     '/api/v1/nothings',
-    '/apis/none/v1/things',
+    '/api/v1/namespaces/x/nothings',
+    '/api/v1/namespaces/x/nodes',
+    '/apis/apps/v9',
     '/apis/apps/v9/deployments',
-    '/nowhere',
-  ]) {
+    '/apis/apps/v1/nothings',
+    '/version/nope',
+  ])
     expectStatus(
       await cluster.request('GET', path),
       404,
       'NotFound',
       /could not find the requested resource/,
     );
-  }
   expectStatus(
     await cluster.request('GET', `${MAPS}/missing`),
     404,
@@ -98,6 +102,40 @@ test('paths that lead nowhere are 404, verbs that do not exist there 405', async
   expectStatus(await cluster.request('PUT', MAPS, {}), 405, 'MethodNotAllowed', /does not allow this method/);
   expectStatus(await cluster.request('GET', `${MAPS}/a/nothing`), 404, 'NotFound', /could not find/);
   expect((await cluster.request('GET', '/api/v1/%zz')).code).toBe(400);
+});
+
+test('a path that neither a built-in group nor a definition has is answered in text, whatever the method', async () => {
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  await cluster.request('POST', definitions, definitionOf({ plural: 'crons', kind: 'Cron' }));
+  const cron = { apiVersion: 'stable.example.com/v1', kind: 'Cron', metadata: { name: 'a' } };
+  const made = () => cluster.request('POST', '/apis/stable.example.com/v1/namespaces/default/crons', cron);
+  await expect.poll(async () => (await made()).code).toBe(201);
+  for (const [method, path] of [
+    ['GET', '/nowhere'],
+    ['POST', '/nowhere'],
+    ['GET', '/healthz/nope'],
+    ['GET', '/apis/nope'],
+    ['POST', '/apis/nope'],
+    ['GET', '/apis/nope/v1'],
+    ['GET', '/apis/nope/v1/things'],
+    ['POST', '/apis/nope/v1/namespaces/x/things'],
+    ['GET', '/apis/stable.example.com/v9'],
+    ['GET', '/apis/stable.example.com/v9/crons'],
+    ['GET', '/apis/stable.example.com/v1/others'],
+    ['GET', '/apis/stable.example.com/v1/crons/a'],
+    ['POST', '/apis/stable.example.com/v1/crons'],
+  ] as const) {
+    const { code, headers, text } = await cluster.request(method, path, method === 'POST' ? {} : undefined);
+    const { 'content-type': type, 'x-content-type-options': options } = headers;
+    expect({ code, text, type, options }, `${method} ${path}`).toEqual({
+      ...{ code: 404, text: '404 page not found\n' },
+      ...{ type: 'text/plain; charset=utf-8', options: 'nosniff' },
+    });
+  }
+  expect((await cluster.request('GET', '/openapi/v3/apis/nope/v1')).text).toBe('');
+  expect((await cluster.kubectl('get --raw /apis/nope/v1')).stderr).toBe(
+    'Error from server (NotFound): the server could not find the requested resource\n',
+  );
 });
 
 test('names and versions are checked', async () => {

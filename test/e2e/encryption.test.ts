@@ -131,6 +131,11 @@ test('nothing of a Secret or of the keys of the cluster is in the database in pl
   expect(await findInDatabase('PRIVATE KEY')).toEqual([]);
   expect(await findInDatabase(KEYS.one)).toEqual([]);
   expect(await formOf('a')).toBe('application/x-encrypted; provider=aesgcm; key="one"');
+  const { text } = await cluster.request('GET', '/metrics');
+  for (const type of ['to_storage', 'from_storage'])
+    expect(text).toContain(
+      `apiserver_storage_transformation_operations_total{transformation_type="${type}",transformer_prefix="k8s:enc:aesgcm:v1:",status="OK"} `,
+    );
 });
 
 test('what a Secret was is answered by the API, and shown as encrypted in SQL', async () => {

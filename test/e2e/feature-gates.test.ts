@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { PATIENCE } from '../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 /** Two servers on one database, as while gates are being changed: one with a feature, one without. */
@@ -12,11 +13,14 @@ beforeAll(async () => {
   database = await createTestDatabase();
   withFeatures = await startCluster(database.url, [
     '--feature-gates=UserNamespacesSupport=true,ImageVolume=true,DynamicResourceAllocation=true,VolumeAttributesClass=true',
+    '--feature-gates=StorageVersionAPI=true,StorageVersionMigrator=true,CoordinatedLeaderElection=true',
+    '--runtime-config=internal.apiserver.k8s.io/v1alpha1,storagemigration.k8s.io/v1alpha1,coordination.k8s.io/v1alpha1',
     // Of other components, to which the same list is given.
     '--feature-gates=MemoryQoS=true,NFTablesProxyMode=false,SchedulerQueueingHints=true,PodIndexLabel=false',
   ]);
   without = await startCluster(database.url, [
     '--feature-gates=SidecarContainers=false,OpenAPIEnums=false,StorageVersionHash=false,RetryGenerateName=false',
+    '--feature-gates=APIServerIdentity=false',
   ]);
 });
 
@@ -126,4 +130,59 @@ test('documents say of enumerations and stored versions what gates let them', as
   const hashes = async (server: Cluster): Promise<boolean> =>
     (await server.request('GET', '/api/v1')).text.includes('storageVersionHash');
   expect([await hashes(withFeatures), await hashes(without)]).toEqual([true, false]);
+});
+
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+const IDENTITY = 'labelSelector=apiserver.kubernetes.io/identity%3Dkube-apiserver';
+
+test('a server with an identity has a lease and says what it stores, and one without has none', async () => {
+  const found = await without.request('GET', `${LEASES}?${IDENTITY}`);
+  expect(found.json.items).toHaveLength(1);
+  const [{ metadata, spec }] = found.json.items;
+  expect(metadata.name).toMatch(/^apiserver-[a-z2-7]{26}$/);
+  expect(spec.holderIdentity.startsWith(`${metadata.name}_`)).toBe(true);
+  const versions = '/apis/internal.apiserver.k8s.io/v1alpha1/storageversions';
+  const { json } = await withFeatures.request('GET', `${versions}/core.pods`);
+  expect(json.status).toMatchObject({
+    commonEncodingVersion: 'v1',
+    storageVersions: [{ apiServerID: metadata.name, encodingVersion: 'v1', servedVersions: ['v1'] }],
+    conditions: [{ type: 'AllEncodingVersionsEqual', status: 'True' }],
+  });
+  expect((await without.request('GET', versions)).code).toBe(404);
+});
+
+test('a migration that is asked for is done, and a lease that is wanted is given to who is there', async () => {
+  const migrations = '/apis/storagemigration.k8s.io/v1alpha1/storageversionmigrations';
+  const asked = await withFeatures.request('POST', migrations, {
+    metadata: { name: 'maps' },
+    spec: { resource: { group: '', version: 'v1', resource: 'configmaps' } },
+  });
+  expect(asked.code).toBe(201);
+  const candidates = '/apis/coordination.k8s.io/v1alpha1/namespaces/default/leasecandidates';
+  const wanted = await withFeatures.request('POST', candidates, {
+    metadata: { name: 'me' },
+    spec: {
+      leaseName: 'work',
+      emulationVersion: '1.31.0',
+      binaryVersion: '1.31.0',
+      preferredStrategies: ['OldestEmulationVersion'],
+      renewTime: new Date().toISOString().replace('Z', '000Z'),
+    },
+  });
+  expect(wanted.code).toBe(201);
+  const lease = '/apis/coordination.k8s.io/v1/namespaces/default/leases/work';
+  const given = await vi.waitFor(async () => {
+    const { json } = await withFeatures.request('GET', lease);
+    expect(json.spec?.holderIdentity).toBe('me');
+    return json;
+  }, PATIENCE);
+  expect(given.spec.strategy).toBe('OldestEmulationVersion');
+  const done = await vi.waitFor(async () => {
+    const { json } = await withFeatures.request('GET', `${migrations}/maps`);
+    expect(json.status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Succeeded', status: 'True' }),
+    );
+    return json;
+  }, PATIENCE);
+  expect(done.status.resourceVersion).toBe(asked.json.metadata.resourceVersion);
 });

@@ -3,6 +3,7 @@ import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
+const JOBS = '/apis/batch/v1/namespaces/default/jobs';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 
 let database: TestDatabase;
@@ -20,7 +21,9 @@ afterAll(async () => {
 
 /** '' while nobody does the work. */
 async function holder(): Promise<string> {
-  const [row] = await database.query<{ holder: string }>('SELECT holder FROM work_leases');
+  const [row] = await database.query<{ holder: string }>(
+    "SELECT holder FROM work_leases WHERE work = 'upkeep'",
+  );
   return row?.holder ?? '';
 }
 
@@ -32,23 +35,10 @@ const worker = (): Promise<Cluster> =>
     return found;
   }, PATIENCE);
 
-/** Leaves something behind that goes only when a server cleans up. */
+/** Leaves something behind that goes only when a server cleans up: a job that has finished. */
 async function leave(server: Cluster, name: string): Promise<() => Promise<void>> {
-  const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' };
-  const spec = { holderIdentity: 'dead', leaseDurationSeconds: 1, renewTime: '2020-01-01T00:00:00.000000Z' };
-  const { code } = await server.request('POST', LEASES, { metadata: { name, labels }, spec });
-  expect(code).toBe(201);
-  return () =>
-    vi.waitFor(async () => {
-      expect((await server.request('GET', `${LEASES}/${name}`)).code).toBe(404);
-    }, PATIENCE);
-}
-
-test('a finished job ends when its time is up, and the lease of a node with its node', async () => {
-  const server = await worker();
-  const jobs = '/apis/batch/v1/namespaces/default/jobs';
-  const made = await server.request('POST', jobs, {
-    metadata: { name: 'done' },
+  const made = await server.request('POST', JOBS, {
+    metadata: { name },
     spec: {
       ttlSecondsAfterFinished: 0,
       template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } },
@@ -59,16 +49,29 @@ test('a finished job ends when its time is up, and the lease of a node with its 
   const finished = { type: 'Complete', status: 'True', lastProbeTime: at, lastTransitionTime: at };
   const status = { startTime: at, completionTime: at, succeeded: 1, conditions: [finished] };
   const merge = { 'content-type': 'application/merge-patch+json' };
-  const told = await server.request('PATCH', `${jobs}/done/status`, { status }, merge);
+  const told = await server.request('PATCH', `${JOBS}/${name}/status`, { status }, merge);
   expect(told.code, told.text).toBe(200);
+  return () =>
+    vi.waitFor(async () => {
+      expect((await server.request('GET', `${JOBS}/${name}`)).code).toBe(404);
+    }, PATIENCE);
+}
+
+test('a finished job ends when its time is up, the lease of a node with its node, and that of a dead server', async () => {
+  const server = await worker();
+  const isGone = await leave(server, 'done');
   const node = await server.request('POST', '/api/v1/nodes', { metadata: { name: 'gone' } });
   const { uid } = node.json.metadata;
   const nodeLeases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'gone', uid }];
   await server.request('POST', nodeLeases, { metadata: { name: 'gone', ownerReferences }, spec: {} });
   await server.request('DELETE', '/api/v1/nodes/gone');
+  const labels = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' };
+  const spec = { holderIdentity: 'dead', leaseDurationSeconds: 1, renewTime: '2020-01-01T00:00:00.000000Z' };
+  await server.request('POST', LEASES, { metadata: { name: 'dead', labels }, spec });
+  await isGone();
   await vi.waitFor(async () => {
-    const codes = [`${jobs}/done`, `${nodeLeases}/gone`].map(
+    const codes = [`${nodeLeases}/gone`, `${LEASES}/dead`].map(
       async (path) => (await server.request('GET', path)).code,
     );
     expect(await Promise.all(codes)).toEqual([404, 404]);

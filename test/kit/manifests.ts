@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../../src/api/feature-gates.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
@@ -32,70 +33,84 @@ function decode(definition: ResourceDefinition, manifest: JsonObject): ApiObject
   };
 }
 
-/** What a create would store: defaults filled in, and reset what callers may not set. */
-export function created(definition: ResourceDefinition, manifest: JsonObject, user?: UserInfo): ApiObject {
-  const object = decode(definition, manifest);
-  definition.strategy.defaults?.(object);
-  definition.strategy.assigned?.complete(object, undefined);
-  gatedFields.drop(definition, object);
-  definition.strategy.prepareForCreate?.(object, user);
-  return object;
+export interface Manifests {
+  /** What a create would store: defaults filled in, and reset what callers may not set. */
+  created(definition: ResourceDefinition, manifest: JsonObject, user?: UserInfo): ApiObject;
+  /** What a create answers: a line `spec.x: Required value` for each cause, sorted; empty when the manifest is good. */
+  problemsOnCreate(definition: ResourceDefinition, manifest: JsonObject): string[];
+  /** What replacing the object made of `before` by `after` would store. */
+  updated(definition: ResourceDefinition, before: JsonObject, after: JsonObject): ApiObject;
+  /** What replacing the object made of `before` by `after` answers. */
+  problemsOnUpdate(definition: ResourceDefinition, before: JsonObject, after: JsonObject): string[];
+  /** What writing a status over another answers, through `status` unless another view is named. */
+  problemsOnView(
+    definition: ResourceDefinition,
+    manifest: JsonObject,
+    change: { readonly before: JsonObject; readonly after: JsonObject; readonly view: string | undefined },
+  ): string[];
 }
 
-/** What a create answers: a line `spec.x: Required value` for each cause, sorted; empty when the manifest is good. */
-export function problemsOnCreate(definition: ResourceDefinition, manifest: JsonObject): string[] {
-  const object = created(definition, manifest);
-  return lines([
-    ...validateObject(definition, object, types),
-    ...(definition.strategy.validateCreate?.(object) ?? []),
-  ]);
+/** As a server with these feature gates takes manifests. */
+export const manifestsWith = (isOn: Gates): Manifests => takeManifests(isOn, new GatedFields(isOn, types));
+
+function takeManifests(isOn: Gates, gated: GatedFields): Manifests {
+  const created: Manifests['created'] = (definition, manifest, user) => {
+    const object = decode(definition, manifest);
+    definition.strategy.defaults?.(object, isOn);
+    definition.strategy.assigned?.complete(object, undefined);
+    gated.drop(definition, object);
+    definition.strategy.prepareForCreate?.(object, user, isOn);
+    return object;
+  };
+  const updated: Manifests['updated'] = (definition, before, after) => {
+    const object = decode(definition, after);
+    definition.strategy.defaults?.(object, isOn);
+    const old = created(definition, before);
+    definition.strategy.assigned?.complete(object, old);
+    gated.drop(definition, object, old);
+    definition.strategy.prepareForUpdate?.(object, old, isOn);
+    return object;
+  };
+  return {
+    created,
+    updated,
+    problemsOnCreate: (definition, manifest) => {
+      const object = created(definition, manifest);
+      return lines([
+        ...validateObject(definition, object, types, { isOn }),
+        ...(definition.strategy.validateCreate?.(object) ?? []),
+      ]);
+    },
+    problemsOnUpdate: (definition, before, after) => {
+      const old = created(definition, before);
+      const object = updated(definition, before, after);
+      return lines([
+        ...validateObject(definition, object, types, { isOn }),
+        ...validateObjectMetaUpdate(object.metadata, old.metadata),
+        ...validateUpdate(definition, object, { old, types, isOn }),
+      ]);
+    },
+    problemsOnView: (definition, manifest, change) => {
+      const name = change.view ?? 'status';
+      const view = definition.subresources.find((subresource) => subresource.name === name);
+      if (view?.access !== 'view') throw new Error(`${definition.resource} has no view ${name}`);
+      const old = { ...created(definition, manifest), status: change.before };
+      const written = { ...structuredClone(old), status: change.after };
+      const object = view.write(structuredClone(written), structuredClone(old));
+      gated.drop(definition, object, old);
+      return lines([
+        ...validateObject(definition, object, types, { isOn }),
+        ...validateObjectMetaUpdate(object.metadata, old.metadata),
+        ...(view.validate?.(object, old, isOn) ?? []),
+      ]);
+    },
+  };
 }
 
-/** What replacing the object made of `before` by `after` would store. */
-export function updated(definition: ResourceDefinition, before: JsonObject, after: JsonObject): ApiObject {
-  const object = decode(definition, after);
-  definition.strategy.defaults?.(object);
-  const old = created(definition, before);
-  definition.strategy.assigned?.complete(object, old);
-  gatedFields.drop(definition, object, old);
-  definition.strategy.prepareForUpdate?.(object, old);
-  return object;
-}
-
-/** What replacing the object made of `before` by `after` answers. */
-export function problemsOnUpdate(
-  definition: ResourceDefinition,
-  before: JsonObject,
-  after: JsonObject,
-): string[] {
-  const old = created(definition, before);
-  const object = updated(definition, before, after);
-  return lines([
-    ...validateObject(definition, object, types),
-    ...validateObjectMetaUpdate(object.metadata, old.metadata),
-    ...validateUpdate(definition, object, old, types),
-  ]);
-}
-
-/** What writing a status over another answers, through `status` unless another view is named. */
-export function problemsOnView(
-  definition: ResourceDefinition,
-  manifest: JsonObject,
-  change: { readonly before: JsonObject; readonly after: JsonObject; readonly view: string | undefined },
-): string[] {
-  const name = change.view ?? 'status';
-  const view = definition.subresources.find((subresource) => subresource.name === name);
-  if (view?.access !== 'view') throw new Error(`${definition.resource} has no view ${name}`);
-  const old = { ...created(definition, manifest), status: change.before };
-  const written = { ...structuredClone(old), status: change.after };
-  const object = view.write(structuredClone(written), structuredClone(old));
-  gatedFields.drop(definition, object, old);
-  return lines([
-    ...validateObject(definition, object, types),
-    ...validateObjectMetaUpdate(object.metadata, old.metadata),
-    ...(view.validate?.(object, old) ?? []),
-  ]);
-}
+export const { created, updated, problemsOnCreate, problemsOnUpdate, problemsOnView } = takeManifests(
+  defaultGates,
+  gatedFields,
+);
 
 const lines = (errors: readonly { field: string; message: string }[]): string[] =>
   errors.map(({ field, message }) => `${field}: ${message}`).sort();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeOtherGates, ELSEWHERE, parseFeatureGates } from '../../src/options/feature-gates.ts';
+import { GATES } from '../../src/api/feature-gates.ts';
+import { describeGates, ELSEWHERE, parseFeatureGates } from '../../src/options/feature-gates.ts';
 
 const FLAG = '--feature-gates';
 const elsewhere = ELSEWHERE.flatMap(({ names }) => names.split(' '));
@@ -11,23 +12,29 @@ test('gates of other components are accepted either way, and each is named once'
       expect(parseFeatureGates([`${name}=${value}`], FLAG).isEnabled(name)).toBe(value);
 });
 
-test('--help says of every gate that does nothing here why that is, or that it can only be left alone', () => {
-  const text = describeOtherGates();
-  expect(text).toMatch(/concern node agents alone \(accepted\): .*MemoryQoS/);
-  expect(text).toMatch(/concern the node proxy alone \(accepted\): NFTablesProxyMode/);
-  const [, rest = ''] = text.split('can only be left at their defaults: ');
-  for (const name of rest.split(', '))
-    expect(
-      [true, false]
-        .map((value) => {
-          try {
-            parseFeatureGates([`${name}=${value}`], FLAG);
-            return 'accepted';
-          } catch {
-            return 'refused';
-          }
-        })
-        .sort(),
-      name,
-    ).toEqual(['accepted', 'refused']);
+test('the component is the cluster, by either of its names', () => {
+  for (const component of ['cluster', 'kube'])
+    expect(parseFeatureGates([`${component}:ImageVolume=true`], FLAG).isEnabled('ImageVolume')).toBe(true);
+  expect(() => parseFeatureGates(['other:ImageVolume=true'], FLAG)).toThrow('unknown component "other"');
+});
+
+test('--help tells stage and default of every gate, and whom it concerns if nobody here', () => {
+  const lines = describeGates();
+  expect(lines.map((line) => line.split(' ')[0])).toEqual([...GATES.keys()].sort());
+  expect(lines).toContain('ImageVolume (alpha, default false)');
+  expect(lines).toContain('NodeSwap (beta, default true; concerns node agents alone)');
+});
+
+test('--help says of a gate that it can only be left alone if and only if that is so', () => {
+  for (const line of describeGates()) {
+    const [name = ''] = line.split(' ');
+    const isAccepted = [true, false].map((value) => {
+      try {
+        return parseFeatureGates([`${name}=${value}`], FLAG).isEnabled(name) === value;
+      } catch {
+        return false;
+      }
+    });
+    expect(isAccepted.includes(false), name).toBe(line.includes('can only be left as it is'));
+  }
 });

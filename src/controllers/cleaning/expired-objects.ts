@@ -13,6 +13,7 @@ import type { Entry } from '../../storage/store.ts';
 import type { Client, RemoveOptions } from '../../verbs/client/client.ts';
 import { readCertificate } from '../../x509/certificate.ts';
 import { certificatesIn } from '../../x509/pem.ts';
+import { IDENTITY, IDENTITY_LABEL } from '../server-identity.ts';
 import type { DueRule } from './due-objects.ts';
 
 /** Objects that are deleted at a time which they say themselves. Whoever changes one meanwhile keeps it for a new decision. */
@@ -121,16 +122,14 @@ function expiryOf(certificate: string): number | undefined {
   }
 }
 
-const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
-
 /**
  * Leases by which API servers say that they live, once they have expired; one that does not say when is none (Kubernetes:
- * pkg/controlplane/controller/apiserverleasegc). Servers of ours keep theirs in the database: these are what others have left.
+ * pkg/controlplane/controller/apiserverleasegc).
  */
 export const deadServerLeases: DueRule<Lease> = expiring<Lease>({
   resource: { group: 'coordination.k8s.io', resource: 'leases' },
   manager: 'apiserver-lease-gc',
-  mayBeDue: ({ namespace, labels }) => namespace === SYSTEM && labels[IDENTITY_LABEL] === 'kube-apiserver',
+  mayBeDue: ({ namespace, labels }) => namespace === SYSTEM && labels[IDENTITY_LABEL] === IDENTITY,
   expiresAt: ({ spec: { renewTime, leaseDurationSeconds } = {} }) =>
     leaseDurationSeconds === undefined ? 0 : (after(renewTime, leaseDurationSeconds * 1000) ?? 0),
 });

@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../../api/feature-gates.ts';
 import type {
   StatefulSet,
   StatefulSetPersistentVolumeClaimRetentionPolicy,
@@ -13,9 +14,14 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
 import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
-import { goLabelSelector } from '../rules/go-structs.ts';
+import { goIntOrString, goLabelSelector } from '../rules/go-structs.ts';
 import { mustBeLabels } from '../rules/labels.ts';
-import { mustAllBeNonNegative } from '../rules/numbers.ts';
+import {
+  isZeroIntOrPercent,
+  mustAllBeNonNegative,
+  mustBeAtMostAll,
+  mustBeIntOrPercent,
+} from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
 import {
   mustBeAvailableOfReady,
@@ -71,13 +77,19 @@ export const statefulsets = define<StatefulSet>({
   },
 });
 
-function setDefaults({ spec = {} }: StatefulSet): void {
+function setDefaults({ spec = {} }: StatefulSet, isOn: Gates = defaultGates): void {
   defaultPodTemplate(spec);
   const { updateStrategy: update = {}, volumeClaimTemplates: claims = [] } = spec;
   if (update.type === undefined) {
     update.type = 'RollingUpdate';
     update.rollingUpdate ??= { partition: 0 };
   }
+  if (
+    update.type === 'RollingUpdate' &&
+    update.rollingUpdate !== undefined &&
+    isOn('MaxUnavailableStatefulSet')
+  )
+    update.rollingUpdate.maxUnavailable ??= 1;
   if (claims.length > 0) spec.volumeClaimTemplates = claims.map(withTypeAndPhase);
 }
 
@@ -106,12 +118,20 @@ function validate(root: FieldPath, { spec = {} }: StatefulSet): void {
 
 function validateUpdateStrategy(at: FieldPath, { type, rollingUpdate }: StatefulSetUpdateStrategy): void {
   if (rollingUpdate === undefined) return;
+  const { partition = 0, maxUnavailable } = rollingUpdate;
   if (type !== 'OnDelete') {
     mustAllBeNonNegative(at, rollingUpdate, ['partition']);
+    if (maxUnavailable !== undefined) validateMaxUnavailable(at.field('maxUnavailable'), maxUnavailable);
     return;
   }
-  const struct = `apps.RollingUpdateStatefulSetStrategy{Partition:${rollingUpdate.partition ?? 0}, MaxUnavailable:(*intstr.IntOrString)(nil)}`;
+  const struct = `apps.RollingUpdateStatefulSetStrategy{Partition:${partition}, MaxUnavailable:(*intstr.IntOrString)(nil)}`;
   at.invalid(goText(struct), "only allowed for updateStrategy 'RollingUpdate'");
+}
+
+function validateMaxUnavailable(at: FieldPath, most: number | string): void {
+  mustBeIntOrPercent(at, most);
+  if (isZeroIntOrPercent(most)) at.invalid(goIntOrString(most), 'cannot be 0');
+  mustBeAtMostAll(at, most);
 }
 
 const RETENTIONS = ['Retain', 'Delete'];

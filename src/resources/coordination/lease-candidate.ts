@@ -1,10 +1,10 @@
 import type { LeaseCandidate, LeaseCandidateSpec } from '../../api/types/coordination/v1alpha1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkConfigMapKey } from '../../object/formats.ts';
+import { isOlder, parseSemanticVersion } from '../../object/semantic-version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { isOlder, parseSemanticVersion } from '../rules/semantic-version.ts';
 import { mustBeLeaseStrategy, OLDEST_EMULATION_VERSION } from './lease.ts';
 
 /** A candidate for the lead, with the versions by which the leader may be chosen. */

@@ -9,13 +9,13 @@ import type {
 } from '../../api/types/resource/v1alpha3.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goList, goText } from '../../object/go-value.ts';
+import { parseSemanticVersion } from '../../object/semantic-version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeName } from '../rules/names.ts';
-import { parseSemanticVersion } from '../rules/semantic-version.ts';
 import {
   mustBeDistinct,
   mustBeDriverName,

@@ -1,3 +1,4 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
@@ -11,13 +12,13 @@ type UpdateRule<T extends ApiObject> = (at: FieldPath, object: T, old: T) => voi
 /** Rules as the strategy of a resource takes them: a list of what they find. */
 export const checked =
   <T extends ApiObject>(rule: Rule<T>) =>
-  (object: T, old?: T): FieldError[] =>
-    problemsOf((at) => rule(at, object, old));
+  (object: T, old?: T, isOn?: Gates): FieldError[] =>
+    problemsOf((at) => rule(at, object, old), '', isOn);
 
 export const checkedUpdate =
   <T extends ApiObject>(rule: UpdateRule<T>) =>
-  (object: T, old: T): FieldError[] =>
-    problemsOf((at) => rule(at, object, old));
+  (object: T, old: T, isOn?: Gates): FieldError[] =>
+    problemsOf((at) => rule(at, object, old), '', isOn);
 
 /**
  * For rules that look at nothing but the spec: one that is as it was stored is good. Controllers write the status of
@@ -43,15 +44,15 @@ export interface Ratchet<T extends ApiObject = ApiObject> {
   readonly sameValue?: boolean;
 }
 
-type Validate = (object: ApiObject, old?: ApiObject) => FieldError[];
+type Validate = (object: ApiObject, old?: ApiObject, isOn?: Gates) => FieldError[];
 
 /** The stored object is looked at only when the new one is about to be refused. */
 export const ratcheted =
   (validate: Validate, ratchets: readonly Ratchet[]): Validate =>
-  (object, old) => {
-    const errors = validate(object, old);
+  (object, old, isOn) => {
+    const errors = validate(object, old, isOn);
     if (old === undefined || errors.length === 0) return errors;
-    const before = validate(old);
+    const before = validate(old, undefined, isOn);
     const open = ratchets.filter((ratchet) => isOpen(ratchet, { object, old, errors, before }));
     return errors.filter((error) => !open.some(({ covers }) => covers(error, object)));
   };

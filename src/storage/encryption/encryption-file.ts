@@ -5,6 +5,7 @@ import { type EncryptionRule, type KmsConfig, parseEncryptionConfig } from './co
 import { Encryption, ProviderRules } from './encryption.ts';
 import { GrpcKmsClient, type KmsClient } from './kms-client.ts';
 import { KmsProvider } from './kms-provider.ts';
+import { EncryptionMetrics } from './metrics.ts';
 
 export interface EncryptionFileOptions {
   readonly path: string;
@@ -12,6 +13,7 @@ export interface EncryptionFileOptions {
   readonly reloads: boolean;
   readonly everyMs?: number;
   readonly connect?: (config: KmsConfig) => KmsClient;
+  readonly metrics?: EncryptionMetrics;
 }
 
 export interface EncryptionReport {
@@ -33,6 +35,7 @@ interface Generation {
 export class EncryptionFile {
   readonly encoding: Encryption;
   readonly reloads: boolean;
+  readonly metrics: EncryptionMetrics;
   readonly #file: FollowedFiles<readonly EncryptionRule[]>;
   readonly #connect: (config: KmsConfig) => KmsClient;
   #generation: Generation;
@@ -40,9 +43,10 @@ export class EncryptionFile {
   #report: EncryptionReport = { onReload: () => {}, onError: () => {}, onRecovery: () => {} };
 
   /** @throws Error, one line that names what is wrong with the file */
-  constructor({ path, reloads, everyMs, connect }: EncryptionFileOptions) {
+  constructor({ path, reloads, everyMs, connect, metrics }: EncryptionFileOptions) {
     this.reloads = reloads;
-    this.#connect = connect ?? ((config) => new GrpcKmsClient(config));
+    this.metrics = metrics ?? new EncryptionMetrics();
+    this.#connect = connect ?? ((config) => new GrpcKmsClient(config, this.metrics));
     this.#file = new FollowedFiles({
       paths: [path],
       make: ([text = '']) => parseEncryptionConfig(text),
@@ -51,7 +55,7 @@ export class EncryptionFile {
       ...(everyMs === undefined ? {} : { everyMs }),
     });
     this.#generation = this.#create(this.#file.current);
-    this.encoding = new Encryption(this.#generation.rules);
+    this.encoding = new Encryption(this.#generation.rules, this.metrics);
   }
 
   /** In the order of the file. */
@@ -111,6 +115,7 @@ export class EncryptionFile {
       const plugin = new KmsProvider({
         name: config.name,
         client: this.#connect(config),
+        metrics: this.metrics,
         onRecovery: () => this.#report.onRecovery(),
       });
       plugins.push(plugin);

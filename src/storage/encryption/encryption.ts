@@ -6,6 +6,7 @@ import type { EncryptionRule, KmsConfig, ProviderConfig } from './config.ts';
 import { parseGroupResource } from './config-resources.ts';
 import { KeyedProvider } from './keyed-provider.ts';
 import { type EncryptedForm, formatForm, isEncrypted, parseForm } from './media-type.ts';
+import { type Direction, EncryptionMetrics, type Transformations } from './metrics.ts';
 import type { KeyLabel, Provider } from './provider.ts';
 
 /** Undefined stands for `identity`. */
@@ -50,11 +51,18 @@ export class ProviderRules {
  */
 export class Encryption implements ObjectEncoding {
   #rules: ProviderRules;
+  readonly #metrics: EncryptionMetrics;
+  /** By their prefixes. */
+  readonly #counts: Readonly<Record<Direction, Map<string, Transformations>>> = {
+    to_storage: new Map(),
+    from_storage: new Map(),
+  };
   /** Forms that were parsed, by their media types: there are few. */
   readonly #forms = new Map<string, EncryptedForm>();
 
-  constructor(rules: ProviderRules) {
+  constructor(rules: ProviderRules, metrics = new EncryptionMetrics()) {
     this.#rules = rules;
+    this.#metrics = metrics;
   }
 
   replace(rules: ProviderRules): void {
@@ -65,7 +73,8 @@ export class Encryption implements ObjectEncoding {
     const provider = this.#rules.of(key)?.[0];
     if (provider === undefined) return plain;
     const { mediaType: of } = plain;
-    const sealed = provider.seal(plain.bytes, toContext(key, of));
+    const count = this.#count('to_storage', provider.prefix);
+    const sealed = count.measure(() => provider.seal(plain.bytes, toContext(key, of)));
     if (sealed instanceof Promise) return sealed.then((known) => toEncoded(known, of));
     return toEncoded(sealed, of);
   }
@@ -77,9 +86,12 @@ export class Encryption implements ObjectEncoding {
   decode(key: ObjectKey, { bytes, mediaType }: EncodedBytes): EncodedBytes | Promise<EncodedBytes> {
     const form = this.#parse(mediaType);
     const provider = this.#rules.of(key)?.find((one) => one?.knows(form) === true);
-    if (provider === undefined)
+    if (provider === undefined) {
+      this.#metrics.unknownRead();
       throw new Error(`it is encrypted by ${describe(form)}, which is not configured for ${nameOf(key)}`);
-    const plain = provider.open(form, bytes, toContext(key, form.of));
+    }
+    const count = this.#count('from_storage', provider.prefix);
+    const plain = count.measure(() => provider.open(form, bytes, toContext(key, form.of)));
     if (plain instanceof Promise) return plain.then((known) => ({ bytes: known, mediaType: form.of }));
     return { bytes: plain, mediaType: form.of };
   }
@@ -96,6 +108,15 @@ export class Encryption implements ObjectEncoding {
     if (provider === undefined) return mediaType;
     const { label } = provider;
     return label === undefined ? undefined : formatForm({ ...label, of: mediaType });
+  }
+
+  #count(direction: Direction, prefix: string): Transformations {
+    let count = this.#counts[direction].get(prefix);
+    if (count === undefined) {
+      count = this.#metrics.transformations(direction, prefix);
+      this.#counts[direction].set(prefix, count);
+    }
+    return count;
   }
 
   #parse(mediaType: string): EncryptedForm {

@@ -11,6 +11,7 @@ const CIPHERS: Readonly<Record<KeyedKind, (key: Buffer) => Cipher>> = {
 /** Keys from the file: the first encrypts, each decrypts what says its name. */
 export class KeyedProvider implements Provider {
   readonly kind: KeyedKind;
+  readonly prefix: string;
   readonly label: KeyLabel;
   readonly #first: Cipher;
   readonly #byName = new Map<string, Cipher[]>();
@@ -18,6 +19,7 @@ export class KeyedProvider implements Provider {
   /** `keys`: at least one. */
   constructor(kind: KeyedKind, keys: readonly NamedKey[]) {
     this.kind = kind;
+    this.prefix = `k8s:enc:${kind}:v1:`;
     const ciphers = keys.map(({ name, secret }) => ({ name, cipher: CIPHERS[kind](secret) }));
     const [first] = ciphers;
     if (first === undefined) throw new Error(`${kind} has no keys`);

@@ -11,6 +11,7 @@ import {
   encodeEncryptRequest,
   type KmsStatus,
 } from './kms-messages.ts';
+import { EncryptionMetrics } from './metrics.ts';
 
 /** A KMS plugin, as API v2 has it. @throws EncodingUnavailable that names the plugin and what is wrong */
 export interface KmsClient {
@@ -34,10 +35,12 @@ const NOTHING = Buffer.alloc(0);
 /** Calls over a Unix socket, which the library connects anew whenever it has to. */
 export class GrpcKmsClient implements KmsClient {
   readonly #config: KmsConfig;
+  readonly #metrics: EncryptionMetrics;
   #client: Promise<Client> | undefined;
 
-  constructor(config: KmsConfig) {
+  constructor(config: KmsConfig, metrics = new EncryptionMetrics()) {
     this.#config = config;
+    this.#metrics = metrics;
   }
 
   async status(): Promise<KmsStatus> {
@@ -62,14 +65,17 @@ export class GrpcKmsClient implements KmsClient {
     const { name, timeoutMs } = this.#config;
     this.#client ??= this.#connect();
     const client = await this.#client;
+    const path = `${SERVICE}/${method}`;
+    const begunMs = performance.now();
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(
-        `${SERVICE}/${method}`,
+        path,
         (bytes: Buffer) => bytes,
         (bytes: Buffer) => bytes,
         request,
         { deadline: Date.now() + timeoutMs },
         (error, answer) => {
+          this.#metrics.called(name, path, performance.now() - begunMs, error);
           if (error === null && answer !== undefined) resolve(answer);
           else
             reject(

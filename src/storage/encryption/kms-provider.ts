@@ -5,6 +5,7 @@ import { EncodingUnavailable } from '../object-encoding.ts';
 import { createGcm } from './ciphers.ts';
 import type { KmsClient } from './kms-client.ts';
 import { decodeEnvelope, type EncryptedSeed, encodeEnvelope, type KmsStatus } from './kms-messages.ts';
+import { EncryptionMetrics } from './metrics.ts';
 import type { KeyLabel, Provider, Sealed } from './provider.ts';
 
 /** As Kubernetes asks: how often, while the plugin is well and while it is not. */
@@ -26,6 +27,7 @@ export interface KmsProviderOptions {
   readonly name: string;
   readonly client: KmsClient;
   readonly now?: () => number;
+  readonly metrics?: EncryptionMetrics;
   /** Told when a plugin that was not well is well again. */
   readonly onRecovery?: () => void;
 }
@@ -44,6 +46,8 @@ interface WriteSeed extends EncryptedSeed {
 export class KmsProvider implements Provider {
   readonly kind = 'kms';
   readonly name: string;
+  readonly prefix: string;
+  readonly #metrics: EncryptionMetrics;
   readonly #client: KmsClient;
   readonly #now: () => number;
   readonly #onRecovery: () => void;
@@ -56,8 +60,11 @@ export class KmsProvider implements Provider {
   #askedMs = Number.NEGATIVE_INFINITY;
   #restsUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ name, client, now = Date.now, onRecovery = () => {} }: KmsProviderOptions) {
+  constructor(options: KmsProviderOptions) {
+    const { name, client, now = Date.now, onRecovery = () => {} } = options;
     this.name = name;
+    this.prefix = `k8s:enc:kms:v2:${name}:`;
+    this.#metrics = options.metrics ?? new EncryptionMetrics();
     this.#client = client;
     this.#now = now;
     this.#onRecovery = onRecovery;
@@ -80,9 +87,12 @@ export class KmsProvider implements Provider {
   open(_: KeyLabel, sealed: Buffer, context: Buffer): Buffer | Promise<Buffer> {
     const envelope = decodeEnvelope(sealed);
     const id = idOf(envelope);
+    const openBy = (seed: Buffer): Buffer => {
+      this.#metrics.keyUsed('from_storage', this.name, envelope.keyId);
+      return openWith(seed, envelope.data, context);
+    };
     const known = this.#seeds.get(id);
-    if (known !== undefined) return openWith(known, envelope.data, context);
-    return this.#ask(id, envelope).then((seed) => openWith(seed, envelope.data, context));
+    return known === undefined ? this.#ask(id, envelope).then(openBy) : openBy(known);
   }
 
   /** Asks how the plugin is, and for an encrypted seed when its key has changed. Those who ask meanwhile share the answer. Never rejects. */
@@ -119,6 +129,7 @@ export class KmsProvider implements Provider {
 
   async #refresh(): Promise<void> {
     const status = await this.#client.status();
+    this.#noteKey(status.keyId);
     assertWell(this.name, status);
     const expiresMs = this.#now() + WRITES_FOR_MS;
     const current = this.#current;
@@ -126,15 +137,27 @@ export class KmsProvider implements Provider {
       this.#current = { ...current, expiresMs };
       return;
     }
-    const seed = randomBytes(SEED_BYTES);
+    const seed = this.#metrics.generations.measure(() => randomBytes(SEED_BYTES));
     const encrypted = await this.#client.encrypt(seed);
     assertSeed(this.name, encrypted);
     if (encrypted.keyId !== status.keyId)
       throw new EncodingUnavailable(
         `the KMS plugin ${this.name} encrypts with the key ${JSON.stringify(encrypted.keyId)}, and says that its key is ${JSON.stringify(status.keyId)}`,
       );
-    this.#seeds.set(idOf(encrypted), seed);
+    this.#keep(idOf(encrypted), seed);
     this.#current = { ...encrypted, seed, expiresMs };
+  }
+
+  #noteKey(keyId: string): void {
+    const sizeBytes = Buffer.byteLength(keyId);
+    if (sizeBytes === 0) this.#metrics.invalidKeyReported(this.name, 'empty');
+    else if (sizeBytes > MAX_KEY_ID_BYTES) this.#metrics.invalidKeyReported(this.name, 'too_long');
+    else this.#metrics.keyReported(this.name, keyId);
+  }
+
+  #keep(id: string, seed: Buffer): void {
+    this.#seeds.set(id, seed);
+    this.#metrics.seedsKept(this.name, this.#seeds.size);
   }
 
   #note(trouble: Error | undefined): void {
@@ -155,6 +178,7 @@ export class KmsProvider implements Provider {
 
   #seal(current: WriteSeed, plain: Buffer, context: Buffer): Sealed {
     const data = sealWith(current.seed, plain, context);
+    this.#metrics.keyUsed('to_storage', this.name, current.keyId);
     return { label: this.#labelOf(current.keyId), bytes: encodeEnvelope({ ...current, data }) };
   }
 
@@ -170,9 +194,10 @@ export class KmsProvider implements Provider {
 
   async #decrypt(id: string, envelope: EncryptedSeed): Promise<Buffer> {
     if (this.#restsUntilMs > this.#now() && this.#trouble !== undefined) throw this.#trouble;
+    this.#metrics.missed();
     try {
       const seed = Buffer.from(await this.#client.decrypt(envelope));
-      this.#seeds.set(id, seed);
+      this.#keep(id, seed);
       return seed;
     } catch (error) {
       this.#note(error instanceof Error ? error : new Error(String(error)));

@@ -11,6 +11,8 @@ export interface Sealed {
 /** One element of `providers`. Answers at once where it has the key. */
 export interface Provider {
   readonly kind: 'aescbc' | 'aesgcm' | 'secretbox' | 'kms';
+  /** What Kubernetes writes in front of such values, by which its metrics name the provider. */
+  readonly prefix: string;
   /** By which key it would encrypt now; undefined: it does not know. */
   readonly label: KeyLabel | undefined;
   /** @throws Error, one line */

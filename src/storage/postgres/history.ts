@@ -1,8 +1,13 @@
 import { sql } from 'kysely';
-import type { History, HistoryBegin } from '../history.ts';
+import { StorageError } from '../errors.ts';
+import type { History, HistoryBegin, LoggedRevision, LogPage, LogQuery } from '../history.ts';
+import type { ObjectKey } from '../key.ts';
 import { type Revision, toRevision } from '../revision.ts';
 import type { DatabaseSource } from './connection.ts';
-import { prepare, tables } from './prepared.ts';
+import { BY_OBJECTS, BY_REQUEST, LOG_ROWS, type LogRow, toConditions, WALK } from './log-queries.ts';
+import { type Prepared, prepare, tables } from './prepared.ts';
+import type { PostgresReader } from './reader.ts';
+import { toChangeWithPrevious } from './rows.ts';
 import { rethrow } from './statements.ts';
 
 const REVISION_AT = prepare((of: { readonly moment: string }) =>
@@ -29,26 +34,161 @@ const BEGIN = prepare(() =>
     ]),
 );
 
+/** Rows that a page looks at along an index, for those that pass: some tens of milliseconds. */
+const LOOKS = 20_000;
+/** Rows of one request that are looked at; nobody has seen as many. */
+const MOST_OF_REQUEST = 100_000;
+/** Rows whose states are asked for at a time: of the largest objects there are, they take a few hundred megabytes there. */
+const ROWS_WITH_STATES = 100;
+
 /** Read where the past is read. */
 export class PostgresHistory implements History {
   readonly #database: DatabaseSource;
+  readonly #reader: Pick<PostgresReader, 'currentRevision' | 'compactedRevision'>;
 
-  constructor(database: DatabaseSource) {
+  constructor(
+    database: DatabaseSource,
+    reader: Pick<PostgresReader, 'currentRevision' | 'compactedRevision'>,
+  ) {
     this.#database = database;
+    this.#reader = reader;
   }
 
   /** @throws StorageError unavailable */
   async revisionAt(moment: string): Promise<Revision | undefined> {
-    const { pool, prepares } = await this.#database().catch(rethrow);
-    const [row] = await REVISION_AT.run(pool, { moment }, prepares).catch(rethrow);
+    const [row] = await this.#run(REVISION_AT, { moment });
     return row === undefined || row.revision === null ? undefined : toRevision(row.revision);
   }
 
   /** @throws StorageError unavailable */
   async begin(): Promise<HistoryBegin> {
-    const { pool, prepares } = await this.#database().catch(rethrow);
-    const [row] = await BEGIN.run(pool, {}, prepares).catch(rethrow);
+    const [row] = await this.#run(BEGIN, {});
     const at = row === undefined || row.at_ms === null ? undefined : new Date(Number(row.at_ms));
     return { revision: toRevision(row?.revision ?? 0), at };
   }
+
+  newest(): Promise<Revision> {
+    return this.#reader.currentRevision();
+  }
+
+  async rows(query: LogQuery): Promise<LogPage> {
+    const asked = query.revisions?.reduce((a, b) => (a < b ? a : b));
+    // The first that can be asked for is the one behind where history begins.
+    const after = query.after ?? (asked === undefined ? undefined : toRevision(asked - 1n));
+    const from = after ?? (await this.#reader.compactedRevision());
+    const found = await this.#find(query, from);
+    const rows = await this.#read(found.revisions, query);
+    // Asked after reading, so that what was compacted meanwhile is noticed too.
+    const compacted = await this.#reader.compactedRevision();
+    if (after !== undefined && after < compacted)
+      throw new StorageError({ kind: 'compacted', requested: after, compacted });
+    const last = rows.at(-1)?.revision;
+    return {
+      rows: rows.filter(({ revision }) => revision > compacted),
+      next: rows.length < found.revisions.length ? last : found.next,
+    };
+  }
+
+  /** Which rows there are to be read, in their order, and where the next page begins. */
+  async #find(query: LogQuery, from: Revision): Promise<Found> {
+    const { requestId, revisions, objects, order, limit, upTo } = query;
+    if (revisions !== undefined)
+      return {
+        revisions: inOrder(
+          revisions.filter((one) => one <= NEWEST),
+          order,
+        ),
+        next: undefined,
+      };
+    const conditions = toConditions(query);
+    const { uid, user, manager, verb } = conditions;
+    const isSelective = [uid, user, manager, verb].some((value) => value !== null);
+    const values = {
+      ...conditions,
+      after: toText(from),
+      upTo: toText(upTo ?? NEWEST),
+      limit,
+      looks: isSelective ? Math.max(LOOKS, limit) : limit,
+    };
+    if (objects !== undefined) {
+      const rows = await this.#run(BY_OBJECTS[order], { ...values, ...toColumns(objects) });
+      const all = inOrder(
+        rows.map(({ revision }) => toRevision(revision)),
+        order,
+      );
+      return { revisions: all, next: all.length === limit ? all.at(-1) : undefined };
+    }
+    if (requestId !== undefined) {
+      const made = await this.#run(BY_REQUEST, { ...values, requestId, most: MOST_OF_REQUEST });
+      const all = inOrder(
+        made.map(({ revision }) => toRevision(revision)),
+        order,
+      );
+      return { revisions: all.slice(0, limit), next: all.length > limit ? all[limit - 1] : undefined };
+    }
+    const rows = await this.#run(WALK[order], values);
+    const found = rows.flatMap(({ revision }) => (revision === null ? [] : [toRevision(revision)]));
+    const walked = rows[0]?.walked ?? undefined;
+    if (found.length === limit) return { revisions: found, next: found.at(-1) };
+    return { revisions: found, next: walked === undefined ? undefined : toRevision(walked) };
+  }
+
+  async #read(revisions: readonly Revision[], { states }: LogQuery): Promise<LoggedRevision[]> {
+    if (revisions.length === 0) return [];
+    const wanted = states === 'none' ? revisions : revisions.slice(0, ROWS_WITH_STATES);
+    const rows = await this.#run(LOG_ROWS, {
+      revisions: wanted.map(String),
+      written: states !== 'none',
+      previous: states === 'both',
+    });
+    return rows.map((row) => toLoggedRevision(row, states));
+  }
+
+  async #run<Values, Row>(statement: Prepared<Values, Row>, values: Values): Promise<Row[]> {
+    try {
+      const { pool, prepares } = await this.#database();
+      return await statement.run(pool, values, prepares);
+    } catch (error) {
+      rethrow(error);
+    }
+  }
+}
+
+const toColumns = (objects: readonly ObjectKey[]) => ({
+  groups: objects.map(({ group }) => group),
+  resources: objects.map(({ resource }) => resource),
+  namespaces: objects.map(({ namespace }) => namespace),
+  names: objects.map(({ name }) => name),
+});
+
+interface Found {
+  readonly revisions: readonly Revision[];
+  readonly next: Revision | undefined;
+}
+
+/** No column holds more. */
+const NEWEST = toRevision(2n ** 63n - 1n);
+
+const toText = (revision: Revision): string => String(revision < NEWEST ? revision : NEWEST);
+
+function inOrder(revisions: readonly Revision[], order: LogQuery['order']): Revision[] {
+  const sign = order === 'oldest first' ? 1 : -1;
+  return [...revisions].sort((a, b) => (a < b ? -sign : a > b ? sign : 0));
+}
+
+function toLoggedRevision(row: LogRow, states: LogQuery['states']): LoggedRevision {
+  const change = toChangeWithPrevious(row);
+  const isGone = states === 'both' && change.previous !== undefined && change.previousJson === undefined;
+  return {
+    ...change,
+    at: row.at,
+    attribution: {
+      username: row.username,
+      userAgent: row.user_agent,
+      sourceAddress: row.source_address,
+      requestId: row.request_id,
+      fieldManager: row.field_manager,
+    },
+    ...(isGone ? { previousGone: true } : {}),
+  };
 }

@@ -96,7 +96,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     committer,
     allocations: new PostgresAllocations(upkeep),
     reader,
-    history: new PostgresHistory(sources.replay),
+    history: new PostgresHistory(sources.replay, reader),
     feed: new PostgresFeed({
       reader,
       sources: { primary, standbys: () => readServers.tailSources() },

@@ -4,6 +4,7 @@ import type { FieldReader } from '../cached-entry.ts';
 import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
+import type { LogFollower, LogProgress } from '../log-progress.ts';
 import { includes, type ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
@@ -60,7 +61,7 @@ export interface WatchCacheState {
 }
 
 /** The Store of a server: everything current in memory, kept up by the log's feed, with the past in SQL behind it. */
-export class WatchCache implements Store, ChangeSink {
+export class WatchCache implements Store, ChangeSink, LogProgress {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
   readonly #replay: Replay;
@@ -70,6 +71,7 @@ export class WatchCache implements Store, ChangeSink {
   #generation: Generation<ResourceCache> | undefined;
   #loading = Promise.withResolvers<void>();
   readonly #waiters = new Set<Waiter>();
+  readonly #followers = new Set<LogFollower>();
   readonly #uncached: UncachedStore | undefined;
 
   constructor(options: WatchCacheOptions) {
@@ -232,6 +234,16 @@ export class WatchCache implements Store, ChangeSink {
     generation.reach(changes.at(-1)?.revision);
     this.#uncached?.apply(changes);
     this.#wakeWaiters(generation);
+    for (const follower of this.#followers) follower.applied(changes);
+  }
+
+  get applied(): Revision {
+    return this.#generation?.applied ?? NO_REVISION;
+  }
+
+  follow(follower: LogFollower): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
   }
 
   /**
@@ -245,6 +257,7 @@ export class WatchCache implements Store, ChangeSink {
       this.#loading = Promise.withResolvers();
       const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over.applied } as const;
       over.end(new StorageError(failure));
+      for (const follower of this.#followers) follower.ended(new StorageError(failure));
       this.#uncached?.end(new StorageError(failure));
     }
     return this.#load();

@@ -76,7 +76,7 @@ export function rulesOf(change: Change, strategy: Strategy): UpdateRules {
       return strategy;
     case 'view': {
       const { view } = change;
-      return { validateUpdate: (object, old) => view.validate?.(object, old) ?? [] };
+      return { validateUpdate: (object, old, isOn) => view.validate?.(object, old, isOn) ?? [] };
     }
     case 'state':
       return NO_RULES;

@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../../api/feature-gates.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { type FieldError, invalid } from '../../api/status.ts';
@@ -17,21 +18,25 @@ import type { UpdateRules } from './change.ts';
 export class Preparation {
   readonly #types: TypeLibrary;
   readonly #gatedFields: GatedFields;
+  readonly #isOn: Gates;
 
-  constructor(options: { types: TypeLibrary; gatedFields: GatedFields }) {
+  constructor(options: { types: TypeLibrary; gatedFields: GatedFields; isFeatureOn?: Gates }) {
     this.#types = options.types;
     this.#gatedFields = options.gatedFields;
+    this.#isOn = options.isFeatureOn ?? defaultGates;
   }
 
   /** Changes `object`. @throws StatusError 422 */
   forCreate(call: WriteCall, object: ApiObject): Promise<void> | undefined {
     const { definition, author } = call;
     const { strategy, custom } = definition;
+    const types = this.#types;
+    const isOn = this.#isOn;
     if (custom === undefined) this.#gatedFields.drop(definition, object);
-    strategy.prepareForCreate?.(object, author.user);
+    strategy.prepareForCreate?.(object, author.user, isOn);
     if (custom !== undefined) return refuseCustom(call, object, custom);
     refuse(definition, object, () => [
-      ...validateObject(definition, object, this.#types),
+      ...validateObject(definition, object, types, { isOn }),
       ...(strategy.validateCreate?.(object) ?? []),
     ]);
     return refuseInSteps(definition, object);
@@ -46,8 +51,10 @@ export class Preparation {
   ): Promise<void> | undefined {
     const { definition } = call;
     const { strategy, custom } = definition;
+    const types = this.#types;
+    const isOn = this.#isOn;
     if (custom === undefined) this.#gatedFields.drop(definition, object, old);
-    rules.prepareForUpdate?.(object, old);
+    rules.prepareForUpdate?.(object, old, isOn);
     shareUnchanged(object, old);
     const besides = strategy.statusCountsForGeneration === true ? METADATA : METADATA_AND_STATUS;
     if (strategy.tracksGeneration && !equalExcept(object, old, besides)) {
@@ -55,12 +62,12 @@ export class Preparation {
     }
     if (custom !== undefined) return refuseCustom(call, object, custom, old);
     refuse(definition, object, () => [
-      ...validateObject(definition, object, this.#types, old),
+      ...validateObject(definition, object, types, { old, isOn }),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),
       // Views and states change parts of an object, and none of those is immutable.
       ...(rules === definition.strategy
-        ? validateUpdate(definition, object, old, this.#types)
-        : (rules.validateUpdate?.(object, old) ?? [])),
+        ? validateUpdate(definition, object, { old, types, isOn })
+        : (rules.validateUpdate?.(object, old, isOn) ?? [])),
     ]);
     return rules === definition.strategy ? refuseInSteps(definition, object, old) : undefined;
   }
@@ -123,10 +130,10 @@ export function validateObject(
   definition: ResourceDefinition,
   object: ApiObject,
   types: TypeLibrary,
-  old?: ApiObject,
+  { old, isOn }: { readonly old?: ApiObject; readonly isOn?: Gates } = {},
 ): FieldError[] {
   const errors = validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old));
-  const own = definition.strategy.validate?.(object, old) ?? [];
+  const own = definition.strategy.validate?.(object, old, isOn) ?? [];
   const general = validateAgainstSchema(object, types.message(definition.storage.type), old).filter(
     ({ field }) => !isJudgedAlone(definition, field),
   );
@@ -139,12 +146,11 @@ export function validateObject(
 export function validateUpdate(
   definition: ResourceDefinition,
   object: ApiObject,
-  old: ApiObject,
-  types: TypeLibrary,
+  { old, types, isOn }: { readonly old: ApiObject; readonly types: TypeLibrary; readonly isOn?: Gates },
 ): FieldError[] {
   return [
     ...validateImmutable(object, old, types.message(definition.storage.type)),
-    ...(definition.strategy.validateUpdate?.(object, old) ?? []),
+    ...(definition.strategy.validateUpdate?.(object, old, isOn) ?? []),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { AdmissionChain, AdmissionOperation } from '../../admission/admission.ts';
+import type { Gates } from '../../api/feature-gates.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { notFound } from '../../api/status.ts';
@@ -40,6 +41,8 @@ export interface WriterOptions {
   /** --enable-garbage-collector */
   readonly collectsGarbage: boolean;
   readonly gatedFields: GatedFields;
+  /** As by default unless told. */
+  readonly isFeatureOn?: Gates;
   /** Whether a name that the server makes up is made up again when it is taken; it is unless told. */
   readonly retriesNames?: boolean;
 }
@@ -119,7 +122,7 @@ export class ObjectWriter {
     const { strategy } = definition;
     const large = isLargeCall(call);
     placeInNamespace(object.metadata, definition, call.namespace);
-    strategy.defaults?.(object);
+    strategy.defaults?.(object, this.#options.isFeatureOn);
     await endTurnIf(large);
     await this.#own(call, { object, old: undefined }, large);
     await endTurnIf(large);
@@ -158,7 +161,7 @@ export class ObjectWriter {
     await endTurnIf(large);
     checkVersion(definition, object, entry, change.uidIs);
     placeInNamespace(object.metadata, definition, call.namespace);
-    rules.defaults?.(object);
+    rules.defaults?.(object, this.#options.isFeatureOn);
     await this.#own(call, { object, old }, large);
     await endTurnIf(large);
     await this.#mutate(call, { object, old }, sent);

@@ -8,6 +8,7 @@ import { list } from './list.ts';
 import { memory } from './memory.ts';
 import { mixed } from './mixed.ts';
 import { restartHerd } from './restart-herd.ts';
+import { restore } from './restore.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
 
@@ -18,6 +19,7 @@ export const GROUPS: readonly Group[] = [
   write,
   remove,
   garbage,
+  restore,
   leaseRenewal,
   watch,
   coldStart,

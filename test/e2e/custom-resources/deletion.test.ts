@@ -174,8 +174,6 @@ test('an end that a crash of all servers interrupts goes on after the restart', 
 test('an object whose creation began before the end and is stored after it does not stay', async () => {
   await define('lates', 'Late');
   await using webhook = await startWebhook();
-  const asked = Promise.withResolvers<() => void>();
-  webhook.respond = (request, response, body) => asked.resolve(() => allow(request, response, body));
   const webhooks = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
   const { code } = await at(1).request('POST', webhooks, {
     metadata: { name: 'slow' },
@@ -194,6 +192,19 @@ test('an object whose creation began before the end and is stored after it does 
     ],
   });
   expect(code).toBe(201);
+  let isAsked = false;
+  webhook.respond = (request, response, body) => {
+    isAsked = true;
+    allow(request, response, body);
+  };
+  // A configuration takes effect when the server has heard of it.
+  const attempt = { apiVersion: `${GROUP}/v1`, kind: 'Late', metadata: { name: 'attempt' } };
+  await vi.waitFor(async () => {
+    await at(1).request('POST', `${objectsOf('lates')}?dryRun=All`, attempt);
+    expect(isAsked).toBe(true);
+  }, PATIENCE);
+  const asked = Promise.withResolvers<() => void>();
+  webhook.respond = (request, response, body) => asked.resolve(() => allow(request, response, body));
   const creation = create(at(1), 'lates', 'Late', 'late');
   const answer = await asked.promise;
   await end('lates');

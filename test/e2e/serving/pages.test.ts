@@ -119,13 +119,27 @@ test('health, metrics and profiles are for whom authorization lets see them', as
     return code;
   };
   for (const path of ['/healthz', '/livez', '/readyz', '/version']) expect(await nobody(path)).toBe(200);
-  for (const path of ['/metrics', '/debug/pprof/', '/debug/pprof/heap', '/debug/flags/v', '//metrics'])
+  for (const path of [
+    '/metrics',
+    '/metrics/slis',
+    '/debug/pprof/',
+    '/debug/pprof/heap',
+    '/debug/flags/v',
+    '//metrics',
+  ])
     expect(await nobody(path), path).toBe(403);
   const verbose = await get('/readyz?verbose');
   expect(verbose.text).toMatch(
     /\[\+\]poststarthook\/generic-apiserver-start-informers ok\n(.*\n)*readyz check passed\n/,
   );
   expect((await get('/livez/ping')).text).toBe('ok');
+  const results = await get('/metrics/slis');
+  expect(results.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+  expect(results.text).toMatch(/^kubernetes_healthcheck\{name="etcd",type="readyz"\} 1$/m);
+  expect(results.text).toMatch(
+    /^kubernetes_healthchecks_total\{name="etcd",type="readyz",status="success"\} /m,
+  );
+  expect(results.text).toMatch(/^process_start_time_seconds 1/m);
   expect((await get('/livez/nothing')).code).toBe(404);
 });
 

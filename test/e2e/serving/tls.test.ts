@@ -159,9 +159,10 @@ test('HTTP/2 answers where it is not disabled; profiles and compression can be',
   const other = await createTestDatabase();
   const own = await startCluster(other.url, [
     '--profiling=false',
-    '--feature-gates=APIResponseCompression=false',
+    '--feature-gates=APIResponseCompression=false,ComponentSLIs=false',
   ]);
-  expect((await own.request('GET', '/debug/pprof/')).code).toBe(404);
+  for (const path of ['/debug/pprof/', '/metrics/slis'])
+    expect((await own.request('GET', path)).code).toBe(404);
   const path = '/api/v1/namespaces/default/configmaps';
   await own.request('POST', path, { metadata: { name: 'large' }, data: { text: 'x'.repeat(300_000) } });
   const plain = await own.request('GET', path, undefined, { 'accept-encoding': 'gzip' });

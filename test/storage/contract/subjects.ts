@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { expect, vi } from 'vitest';
 import type { GroupResource } from '../../../src/api/names.ts';
 import type { FieldReader } from '../../../src/storage/cached-entry.ts';
 import { toPosition } from '../../../src/storage/key.ts';
@@ -7,6 +8,7 @@ import type { Revision } from '../../../src/storage/revision.ts';
 import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';
 import type { Entry, Store } from '../../../src/storage/store.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog } from '../postgres/kit.ts';
 import { ReferenceStore } from './reference-store.ts';
@@ -38,7 +40,9 @@ async function openWatchCache(kept?: ResourceSet): Promise<Subject> {
   const running = cache.run(stop.signal);
   await cache.ready();
   const forget = async (): Promise<void> => {
-    await cache.get(toWrite('create', { resource: 'none', name: 'none' }).key, { kind: 'latest' });
+    // A feed that begins afresh by itself has nothing on the way; one that is interrupted in the middle of it would break.
+    const newest = await log.reader.currentRevision();
+    await vi.waitFor(() => expect(cache.state.applied).toBeGreaterThanOrEqual(newest), PATIENCE);
     await cache.reset();
   };
   return {

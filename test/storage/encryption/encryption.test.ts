@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import type { ProviderConfig } from '../../../src/storage/encryption/config.ts';
 import { Encryption, ProviderRules } from '../../../src/storage/encryption/encryption.ts';
 import { formatForm, parseForm } from '../../../src/storage/encryption/media-type.ts';
+import { EncryptionMetrics } from '../../../src/storage/encryption/metrics.ts';
 import { createKeySealer } from '../../../src/storage/key-sealer.ts';
 import { JSON_MEDIA_TYPE } from '../../../src/storage/object-encoding.ts';
 import type { EncodedBytes } from '../../../src/storage/revision-log.ts';
+import { samplesOf } from '../../kit/encryption-samples.ts';
 
 const JSON_BYTES: EncodedBytes = { bytes: Buffer.from('{"kind":"Secret"}'), mediaType: JSON_MEDIA_TYPE };
 const SECRETS = { group: '', resource: 'secrets' };
@@ -146,4 +148,30 @@ test('keys of the cluster are sealed as Secrets are, under their names, and read
   const next = createKeySealer(encryptionOf(keyed('aesgcm', 'two', 'one')));
   expect(next.isOutdated(stored)).toBe(true);
   expect(await next.open('authority', stored)).toBe('PEM');
+});
+
+test('each transformation is counted by its provider and outcome, and takes time only if it succeeds', () => {
+  const metrics = new EncryptionMetrics();
+  const samples = samplesOf(metrics);
+  const encryption = new Encryption(rulesOf({ secrets: [keyed('aescbc', 'one'), IDENTITY] }), metrics);
+  const encoded = encryption.encode(KEY, JSON_BYTES) as EncodedBytes;
+  encryption.decode(KEY, encoded);
+  expect(() => encryption.decode({ ...KEY, name: 'b' }, encoded)).toThrow();
+  const foreign = encryptionOf(keyed('aesgcm', 'other')).encode(KEY, JSON_BYTES) as EncodedBytes;
+  expect(() => encryption.decode(KEY, foreign)).toThrow('not configured');
+  const counted = (transformation_type: string, transformer_prefix: string, status: string) => [
+    { transformation_type, transformer_prefix, status },
+    1,
+  ];
+  const prefix = 'k8s:enc:aescbc:v1:';
+  expect(samples('apiserver_storage_transformation_operations_total')).toEqual([
+    counted('to_storage', prefix, 'OK'),
+    counted('from_storage', prefix, 'OK'),
+    counted('from_storage', prefix, 'unknown-non-grpc'),
+    counted('from_storage', 'unknown', 'unknown-non-grpc'),
+  ]);
+  expect(samples('apiserver_storage_transformation_duration_seconds_count')).toEqual([
+    [{ transformation_type: 'to_storage', transformer_prefix: prefix }, 1],
+    [{ transformation_type: 'from_storage', transformer_prefix: prefix }, 1],
+  ]);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +7,10 @@ import { Encryption, ProviderRules } from '../../../src/storage/encryption/encry
 import { GrpcKmsClient } from '../../../src/storage/encryption/kms-client.ts';
 import { KmsProvider } from '../../../src/storage/encryption/kms-provider.ts';
 import { parseForm } from '../../../src/storage/encryption/media-type.ts';
+import { EncryptionMetrics } from '../../../src/storage/encryption/metrics.ts';
 import { createKeySealer } from '../../../src/storage/key-sealer.ts';
 import { JSON_MEDIA_TYPE } from '../../../src/storage/object-encoding.ts';
+import { samplesOf } from '../../kit/encryption-samples.ts';
 import { KmsPlugin } from '../../kit/kms.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kms-'));
@@ -27,9 +30,10 @@ const PLAIN = { bytes: Buffer.from('{"kind":"Secret"}'), mediaType: JSON_MEDIA_T
 function serverOf(socket: string, timeoutMs = 2000) {
   const clock = { ms: 1_000_000 };
   const recovered: number[] = [];
-  const client = new GrpcKmsClient({ kind: 'kms', name: 'vault', socket, timeoutMs });
+  const metrics = new EncryptionMetrics('server', () => clock.ms);
+  const client = new GrpcKmsClient({ kind: 'kms', name: 'vault', socket, timeoutMs }, metrics);
   const provider = new KmsProvider({
-    ...{ name: 'vault', client },
+    ...{ name: 'vault', client, metrics },
     now: () => clock.ms,
     onRecovery: () => recovered.push(clock.ms),
   });
@@ -41,7 +45,8 @@ function serverOf(socket: string, timeoutMs = 2000) {
     clock,
     provider,
     recovered,
-    encryption: new Encryption(rules),
+    encryption: new Encryption(rules, metrics),
+    metrics: samplesOf(metrics),
     [Symbol.dispose]: () => provider.close(),
   };
 }
@@ -162,4 +167,59 @@ test('keys of the cluster are sealed by the plugin too', async () => {
   expect(stored).toContain('plugin="vault"; key="first"');
   using other = serverOf(socket);
   expect(await createKeySealer(other.encryption).open('authority', stored)).toBe('PEM');
+});
+
+test('the metrics say how often which key was used, what calls to the plugin came to, and which of its keys are none', async () => {
+  const hash = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  const socket = newSocket();
+  await using plugin = await KmsPlugin.start(socket, 'first');
+  using writer = serverOf(socket);
+  using reader = serverOf(socket);
+  const encoded = await writer.encryption.encode(KEY, PLAIN);
+  await writer.encryption.encode(KEY, PLAIN);
+  await reader.encryption.decode(KEY, encoded);
+  await reader.encryption.decode(KEY, encoded);
+  const used = (direction: string) => ({
+    transformation_type: direction,
+    provider_name: 'vault',
+    key_id_hash: hash('first'),
+    apiserver_id_hash: hash('server'),
+  });
+  const { transformation_type: _, ...reported } = used('');
+  const envelope = 'apiserver_envelope_encryption_';
+  expect(writer.metrics(`${envelope}key_id_hash_total`)).toEqual([[used('to_storage'), 2]]);
+  expect(writer.metrics(`${envelope}key_id_hash_last_timestamp_seconds`)).toEqual([
+    [used('to_storage'), 1000],
+  ]);
+  expect(writer.metrics(`${envelope}key_id_hash_status_last_timestamp_seconds`)).toEqual([[reported, 1000]]);
+  expect(writer.metrics('apiserver_storage_data_key_generation_duration_seconds_count')).toEqual([[{}, 1]]);
+  expect(reader.metrics(`${envelope}key_id_hash_total`)).toEqual([[used('from_storage'), 2]]);
+  expect(reader.metrics('apiserver_storage_envelope_transformation_cache_misses_total')).toEqual([[{}, 1]]);
+  expect(reader.metrics(`${envelope}dek_source_cache_size`)).toEqual([[{ provider_name: 'vault' }, 1]]);
+  expect(reader.metrics('apiserver_storage_transformation_operations_total')).toEqual([
+    [
+      {
+        transformation_type: 'from_storage',
+        transformer_prefix: 'k8s:enc:kms:v2:vault:',
+        status: 'OK',
+      },
+      2,
+    ],
+  ]);
+  await plugin.tell('key ');
+  await writer.provider.refresh();
+  expect(writer.metrics(`${envelope}invalid_key_id_from_status_total`)).toEqual([
+    [{ provider_name: 'vault', error: 'empty' }, 1],
+  ]);
+  await plugin.kill();
+  using late = serverOf(socket);
+  await expect(late.encryption.decode(KEY, encoded)).rejects.toThrow('does not decrypt');
+  const [[labels] = []] = late.metrics(`${envelope}kms_operations_latency_seconds_count`);
+  expect(labels).toEqual({
+    provider_name: 'vault',
+    method_name: '/v2.KeyManagementService/Decrypt',
+    grpc_status_code: 'Unavailable',
+  });
+  const [, failed] = late.metrics('apiserver_storage_transformation_operations_total');
+  expect(failed).toMatchObject([{ status: 'Unavailable' }, 1]);
 });

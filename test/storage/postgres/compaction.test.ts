@@ -1,9 +1,11 @@
 import pg from 'pg';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import { NO_REVISION, type Revision, toRevision } from '../../../src/storage/revision.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { beginPartition, fillObjects, keepHistory, openLog, write } from './kit.ts';
+import { connect } from './stalls.ts';
 
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };
 const EVERYTHING = { resource: CONFIG_MAPS, scope: {}, limit: 1000 };
@@ -244,6 +246,28 @@ test('thousands of states that the window needs are kept in batches, also those 
   expect([await leave(), await leave()]).toEqual(['more', 'left']);
   const kept = await database.query<{ name: string }>('SELECT name FROM superseded');
   expect(kept.map(({ name }) => name).sort()).toEqual([...names].sort());
+  await log.close();
+});
+
+test('who leaves a partition holds nothing that a commit wants, which may have to make one meanwhile', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '0');
+  const log = openLog(database.url);
+  await log.committer.commit(write('create', 'one'));
+  await beginPartition(database);
+  await log.committer.commit(write('create', 'edge'));
+  await log.committer.commit(write('create', 'two'));
+  await database.query('SELECT compact_history()');
+  await fillObjects(database);
+  await using commit = await connect(database.url);
+  await commit.query('BEGIN; LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE');
+  const left = database.query('SELECT leave_partition() AS answer');
+  const waiting = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'commit_order'::regclass";
+  await vi.waitFor(async () => expect(await commit.query(waiting)).toHaveLength(1), PATIENCE);
+  await commit.query("SET LOCAL lock_timeout = '1s'");
+  await commit.query('SELECT make_partition(high) FROM log_bounds');
+  await commit.query('COMMIT');
+  expect(await left).toEqual([{ answer: 'left' }]);
   await log.close();
 });
 

@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 
 const indexed = async (database: TestDatabase): Promise<string[]> => {
   const rows = await database.query<{ name: string }>(
-    "SELECT tablename AS name FROM pg_indexes WHERE indexdef LIKE '%request_id%' ORDER BY 1",
+    "SELECT tablename AS name FROM pg_indexes WHERE indexdef LIKE '%USING hash (request_id)%' ORDER BY 1",
   );
   return rows.map(({ name }) => name);
 };

@@ -146,21 +146,8 @@ test('a database is upgraded while servers of the version before write and read,
   ).toEqual([]);
 
   // With the last server of the version before, what was kept for them goes, and then the log of before.
-  expect(await upgrade(database)).toEqual([
-    'without_heads',
-    'views_without_secrets',
-    'roles',
-    'objects_without_bytes',
-    'commits_without_bytes',
-    'indexes_of_partitions',
-    'state_of_a_namespace',
-    'custom_resource_views',
-    'work_leases',
-    'encoded_objects',
-    'sealed_keys',
-    'yaml_in_sql',
-    'changes_in_sql',
-  ]);
+  const names = readMigrations().map(({ name }) => name);
+  expect(await upgrade(database)).toEqual(names.slice(names.indexOf('without_heads')));
   const last = await database.query<{ name: string; revision: string }>(
     'SELECT name, revision FROM objects LIMIT 2',
   );

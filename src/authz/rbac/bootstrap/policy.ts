@@ -118,6 +118,7 @@ export const CLUSTER_BINDINGS: readonly BindingData[] = [
   bind('system:monitoring', groups('system:monitoring')),
   bind('system:discovery', groups('system:authenticated')),
   bind('system:basic-user', groups('system:authenticated')),
+  bind('system:history', groups('system:authenticated')),
   bind('system:public-info-viewer', groups('system:authenticated system:unauthenticated')),
   bind('system:node-proxier', users('system:kube-proxy')),
   bind('system:kube-controller-manager', users('system:kube-controller-manager')),

@@ -91,6 +91,12 @@ export const USER_ROLES: readonly RoleData[] = [
     allow('create', 'authorization.k8s.io', 'selfsubjectaccessreviews selfsubjectrulesreviews'),
     allow('create', 'authentication.k8s.io', 'selfsubjectreviews'),
   ]),
+  // Which rows of them a client sees is decided by what it may read now.
+  clusterRole('system:history', [
+    allow('get list watch', 'history.cluster.io', 'revisions'),
+    allow('get', 'history.cluster.io', 'blames revisions/why timelines'),
+    allow('create', 'history.cluster.io', 'restores'),
+  ]),
   clusterRole('system:public-info-viewer', [allowPaths('get', '/healthz /livez /readyz /version /version/')]),
   clusterRole('admin', [], { gathers: 'admin' }),
   clusterRole('edit', [], { gathers: 'edit', partOf: 'admin' }),

@@ -35,9 +35,6 @@ export function validate(root: FieldPath, { spec = {} }: HorizontalPodAutoscaler
   if (scaleDown !== undefined) validateRules(at.field('behavior').field('scaleDown'), scaleDown);
 }
 
-/** Scaling to nothing is behind the gate HPAScaleToZero, which is closed. */
-const LEAST = 1;
-
 /** An autoscaler that scales to nothing was made while the gate was open. */
 export const SCALED_TO_NOTHING: Ratchet<HorizontalPodAutoscaler> = {
   ...ratchetOf(/^spec\.minReplicas$/),
@@ -46,8 +43,9 @@ export const SCALED_TO_NOTHING: Ratchet<HorizontalPodAutoscaler> = {
 
 function validateReplicas(at: FieldPath, spec: HorizontalPodAutoscalerSpec): void {
   const { minReplicas: least, maxReplicas: most = 0 } = spec;
-  if (least !== undefined && least < LEAST)
-    at.field('minReplicas').invalid(least, `must be greater than or equal to ${LEAST}`);
+  const lowest = at.isOn('HPAScaleToZero') ? 0 : 1;
+  if (least !== undefined && least < lowest)
+    at.field('minReplicas').invalid(least, `must be greater than or equal to ${lowest}`);
   if (most < 1) at.field('maxReplicas').invalid(most, 'must be greater than 0');
   if (least !== undefined && most < least)
     at.field('maxReplicas').invalid(most, 'must be greater than or equal to `minReplicas`');

@@ -8,7 +8,8 @@ import { podTemplateWarnings } from '../../pod/warnings.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../../rules/checked.ts';
 import { podNameWarnings, SPEC_TEMPLATE } from '../../workload/template.ts';
 import { generateSelector, PREFIXED_LABELS } from './selector.ts';
-import { hasCondition, validate, validateStatus, validateUpdate } from './validate.ts';
+import { hasCondition, validateStatus } from './status.ts';
+import { validate, validateUpdate } from './validate.ts';
 
 const MAX_INT32 = 2 ** 31 - 1;
 

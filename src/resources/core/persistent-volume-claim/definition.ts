@@ -1,13 +1,13 @@
+import { defaultGates, type Gates } from '../../../api/feature-gates.ts';
 import type {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
   TypedLocalObjectReference,
 } from '../../../api/types/core/v1.ts';
-import type { FieldPath } from '../../../object/field-path.ts';
 import { age } from '../../cells.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
 import { checked, checkedUpdate, type Ratchet, ratchetOf, selectorRatchet } from '../../rules/checked.ts';
-import { mustBeResourceQuantity, roundUpToMilli } from '../../rules/numbers.ts';
+import { roundUpToMilli } from '../../rules/numbers.ts';
 import {
   accessModesCell,
   BETA_CLASS_ANNOTATION,
@@ -15,7 +15,13 @@ import {
   storageClassCell,
   UNSET,
 } from '../persistent-volume/definition.ts';
-import { claimSpecWarnings, normalizeDataSources, validateClaimSpec, validateUpdate } from './validate.ts';
+import {
+  claimSpecWarnings,
+  normalizeDataSources,
+  validateClaimSpec,
+  validateStatus,
+  validateUpdate,
+} from './validate.ts';
 
 const table: Table<PersistentVolumeClaim> = {
   columns: [
@@ -63,7 +69,7 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
   shortNames: ['pvc'],
   versions: [{ version: 'v1', type: 'core/v1.PersistentVolumeClaim' }],
   emptyStatus: { phase: 'Pending' },
-  validateStatus: checked(validateStatus),
+  validateStatus: checkedUpdate(validateStatus),
   table,
   ratchets: [selectorRatchet('spec\\.selector'), SOURCE_GROUP],
   strategy: {
@@ -72,25 +78,24 @@ export const persistentvolumeclaims = define<PersistentVolumeClaim>({
       roundUpToMilli(spec?.resources?.requests);
       roundUpToMilli(spec?.resources?.limits);
     },
-    prepareForCreate: (claim) => {
+    prepareForCreate: (claim, _user, isOn) => {
       claim.status = { phase: 'Pending' };
-      prepareSpec(claim);
+      prepareSpec(claim.spec, {}, isOn);
     },
-    prepareForUpdate: prepareSpec,
+    prepareForUpdate: ({ spec }, old, isOn) => prepareSpec(spec, old.spec, isOn),
     validate: checked((at, { spec = {} }) => validateClaimSpec(at.field('spec'), spec)),
     validateUpdate: checkedUpdate(validateUpdate),
     warnings,
   },
 });
 
-function prepareSpec({ spec = {} }: PersistentVolumeClaim, old?: PersistentVolumeClaim): void {
-  dropForeignSources(spec, old?.spec ?? {});
-  normalizeDataSources(spec);
-}
-
-function validateStatus(root: FieldPath, { status = {} }: PersistentVolumeClaim): void {
-  const capacity = root.field('status').field('capacity');
-  for (const [at, , quantity] of capacity.entries(status.capacity)) mustBeResourceQuantity(at, quantity);
+function prepareSpec(
+  spec: PersistentVolumeClaimSpec = {},
+  old: PersistentVolumeClaimSpec = {},
+  isOn: Gates = defaultGates,
+): void {
+  dropForeignSources(spec, old, isOn);
+  if (isOn('AnyVolumeDataSource')) normalizeDataSources(spec);
 }
 
 const CLASS_WARNING = `metadata.annotations[${BETA_CLASS_ANNOTATION}]: deprecated since v1.8; use "storageClassName" attribute instead`;
@@ -105,10 +110,16 @@ function warnings({ metadata, spec = {} }: PersistentVolumeClaim): string[] {
  * `dataSource` takes the first two alone and ignores others; `dataSourceRef` takes all. Both are kept alike.
  */
 
-/** Drops other sources in the old field, and (a feature that is off) sources in other namespaces, unless they were stored. */
-function dropForeignSources(spec: PersistentVolumeClaimSpec, old: PersistentVolumeClaimSpec): void {
+/** Drops other sources in the older field and, while they are off, sources of other kinds and in other namespaces, unless they were stored. */
+function dropForeignSources(
+  spec: PersistentVolumeClaimSpec,
+  old: PersistentVolumeClaimSpec,
+  isOn: Gates,
+): void {
   const { namespace = '' } = spec.dataSourceRef ?? {};
-  if (namespace !== '' && old.dataSourceRef === undefined) delete spec.dataSourceRef;
+  const takesAny = isOn('AnyVolumeDataSource');
+  const isAllowed = namespace === '' ? takesAny : takesAny && isOn('CrossNamespaceVolumeDataSource');
+  if (!isAllowed && old.dataSourceRef === undefined) delete spec.dataSourceRef;
   const hadSource = old.dataSource !== undefined || old.dataSourceRef !== undefined;
   if (hadSource || spec.dataSourceRef !== undefined || spec.dataSource === undefined) return;
   if (!isClaimOrSnapshot(spec.dataSource)) delete spec.dataSource;

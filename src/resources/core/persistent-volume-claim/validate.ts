@@ -6,10 +6,17 @@ import type {
 } from '../../../api/types/core/v1.ts';
 import { equal, equalExcept } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { checkQualifiedName } from '../../../object/formats.ts';
+import { isNativeResource } from '../../../object/resource-list.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
 import { mustBeName, mustHaveTexts } from '../../rules/names.ts';
-import { comparableQuantities, mustBePositiveQuantity, nanosOf } from '../../rules/numbers.ts';
+import {
+  comparableQuantities,
+  mustBePositiveQuantity,
+  mustBeResourceQuantity,
+  nanosOf,
+} from '../../rules/numbers.ts';
 import { BETA_CLASS_ANNOTATION } from '../persistent-volume/definition.ts';
 import { validateAccessModes } from '../persistent-volume/validate.ts';
 
@@ -77,8 +84,7 @@ export function validateUpdate(
 ): void {
   validateClassAnnotation(at, claim, old);
   if (!isSameSpec(claim, old)) at.field('spec').forbidden(IMMUTABLE);
-  if (sizeOf(claim) < sizeOf(old))
-    at.field('spec.resources.requests.storage').forbidden('field can not be less than previous value');
+  if (sizeOf(claim) < sizeOf(old)) mustBeRecovery(at.field('spec.resources.requests.storage'), claim, old);
   mustNotChange(at.field('volumeMode'), claim.spec?.volumeMode, old.spec?.volumeMode);
   mustKeepAttributes(at.field('spec.volumeAttributesClassName'), claim, old);
 }
@@ -93,6 +99,45 @@ function mustKeepAttributes(
   if (old.spec?.volumeAttributesClassName === undefined) return;
   if (name === undefined) at.forbidden('update from non-nil value to nil is forbidden');
   else if (name === '') at.forbidden('update from non-nil value to an empty string is forbidden');
+}
+
+/** A volume that could not grow so far may grow less far. It never shrinks. */
+function mustBeRecovery(at: FieldPath, claim: PersistentVolumeClaim, old: PersistentVolumeClaim): void {
+  if (!recoversExpansion(at, old)) at.forbidden('field can not be less than previous value');
+  else if (sizeOf(claim) <= nanosOf(old.status?.capacity?.storage))
+    at.forbidden('field can not be less than status.capacity');
+}
+
+/** A claim whose growth was once recorded is judged as if the feature were on. */
+const recoversExpansion = (at: FieldPath, { status = {} }: PersistentVolumeClaim): boolean =>
+  at.isOn('RecoverVolumeExpansionFailure') ||
+  status.allocatedResources !== undefined ||
+  status.allocatedResourceStatuses !== undefined;
+
+export function validateStatus(
+  root: FieldPath,
+  { status = {} }: PersistentVolumeClaim,
+  old: PersistentVolumeClaim,
+): void {
+  const at = root.field('status');
+  for (const [path, , quantity] of at.field('capacity').entries(status.capacity))
+    mustBeResourceQuantity(path, quantity);
+  if (!recoversExpansion(at, old)) return;
+  // Kubernetes leaves the last letters of the field out of the path.
+  const statuses = at.field('allocatedResourceStatus');
+  for (const key of Object.keys(status.allocatedResourceStatuses ?? {})) mustBeResourceOfClaim(statuses, key);
+  const amounts = at.field('allocatedResources');
+  for (const [path, key, quantity] of amounts.entries(status.allocatedResources)) {
+    mustBeResourceOfClaim(amounts, key);
+    mustBeResourceQuantity(path, quantity);
+  }
+}
+
+function mustBeResourceOfClaim(at: FieldPath, name: string): void {
+  const reasons = checkQualifiedName(name);
+  at.invalidFor(name, reasons);
+  if (reasons.length === 0 && isNativeResource(name) && name !== 'storage')
+    at.notSupported(name, ['storage']);
 }
 
 const sizeOf = ({ spec }: PersistentVolumeClaim): bigint => nanosOf(spec?.resources?.requests?.storage);

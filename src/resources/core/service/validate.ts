@@ -203,7 +203,8 @@ function validateEach(at: FieldPath, ips: readonly string[]): void {
 
 function mustMatchFamilies(at: FieldPath, ips: readonly string[], families: readonly string[]): void {
   for (const [path, ip, index] of at.each(ips)) {
-    const family = families[index] ?? '';
+    const family = families[index];
+    if (family === undefined) break;
     const actual = isIpv6(ip) ? 'IPv6' : 'IPv4';
     if (FAMILIES.includes(family) && family !== actual)
       path.invalid(ip, `expected an ${family} value as indicated by \`ipFamilies[${index}]\``);

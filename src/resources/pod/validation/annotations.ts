@@ -29,7 +29,7 @@ export function validatePodAnnotations(at: FieldPath, annotations: Annotations, 
   if (mirror !== undefined && (spec.nodeName ?? '') === '')
     at.item(MIRROR).invalid(mirror, 'must set spec.nodeName if mirror pod annotation is set');
   const cost = annotations[DELETION_COST];
-  if (cost !== undefined && !isDeletionCost(cost))
+  if (cost !== undefined && at.isOn('PodDeletionCost') && !isDeletionCost(cost))
     at.item(DELETION_COST).invalid(cost, 'must be a 32bit integer');
   for (const key in annotations) {
     const value = annotations[key] ?? '';

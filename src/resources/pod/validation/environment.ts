@@ -6,7 +6,11 @@ import type {
   SecretKeySelector,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkConfigMapKey, checkEnvironmentName } from '../../../object/formats.ts';
+import {
+  checkConfigMapKey,
+  checkEnvironmentName,
+  checkRelaxedEnvironmentName,
+} from '../../../object/formats.ts';
 import { mustBeName, mustBeNamed } from '../../rules/names.ts';
 import { FIELDS_OF_VARIABLES, validateFieldRef, validateResourceFieldRef } from './downward-api.ts';
 
@@ -15,9 +19,14 @@ import { FIELDS_OF_VARIABLES, validateFieldRef, validateResourceFieldRef } from 
 export function validateEnv(at: FieldPath, variables: readonly EnvVar[] | undefined): void {
   for (const [path, { name = '', value = '', valueFrom }] of at.each(variables)) {
     if (name === '') path.field('name').required();
-    else path.field('name').invalidFor(name, checkEnvironmentName(name));
+    else mustBeEnvironmentName(path.field('name'), name);
     if (valueFrom !== undefined) validateSource(path.field('valueFrom'), valueFrom, value !== '');
   }
+}
+
+function mustBeEnvironmentName(at: FieldPath, name: string): void {
+  const isRelaxed = at.isOn('RelaxedEnvironmentVariableValidation');
+  at.invalidFor(name, isRelaxed ? checkRelaxedEnvironmentName(name) : checkEnvironmentName(name));
 }
 
 function validateSource(at: FieldPath, source: EnvVarSource, hasValue: boolean): void {
@@ -54,7 +63,7 @@ const WHOLE = ['configMapRef', 'secretRef'] as const;
 export function validateEnvFrom(at: FieldPath, sources: readonly EnvFromSource[] | undefined): void {
   for (const [path, source] of at.each(sources)) {
     const { prefix = '' } = source;
-    if (prefix !== '') path.field('prefix').invalidFor(prefix, checkEnvironmentName(prefix));
+    if (prefix !== '') mustBeEnvironmentName(path.field('prefix'), prefix);
     const given = WHOLE.filter((name) => source[name] !== undefined);
     // The object need not exist yet, so a prefix of a generated name would do as well.
     for (const kind of given) mustBeNamedPrefix(path.field(kind).field('name'), source[kind]?.name ?? '');

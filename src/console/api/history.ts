@@ -1,0 +1,181 @@
+import type { BlameField } from '../model/blame.ts';
+import type { Json, Metadata } from '../model/json.ts';
+import { askJson } from './client.ts';
+import { HISTORY_GROUP } from './kinds.ts';
+import { follow, revisionOfObject, type WatchState } from './watch.ts';
+
+/** What the API tells of history: history.cluster.io/v1alpha1. */
+
+const ROOT = `apis/${HISTORY_GROUP}/v1alpha1`;
+
+export interface RecordedObject {
+  readonly group?: string;
+  readonly version?: string;
+  readonly resource: string;
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid?: string;
+}
+
+export interface Change {
+  readonly path: string;
+  readonly old?: Json;
+  readonly new?: Json;
+  readonly hidden?: boolean;
+}
+
+export interface Revision {
+  readonly metadata: Metadata;
+  readonly object: RecordedObject;
+  readonly verb: string;
+  readonly at: string;
+  readonly user?: string;
+  readonly manager?: string;
+  readonly userAgent?: string;
+  readonly sourceAddress?: string;
+  readonly requestID?: string;
+  readonly previous?: string;
+  readonly generation?: number;
+  readonly changes?: readonly Change[];
+  readonly changesTruncated?: boolean;
+  readonly changesUnknown?: boolean;
+  readonly restored?: string;
+}
+
+interface RevisionList {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly Revision[];
+}
+
+export interface Explanation {
+  readonly links?: readonly ExplanationLink[];
+  readonly root?: string;
+  readonly unknown?: string;
+}
+
+export interface ExplanationLink {
+  readonly revision: string;
+  readonly at?: string;
+  readonly user?: string;
+  readonly manager?: string;
+  readonly verb?: string;
+  readonly object?: RecordedObject;
+  readonly changes?: readonly Change[];
+  readonly evidence?: readonly string[];
+  readonly confidence?: 'certain' | 'likely' | 'possible';
+}
+
+export interface RestoreSpec {
+  readonly object: {
+    readonly group: string;
+    readonly resource: string;
+    readonly namespace: string;
+    readonly name: string;
+  };
+  readonly to: string;
+  readonly paths?: readonly string[];
+  readonly withDependents?: boolean;
+}
+
+export interface RestoreResult {
+  readonly object: RecordedObject;
+  readonly action: string;
+  readonly revision?: string;
+  readonly changes?: readonly Change[];
+  readonly message?: string;
+}
+
+/** `deployments.apps`, as kinds are named in addresses. */
+export const idOf = ({ group = '', resource }: Pick<RecordedObject, 'group' | 'resource'>): string =>
+  group === '' ? resource : `${resource}.${group}`;
+
+/** `deployments.apps:shop:web` */
+export const referenceOf = (id: string, namespace: string, name: string): string =>
+  `${id}:${namespace}:${name}`;
+
+export interface RevisionQuery {
+  /** resource, namespace, name, user, manager, verb: what is given must be equal. */
+  readonly fields: Readonly<Record<string, string | undefined>>;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+const toQuery = ({ fields, since, until }: RevisionQuery): Record<string, string | undefined> => ({
+  fieldSelector: Object.entries(fields)
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([field, value]) => `${field}=${escaped(value ?? '')}`)
+    .join(','),
+  since,
+  until,
+});
+
+/** Of field selectors, a comma and a backslash are marks (apimachinery, fields.EscapeValue). */
+const escaped = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
+
+/** The newest first. @throws ApiError */
+export async function listRevisions(
+  query: RevisionQuery,
+  { limit, next, signal }: { readonly limit: number; readonly next?: string; readonly signal?: AbortSignal },
+): Promise<{ revisions: readonly Revision[]; from: string; next: string }> {
+  const { items, metadata } = await askJson<RevisionList>(`${ROOT}/revisions`, {
+    query: { ...toQuery(query), limit: String(limit), continue: next },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { revisions: items, from: metadata.resourceVersion, next: metadata.continue ?? '' };
+}
+
+/** @throws ApiError */
+export function followRevisions(
+  query: RevisionQuery,
+  options: {
+    readonly from: string;
+    readonly signal: AbortSignal;
+    deliver(revision: Revision): void;
+    onState(state: WatchState): void;
+  },
+): Promise<void> {
+  return follow<Revision>({
+    path: `${ROOT}/revisions`,
+    query: toQuery(query),
+    revisionOf: revisionOfObject,
+    ...options,
+    deliver: ({ type, object }) => {
+      if (type !== 'DELETED') options.deliver(object);
+    },
+  });
+}
+
+export const getRevision = (number: string, signal?: AbortSignal): Promise<Revision> =>
+  askJson(`${ROOT}/revisions/${number}`, signal === undefined ? {} : { signal });
+
+export const explain = (number: string, signal: AbortSignal): Promise<Explanation> =>
+  askJson(`${ROOT}/revisions/${number}/why`, { signal });
+
+export async function getBlame(
+  reference: string,
+  asOf: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly BlameField[]> {
+  const path = `${ROOT}/blames/${encodeURIComponent(reference)}`;
+  const { fields } = await askJson<{ fields?: readonly BlameField[] }>(path, { query: { asOf }, signal });
+  return fields ?? [];
+}
+
+/** @throws ApiError */
+export async function restore(
+  spec: RestoreSpec,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<readonly RestoreResult[]> {
+  const { status } = await askJson<{ status?: { results?: readonly RestoreResult[] } }>(`${ROOT}/restores`, {
+    method: 'POST',
+    query: { dryRun: dryRun ? 'All' : undefined },
+    body: {
+      apiVersion: `${HISTORY_GROUP}/v1alpha1`,
+      kind: 'Restore',
+      metadata: { generateName: 'console-' },
+      spec,
+    },
+  });
+  return status?.results ?? [];
+}

@@ -1,0 +1,106 @@
+import type { Metadata } from '../model/json.ts';
+import { askJson } from './client.ts';
+import { follow, type WatchState } from './watch.ts';
+
+/** Lists in the form that kubectl reads: columns and cells, chosen by whoever defined the kind. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly format?: string;
+  readonly description?: string;
+  /** Above 0: only for those who want it wide. */
+  readonly priority: number;
+}
+
+export interface TableRow {
+  readonly cells: readonly unknown[];
+  readonly object: { readonly metadata: Metadata };
+}
+
+interface Table {
+  readonly metadata?: {
+    readonly resourceVersion?: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+  };
+  readonly columnDefinitions?: readonly Column[];
+  readonly rows?: readonly TableRow[] | null;
+}
+
+const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+/** The first page is what is seen first; the others have few round trips. */
+const FIRST_PAGE = '250';
+const PAGE = '2500';
+
+export interface TableReader {
+  /** A list begins: what was there is no more. */
+  begin(columns: readonly Column[]): void;
+  add(rows: readonly TableRow[]): void;
+  /** All pages are read. */
+  complete(): void;
+  change(type: 'set' | 'delete', row: TableRow): void;
+  onState(state: WatchState): void;
+}
+
+export interface TableSource {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** Undefined: the present, which is followed. */
+  readonly asOf: string | undefined;
+  readonly canWatch: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Reads the list, and then follows it until the signal aborts. @throws ApiError */
+export async function readTable(source: TableSource, reader: TableReader): Promise<void> {
+  const { signal, asOf, canWatch } = source;
+  while (!signal.aborted) {
+    const revision = await readPages(source, reader);
+    if (asOf !== undefined || !canWatch || signal.aborted) return;
+    await follow<Table>({
+      path: source.path,
+      accept: TABLE,
+      query: source.query,
+      from: revision,
+      signal,
+      revisionOf: (table) =>
+        table.metadata?.resourceVersion || table.rows?.[0]?.object.metadata.resourceVersion,
+      deliver: ({ type, object }) => {
+        for (const row of object.rows ?? []) reader.change(type === 'DELETED' ? 'delete' : 'set', row);
+      },
+      onState: reader.onState,
+    });
+  }
+}
+
+async function readPages({ path, query, asOf, signal }: TableSource, reader: TableReader): Promise<string> {
+  let next = '';
+  let revision = '';
+  do {
+    const table: Table = await askJson(path, {
+      accept: TABLE,
+      query: { ...query, asOf, limit: next === '' ? FIRST_PAGE : PAGE, continue: next },
+      signal,
+    });
+    if (next === '') reader.begin(table.columnDefinitions ?? []);
+    reader.add(table.rows ?? []);
+    revision = table.metadata?.resourceVersion ?? '';
+    next = table.metadata?.continue ?? '';
+  } while (next !== '');
+  reader.complete();
+  return revision;
+}
+
+/** A table that is read once. @throws ApiError */
+export async function readTableOnce(
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  signal?: AbortSignal,
+): Promise<{ columns: readonly Column[]; rows: readonly TableRow[] }> {
+  const table = await askJson<Table>(path, {
+    accept: TABLE,
+    query,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { columns: table.columnDefinitions ?? [], rows: table.rows ?? [] };
+}

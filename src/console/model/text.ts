@@ -1,0 +1,49 @@
+/**
+ * What is in names and values is anybody's. Characters that cannot be seen, or that turn the direction of text around, would make
+ * one thing look like another, so they are shown as what they are.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+export type Piece = { readonly kind: 'text' | 'unseen'; readonly text: string };
+
+const NAMES: Readonly<Record<string, string>> = { '\n': '↵', '\t': '⇥', '\r': '␍', '\u0000': '␀' };
+
+/** `a\u202eb` is the text a, the unseen U+202E, and the text b. */
+export function piecesOf(text: string): readonly Piece[] {
+  if (!UNSEEN.test(text)) return [{ kind: 'text', text }];
+  const pieces: Piece[] = [];
+  let plain = '';
+  for (const char of text) {
+    if (!UNSEEN.test(char)) {
+      plain += char;
+      continue;
+    }
+    if (plain !== '') pieces.push({ kind: 'text', text: plain });
+    plain = '';
+    pieces.push({ kind: 'unseen', text: NAMES[char] ?? codeOf(char) });
+  }
+  if (plain !== '') pieces.push({ kind: 'text', text: plain });
+  return pieces;
+}
+
+const codeOf = (char: string): string =>
+  `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+export const hasUnseen = (text: string): boolean => UNSEEN.test(text);
+
+/** A value for one line: strings as they are, all else as JSON. */
+export function inOneLine(value: unknown, limit = 200): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return shortened(text, limit);
+}
+
+/** Never cuts a surrogate pair. */
+export function shortened(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const end = /[\ud800-\udbff]/.test(text.charAt(limit - 1)) ? limit - 1 : limit;
+  return `${text.slice(0, end)}…`;
+}
+
+/** `1 change`, `2 changes`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

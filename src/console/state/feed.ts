@@ -1,0 +1,110 @@
+import { signal } from '@preact/signals';
+import { isAbort } from '../api/client.ts';
+import { followRevisions, listRevisions, type Revision, type RevisionQuery } from '../api/history.ts';
+import type { WatchState } from '../api/watch.ts';
+import { momentOfRevision } from './clock.ts';
+import { moments, shownSince } from './density.ts';
+import { noteBegin } from './reach.ts';
+
+const PAGE = 200;
+const DRAW_EVERY_MS = 100;
+/** A page that stays open for days keeps so many: older ones are read again when they are wanted. */
+const MOST_KEPT = 20_000;
+
+/** Revisions, the newest first: those that are there, more when they are wanted, and new ones as they are made. */
+export class FeedState {
+  readonly revisions = signal<readonly Revision[] | undefined>(undefined);
+  readonly error = signal<unknown>(undefined);
+  readonly isReading = signal(true);
+  readonly watch = signal<WatchState>('ended');
+  #next = '';
+  #fresh: Revision[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #query: RevisionQuery = { fields: {} };
+  #reading = new AbortController();
+
+  get hasMore(): boolean {
+    return this.#next !== '';
+  }
+
+  read(query: RevisionQuery): void {
+    this.close();
+    this.#reading = new AbortController();
+    this.#query = query;
+    this.isReading.value = true;
+    this.error.value = undefined;
+    void this.#guard(this.#run(query, this.#reading.signal));
+  }
+
+  close(): void {
+    this.#reading.abort();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#fresh = [];
+    this.watch.value = 'ended';
+  }
+
+  more(): void {
+    if (this.isReading.value || this.#next === '') return;
+    this.isReading.value = true;
+    void this.#guard(this.#readPage(this.#reading.signal));
+  }
+
+  async #run(query: RevisionQuery, signal: AbortSignal): Promise<void> {
+    do {
+      const { revisions, from, next } = await listRevisions(query, { limit: PAGE, signal });
+      if (signal.aborted) return;
+      this.#next = next;
+      this.#show(revisions);
+      if (query.until !== undefined) return;
+      await followRevisions(query, {
+        from,
+        signal,
+        deliver: (revision) => this.#add(revision),
+        onState: (state) => {
+          if (!signal.aborted) this.watch.value = state;
+        },
+      });
+    } while (!signal.aborted);
+  }
+
+  async #readPage(signal: AbortSignal): Promise<void> {
+    const { revisions, next } = await listRevisions(this.#query, { limit: PAGE, next: this.#next, signal });
+    if (signal.aborted) return;
+    this.#next = next;
+    this.#show([...(this.revisions.value ?? []), ...revisions]);
+  }
+
+  #add(revision: Revision): void {
+    this.#fresh.push(revision);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const fresh = this.#fresh.toReversed();
+      this.#fresh = [];
+      this.#show([...fresh, ...(this.revisions.value ?? [])].slice(0, MOST_KEPT));
+    }, DRAW_EVERY_MS);
+  }
+
+  #show(revisions: readonly Revision[]): void {
+    this.isReading.value = false;
+    this.revisions.value = revisions;
+  }
+
+  async #guard(work: Promise<void>): Promise<void> {
+    const { signal } = this.#reading;
+    try {
+      await work;
+    } catch (error) {
+      if (signal.aborted || isAbort(error)) return;
+      noteBegin(error);
+      this.error.value = error;
+      this.isReading.value = false;
+    }
+  }
+}
+
+/** For the time bar: when something changed. */
+export function noteMoments(revisions: readonly Revision[]): void {
+  momentOfRevision.value = new Map(revisions.map(({ metadata, at }) => [metadata.name, shownSince(at)]));
+  moments.value = [...new Set(revisions.map(({ at }) => shownSince(at)))].sort((a, b) => a - b);
+}

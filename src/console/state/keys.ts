@@ -1,0 +1,37 @@
+import { useEffect } from 'preact/hooks';
+
+/** What keys do: the innermost part of the page that knows a key handles it. */
+type Handlers = Readonly<Record<string, () => void>>;
+
+const layers: { current: Handlers }[] = [];
+
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const { target } = event;
+  // In a field, keys are text; Escape leaves it.
+  if (target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')) {
+    const isSlider = target instanceof HTMLInputElement && target.type === 'range';
+    if (event.key === 'Escape') target.blur();
+    if (!isSlider) return;
+  }
+  for (const layer of layers.toReversed()) {
+    const handle = layer.current[event.key];
+    if (handle === undefined) continue;
+    // Enter on a link or a button is theirs.
+    if (event.key === 'Enter' && target instanceof HTMLElement && target.matches('a, button, summary'))
+      return;
+    event.preventDefault();
+    handle();
+    return;
+  }
+});
+
+export function useKeys(handlers: Handlers): void {
+  useEffect(() => {
+    const layer = { current: handlers };
+    layers.push(layer);
+    return () => {
+      layers.splice(layers.indexOf(layer), 1);
+    };
+  });
+}

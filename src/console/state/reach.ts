@@ -1,0 +1,27 @@
+import { signal } from '@preact/signals';
+import { ApiError, askJson } from '../api/client.ts';
+import { clusterBegin } from './catalog.ts';
+
+/** How far back history reaches, in ms since 1970. Undefined: not known yet. */
+export const historyBegin = signal<number | undefined>(undefined);
+
+/**
+ * Nothing is kept from 1970, so the answer says from when on something is: `asOf: history is kept from revision 7
+ * (2026-01-31T12:00:00.000Z)`. Where all is kept there is an answer, and history is as old as the oldest namespace.
+ */
+export async function askHowFarBack(path: string): Promise<void> {
+  try {
+    await askJson(path, { query: { asOf: '1970-01-01T00:00:00Z', limit: '1' } });
+    if (clusterBegin.value !== undefined) historyBegin.value = clusterBegin.value;
+  } catch (error) {
+    noteBegin(error);
+  }
+}
+
+/** True when it says so. */
+export function noteBegin(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.code !== 410) return false;
+  const at = Date.parse(/history is kept from revision \d+ \(([^)]+)\)/.exec(error.message)?.[1] ?? '');
+  if (!Number.isNaN(at)) historyBegin.value = at;
+  return true;
+}

@@ -1,0 +1,103 @@
+import type { JSX } from 'preact';
+import { type Change, idOf, type RecordedObject } from '../api/history.ts';
+import type { Json } from '../model/json.ts';
+import { inOneLine } from '../model/text.ts';
+import { kindById } from '../state/catalog.ts';
+import { hrefOfObject } from '../state/place.ts';
+import { Text } from './text.tsx';
+
+/** What was changed, a field a line: path, old and new value. */
+export function ChangeLines({
+  changes,
+  limit = 200,
+}: {
+  changes: readonly Change[];
+  limit?: number;
+}): JSX.Element {
+  const rest = changes.length - limit;
+  return (
+    <ul class="change-lines">
+      {changes.slice(0, limit).map((one) => (
+        <li key={one.path}>
+          <code class="path">
+            <Text of={one.path === '' ? 'the whole object' : inOneLine(one.path, 300)} />
+          </code>
+          {one.hidden === true ? (
+            <span class="faint">changed, and hidden from you</span>
+          ) : one.path === '' ? (
+            <span class="faint">{one.old === undefined ? 'created' : 'deleted'}</span>
+          ) : (
+            <Values {...one} limit={600} />
+          )}
+        </li>
+      ))}
+      {rest > 0 && <li class="faint">and {rest.toLocaleString('en')} more</li>}
+    </ul>
+  );
+}
+
+export function Values({
+  old,
+  new: now,
+  limit,
+}: Pick<Change, 'old' | 'new'> & { limit: number }): JSX.Element {
+  return (
+    <span class="values">
+      {old !== undefined && (
+        <del>
+          <Text of={textOfValue(old, limit)} />
+        </del>
+      )}
+      {now !== undefined && (
+        <ins>
+          <Text of={textOfValue(now, limit)} />
+        </ins>
+      )}
+    </span>
+  );
+}
+
+const textOfValue = (value: Json, limit: number): string => {
+  const text = inOneLine(value, limit);
+  return text === '' ? '""' : text;
+};
+
+/** `Deployment web`, as a link where the kind is one that the server has. */
+export function ObjectLink({ object, at }: { object: RecordedObject; at?: string }): JSX.Element {
+  const { kind, resource, namespace = '', name } = object;
+  const id = idOf(object);
+  const isKnown = kindById.value.has(id);
+  const text = (
+    <>
+      <span class="object-kind">
+        <Text of={kind ?? resource} />
+      </span>{' '}
+      <b>
+        <Text of={inOneLine(name, 120)} />
+      </b>
+    </>
+  );
+  return (
+    <span class="object-link">
+      {isKnown ? (
+        <a href={hrefOfObject(id, namespace, name, at === undefined ? {} : { at })}>{text}</a>
+      ) : (
+        text
+      )}
+      {namespace !== '' && (
+        <span class="object-namespace">
+          <Text of={namespace} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+export function VerbMark({ verb }: { verb: string }): JSX.Element {
+  const sign = verb === 'create' ? '+' : verb === 'delete' ? '−' : '~';
+  return (
+    <span class={`verb verb-${verb}`} role="img" aria-label={verb}>
+      {sign}
+    </span>
+  );
+}

@@ -1,0 +1,144 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Kind } from '../api/kinds.ts';
+import { formatAddress } from '../model/address.ts';
+import type { ApiObject } from '../model/json.ts';
+import { inOneLine } from '../model/text.ts';
+import { hasHistory } from '../state/catalog.ts';
+import { useObject } from '../state/object.ts';
+import { asOf, change, changed, hrefOf, params } from '../state/place.ts';
+import { ChangeFeed } from './change-feed.tsx';
+import { DiffView } from './diff-view.tsx';
+import { EventsView } from './events-view.tsx';
+import { Icon } from './icons.tsx';
+import { Empty, Loading, Trouble } from './notice.tsx';
+import { RelationsView } from './relations-view.tsx';
+import { RestoreDialog } from './restore-dialog.tsx';
+import { Age, Text } from './text.tsx';
+import { YamlView } from './yaml-view.tsx';
+
+const TABS = [
+  { id: 'yaml', title: 'YAML', needsHistory: false },
+  { id: 'changes', title: 'Changes', needsHistory: true },
+  { id: 'diff', title: 'Compare', needsHistory: true },
+  { id: 'relations', title: 'Relations', needsHistory: false },
+  { id: 'events', title: 'Events', needsHistory: false },
+] as const;
+
+interface ObjectPageProps {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Element {
+  const { object, error, isGone } = useObject(kind, namespace, name, asOf.value);
+  const [restoreTo, setRestoreTo] = useState<string | undefined>(undefined);
+  const tabs = TABS.filter(({ needsHistory }) => hasHistory.value || !needsHistory);
+  const tab = tabs.find(({ id }) => id === params.value.tab)?.id ?? 'yaml';
+  const place = { kind, namespace, name };
+  const restore = (to: string): void => setRestoreTo(to);
+  return (
+    <section class="page object-page">
+      <header class="page-head">
+        <div class="object-name">
+          <a class="crumb" href={hrefOf({ page: 'list', resource: kind.id })}>
+            <Icon name="back" />
+            <Text of={kind.kind} />
+          </a>
+          {namespace !== '' && (
+            <span class="object-namespace">
+              <Text of={namespace} />
+            </span>
+          )}
+          <h1>
+            <Text of={inOneLine(name, 300)} />
+          </h1>
+          <ObjectState object={object} isGone={isGone} />
+        </div>
+        {hasHistory.value && asOf.value !== undefined && object !== undefined && (
+          <button type="button" class="primary" onClick={() => restore(asOf.value ?? '')}>
+            <Icon name="restore" /> Restore this state
+          </button>
+        )}
+      </header>
+      <nav class="object-tabs" aria-label="Views of the object">
+        {tabs.map(({ id, title }) => (
+          <a
+            key={id}
+            href={formatAddress(changed({ tab: id === 'yaml' ? '' : id }))}
+            aria-current={id === tab ? 'page' : undefined}
+          >
+            {title}
+          </a>
+        ))}
+      </nav>
+      {tab === 'changes' ? (
+        <ChangeFeed of={{ id: kind.id, namespace, name }} />
+      ) : tab === 'diff' ? (
+        <DiffView {...place} restore={restore} />
+      ) : error !== undefined ? (
+        <Missing error={error} />
+      ) : object === undefined ? (
+        <Loading lines={14} />
+      ) : tab === 'relations' ? (
+        <RelationsView {...place} object={object} />
+      ) : tab === 'events' ? (
+        <EventsView {...place} object={object} />
+      ) : (
+        <YamlView {...place} object={object} />
+      )}
+      {restoreTo !== undefined && (
+        <RestoreDialog
+          object={{
+            ...(kind.group === '' ? {} : { group: kind.group }),
+            resource: kind.plural,
+            namespace,
+            name,
+          }}
+          to={restoreTo}
+          close={() => setRestoreTo(undefined)}
+        />
+      )}
+    </section>
+  );
+}
+
+/** What is not there now may have been there. */
+function Missing({ error }: { error: unknown }): JSX.Element {
+  const isMissing = typeof error === 'object' && error !== null && 'code' in error && error.code === 404;
+  if (!isMissing) return <Trouble error={error} />;
+  return (
+    <Empty
+      title={
+        asOf.value === undefined ? 'This object does not exist' : 'This object did not exist at that moment'
+      }
+    >
+      {hasHistory.value && (
+        <button type="button" onClick={() => change({ tab: 'changes' })}>
+          See what happened to it
+        </button>
+      )}
+    </Empty>
+  );
+}
+
+function ObjectState({
+  object,
+  isGone,
+}: {
+  object: ApiObject | undefined;
+  isGone: boolean;
+}): JSX.Element | null {
+  if (object === undefined) return null;
+  if (isGone) return <span class="badge badge-bad">deleted just now</span>;
+  return (
+    <span class="object-facts">
+      {object.metadata.deletionTimestamp !== undefined && <span class="badge badge-bad">being deleted</span>}
+      <Age since={object.metadata.creationTimestamp} /> old
+      <span class="revision" title="Revision">
+        r{object.metadata.resourceVersion}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,130 @@
+import type { JSX } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useKeys } from '../state/keys.ts';
+
+/** Only the rows in sight are in the page, whatever the number of rows. All are of one height. */
+export interface RowsProps<T> {
+  readonly items: readonly T[];
+  readonly rowHeight: number;
+  readonly label: string;
+  readonly class?: string;
+  readonly head?: JSX.Element;
+  readonly columns?: number;
+  keyOf(item: T, index: number): string;
+  row(item: T, index: number): JSX.Element;
+  open?(item: T): void;
+  /** More may be had. */
+  onEnd?(): void;
+  onWidth?(width: number): void;
+}
+
+/** Rows above and below that are drawn before they come into sight. */
+const MARGIN = 14;
+
+export function Rows<T>(props: RowsProps<T>): JSX.Element {
+  const { items, rowHeight, onEnd, onWidth } = props;
+  const box = useRef<HTMLElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const [selected, setSelected] = useState(-1);
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const measure = (): void => {
+      setView({ top: element.scrollTop, height: element.clientHeight });
+      onWidth?.(element.clientWidth);
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+
+  const select = (index: number): void => {
+    const next = Math.max(0, Math.min(items.length - 1, index));
+    setSelected(next);
+    const element = box.current;
+    if (element === null) return;
+    const headHeight = props.head === undefined ? 0 : rowHeight;
+    const top = next * rowHeight;
+    if (top < element.scrollTop) element.scrollTop = top;
+    const bottom = top + rowHeight + headHeight - element.clientHeight;
+    if (bottom > element.scrollTop) element.scrollTop = bottom;
+  };
+  useKeys({
+    j: () => select(selected + 1),
+    k: () => select(selected - 1),
+    ArrowDown: () => select(selected + 1),
+    ArrowUp: () => select(selected - 1),
+    Enter: () => {
+      const item = items[selected];
+      if (item !== undefined) props.open?.(item);
+    },
+  });
+
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - MARGIN);
+  const last = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + MARGIN);
+  const onScroll = (): void => {
+    const element = box.current;
+    if (element === null) return;
+    setView({ top: element.scrollTop, height: element.clientHeight });
+    if (element.scrollTop + element.clientHeight * 2 > element.scrollHeight) onEnd?.();
+  };
+  const window = items.slice(first, last);
+  return (
+    <section
+      ref={box}
+      class={`rows ${props.class ?? ''}`}
+      onScroll={onScroll}
+      tabIndex={0}
+      aria-label={props.label}
+    >
+      <table aria-rowcount={items.length + 1}>
+        {props.head}
+        <tbody>
+          <Gap rows={first} rowHeight={rowHeight} columns={props.columns ?? 1} />
+          {window.map((item, offset) => {
+            const index = first + offset;
+            return (
+              <tr
+                key={props.keyOf(item, index)}
+                aria-rowindex={index + 2}
+                aria-selected={index === selected}
+                class={index === selected ? 'selected' : undefined}
+                onClick={(event) => {
+                  setSelected(index);
+                  if (!isOfItsOwn(event)) props.open?.(item);
+                }}
+              >
+                {props.row(item, index)}
+              </tr>
+            );
+          })}
+          <Gap rows={items.length - last} rowHeight={rowHeight} columns={props.columns ?? 1} />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** A link in the row, or text that is being marked. */
+const isOfItsOwn = ({ target }: Event): boolean =>
+  (target instanceof Element && target.closest('a, button') !== null) ||
+  getSelection()?.isCollapsed === false;
+
+function Gap({
+  rows,
+  rowHeight,
+  columns,
+}: {
+  rows: number;
+  rowHeight: number;
+  columns: number;
+}): JSX.Element | null {
+  if (rows <= 0) return null;
+  return (
+    <tr class="gap">
+      <td colSpan={columns} style={{ height: `${rows * rowHeight}px` }} />
+    </tr>
+  );
+}

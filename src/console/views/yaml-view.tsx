@@ -1,0 +1,209 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { getBlame, referenceOf } from '../api/history.ts';
+import type { Kind } from '../api/kinds.ts';
+import { type Blame, type BlameField, colourOf, createBlame, recencyOf } from '../model/blame.ts';
+import type { ApiObject, Json } from '../model/json.ts';
+import { readable } from '../model/readable.ts';
+import { shortened } from '../model/text.ts';
+import { type Line, type Token, toLines, toYaml } from '../model/yaml.ts';
+import { useAsked } from '../state/asked.ts';
+import { hasHistory } from '../state/catalog.ts';
+import { asOf, change, params } from '../state/place.ts';
+import { Icon } from './icons.tsx';
+import { Rows } from './rows.tsx';
+import { Author, Moment, shortAuthor, Text } from './text.tsx';
+
+const LINE_HEIGHT = 21;
+/** Of a longer line, nobody reads the rest; the copy has it. */
+const LONGEST_LINE = 2000;
+export const AUTHOR_COLOURS = 8;
+const AGES = 6;
+
+interface YamlViewProps {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly object: ApiObject;
+}
+
+type BlameBy = 'author' | 'age';
+
+/** The object as YAML; with blame, each line says who set it and when. */
+export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.Element {
+  const { blame: asked, managed } = params.value;
+  const by: BlameBy | undefined = !hasHistory.value
+    ? undefined
+    : asked === 'author' || asked === 'age'
+      ? asked
+      : undefined;
+  const { resourceVersion } = object.metadata;
+  const blamed = useAsked(`${by !== undefined} ${asOf.value} ${resourceVersion}`, async (signal) =>
+    by === undefined
+      ? undefined
+      : createBlameOf(await getBlame(referenceOf(kind.id, namespace, name), asOf.value, signal)),
+  );
+  const blame = by === undefined ? undefined : blamed.value;
+  const shown = useMemo(
+    () => readable(asJson(object), { managedFields: managed === '1' }),
+    [object, managed],
+  );
+  const lines = useMemo(() => toLines(shown, blame?.blame.nameElement), [shown, blame]);
+  const fields = useMemo(() => (blame === undefined ? undefined : fieldsOf(lines, blame)), [lines, blame]);
+  const digits = String(lines.length).length;
+  return (
+    <div class={`code-view ${blame === undefined ? '' : 'with-blame'}`}>
+      <div class="code-tools">
+        {hasHistory.value && <BlameChoice by={by} isReading={by !== undefined && blamed.isReading} />}
+        {by !== undefined && blamed.error !== undefined && (
+          <span class="wrong">Blame cannot be had: {String((blamed.error as Error).message)}</span>
+        )}
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={managed === '1'}
+            onChange={() => change({ managed: managed === '1' ? '' : '1' }, { replace: true })}
+          />
+          Managed fields
+        </label>
+        <CopyButton text={() => toYaml(shown)} />
+      </div>
+      <Rows
+        class="code"
+        label="YAML"
+        items={lines}
+        rowHeight={LINE_HEIGHT}
+        columns={blame === undefined ? 2 : 3}
+        keyOf={(_, index) => String(index)}
+        row={(line, index) => (
+          <>
+            {fields !== undefined && by !== undefined && (
+              <BlameCell
+                field={fields[index]}
+                before={fields[index - 1]}
+                by={by}
+                recency={(at) => blame?.recency(at) ?? 0}
+              />
+            )}
+            <td class="line-number" style={{ width: `${digits + 3}ch` }}>
+              {index + 1}
+            </td>
+            <td class="line">
+              <LineText line={line} />
+            </td>
+          </>
+        )}
+      />
+    </div>
+  );
+}
+
+interface BlameOf {
+  readonly blame: Blame;
+  /** 0 for the oldest field, 1 for the newest. */
+  recency(at: string): number;
+}
+
+function createBlameOf(fields: readonly BlameField[]): BlameOf {
+  return { blame: createBlame(fields), recency: recencyOf(fields.flatMap(({ at }) => at ?? [])) };
+}
+
+const asJson = (object: ApiObject): Json => object as unknown as Json;
+
+function BlameChoice({ by, isReading }: { by: BlameBy | undefined; isReading: boolean }): JSX.Element {
+  const choices = [
+    [undefined, 'Off'],
+    ['author', 'By author'],
+    ['age', 'By age'],
+  ] as const;
+  return (
+    <fieldset class="segments" aria-busy={isReading}>
+      <legend>Blame</legend>
+      {choices.map(([value, title]) => (
+        <button
+          key={title}
+          type="button"
+          aria-pressed={by === value}
+          onClick={() => change({ blame: value ?? '' }, { replace: true })}
+        >
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface BlameCellProps {
+  readonly field: BlameField | undefined;
+  readonly before: BlameField | undefined;
+  readonly by: BlameBy;
+  recency(at: string): number;
+}
+
+/** The first line of a run that one revision set names it; the others have its colour alone. */
+function BlameCell({ field, before, by, recency }: BlameCellProps): JSX.Element {
+  if (field?.revision === undefined) return <td class="blame blame-none" />;
+  const { revision, at = '', user = '', manager = '' } = field;
+  const isFirst = before?.revision !== revision;
+  const colour = colourOf(user, AUTHOR_COLOURS);
+  const own = by === 'author' ? `author-${colour}` : `age-${Math.round(recency(at) * (AGES - 1))}`;
+  return (
+    <td
+      class={`blame ${own} ${isFirst ? 'blame-first' : ''}`}
+      title={`${user} (${manager}), revision ${revision}`}
+    >
+      {isFirst && (
+        <button type="button" onClick={() => change({ tab: 'diff', to: revision, from: '' })}>
+          <Author name={shortAuthor(user)} colour={colour} />
+          <Moment at={at} />
+        </button>
+      )}
+    </td>
+  );
+}
+
+/** A line that only holds others together goes with the first of them. */
+function fieldsOf(lines: readonly Line[], { blame }: BlameOf): readonly (BlameField | undefined)[] {
+  let next: BlameField | undefined;
+  return lines
+    .toReversed()
+    .map(({ path }) => {
+      if (path !== undefined) next = blame.fieldAt(path);
+      return next;
+    })
+    .toReversed();
+}
+
+function LineText({ line: { tokens } }: { line: Line }): JSX.Element {
+  return (
+    <>
+      {tokens.map((token, index) => (
+        <TokenText key={index} token={token} />
+      ))}
+    </>
+  );
+}
+
+function TokenText({ token: { kind, text } }: { token: Token }): JSX.Element {
+  const rest = text.length - LONGEST_LINE;
+  return (
+    <span class={`token-${kind}`}>
+      <Text of={shortened(text, LONGEST_LINE)} />
+      {rest > 0 && <span class="more">{rest.toLocaleString('en')} more characters</span>}
+    </span>
+  );
+}
+
+function CopyButton({ text }: { text: () => string }): JSX.Element {
+  const [isDone, setDone] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text());
+    setDone(true);
+    setTimeout(() => setDone(false), 1500);
+  };
+  return (
+    <button type="button" class="plain" onClick={() => void copy().catch(() => {})}>
+      <Icon name="copy" /> {isDone ? 'Copied' : 'Copy'}
+    </button>
+  );
+}

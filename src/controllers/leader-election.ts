@@ -1,0 +1,251 @@
+import type { ResourceOf } from '../api/names.ts';
+import type { Lease } from '../api/types/coordination/v1.ts';
+import type { LeaseCandidate } from '../api/types/coordination/v1alpha1.ts';
+import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
+import { keepDoing, pause } from '../util/pause.ts';
+import type { Client } from '../verbs/client/client.ts';
+import { LEASES } from './server-identity.ts';
+
+/**
+ * Chooses who holds a lease among those who would (the feature CoordinatedLeaderElection): the one whose version is the oldest, so
+ * that a cluster in the middle of an upgrade is led by what all of its parts understand (Kubernetes:
+ * pkg/controlplane/controller/leaderelection).
+ */
+
+export const CANDIDATES: ResourceOf<LeaseCandidate> = {
+  group: 'coordination.k8s.io',
+  resource: 'leasecandidates',
+};
+
+const OLDEST = 'OldestEmulationVersion';
+const ELECTED_BY = 'coordination.k8s.io/elected-by';
+const MANAGER = 'leader-election-controller';
+
+/** Kubernetes' figures. A candidate answers a ping within this time, or does not vote; */
+const ANSWER_MS = 5000;
+/** an elected holder takes over within this time, or another is elected; */
+const TERM_SECONDS = 5;
+/** and a candidate that was silent for this time is forgotten. It is pinged after half of it. */
+const SILENCE_MS = 30 * 60_000;
+/** How often everything is looked at, in memory. */
+const ROUND_MS = 1000;
+const RETRY_MS = 5000;
+
+const msOf = (time: string | null | undefined): number => Date.parse(time ?? '');
+/** A time that is absent is long ago. */
+const isWithin = (time: string | null | undefined, ms: number, nowMs: number): boolean =>
+  msOf(time) + ms > nowMs;
+
+const nameOf = ({ metadata }: LeaseCandidate): string => metadata.name ?? '';
+
+/** What is to be done about a lease now. */
+export type ElectionStep =
+  | { readonly kind: 'wait' }
+  /** These are asked whether they are still there. */
+  | { readonly kind: 'ping'; readonly candidates: readonly LeaseCandidate[] }
+  | { readonly kind: 'elect'; readonly holder: string; readonly strategy: string };
+
+const WAIT: ElectionStep = { kind: 'wait' };
+
+/** `candidates`: of this lease. */
+export function nextStep(
+  lease: Lease | undefined,
+  candidates: readonly LeaseCandidate[],
+  nowMs: number,
+): ElectionStep {
+  const alive = candidates.filter(({ spec = {} }) => isWithin(spec.renewTime, SILENCE_MS, nowMs));
+  if (alive.length === 0 || !needsElection(lease, alive, nowMs)) return WAIT;
+  const silent = alive.filter(({ spec = {} }) => !isWithin(spec.renewTime, ANSWER_MS, nowMs));
+  const asked = silent.filter(({ spec = {} }) => isAsked(spec));
+  const unasked = silent.filter(({ spec = {} }) => !isAsked(spec));
+  if (unasked.length > 0) return { kind: 'ping', candidates: unasked };
+  if (asked.some(({ spec = {} }) => isWithin(spec.pingTime, ANSWER_MS, nowMs))) return WAIT;
+  const voters = alive.filter((candidate) => !silent.includes(candidate));
+  const elected = bestOf(voters);
+  return elected === undefined ? WAIT : { kind: 'elect', holder: nameOf(elected), strategy: OLDEST };
+}
+
+/** A ping that was not answered. */
+const isAsked = ({ pingTime, renewTime }: NonNullable<LeaseCandidate['spec']>): boolean =>
+  pingTime !== undefined && !(msOf(pingTime) < msOf(renewTime));
+
+export const isExpired = ({ spec = {} }: Lease, nowMs: number): boolean =>
+  spec.leaseDurationSeconds === undefined ||
+  !isWithin(spec.renewTime, spec.leaseDurationSeconds * 1000, nowMs);
+
+function needsElection(
+  lease: Lease | undefined,
+  candidates: readonly LeaseCandidate[],
+  nowMs: number,
+): boolean {
+  const holder = lease?.spec?.holderIdentity ?? '';
+  if (lease === undefined || holder === '' || isExpired(lease, nowMs)) return true;
+  if (candidates.some(({ spec = {} }) => !isWithin(spec.renewTime, SILENCE_MS / 2, nowMs))) return true;
+  const best = bestOf(candidates);
+  const preferred = lease.spec?.preferredHolder ?? '';
+  return best !== undefined && nameOf(best) !== holder && nameOf(best) !== preferred;
+}
+
+/** Undefined also where the candidates want a strategy of somebody else, or agree on none. */
+export function bestOf(candidates: readonly LeaseCandidate[]): LeaseCandidate | undefined {
+  if (firstStrategy(candidates) !== OLDEST) return undefined;
+  let best: LeaseCandidate | undefined;
+  for (const candidate of candidates)
+    if (versionsOf(candidate) !== undefined && (best === undefined || isBetter(candidate, best)))
+      best = candidate;
+  return best;
+}
+
+function versionsOf({ spec = {} }: LeaseCandidate): readonly SemanticVersion[] | undefined {
+  const emulation = parseSemanticVersion(spec.emulationVersion ?? '');
+  const binary = parseSemanticVersion(spec.binaryVersion ?? '');
+  return emulation === undefined || binary === undefined ? undefined : [emulation, binary];
+}
+
+/** The older one is better; of equals the one that was there first. */
+function isBetter(candidate: LeaseCandidate, other: LeaseCandidate): boolean {
+  const others = versionsOf(other) ?? [];
+  for (const [at, version] of (versionsOf(candidate) ?? []).entries()) {
+    const against = others[at];
+    if (against === undefined) continue;
+    if (isOlder(version, against)) return true;
+    if (isOlder(against, version)) return false;
+  }
+  return msOf(candidate.metadata.creationTimestamp) < msOf(other.metadata.creationTimestamp);
+}
+
+/**
+ * The strategy that comes first in an order which all candidates' preferences fit into; undefined when there is none, or when
+ * more than one could come first.
+ */
+export function firstStrategy(candidates: readonly LeaseCandidate[]): string | undefined {
+  const after = new Map<string, Set<string>>();
+  for (const { spec = {} } of candidates)
+    for (const [at, strategy] of (spec.preferredStrategies ?? []).entries()) {
+      const later = after.get(strategy) ?? new Set();
+      after.set(strategy, later);
+      const next = spec.preferredStrategies?.[at + 1];
+      if (next !== undefined) later.add(next);
+    }
+  const first = rootsOf(after);
+  if (first.length !== 1) return undefined;
+  while (after.size > 0) {
+    const roots = rootsOf(after);
+    if (roots.length === 0) return undefined;
+    for (const root of roots) after.delete(root);
+  }
+  return first[0];
+}
+
+/** What nothing else comes before. */
+function rootsOf(after: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const followers = new Set([...after.values()].flatMap((later) => [...later]));
+  return [...after.keys()].filter((strategy) => !followers.has(strategy));
+}
+
+/** The lease after an election. A holder that still renews it is told who should follow, and steps back by itself. */
+export function electedLease(
+  lease: Lease,
+  { holder, strategy }: { readonly holder: string; readonly strategy: string },
+  now: Date,
+): Lease {
+  const { spec = {}, metadata } = lease;
+  const before = spec.holderIdentity ?? '';
+  const isFree = before === '' || (isExpired(lease, now.getTime()) && before !== holder);
+  if (!isFree) {
+    const preferred = before === holder ? {} : { preferredHolder: holder };
+    return { ...lease, spec: { ...spec, strategy, ...preferred } };
+  }
+  const { preferredHolder: _, acquireTime: __, ...kept } = spec;
+  return {
+    ...lease,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [ELECTED_BY]: MANAGER } },
+    spec: {
+      ...kept,
+      strategy,
+      holderIdentity: holder,
+      leaseDurationSeconds: TERM_SECONDS,
+      renewTime: toMicroTime(now),
+    },
+  };
+}
+
+const toMicroTime = (time: Date): string => time.toISOString().replace('Z', '000Z');
+
+export class LeaderElections {
+  readonly #client: Client;
+  readonly #now: () => Date;
+  readonly #onError: (error: unknown) => void;
+
+  constructor(options: {
+    readonly client: Client;
+    readonly now: () => Date;
+    readonly onError: (error: unknown) => void;
+  }) {
+    this.#client = options.client.as(MANAGER);
+    this.#now = options.now;
+    this.#onError = options.onError;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const retry = { retryMs: RETRY_MS, onError: this.#onError };
+    await keepDoing(
+      async () => {
+        await this.round();
+        await pause(ROUND_MS, signal);
+      },
+      signal,
+      retry,
+    );
+  }
+
+  /** Looks at every lease that somebody wants. @throws StatusError, StorageError */
+  async round(): Promise<void> {
+    const wanted = new Map<string, LeaseCandidate[]>();
+    for (const candidate of await this.#client.list(CANDIDATES, {}, 'cached')) {
+      const key = `${candidate.metadata.namespace}/${candidate.spec?.leaseName}`;
+      wanted.set(key, [...(wanted.get(key) ?? []), candidate]);
+    }
+    for (const [key, candidates] of wanted) {
+      const [namespace = '', name = ''] = key.split('/');
+      await this.#decide({ namespace, name }, candidates);
+    }
+  }
+
+  async #decide(lease: { namespace: string; name: string }, all: readonly LeaseCandidate[]): Promise<void> {
+    const nowMs = this.#now().getTime();
+    const candidates: LeaseCandidate[] = [];
+    for (const candidate of all)
+      if (isWithin(candidate.spec?.renewTime, SILENCE_MS, nowMs)) candidates.push(candidate);
+      else await this.#forget(candidate);
+    const step = nextStep(await this.#client.get(LEASES, lease, 'cached'), candidates, nowMs);
+    if (step.kind === 'ping') for (const candidate of step.candidates) await this.#ping(candidate);
+    else if (step.kind === 'elect') await this.#elect(lease, step);
+  }
+
+  async #forget({ metadata }: LeaseCandidate): Promise<void> {
+    const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
+    await this.#client.remove(CANDIDATES, { namespace, name }, { uid, resourceVersion });
+  }
+
+  async #ping({ metadata: { namespace = '', name = '' } }: LeaseCandidate): Promise<void> {
+    const pingTime = toMicroTime(this.#now());
+    await this.#client.update(CANDIDATES, { namespace, name }, (copy) => ({
+      ...copy,
+      spec: { ...copy.spec, pingTime },
+    }));
+  }
+
+  async #elect(
+    { namespace, name }: { namespace: string; name: string },
+    choice: { readonly holder: string; readonly strategy: string },
+  ): Promise<void> {
+    const mend = (lease: Lease): Lease => electedLease(lease, choice, this.#now());
+    const empty: Lease = {
+      kind: 'Lease',
+      apiVersion: 'coordination.k8s.io/v1',
+      metadata: { name, namespace },
+    };
+    await this.#client.ensure(LEASES, mend(empty), { mend });
+  }
+}

@@ -1,0 +1,224 @@
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { badRequest, forbidden, methodNotAllowed } from '../api/status.ts';
+import type { BlamedField, Blame as BlameObject } from '../api/types/history/v1alpha1.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import { StorageError } from '../storage/errors.ts';
+import type { History, LoggedRevision, LogQuery } from '../storage/history.ts';
+import type { ObjectKey } from '../storage/key.ts';
+import { type Revision, toRevision } from '../storage/revision.ts';
+import type { Entry, ListPage, ListQuery, Store } from '../storage/store.ts';
+import { inTurns, Pace } from '../util/concurrency.ts';
+import { readAsOf, readPast } from '../verbs/as-of.ts';
+import { Blame } from './blame.ts';
+import { changesBetween, type Leaf, leavesOf } from './changes.ts';
+import { parseReference } from './object-reference.ts';
+import { HISTORY_API, type HistoryParts } from './parts.ts';
+import { isSecretPath, RowTeller, secrecyOf } from './recorded-rows.ts';
+import { Rights } from './rights.ts';
+import { toEntry } from './told-entry.ts';
+
+/** Revisions that are looked at for who set a field, and bytes of their states: some tens of milliseconds, in turns. */
+const MAX_REVISIONS = 5000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+type Author = Pick<LoggedRevision, 'at' | 'attribution'>;
+
+/** Who set what of one object, told to one client. */
+export class Blames implements Pick<Store, 'get' | 'list'> {
+  readonly #parts: HistoryParts;
+  readonly #request: AuthorizedResourceRequest;
+  readonly #teller: RowTeller;
+
+  constructor(parts: HistoryParts, request: AuthorizedResourceRequest) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#teller = new RowTeller(parts);
+  }
+
+  async get({ name }: ObjectKey): Promise<Entry | undefined> {
+    const key = parseReference(name, this.#parts.registry);
+    const history = this.#parts.historyOf(key);
+    const rights = new Rights(this.#request, this.#parts);
+    await assertMayReadObject(key, rights, this.#request);
+    const asOf = readAsOf(this.#request.query, this.#parts.now());
+    const upTo =
+      asOf === undefined
+        ? await history.newest()
+        : await readPast(asOf, history, async (revision) => {
+            await assertInHistory(revision, history);
+            return revision;
+          });
+    return this.#tell(name, key, { history, rights, upTo });
+  }
+
+  /** As of another revision, which the query says. */
+  async list({ scope }: ListQuery): Promise<ListPage> {
+    if (scope.name === undefined) throw methodNotAllowed();
+    const key = { group: '', resource: '', namespace: '', name: scope.name };
+    const entry = await this.get(key);
+    return { revision: entry?.revision ?? toRevision(0), entries: entry === undefined ? [] : [entry] };
+  }
+
+  async #tell(
+    name: string,
+    key: ObjectKey,
+    { history, rights, upTo }: { history: History; rights: Rights; upTo: Revision },
+  ): Promise<Entry | undefined> {
+    const walk = new Walk(key, history, upTo);
+    const [newest] = await walk.next();
+    const state = newest ?? (await this.#stateBefore(key, upTo));
+    if (state === undefined || (newest !== undefined && newest.verb === 'delete')) return undefined;
+    if (state.unreadable !== undefined)
+      throw badRequest(`name: the object cannot be read: ${state.unreadable}`);
+    const schema = this.#teller.schemaOf(state);
+    const leaves = await inTurns(leavesOf(parseStored(state.json), schema));
+    const authors = new Map<Revision, Author>();
+    const blame = new Blame(leaves);
+    const pace = new Pace(1);
+    for (let row = newest; row !== undefined && !blame.isDone; ) {
+      if (pace.isOver()) await pace.rest();
+      if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
+      const before = await walk.before(row);
+      if (row.unreadable !== undefined || before === 'unreadable') break;
+      authors.set(row.revision, { at: row.at, attribution: row.attribution });
+      const after = row.verb === 'delete' ? undefined : parseJson(row);
+      const old = before === undefined || row.verb === 'create' ? undefined : parseJson(before);
+      const { changes } = await inTurns(changesBetween(old, after, schema, Number.POSITIVE_INFINITY));
+      await inTurns(blame.take(row.revision, changes));
+      row = (await walk.next())[0];
+    }
+    const secrecy = await secrecyOf(state, rights);
+    const fieldOf = ({ path, value }: Leaf): BlamedField => {
+      const revision = blame.setterOf(path);
+      const author = revision === undefined ? undefined : authors.get(revision);
+      const isHidden = secrecy === 'all' || (secrecy === 'secret' && isSecretPath(path));
+      return {
+        path,
+        ...(isHidden ? { hidden: true } : { value }),
+        ...(revision === undefined || author === undefined
+          ? {}
+          : { revision: String(revision), ...toAuthor(author) }),
+      };
+    };
+    const lookedBackTo = walk.endedAt;
+    const told: BlameObject = {
+      kind: 'Blame',
+      apiVersion: HISTORY_API,
+      metadata: { name },
+      object: this.#teller.objectOf(state),
+      revision: String(state.revision),
+      fields: leaves.map(fieldOf),
+      ...(lookedBackTo === undefined || blame.isDone ? {} : { lookedBackTo: String(lookedBackTo) }),
+    };
+    return toEntry(told as ApiObject, state.revision);
+  }
+
+  /** What has not changed for longer than history reaches back. */
+  async #stateBefore(
+    key: ObjectKey,
+    revision: Revision,
+  ): Promise<Pick<LoggedRevision, 'key' | 'json' | 'uid' | 'revision' | 'unreadable'> | undefined> {
+    const { namespace, name } = key;
+    const { entries } = await this.#parts.store.list({
+      resource: key,
+      scope: { namespace, name },
+      freshness: { kind: 'exact', revision },
+      limit: 0,
+      caller: this.#request,
+    });
+    return entries[0] === undefined ? undefined : { ...entries[0], key };
+  }
+}
+
+/** The revisions of one object, the newest first. */
+class Walk {
+  readonly #history: History;
+  readonly #query: LogQuery;
+  #rows: LoggedRevision[] = [];
+  #next: Revision | undefined;
+  #isOver = false;
+  #revisions = 0;
+  #sizeBytes = 0;
+  /** The revision that was not looked at any more, because it had become too many. */
+  endedAt: Revision | undefined;
+
+  constructor({ group, resource, namespace, name }: ObjectKey, history: History, upTo: Revision) {
+    this.#history = history;
+    this.#query = {
+      ...{ resource: { group, resource }, namespace, name, upTo },
+      ...{ order: 'newest first', states: 'written', limit: 100 },
+    };
+  }
+
+  /** Takes one; none when there is no more. */
+  async next(): Promise<readonly LoggedRevision[]> {
+    if (this.#revisions >= MAX_REVISIONS || this.#sizeBytes >= MAX_BYTES) {
+      this.endedAt = (await this.#peek())?.revision;
+      return [];
+    }
+    const row = await this.#peek();
+    if (row === undefined) return [];
+    this.#rows.shift();
+    this.#revisions += 1;
+    this.#sizeBytes += row.json.length;
+    return [row];
+  }
+
+  /** The state before a row that was just taken. */
+  async before({ revision, previous }: LoggedRevision): Promise<LoggedRevision | 'unreadable' | undefined> {
+    if (previous === undefined) return undefined;
+    const older = await this.#peek();
+    if (older?.revision === previous) return older.unreadable === undefined ? older : 'unreadable';
+    // It is older than the history that is kept, which has the state all the same.
+    const query = { revisions: [revision], order: 'newest first', limit: 1, states: 'both' } as const;
+    const [row] = (await this.#history.rows(query)).rows;
+    if (row?.previousJson === undefined || row.previousUnreadable !== undefined) return 'unreadable';
+    return { ...row, json: row.previousJson };
+  }
+
+  async #peek(): Promise<LoggedRevision | undefined> {
+    while (this.#rows.length === 0 && !this.#isOver) {
+      const upTo = this.#next === undefined ? {} : { upTo: toRevision(this.#next - 1n) };
+      const page = await this.#history.rows({ ...this.#query, ...upTo });
+      this.#rows = [...page.rows];
+      this.#next = page.next;
+      this.#isOver = page.next === undefined;
+    }
+    return this.#rows[0];
+  }
+}
+
+/** A state is the newer one of one pair and the older one of the next. */
+const parsed = new WeakMap<Buffer, JsonObject>();
+
+function parseJson({ json }: LoggedRevision): JsonObject {
+  const known = parsed.get(json);
+  if (known !== undefined) return known;
+  const object = parseStored(json);
+  parsed.set(json, object);
+  return object;
+}
+
+const toAuthor = ({ at, attribution }: Author): Pick<BlamedField, 'at' | 'user' | 'manager'> => ({
+  at,
+  user: attribution.username,
+  ...(attribution.fieldManager === '' ? {} : { manager: attribution.fieldManager }),
+});
+
+/** @throws StatusError 403 */
+export async function assertMayReadObject(
+  key: ObjectKey,
+  rights: Rights,
+  { user, target }: AuthorizedResourceRequest,
+): Promise<void> {
+  if (await rights.mayRead(key)) return;
+  const why = `User ${JSON.stringify(user.username)} may not read the object`;
+  throw forbidden(target, target.name, why);
+}
+
+/** @throws StorageError compacted */
+async function assertInHistory(revision: Revision, history: History): Promise<void> {
+  const { revision: begin } = await history.begin();
+  if (revision < begin) throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin });
+}

@@ -1,0 +1,128 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { ValueSchema } from '../api/schema.ts';
+import { equal } from '../object/equality.ts';
+import { isObject } from '../object/json-values.ts';
+import type { Steps } from '../util/concurrency.ts';
+import { hasParts, keysOf, partsOf, rootOf, type Typed } from './paths.ts';
+import { Turn } from './turn.ts';
+
+/** One field that differs between two states of an object. Undefined: it is not there. The path '' is the whole object. */
+export interface FieldChange {
+  readonly path: string;
+  readonly old: JsonValue | undefined;
+  readonly new: JsonValue | undefined;
+}
+
+export interface Changes {
+  readonly changes: readonly FieldChange[];
+  /** There are more than were asked for. */
+  readonly isTruncated: boolean;
+}
+
+/** Of one revision. An update of more fields is the exception, and who wants all of them has the two states. */
+export const MAX_CHANGES = 1000;
+
+interface Pair {
+  readonly path: string;
+  readonly was: Typed | undefined;
+  readonly becomes: Typed | undefined;
+}
+
+/**
+ * What is different between two states of an object, in its order: what is there in the old one first, then what is new. Managed
+ * fields and the resourceVersion are left out. Lists of plain values change as a whole. Undefined: there is no such state.
+ */
+export function* changesBetween(
+  before: JsonObject | undefined,
+  after: JsonObject | undefined,
+  schema?: ValueSchema,
+  most = MAX_CHANGES,
+): Steps<Changes> {
+  const changes: FieldChange[] = [];
+  const turn = new Turn();
+  const left: Pair[] = [{ path: '', was: toRoot(before, schema), becomes: toRoot(after, schema) }];
+  for (let pair = left.pop(); pair !== undefined; pair = left.pop()) {
+    if (turn.isOver()) yield;
+    const { path, was, becomes } = pair;
+    if (was !== undefined && becomes !== undefined) {
+      if (areAlike(was.value, becomes.value)) {
+        yield* addParts(left, pair, turn);
+        continue;
+      }
+      if (equal(was.value, becomes.value)) continue;
+    } else if (was === becomes) continue;
+    if (changes.length === most) return { changes, isTruncated: true };
+    changes.push({ path, old: was?.value, new: becomes?.value });
+  }
+  return { changes, isTruncated: false };
+}
+
+/** Whether both fall into parts of the same kind. */
+const areAlike = (was: JsonValue, becomes: JsonValue): boolean =>
+  Array.isArray(was) === Array.isArray(becomes) && hasParts(was) && hasParts(becomes);
+
+/** Adds the parts of two values that are alike to what is left to compare, the first of them last. */
+function* addParts(left: Pair[], { path, was, becomes }: Pair, turn: Turn): Steps<void> {
+  if (was === undefined || becomes === undefined) return;
+  if (Array.isArray(was.value) && (yield* areSameLists(was.value, becomes.value, turn))) return;
+  const keys = yield* listKeys([was, becomes], turn);
+  const before = yield* partsOf(path, was, keys, turn);
+  const after = yield* partsOf(path, becomes, keys, turn);
+  const parts: Pair[] = [];
+  for (const [at, part] of before) parts.push({ path: at, was: part, becomes: after.get(at) });
+  for (const [at, part] of after)
+    if (!before.has(at)) parts.push({ path: at, was: undefined, becomes: part });
+  for (let at = parts.length - 1; at >= 0; at -= 1) left.push(parts[at] as Pair);
+}
+
+/** Looked at first, because to find out what tells the elements apart takes longer. */
+function* areSameLists(was: readonly JsonValue[], becomes: JsonValue, turn: Turn): Steps<boolean> {
+  if (!Array.isArray(becomes) || was.length !== becomes.length) return false;
+  for (const [at, element] of was.entries()) {
+    if (turn.isOver()) yield;
+    if (!equal(element, becomes[at])) return false;
+  }
+  return true;
+}
+
+function* listKeys(states: readonly Typed[], turn: Turn): Steps<readonly string[] | undefined> {
+  const lists = states.flatMap(({ value }) => (Array.isArray(value) ? [value.filter(isObject)] : []));
+  return lists.length === 0 ? undefined : yield* keysOf(lists, states[0]?.keys, turn);
+}
+
+/** A field without parts. */
+export interface Leaf {
+  readonly path: string;
+  readonly value: JsonValue;
+}
+
+/** All fields that have no parts, in the object's order. */
+export function* leavesOf(object: JsonObject, schema?: ValueSchema): Steps<Leaf[]> {
+  const leaves: Leaf[] = [];
+  const turn = new Turn();
+  const root = toRoot(object, schema);
+  const left: { readonly path: string; readonly part: Typed }[] =
+    root === undefined ? [] : [{ path: '', part: root }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (turn.isOver()) yield;
+    const { path, part } = next;
+    if (!hasParts(part.value)) leaves.push({ path, value: part.value });
+    else {
+      const parts = [...(yield* partsOf(path, part, yield* listKeys([part], turn), turn))];
+      for (const [at, below] of parts.reverse()) left.push({ path: at, part: below });
+    }
+  }
+  return leaves;
+}
+
+const toRoot = (object: JsonObject | undefined, schema: ValueSchema | undefined): Typed | undefined =>
+  object === undefined ? undefined : rootOf(withoutBookkeeping(object), schema);
+
+/** Without what changes at each write and tells nothing. */
+export function withoutBookkeeping(object: JsonObject): JsonObject {
+  const { metadata } = object;
+  if (!isObject(metadata)) return object;
+  if (metadata.managedFields === undefined && metadata.resourceVersion === undefined) return object;
+  const { managedFields: _, resourceVersion: __, ...kept } = metadata;
+  return { ...object, metadata: kept };
+}

@@ -1,0 +1,46 @@
+import type { GroupResource } from '../api/names.ts';
+import { badRequest } from '../api/status.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { ObjectKey } from '../storage/key.ts';
+
+/**
+ * How an object is named where one name must say it all: `<resource>[.<group>]:<namespace>:<name>`.
+ *
+ *   deployments.apps:default:web      pods:default:web-x      nodes::n1
+ */
+export const toReference = ({ group, resource, namespace, name }: ObjectKey): string =>
+  `${toResourceText({ group, resource })}:${namespace}:${name}`;
+
+/** `deployments.apps`, `pods` */
+export const toResourceText = ({ group, resource }: GroupResource): string =>
+  group === '' ? resource : `${resource}.${group}`;
+
+export function parseResourceText(text: string): GroupResource {
+  const dot = text.indexOf('.');
+  return dot < 0
+    ? { group: '', resource: text }
+    : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
+}
+
+/** The object under the resource that stores it. @throws StatusError 400 */
+export function parseReference(text: string, registry: Registry): ObjectKey {
+  const [resource = '', namespace, ...rest] = text.split(':');
+  // The names of roles and role bindings have colons.
+  const name = rest.join(':');
+  if (resource === '' || namespace === undefined || name === '')
+    throw badRequest(
+      `name: Invalid value: ${JSON.stringify(text)}: must be <resource>[.<group>]:<namespace>:<name>, such as deployments.apps:default:web or nodes::n1`,
+    );
+  return { ...storedResource(parseResourceText(resource), registry), namespace, name };
+}
+
+/** Where the objects of a resource are kept: those of two groups may be the same. What is not served any more is as it was named. */
+export function storedResource(named: GroupResource, registry: Registry): GroupResource {
+  for (const version of registry.versions(named.group)) {
+    const found = registry.find(named.group, version, named.resource);
+    if (found === undefined) continue;
+    const { group, resource } = found.definition.storage;
+    return { group, resource };
+  }
+  return named;
+}

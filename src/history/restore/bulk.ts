@@ -1,0 +1,58 @@
+import { Slots } from '../../util/concurrency.ts';
+import { arrange } from './order.ts';
+import type { PastObject } from './past.ts';
+import type { TimeLimit } from './time-limit.ts';
+
+/** Writes under way at a time. They share commits, so that more would not be faster, and would hold up others. */
+const CONCURRENCY = 24;
+
+/** What became of an object, and whether it is there, so that others can belong to it. */
+export interface Outcome<Result> {
+  readonly result: Result;
+  readonly isThere: boolean;
+}
+
+export interface BulkOptions<Result> {
+  readonly time: TimeLimit;
+  /** Never rejects. */
+  restore(object: PastObject): Promise<Outcome<Result>>;
+  /** An owner of the object was to be restored too, and was not. */
+  withoutOwner(object: PastObject, owner: PastObject): Result;
+  /** The time was up before it was looked at, or while it was written. */
+  outOfTime(object: PastObject, wasBegun: boolean): Result;
+}
+
+/** Restores many objects in an order in which each finds what it needs. Each has a result, in that order. */
+export async function restoreAll<Result>(
+  objects: readonly PastObject[],
+  { time, restore, withoutOwner, outOfTime }: BulkOptions<Result>,
+): Promise<Result[]> {
+  const groups = arrange(
+    objects.map((object) => ({ ...object, resource: object.definition.storage, object })),
+  );
+  const slots = new Slots(CONCURRENCY);
+  const results = new Map<PastObject, Result | 'begun'>();
+  const missing = new Map<string, PastObject>();
+  const restoreOne = async (object: PastObject): Promise<void> => {
+    if (time.aborted) return;
+    const owner = object.ownerUids.map((uid) => missing.get(uid)).find((one) => one !== undefined);
+    if (owner !== undefined) {
+      missing.set(object.uid, object);
+      results.set(object, withoutOwner(object, owner));
+      return;
+    }
+    results.set(object, 'begun');
+    const { result, isThere } = await restore(object);
+    if (!isThere) missing.set(object.uid, object);
+    results.set(object, result);
+  };
+  const all = async (): Promise<void> => {
+    for (const group of groups)
+      await Promise.all(group.map(({ object }) => slots.run(() => restoreOne(object))));
+  };
+  await time.until(all());
+  return groups.flat().map(({ object }) => {
+    const result = results.get(object);
+    return result === undefined || result === 'begun' ? outOfTime(object, result === 'begun') : result;
+  });
+}

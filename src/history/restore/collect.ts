@@ -1,0 +1,147 @@
+import type { GroupResource } from '../../api/names.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import { invalidUnshown } from '../../object/field-errors.ts';
+import { objectAt } from '../../object/json-values.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { UnreadableObject } from '../../storage/errors.ts';
+import { Pace, Slots } from '../../util/concurrency.ts';
+import type { Past, PastObject } from './past.ts';
+import { type Surroundings, whySkip, whySkipResource } from './skips.ts';
+import { isRestorable } from './wish.ts';
+
+/** What was there, and what of it is to be restored. */
+export interface Collected {
+  readonly objects: readonly PastObject[];
+  readonly skipped: readonly { readonly object: PastObject; readonly why: string }[];
+  /** Resources of which nothing is restored, though there was something. */
+  readonly skippedResources: readonly { readonly resource: ResourceDefinition; readonly why: string }[];
+  readonly unreadable: readonly UnreadableObject[];
+}
+
+/** Resources that are read at the same time. */
+const CONCURRENCY = 8;
+
+/** More are not held in memory at once: a client can restore such a namespace resource by resource. */
+const MOST_OBJECTS = 20_000;
+const MOST_BYTES = 256 * 1024 * 1024;
+
+const isNamespaced = ({ namespaced }: ResourceDefinition): boolean => namespaced;
+
+/** Everything that was in a namespace. @throws StatusError 410, 422 */
+export async function collectNamespace(
+  past: Past,
+  registry: Registry,
+  namespace: string,
+): Promise<Collected> {
+  const found: PastObject[] = [];
+  const skippedResources: Collected['skippedResources'][number][] = [];
+  const unreadable: UnreadableObject[] = [];
+  let sizeBytes = 0;
+  const take = (object: PastObject): void => {
+    sizeBytes += object.sizeBytes;
+    found.push(object);
+    if (found.length > MOST_OBJECTS || sizeBytes > MOST_BYTES) throw past.invalid(tooMany());
+  };
+  await overResources(resourcesOf(registry, isNamespaced), async (resource) => {
+    const why = whySkipResource(resource.storage);
+    for await (const object of past.each(resource, { namespace }, (one) => unreadable.push(one))) {
+      if (why === undefined) {
+        take(object);
+        continue;
+      }
+      skippedResources.push({ resource, why });
+      break;
+    }
+  });
+  return { ...(await sift(found)), skippedResources, unreadable };
+}
+
+const tooMany = () =>
+  invalidUnshown(
+    'spec.namespace',
+    `more than ${MOST_OBJECTS} objects, or ${MOST_BYTES >> 20} MiB, cannot be restored at once`,
+  );
+
+/** What an object owned, and what that owned, and so on. @throws StatusError 410, 422 */
+export async function collectDependents(
+  past: Past,
+  registry: Registry,
+  root: PastObject,
+): Promise<Collected> {
+  const resources = resourcesOf(registry, ({ namespaced, storage }) => {
+    const mayBelong = namespaced || !root.definition.namespaced;
+    return mayBelong && whySkipResource(storage) === undefined;
+  });
+  const scope = root.definition.namespaced ? { namespace: root.namespace } : {};
+  const known = new Map([[root.uid, root]]);
+  const objects: PastObject[] = [];
+  const skipped: Collected['skipped'][number][] = [];
+  const surroundings: Surroundings = { has: (uid) => known.has(uid), selects: () => false };
+  let owners: ReadonlySet<string> = new Set([root.uid]);
+  while (owners.size > 0) {
+    const next = new Set<string>();
+    await overResources(resources, async (resource) => {
+      for await (const object of past.each(resource, scope)) {
+        if (known.has(object.uid) || !object.ownerUids.some((uid) => owners.has(uid))) continue;
+        known.set(object.uid, object);
+        if (known.size > MOST_OBJECTS) throw past.invalid(tooMany());
+        const why = whySkip(object.parse(), resource.storage, surroundings);
+        if (why !== undefined) skipped.push({ object, why });
+        else {
+          objects.push(object);
+          next.add(object.uid);
+        }
+      }
+    });
+    owners = next;
+  }
+  return { objects, skipped, skippedResources: [], unreadable: [] };
+}
+
+/** Objects of resources that clients can make. */
+const resourcesOf = (
+  registry: Registry,
+  which: (definition: ResourceDefinition) => boolean,
+): ResourceDefinition[] =>
+  [...registry.storages()].filter((definition) => isRestorable(definition) && which(definition));
+
+async function overResources(
+  resources: readonly ResourceDefinition[],
+  work: (resource: ResourceDefinition) => Promise<void>,
+): Promise<void> {
+  const slots = new Slots(CONCURRENCY);
+  await Promise.all(resources.map((resource) => slots.run(() => work(resource))));
+}
+
+async function sift(found: readonly PastObject[]): Promise<Pick<Collected, 'objects' | 'skipped'>> {
+  const uids = new Set(found.map(({ uid }) => uid));
+  const selecting = new Set(
+    found
+      .filter(isService)
+      .filter((one) => hasSelector(one.parse()))
+      .map(({ name }) => name),
+  );
+  const surroundings = {
+    has: (uid: string) => uids.has(uid),
+    selects: (name: string) => selecting.has(name),
+  };
+  const objects: PastObject[] = [];
+  const skipped: { object: PastObject; why: string }[] = [];
+  const pace = new Pace(8);
+  for (const object of found) {
+    if (pace.isOver()) await pace.rest();
+    const why = whySkip(object.parse(), object.definition.storage, surroundings);
+    if (why === undefined) objects.push(object);
+    else skipped.push({ object, why });
+  }
+  return { objects, skipped };
+}
+
+const SERVICES: GroupResource = { group: '', resource: 'services' };
+
+const isService = ({ definition: { storage } }: PastObject): boolean =>
+  storage.group === SERVICES.group && storage.resource === SERVICES.resource;
+
+const hasSelector = (service: ApiObject): boolean =>
+  Object.keys(objectAt(service, 'spec', 'selector')).length > 0;

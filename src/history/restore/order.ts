@@ -1,0 +1,73 @@
+import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
+
+/**
+ * In which order objects come back: owners before what they own, and what others refer to before those. Quotas and limits come
+ * last, because what they would count or complete was there before.
+ */
+const FIRST: readonly string[] = [
+  'namespaces',
+  'serviceaccounts',
+  'secrets',
+  'configmaps',
+  'roles.rbac.authorization.k8s.io',
+  'rolebindings.rbac.authorization.k8s.io',
+  'networkpolicies.networking.k8s.io',
+  'persistentvolumeclaims',
+  'services',
+];
+const LAST: readonly string[] = ['limitranges', 'resourcequotas'];
+
+const RANKS: ReadonlyMap<string, number> = new Map([
+  ...FIRST.map((resource, at) => [resource, at] as const),
+  ...LAST.map((resource, at) => [resource, FIRST.length + 1 + at] as const),
+]);
+
+const rankOf = (resource: GroupResource): number => RANKS.get(toQualifiedResource(resource)) ?? FIRST.length;
+
+export interface Orderable {
+  readonly resource: GroupResource;
+  readonly uid: string;
+  readonly ownerUids: readonly string[];
+}
+
+/** Groups of objects that may be written at the same time, one group after the other. */
+export function arrange<Item extends Orderable>(items: readonly Item[]): Item[][] {
+  const depths = depthsOf(items);
+  const groups = new Map<number, Item[]>();
+  for (const item of items) {
+    const place = (depths.get(item.uid) ?? 0) * (RANKS.size + 2) + rankOf(item.resource);
+    const group = groups.get(place);
+    if (group === undefined) groups.set(place, [item]);
+    else group.push(item);
+  }
+  return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
+}
+
+/** How many owners stand above an object, one above the other. Those that own each other stand beside each other, above all others. */
+function depthsOf(items: readonly Orderable[]): ReadonlyMap<string, number> {
+  const missing = new Map<string, number>(items.map(({ uid }) => [uid, 0]));
+  const owned = new Map<string, string[]>();
+  for (const { uid, ownerUids } of items)
+    for (const owner of new Set(ownerUids)) {
+      if (owner === uid || !missing.has(owner)) continue;
+      missing.set(uid, (missing.get(uid) ?? 0) + 1);
+      const dependents = owned.get(owner);
+      if (dependents === undefined) owned.set(owner, [uid]);
+      else dependents.push(uid);
+    }
+  const depths = new Map<string, number>();
+  let ready = [...missing].filter(([, owners]) => owners === 0).map(([uid]) => uid);
+  for (let depth = 0; ready.length > 0; depth += 1) {
+    const next: string[] = [];
+    for (const uid of ready) {
+      depths.set(uid, depth);
+      for (const dependent of owned.get(uid) ?? []) {
+        const left = (missing.get(dependent) ?? 0) - 1;
+        missing.set(dependent, left);
+        if (left === 0) next.push(dependent);
+      }
+    }
+    ready = next;
+  }
+  return depths;
+}

@@ -1,0 +1,238 @@
+import type { TypeLibrary } from '../../api/idl/types.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import { conflict, internalError } from '../../api/status.ts';
+import type { Restore, RestoreResult } from '../../api/types/history/v1alpha1.ts';
+import type { Authorizer } from '../../authz/authorizer.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
+import { ObjectReader } from '../../storage/object-reader.ts';
+import { inStatuses } from '../../verbs/writing/storage-status.ts';
+import type { ObjectWriter } from '../../verbs/writing/writer.ts';
+import { type Outcome, restoreAll } from './bulk.ts';
+import { type Collected, collectDependents, collectNamespace } from './collect.ts';
+import { Owners } from './owners.ts';
+import { Past, type PastObject, type PastParts } from './past.ts';
+import { messageOf, recorded, recordedResource, resultOf, toResult } from './results.ts';
+import { Rights, type Subject } from './rights.ts';
+import { TimeLimit } from './time-limit.ts';
+import { readWish, type Wish, type WishedNamespace, type WishedObject } from './wish.ts';
+import { type Restored, Writes } from './writes.ts';
+
+export interface RestoreParts extends PastParts {
+  readonly types: TypeLibrary;
+  readonly registry: Registry;
+  readonly authorizer: Authorizer;
+  readonly writer: ObjectWriter;
+  readonly now: () => Date;
+  /** --request-timeout */
+  readonly requestTimeoutMs: number;
+  /** What went wrong with an object, beyond what its caller is told. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What answers a posted Restore: it is done at once, as the caller's own writes, and nothing of it is stored but these. */
+export function createRestores(
+  parts: RestoreParts,
+): [string, (restore: ApiObject, request: AuthorizedResourceRequest) => Promise<JsonObject>] {
+  return [
+    'history.cluster.io/restores',
+    async (restore, request) => {
+      const wish = readWish(restore, parts.registry, parts.now());
+      const time = new TimeLimit(request, parts.requestTimeoutMs);
+      try {
+        const results = await new Restoration(parts, { wish, request, time }).run();
+        note(results, request);
+        const answer: Restore = { ...restore, status: { results } };
+        return answer;
+      } finally {
+        time.end();
+      }
+    },
+  ];
+}
+
+const NOTED = 'history.cluster.io/restored';
+/** Audit events are no place for more. */
+const MOST_NOTED = 100;
+
+/** For the caller who does not look, and for the audit event. */
+function note(results: readonly RestoreResult[], request: AuthorizedResourceRequest): void {
+  const failed = results.filter(({ action }) => action === 'failed').length;
+  if (failed > 0)
+    request.warn(`${failed} of ${results.length} objects were not restored: status.results says why`);
+  const written = results.filter(({ revision }) => revision !== undefined);
+  const named = written
+    .slice(0, MOST_NOTED)
+    .map(({ object, revision }) => `${referenceOf(object)}@${revision}`);
+  const more = written.length > named.length ? [`and ${written.length - named.length} more`] : [];
+  if (named.length > 0) request.audit?.annotate(NOTED, [...named, ...more].join(' '));
+}
+
+function referenceOf(object: RestoreResult['object']): string {
+  const { group = '', resource = '', namespace = '', name = '' } = object ?? {};
+  return `${group === '' ? resource : `${resource}.${group}`}:${namespace}:${name}`;
+}
+
+interface Doing {
+  readonly wish: Wish;
+  readonly request: AuthorizedResourceRequest;
+  readonly time: TimeLimit;
+}
+
+/** One restore. */
+class Restoration {
+  readonly #parts: RestoreParts;
+  readonly #doing: Doing;
+  readonly #past: Past;
+  readonly #rights: Rights;
+  readonly #writes: Writes;
+  readonly #reader: ObjectReader;
+  readonly #dryRun: boolean;
+
+  constructor(parts: RestoreParts, doing: Doing) {
+    const { wish, request, time } = doing;
+    const { store, writer, registry } = parts;
+    this.#parts = parts;
+    this.#doing = doing;
+    this.#dryRun = request.query.getAll('dryRun').includes('All');
+    this.#past = new Past(parts, wish, time);
+    this.#rights = new Rights(parts.authorizer, request);
+    this.#reader = new ObjectReader(store, time);
+    this.#writes = new Writes({
+      ...{ store, writer, request, dryRun: this.#dryRun, name: wish.name },
+      ...{ rights: this.#rights, owners: new Owners(registry, store), caller: time },
+    });
+  }
+
+  /** @throws StatusError when nothing was done */
+  run(): Promise<RestoreResult[]> {
+    const { what } = this.#doing.wish;
+    return what.kind === 'object' ? this.#restoreObject(what) : this.#restoreNamespace(what);
+  }
+
+  async #restoreObject(what: WishedObject): Promise<RestoreResult[]> {
+    const root = await this.#find(what);
+    if (!what.withDependents) {
+      const asked = what.paths === undefined ? undefined : { paths: what.paths, texts: what.pathTexts };
+      return [await this.#tell(root, await this.#writes.restore(root, asked), this.#dryRun)];
+    }
+    const collected = await collectDependents(this.#past, this.#parts.registry, root);
+    return this.#restoreAll({ ...collected, objects: [root, ...collected.objects] }, (object) =>
+      this.#restoreOne(object, this.#dryRun),
+    );
+  }
+
+  async #restoreNamespace({ name }: WishedNamespace): Promise<RestoreResult[]> {
+    const definition = this.#parts.registry.findStorage(NAMESPACES);
+    if (definition === undefined) throw internalError('there are no namespaces');
+    const subject = { definition, namespace: '', name };
+    const namespace = await this.#find(subject);
+    const live = await this.#live(subject);
+    if (live !== undefined && isEnding(live))
+      throw conflict(definition, name, 'it is being deleted; restore it once it is gone');
+    const collected = await collectNamespace(this.#past, this.#parts.registry, name);
+    // Without it nothing else can be restored, so that its refusal is the answer.
+    const first =
+      live === undefined
+        ? await this.#tell(namespace, await this.#writes.restore(namespace), false)
+        : (await this.#restoreOne(namespace, false)).result;
+    const rest = await this.#restoreAll(collected, (object) =>
+      this.#dryRun && live === undefined ? this.#foresee(object) : this.#restoreOne(object, false),
+    );
+    return [first, ...rest];
+  }
+
+  /** @throws StatusError 403, 410, 422 */
+  async #find(subject: Subject): Promise<PastObject> {
+    await this.#rights.assert('get', subject);
+    const found = await this.#past.get(subject);
+    if (found === undefined) throw await this.#past.absence(subject, await this.#live(subject));
+    return found;
+  }
+
+  #live({ definition, namespace, name }: Subject): Promise<ApiObject | undefined> {
+    const found = this.#reader.get(
+      definition.storage,
+      { namespace: definition.namespaced ? namespace : '', name },
+      'latest',
+    );
+    return inStatuses(found, definition, name);
+  }
+
+  async #restoreAll(
+    { objects, skipped, skippedResources, unreadable }: Collected,
+    restore: (object: PastObject) => Promise<Outcome<RestoreResult>>,
+  ): Promise<RestoreResult[]> {
+    const { visible, refused } = await this.#seen(objects);
+    const results = await restoreAll<RestoreResult>(visible, {
+      time: this.#doing.time,
+      restore,
+      withoutOwner: (object, { definition, name }) =>
+        resultOf('failed', recorded(object), `its owner ${definition.kind} ${name} was not restored`),
+      outOfTime: (object, wasBegun) => resultOf('failed', recorded(object), wasBegun ? UNKNOWN : NOT_TRIED),
+    });
+    const passed = await this.#seen(skipped.map(({ object }) => object));
+    const reasons = new Map(skipped.map(({ object, why }) => [object, why]));
+    return [
+      ...results,
+      ...refused,
+      ...unreadable.map(({ key, reason }) =>
+        resultOf('failed', { ...key }, `its state then cannot be read: ${reason}`),
+      ),
+      ...passed.visible.map((object) => resultOf('skipped', recorded(object), reasons.get(object) ?? '')),
+      ...skippedResources.map(({ resource, why }) => resultOf('skipped', recordedResource(resource), why)),
+    ];
+  }
+
+  /** What the caller may read. Of the rest it is told that there is some, and no names. */
+  async #seen(
+    objects: readonly PastObject[],
+  ): Promise<{ readonly visible: PastObject[]; readonly refused: readonly RestoreResult[] }> {
+    const visible: PastObject[] = [];
+    const refused = new Map<string, RestoreResult>();
+    for (const object of objects) {
+      const refusal = await this.#rights.refusal('get', object);
+      if (refusal === undefined) visible.push(object);
+      else {
+        const { definition, namespace } = object;
+        const what = { ...recordedResource(definition), ...(definition.namespaced ? { namespace } : {}) };
+        refused.set(`${what.resource}.${what.group}`, resultOf('failed', what, MAY_NOT_READ));
+      }
+    }
+    return { visible, refused: [...refused.values()] };
+  }
+
+  async #restoreOne(object: PastObject, showsNew: boolean): Promise<Outcome<RestoreResult>> {
+    try {
+      const restored = await this.#writes.restore(object);
+      return { isThere: true, result: await this.#tell(object, restored, showsNew) };
+    } catch (error) {
+      const { time } = this.#doing;
+      const message = time.aborted ? UNKNOWN : messageOf(error);
+      if (message === undefined) this.#parts.onError(error);
+      return { isThere: false, result: resultOf('failed', recorded(object), message ?? 'an internal error') };
+    }
+  }
+
+  #tell(object: PastObject, restored: Restored, showsNew: boolean): Promise<RestoreResult> {
+    return toResult(object, restored, { types: this.#parts.types, showsNew });
+  }
+
+  /** What can be said of an object whose namespace is not there: a dry run does not make it, and nothing can be tried in it. */
+  async #foresee(object: PastObject): Promise<Outcome<RestoreResult>> {
+    const refusal = await this.#rights.refusal('create', object);
+    if (refusal !== undefined)
+      return { isThere: false, result: resultOf('failed', recorded(object), messageOf(refusal) ?? '') };
+    return { isThere: true, result: resultOf('created', recorded(object), FORESEEN) };
+  }
+}
+
+const NAMESPACES = { group: '', resource: 'namespaces' };
+
+const isEnding = ({ metadata: { deletionTimestamp } }: ApiObject): boolean =>
+  deletionTimestamp !== undefined && deletionTimestamp !== null;
+
+const NOT_TRIED = "not tried: the request's time was up";
+const UNKNOWN = "the request's time was up while it was written: it may have been restored";
+const MAY_NOT_READ = 'some objects were left out, which you may not get';
+const FORESEEN = 'not tried, because its namespace is not there: admission may refuse it or change it';

@@ -1,0 +1,65 @@
+import { forbidden, internalError } from '../../api/status.ts';
+import { type Authorizer, forbiddenMessage } from '../../authz/authorizer.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { AuthorizedResourceRequest, ResourceTarget } from '../../request/api-request.ts';
+
+/** An object as a request for it names it. */
+export interface Subject {
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+type Right = 'get' | 'create' | 'update';
+
+/** Asks whether the caller may do by requests of its own what a restore does. Answers hold as long as the restore. */
+export class Rights {
+  readonly #authorizer: Authorizer;
+  readonly #request: AuthorizedResourceRequest;
+  readonly #known = new Map<string, Promise<Error | undefined>>();
+
+  constructor(authorizer: Authorizer, request: AuthorizedResourceRequest) {
+    this.#authorizer = authorizer;
+    this.#request = request;
+  }
+
+  /** @throws StatusError 403 */
+  async assert(verb: Right, subject: Subject): Promise<void> {
+    const refusal = await this.refusal(verb, subject);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** Undefined: the caller may. */
+  refusal(verb: Right, subject: Subject): Promise<Error | undefined> {
+    const target = toTarget(verb, subject);
+    const key = [verb, target.group, target.resource, target.namespace, target.name].join('\0');
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      known = this.#ask(verb, target);
+      this.#known.set(key, known);
+    }
+    return known;
+  }
+
+  async #ask(verb: Right, target: ResourceTarget): Promise<Error | undefined> {
+    const { user, signal } = this.#request;
+    const attributes = { user, signal, verb, target, path: '' };
+    const { decision, reason, error } = await this.#authorizer.authorize(attributes);
+    if (decision === 'allow') return undefined;
+    return decision === 'no-opinion' && error !== undefined
+      ? internalError('nobody could say whether this is allowed', new Error(error))
+      : forbidden(target, target.name, forbiddenMessage(attributes, reason));
+  }
+}
+
+/** The target of a GET, a PUT or a POST. A new object is named by its body alone. */
+function toTarget(verb: Right, { definition, namespace, name }: Subject): ResourceTarget {
+  const { group, resource, version } = definition.storage;
+  const isNamespace = group === '' && resource === 'namespaces';
+  const own = verb === 'create' ? '' : name;
+  return {
+    ...{ group, version, resource, name: own },
+    namespace: isNamespace ? own : definition.namespaced ? namespace : '',
+    ...{ subresource: '', subpath: '' },
+  };
+}

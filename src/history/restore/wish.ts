@@ -1,0 +1,152 @@
+import { canonicalGroup } from '../../api/dialect.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import { type FieldError, invalid, type StatusError } from '../../api/status.ts';
+import type { Restore, RestoredObject, RestoreSpec } from '../../api/types/history/v1alpha1.ts';
+import { FieldPath } from '../../object/field-path.ts';
+import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { type AsOf, toAsOf } from '../../verbs/as-of.ts';
+import { type Path, parsePath } from './paths.ts';
+import { whyNot } from './states.ts';
+import { traitsOf } from './traits.ts';
+
+/** What a Restore asks for, understood. */
+export interface Wish {
+  /** Of the Restore itself. */
+  readonly name: string;
+  readonly what: WishedObject | WishedNamespace;
+  readonly to: AsOf;
+}
+
+export interface WishedObject {
+  readonly kind: 'object';
+  readonly definition: ResourceDefinition;
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined: all of it. */
+  readonly paths: readonly Path[] | undefined;
+  /** As they were written. */
+  readonly pathTexts: readonly string[];
+  readonly withDependents: boolean;
+}
+
+export interface WishedNamespace {
+  readonly kind: 'namespace';
+  readonly name: string;
+}
+
+/** 422 that names fields of a Restore. */
+export const invalidRestore = (name: string, errors: readonly FieldError[]): StatusError =>
+  invalid({ kind: 'Restore', group: 'history.cluster.io' }, name, errors);
+
+/** @throws StatusError 422 */
+export function readWish(restore: ApiObject, registry: Registry, now: Date): Wish {
+  // It was decoded as one.
+  const { metadata, spec = {} } = restore as Restore;
+  const { name = '' } = metadata;
+  const errors: FieldError[] = [];
+  const at = FieldPath.root(errors).field('spec');
+  const what = readWhat(at, spec, registry);
+  const to = readMoment(at.field('to'), spec.to ?? '', now);
+  if (errors.length > 0 || what === undefined || to === undefined) throw invalidRestore(name, errors);
+  return { name, what, to };
+}
+
+function readMoment(at: FieldPath, text: string, now: Date): AsOf | undefined {
+  if (text === '') {
+    at.required('a revision, or a moment such as 2026-01-31T12:00:00Z');
+    return undefined;
+  }
+  const asOf = toAsOf(text, now);
+  if (typeof asOf !== 'string') return asOf;
+  at.invalid(text, asOf);
+  return undefined;
+}
+
+function readWhat(at: FieldPath, spec: RestoreSpec, registry: Registry): Wish['what'] | undefined {
+  const { object, namespace = '', paths, withDependents = false } = spec;
+  if (object === undefined && namespace === '') at.field('object').required('or a namespace');
+  else if (object !== undefined && namespace !== '')
+    at.field('namespace').forbidden('may not be given beside object');
+  else if (object === undefined) {
+    if (hasAny(paths)) at.field('paths').forbidden('a namespace is restored whole');
+    return { kind: 'namespace', name: namespace };
+  } else {
+    if (hasAny(paths) && withDependents)
+      at.field('withDependents').forbidden('may not be given beside paths');
+    const named = readObject(at.field('object'), object, registry);
+    if (named === undefined) return undefined;
+    return {
+      kind: 'object',
+      ...named,
+      paths: readPaths(at, paths, named.definition),
+      pathTexts: paths ?? [],
+      withDependents,
+    };
+  }
+  return undefined;
+}
+
+const hasAny = (paths: readonly string[] | null | undefined): boolean => (paths ?? []).length > 0;
+
+type Named = Pick<WishedObject, 'definition' | 'namespace' | 'name'>;
+
+function readObject(at: FieldPath, object: RestoredObject, registry: Registry): Named | undefined {
+  const { group = '', resource = '', namespace = '', name = '' } = object;
+  const before = at.found;
+  if (name === '') at.field('name').required();
+  const definition = resource === '' ? undefined : findStored(registry, group, resource);
+  const resourceAt = at.field('resource');
+  if (resource === '') resourceAt.required();
+  else if (resource.includes('/')) resourceAt.invalid(resource, 'a subresource has no past of its own');
+  else if (definition === undefined) resourceAt.invalid(resource, unknown(registry, group, resource));
+  else if (!isRestorable(definition))
+    resourceAt.invalid(resource, 'its objects cannot be created or updated');
+  else if (definition.namespaced && namespace === '') at.field('namespace').required();
+  else if (!definition.namespaced && namespace !== '')
+    at.field('namespace').forbidden(`${resource} are in no namespace`);
+  return definition === undefined || at.found > before ? undefined : { definition, namespace, name };
+}
+
+export const isRestorable = ({ verbs }: ResourceDefinition): boolean =>
+  ['get', 'create', 'update'].every((verb) => verbs.some((one) => one === verb));
+
+function findStored(registry: Registry, given: string, resource: string): ResourceDefinition | undefined {
+  const { group } = canonicalGroup(given);
+  for (const version of registry.versions(group)) {
+    const served = registry.find(group, version, resource);
+    if (served !== undefined) return registry.findStorage(served.definition.storage);
+  }
+  return undefined;
+}
+
+function unknown(registry: Registry, group: string, resource: string): string {
+  const elsewhere = registry
+    .groups()
+    .map((one) => one.group)
+    .filter((one) => one !== group && findStored(registry, one, resource) !== undefined);
+  const where = group === '' ? 'the core group' : `group ${JSON.stringify(group)}`;
+  const hint =
+    elsewhere.length === 0 ? '' : `; group ${elsewhere.map((one) => JSON.stringify(one)).join(' and ')} has`;
+  return `${where} has no such resource${hint}`;
+}
+
+/** Undefined where the whole object is meant. */
+function readPaths(
+  at: FieldPath,
+  texts: readonly string[] | null | undefined,
+  definition: ResourceDefinition,
+): readonly Path[] | undefined {
+  if (texts === undefined || texts === null || texts.length === 0) return undefined;
+  const paths: Path[] = [];
+  for (const [path, text] of at.field('paths').each(texts)) {
+    const parsed = parsePath(text);
+    const why = parsed === undefined ? NO_PATH : whyNot(parsed, traitsOf(definition));
+    if (why !== undefined) path.invalid(text, why);
+    else if (parsed !== undefined) paths.push(parsed);
+  }
+  return paths;
+}
+
+const NO_PATH =
+  'must be a path such as spec.template.spec.containers[name=web].image; leave paths out to restore all';

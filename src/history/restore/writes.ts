@@ -1,0 +1,244 @@
+import { toQualifiedResource } from '../../api/names.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import { conflict, StatusError } from '../../api/status.ts';
+import { copyStored, parseStored } from '../../codec/stored-object.ts';
+import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
+import { objectAt, stringOf } from '../../object/json-values.ts';
+import type { AuthorizedResourceRequest, Caller } from '../../request/api-request.ts';
+import { RESTORE_MANAGER, restoringAgent } from '../../request/restored.ts';
+import { ObjectReader } from '../../storage/object-reader.ts';
+import type { Store } from '../../storage/store.ts';
+import type { WriteCall } from '../../verbs/writing/call.ts';
+import type { ObjectWriter } from '../../verbs/writing/writer.ts';
+import type { Owners } from './owners.ts';
+import type { PastObject } from './past.ts';
+import { type Path, type Refusal, takeOver } from './paths.ts';
+import type { Rights } from './rights.ts';
+import { giveUp, toCreate, toUpdate } from './states.ts';
+import { traitsOf } from './traits.ts';
+import { invalidRestore } from './wish.ts';
+
+/** What one restore writes with. */
+export interface WritesParts {
+  readonly writer: ObjectWriter;
+  readonly store: Store;
+  readonly request: AuthorizedResourceRequest;
+  /** Ends before the request's time is up. */
+  readonly caller: Caller;
+  readonly dryRun: boolean;
+  readonly rights: Rights;
+  readonly owners: Owners;
+  /** The name of the Restore, for its errors. */
+  readonly name: string;
+}
+
+/** What a write made of an object. */
+export interface Restored {
+  /** Undefined: it was not there. */
+  readonly before: ApiObject | undefined;
+  readonly after: ApiObject;
+  /** Undefined: nothing was written. */
+  readonly revision: bigint | undefined;
+  /** What somebody should know of it. */
+  readonly notes: readonly string[];
+}
+
+/** Paths, and how they were written. */
+export interface AskedPaths {
+  readonly paths: readonly Path[];
+  readonly texts: readonly string[];
+}
+
+/** Values that another object took meanwhile are found one after the other. */
+const MOST_TAKEN = 50;
+
+const PODS = 'pods';
+const CLAIMS = 'persistentvolumeclaims';
+const VOLUMES = { group: '', resource: 'persistentvolumes' };
+
+/** Writes objects as their caller would: through authorization, admission and validation, again when another writer was faster. */
+export class Writes {
+  readonly #parts: WritesParts;
+  readonly #reader: ObjectReader;
+
+  constructor(parts: WritesParts) {
+    this.#parts = parts;
+    this.#reader = new ObjectReader(parts.store, parts.caller);
+  }
+
+  /** `asked`: these parts of the object alone. @throws StatusError */
+  async restore(then: PastObject, asked?: AskedPaths): Promise<Restored> {
+    const taken: string[] = [];
+    for (;;) {
+      try {
+        return await this.#attempt(then, asked, taken);
+      } catch (error) {
+        const fields = takenFields(error).filter((field) => !taken.includes(field));
+        if (asked !== undefined || fields.length === 0 || taken.length > MOST_TAKEN) throw error;
+        taken.push(...fields);
+      }
+    }
+  }
+
+  /** `taken`: fields with values that other objects have now. */
+  async #attempt(
+    then: PastObject,
+    asked: AskedPaths | undefined,
+    taken: readonly string[],
+  ): Promise<Restored> {
+    let before: ApiObject | undefined;
+    let notes: string[] = [];
+    const { writer, rights, owners } = this.#parts;
+    const traits = traitsOf(then.definition);
+    const written = await writer.update(this.#callFor(then), then.name, {
+      kind: 'object',
+      leavesCopy: true,
+      apply: async (live) => {
+        await rights.assert('update', then);
+        before = live;
+        refuseEnding(then, live);
+        const old = then.parse();
+        notes = replacementNotes(then, live);
+        const copy = copyStored(live);
+        if (asked !== undefined) return this.#withPaths(copy, old, asked);
+        const object = toUpdate(copy, old, traits);
+        const ownerReferences = owners.ofLive(live, old);
+        if (ownerReferences !== undefined) object.metadata.ownerReferences = ownerReferences;
+        notes.push(...given(giveUp(object, taken)));
+        return object;
+      },
+      create: async () => {
+        await rights.assert('create', then);
+        before = undefined;
+        this.#refuseCreation(then, asked);
+        const { object, notes: more } = await this.#toCreate(then);
+        notes = [...more, ...given(giveUp(object, taken))];
+        return object;
+      },
+    });
+    const after = parseStored(written.json);
+    owners.add(then.uid, after.metadata.uid ?? '');
+    const isWritten =
+      written.revision !== undefined && toText(written.revision) !== before?.metadata.resourceVersion;
+    return { before, after, notes, revision: isWritten ? written.revision : undefined };
+  }
+
+  #callFor(then: PastObject): WriteCall {
+    const { request, caller, dryRun } = this.#parts;
+    const { definition, namespace, revision, sizeBytes } = then;
+    const { user, sourceAddress, id } = request;
+    return {
+      ...{ definition, namespace, dryRun, caller },
+      version: definition.storage.version,
+      subresource: '',
+      ownership: 'track',
+      author: {
+        user,
+        attribution: {
+          ...{ sourceAddress, requestId: id, username: user.username },
+          userAgent: restoringAgent(request.userAgent, revision),
+          fieldManager: RESTORE_MANAGER,
+        },
+      },
+      request: {
+        query: new URLSearchParams({ fieldManager: RESTORE_MANAGER, ...(dryRun ? { dryRun: 'All' } : {}) }),
+        receivedBytes: sizeBytes,
+        warn: (text) => request.warn(text),
+      },
+    };
+  }
+
+  #withPaths(object: ApiObject, then: ApiObject, { paths, texts }: AskedPaths): ApiObject {
+    const refusals = takeOver(object, then, paths);
+    if (refusals.size === 0) return object;
+    const errors = [...refusals].map(([at, refusal]) =>
+      invalidValue(`spec.paths[${at}]`, texts[at] ?? '', WHY[refusal]),
+    );
+    throw invalidRestore(this.#parts.name, errors);
+  }
+
+  #refuseCreation({ definition, name }: PastObject, asked: AskedPaths | undefined): void {
+    if (asked !== undefined)
+      throw invalidRestore(this.#parts.name, [
+        forbiddenField('spec.paths', `${name} is not there any more: restore the whole of it`),
+      ]);
+    if (definition.custom?.isEnding === true)
+      throw conflict(definition, name, 'its definition is being deleted');
+  }
+
+  async #toCreate(then: PastObject): Promise<{ readonly object: ApiObject; readonly notes: string[] }> {
+    const old = then.parse();
+    const object = toCreate(old, traitsOf(then.definition));
+    const { owners, dropped } = await this.#parts.owners.ofNew(old, then.namespace);
+    if (owners.length > 0) object.metadata.ownerReferences = owners;
+    else delete object.metadata.ownerReferences;
+    const notes = dropped.map(({ kind, name }) => `its owner ${kind} ${name} is gone`);
+    const resource = toQualifiedResource(then.definition.storage);
+    if (resource === PODS) notes.push(...forgetNode(object));
+    if (resource === CLAIMS) notes.push(...(await this.#checkVolume(object)));
+    return { object, notes };
+  }
+
+  /** A claim keeps its volume, which may be gone, or kept for the claim that was deleted. */
+  async #checkVolume(claim: ApiObject): Promise<string[]> {
+    const spec = objectAt(claim, 'spec');
+    const name = stringOf(spec.volumeName);
+    if (name === '') return [];
+    const volume = await this.#reader.get(VOLUMES, { name }, 'cached-if-found');
+    const of = objectAt(volume, 'spec', 'claimRef');
+    const isOurs = of.name === claim.metadata.name && of.namespace === claim.metadata.namespace;
+    if (volume !== undefined && of.name === undefined) return [];
+    if (volume !== undefined && isOurs)
+      return of.uid === undefined
+        ? []
+        : [
+            `volume ${name} is kept for the claim that was deleted: remove spec.claimRef.uid of the volume to bind it`,
+          ];
+    delete spec.volumeName;
+    return [
+      `volume ${name} is ${volume === undefined ? 'gone' : "another claim's"}: it gets a new one, which is empty`,
+    ];
+  }
+}
+
+const WHY: Readonly<Record<Refusal, string>> = {
+  'names-nothing': 'names nothing, neither then nor now',
+  'parent-is-gone': 'is inside of what is not there any more: name that',
+};
+
+const toText = (revision: bigint): string => revision.toString();
+
+/** Fields whose values other objects have, or the cluster does not give any more. */
+function takenFields(error: unknown): string[] {
+  if (!(error instanceof StatusError) || error.status.reason !== 'Invalid') return [];
+  const { causes = [] } = error.status.details ?? {};
+  return causes.flatMap(({ field = '', message = '' }) =>
+    CHOSEN_BY_CLUSTER.test(field) && TAKEN.test(message) ? [field] : [],
+  );
+}
+
+const CHOSEN_BY_CLUSTER = /^spec\.(clusterIPs?(\[\d+\])?|healthCheckNodePort|ports\[\d+\]\.nodePort)$/;
+const TAKEN = /already allocated|not in the valid range/;
+
+const given = (up: readonly string[]): string[] =>
+  up.map((what) => `${what} is another's now, so that it got a new one`);
+
+/** @throws StatusError 409 */
+function refuseEnding({ definition, name }: PastObject, { metadata }: ApiObject): void {
+  if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp === null) return;
+  throw conflict(definition, name, 'it is being deleted; restore it once it is gone');
+}
+
+function replacementNotes(then: PastObject, { metadata }: ApiObject): string[] {
+  if (metadata.uid === then.uid) return [];
+  return [
+    `it is another object now, made at ${metadata.creationTimestamp}: that of then had the uid ${then.uid}`,
+  ];
+}
+
+function forgetNode(pod: ApiObject): string[] {
+  const spec = objectAt(pod, 'spec');
+  const node = stringOf(spec.nodeName);
+  delete spec.nodeName;
+  return node === '' ? [] : [`it ran on node ${node}, and is scheduled anew`];
+}

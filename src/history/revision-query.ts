@@ -1,0 +1,102 @@
+import { badRequest } from '../api/status.ts';
+import {
+  type FieldRequirement,
+  parseFieldSelector,
+  requiredValue,
+  SelectorError,
+} from '../object/selectors.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { History, LoggedRevision, LogQuery } from '../storage/history.ts';
+import { type Revision, toRevision } from '../storage/revision.ts';
+import type { WriteVerb } from '../storage/revision-log.ts';
+import { beforeHistory, parseAsOf } from '../verbs/as-of.ts';
+import { parseResourceText, storedResource, toResourceText } from './object-reference.ts';
+
+/** What a list or a watch of revisions asks of the log. */
+export type RowConditions = Pick<
+  LogQuery,
+  'resource' | 'namespace' | 'name' | 'uid' | 'user' | 'manager' | 'verb' | 'requestId'
+>;
+
+const VERBS: readonly string[] = ['create', 'update', 'delete'] satisfies readonly WriteVerb[];
+
+const isVerb = (text: string): text is WriteVerb => VERBS.includes(text);
+
+/** What the log can find by itself; the selector looks at the rest. @throws StatusError 400 */
+export function readConditions(query: URLSearchParams, registry: Registry): RowConditions {
+  const requirements = readSelector(query.get('fieldSelector') ?? '');
+  const of = (field: string): string | undefined => requiredValue(requirements, field);
+  const resource = of('object.resource');
+  const verb = of('verb');
+  if (verb !== undefined && !isVerb(verb))
+    throw badRequest(
+      `fieldSelector: verb: Unsupported value: ${JSON.stringify(verb)}: supported values: ${VERBS.join(', ')}`,
+    );
+  const found = {
+    resource: resource === undefined ? undefined : storedResource(parseResourceText(resource), registry),
+    ...{ namespace: of('object.namespace'), name: of('object.name'), uid: of('object.uid') },
+    ...{ user: of('user'), manager: of('manager'), verb, requestId: of('requestID') },
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+}
+
+function readSelector(text: string): readonly FieldRequirement[] {
+  try {
+    return parseFieldSelector(text);
+  } catch (error) {
+    if (error instanceof SelectorError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/** What selectors see of a row. */
+export const fieldsOf = ({ key, uid, verb, attribution }: LoggedRevision): Record<string, string> => ({
+  'object.resource': toResourceText(key),
+  'object.namespace': key.namespace,
+  'object.name': key.name,
+  'object.uid': uid,
+  user: attribution.username,
+  manager: attribution.fieldManager,
+  verb,
+  requestID: attribution.requestId,
+});
+
+export interface RevisionRange {
+  /** Exclusive; undefined: where history begins. */
+  readonly after: Revision | undefined;
+  /** Inclusive; undefined: the newest. */
+  readonly upTo: Revision | undefined;
+}
+
+/**
+ * `?since=` and `?until=`, each a revision or a moment, both inclusive.
+ * @throws StatusError 400; 410 for what is older than the history that is kept
+ */
+export async function readRange(query: URLSearchParams, history: History, now: Date): Promise<RevisionRange> {
+  const since = query.get('since') ?? '';
+  const until = query.get('until') ?? '';
+  return {
+    after: since === '' ? undefined : await readSince(since, history, now),
+    upTo: until === '' ? undefined : await readUntil(until, history, now),
+  };
+}
+
+async function readSince(text: string, history: History, now: Date): Promise<Revision> {
+  const since = parseAsOf('since', text, now);
+  const { revision: begin, at } = await history.begin();
+  const after =
+    since.kind === 'revision' ? toRevision(since.revision - 1n) : await history.revisionAt(since.at);
+  if (after !== undefined && after >= begin) return after;
+  // A log that nothing was cut from has all there ever was.
+  const reachesBack = at === undefined || (since.kind === 'moment' && Date.parse(since.at) >= at.getTime());
+  if (reachesBack) return begin;
+  throw await beforeHistory('since', history);
+}
+
+async function readUntil(text: string, history: History, now: Date): Promise<Revision> {
+  const until = parseAsOf('until', text, now);
+  const upTo = until.kind === 'revision' ? until.revision : await history.revisionAt(until.at);
+  const { revision: begin } = await history.begin();
+  if (upTo === undefined || upTo < begin) throw await beforeHistory('until', history);
+  return upTo;
+}

@@ -1,0 +1,262 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { badRequest, forbidden, methodNotAllowed } from '../api/status.ts';
+import type { Revision as RevisionObject } from '../api/types/history/v1alpha1.ts';
+import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
+import { restoredBy } from '../request/restored.ts';
+import { DeliveredEvents } from '../storage/delivered-events.ts';
+import { StorageError } from '../storage/errors.ts';
+import { type History, type LoggedRevision, type LogQuery, MAX_LOG_ROWS } from '../storage/history.ts';
+import { type ObjectKey, parsePosition, toPosition } from '../storage/key.ts';
+import { NO_REVISION, parseRevision, type Revision, toRevision } from '../storage/revision.ts';
+import type {
+  Entry,
+  EventStream,
+  Freshness,
+  ListPage,
+  ListQuery,
+  Store,
+  WatchQuery,
+} from '../storage/store.ts';
+import { Pace } from '../util/concurrency.ts';
+import { beforeHistory } from '../verbs/as-of.ts';
+import { HISTORY_API, type HistoryParts, REVISIONS } from './parts.ts';
+import { RowTeller } from './recorded-rows.ts';
+import { fieldsOf, type RowConditions, readConditions, readRange } from './revision-query.ts';
+import { RevisionWatch } from './revision-watch.ts';
+import { Rights } from './rights.ts';
+import { toEntry } from './told-entry.ts';
+
+/** Revisions on a page, unless the client says how many. */
+const USUAL_LIMIT = 500;
+/** What a page takes, about: it ends with the revision that makes it so large. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+/** Rows that one request looks at for those that the client may see. The page then ends, and goes on elsewhere. */
+const MAX_LOOKED_AT = 10 * MAX_LOG_ROWS;
+/** For how long a watch remembers what its client may see. */
+const REMEMBERED_MS = 5000;
+
+/** The rows of the log, as one client may know them, the newest first. */
+export class Revisions implements Store {
+  readonly #parts: HistoryParts;
+  readonly #request: AuthorizedResourceRequest;
+  readonly #teller: RowTeller;
+  readonly #conditions: RowConditions;
+  readonly #history: History;
+
+  /** @throws StatusError 400 for selectors that cannot be read */
+  constructor(parts: HistoryParts, request: AuthorizedResourceRequest) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#teller = new RowTeller(parts);
+    this.#conditions = readConditions(request.query, parts.registry);
+    this.#history = parts.historyOf(this.#conditions.resource ?? REVISIONS);
+  }
+
+  async get(key: ObjectKey, _freshness: Freshness, _caller?: Caller): Promise<Entry | undefined> {
+    const row = await readRevision(this.#history, key.name);
+    if (row === undefined) return undefined;
+    const rights = new Rights(this.#request, this.#parts);
+    await assertMayRead(row, rights, this.#request);
+    return this.#entryOf(row, rights);
+  }
+
+  async list(query: ListQuery): Promise<ListPage> {
+    const { scope, freshness, matches } = query;
+    const revision = freshness.kind === 'exact' ? freshness.revision : await this.#history.newest();
+    const { after, upTo } = await readRange(this.#request.query, this.#history, this.#parts.now());
+    const rights = new Rights(this.#request, this.#parts);
+    const named = scope.name === undefined ? {} : { revisions: [parseName(scope.name)] };
+    const range = {
+      ...(after === undefined ? {} : { after }),
+      upTo: least(revision, upTo, positionOf(query.after)),
+    };
+    const limit = query.limit === 0 ? USUAL_LIMIT : query.limit;
+    const page = new Page(limit);
+    let next: Revision | undefined = range.upTo;
+    for (let looked = 0; next !== undefined && looked < MAX_LOOKED_AT && !page.isFull; ) {
+      const asked: LogQuery = {
+        ...{ ...this.#conditions, ...named, ...range, upTo: next },
+        ...{ order: 'newest first', states: 'none', limit: Math.min(MAX_LOG_ROWS, 2 * limit) },
+      };
+      const found = await this.#history.rows(asked);
+      const seen: LoggedRevision[] = [];
+      for (const row of found.rows)
+        if (matches?.(toLightEntry(row)) !== false && (await rights.mayRead(row.key))) seen.push(row);
+      const rest = await this.#tellInto(page, seen, rights);
+      next = rest ?? (found.next === undefined ? undefined : toRevision(found.next - 1n));
+      looked += Math.max(found.rows.length, 1);
+      if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
+    }
+    return {
+      revision,
+      entries: page.entries,
+      ...(next === undefined ? {} : { next: toPosition({ namespace: '', name: String(next + 1n) }) }),
+    };
+  }
+
+  /** Answers from where to go on, when not all of the rows have gone into the page. */
+  async #tellInto(
+    page: Page,
+    rows: readonly LoggedRevision[],
+    rights: Rights,
+  ): Promise<Revision | undefined> {
+    const pace = new Pace(1);
+    let left = rows;
+    while (left.length > 0) {
+      if (page.isFull) return left[0]?.revision;
+      const wanted = left.slice(0, page.room).map(({ revision }) => revision);
+      const { rows: told } = await this.#history.rows({
+        ...{ revisions: wanted, order: 'newest first', states: 'both', limit: wanted.length },
+      });
+      const read = new Map(told.map((row) => [row.revision, row]));
+      let taken = 0;
+      for (const { revision } of left.slice(0, wanted.length)) {
+        const row = read.get(revision);
+        // The rest of them did not fit into what was read at a time.
+        if (row === undefined || page.isFull) break;
+        if (pace.isOver()) await pace.rest();
+        page.add(await this.#entryOf(row, rights));
+        taken += 1;
+      }
+      // What was compacted meanwhile ends the list as history does.
+      if (taken === 0) return undefined;
+      left = left.slice(taken);
+    }
+    return undefined;
+  }
+
+  async watch({ start, matches, bookmarks }: WatchQuery, signal: AbortSignal): Promise<EventStream> {
+    const progress = this.#parts.progressOf(this.#conditions.resource ?? REVISIONS);
+    // All of history is not what a watch begins with: what is there is listed.
+    const isNamed = start.kind === 'after';
+    const revision = isNamed ? start.revision : await this.#history.newest();
+    const begin = await this.#history.begin();
+    if (isNamed && revision < begin.revision && begin.at !== undefined)
+      throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin.revision });
+    const rights = new Rights(this.#request, this.#parts, REMEMBERED_MS);
+    const watch = new RevisionWatch({
+      ...{ history: this.#history, progress, conditions: this.#conditions, bookmarks },
+      after: revision < begin.revision ? begin.revision : revision,
+      tellsBegin: !isNamed,
+      tell: async (row) => {
+        if (matches?.(toLightEntry(row)) === false || !(await rights.mayRead(row.key))) return undefined;
+        return this.#entryOf(row, rights);
+      },
+    });
+    return new DeliveredEvents((take, until) => watch.run(take, until), signal);
+  }
+
+  commit(): Promise<Revision> {
+    throw methodNotAllowed();
+  }
+
+  async #entryOf(row: LoggedRevision, rights: Rights): Promise<Entry> {
+    const { object, changes, isTruncated, isUnknown, generation } = await this.#teller.tell(row, rights);
+    const { attribution } = row;
+    const { username: user, fieldManager: manager, userAgent, sourceAddress, requestId } = attribution;
+    const restored = restoredBy(attribution);
+    const told: RevisionObject = {
+      kind: 'Revision',
+      apiVersion: HISTORY_API,
+      metadata: { name: String(row.revision), creationTimestamp: toSeconds(row.at) },
+      ...{ object, verb: row.verb, at: row.at, user },
+      ...(manager === '' ? {} : { manager }),
+      ...(userAgent === '' ? {} : { userAgent }),
+      ...(sourceAddress === '' ? {} : { sourceAddress }),
+      ...(requestId === '' ? {} : { requestID: requestId }),
+      ...(row.previous === undefined ? {} : { previous: String(row.previous) }),
+      ...(generation === undefined ? {} : { generation }),
+      ...(changes.length === 0 ? {} : { changes: [...changes] }),
+      ...(isTruncated ? { changesTruncated: true } : {}),
+      ...(isUnknown ? { changesUnknown: true } : {}),
+      ...(restored === undefined ? {} : { restored }),
+    };
+    return toEntry(told as ApiObject, row.revision, fieldsOf(row));
+  }
+}
+
+/** @throws StatusError 400, 410 */
+export async function readRevision(history: History, name: string): Promise<LoggedRevision | undefined> {
+  const revision = parseName(name);
+  try {
+    const query = { revisions: [revision], order: 'newest first', limit: 1, states: 'both' } as const;
+    return (await history.rows(query)).rows[0];
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
+    // Before the first there was nothing.
+    if ((await history.begin()).at === undefined) return undefined;
+    throw await beforeHistory('name', history);
+  }
+}
+
+function parseName(name: string): Revision {
+  const revision = parseRevision(name);
+  if (revision === undefined)
+    throw badRequest(`name: Invalid value: ${JSON.stringify(name)}: must be the number of a revision`);
+  return revision;
+}
+
+/** @throws StatusError 403 */
+export async function assertMayRead(
+  { key, revision }: LoggedRevision,
+  rights: Rights,
+  { user }: AuthorizedResourceRequest,
+): Promise<void> {
+  if (await rights.mayRead(key)) return;
+  const why = `User ${JSON.stringify(user.username)} may not read the object that it is a state of`;
+  throw forbidden(REVISIONS, String(revision), why);
+}
+
+/** RFC 3339 in whole seconds, as timestamps of objects are. */
+export const toSeconds = (at: string): string => `${at.slice(0, 19)}Z`;
+
+/** What selectors see of a row, whose states are not read yet. */
+function toLightEntry(row: LoggedRevision): Entry {
+  const { revision, uid, json } = row;
+  const name = String(revision);
+  const fields = { ...fieldsOf(row), 'metadata.name': name, 'metadata.namespace': '' };
+  return {
+    ...{ namespace: '', name, uid, revision, json, fields },
+    metadataEnd: 0,
+    labels: {},
+    ownerUids: [],
+  };
+}
+
+/** The first that is still to be told, where the position is the last that was. */
+function positionOf(after: string | undefined): Revision | undefined {
+  if (after === undefined) return undefined;
+  const revision = parseRevision(parsePosition(after).name);
+  if (revision === undefined || revision === NO_REVISION)
+    throw badRequest('invalid continue token: continue key is not valid');
+  return toRevision(revision - 1n);
+}
+
+function least(first: Revision, ...others: readonly (Revision | undefined)[]): Revision {
+  let found = first;
+  for (const other of others) if (other !== undefined && other < found) found = other;
+  return found;
+}
+
+class Page {
+  readonly entries: Entry[] = [];
+  readonly #limit: number;
+  #sizeBytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get room(): number {
+    return this.#limit - this.entries.length;
+  }
+
+  get isFull(): boolean {
+    return this.room <= 0 || this.#sizeBytes >= PAGE_BYTES;
+  }
+
+  add(entry: Entry): void {
+    this.entries.push(entry);
+    this.#sizeBytes += entry.json.length;
+  }
+}

@@ -1,0 +1,215 @@
+import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import { badRequest, methodNotAllowed } from '../api/status.ts';
+import type {
+  RecordedObject,
+  TimelineEntry,
+  TimelineEvent,
+  Timeline as TimelineObject,
+} from '../api/types/history/v1alpha1.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import { numberOf, objectOf, stringOf } from '../object/json-values.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import { StorageError } from '../storage/errors.ts';
+import { type History, type LoggedRevision, type LogQuery, MAX_LOG_ROWS } from '../storage/history.ts';
+import type { ObjectKey } from '../storage/key.ts';
+import { parseRevision, type Revision, toRevision } from '../storage/revision.ts';
+import type { Entry, ListPage, Store } from '../storage/store.ts';
+import { Pace } from '../util/concurrency.ts';
+import { refuseAsOf } from '../verbs/as-of.ts';
+import { assertMayReadObject } from './blames.ts';
+import { type Family, findFamily, isEvent } from './family.ts';
+import { parseReference } from './object-reference.ts';
+import { HISTORY_API, type HistoryParts, REVISIONS } from './parts.ts';
+import { RowTeller } from './recorded-rows.ts';
+import { readRange } from './revision-query.ts';
+import { Rights } from './rights.ts';
+import { toEntry } from './told-entry.ts';
+
+/** Entries on a page, unless the client says how many. */
+const USUAL_LIMIT = 500;
+const PAGE_BYTES = 8 * 1024 * 1024;
+/** Rows that one request looks at for those that the client may see. */
+const MAX_LOOKED_AT = 10 * MAX_LOG_ROWS;
+
+const NAMESPACE = 'namespace:';
+
+/** What happened to an object and what it owns, or in a namespace, told to one client. */
+export class Timelines implements Pick<Store, 'get' | 'list'> {
+  readonly #parts: HistoryParts;
+  readonly #request: AuthorizedResourceRequest;
+  readonly #teller: RowTeller;
+
+  constructor(parts: HistoryParts, request: AuthorizedResourceRequest) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#teller = new RowTeller(parts);
+  }
+
+  async get({ name }: ObjectKey): Promise<Entry | undefined> {
+    const { query } = this.#request;
+    refuseAsOf(query);
+    const rights = new Rights(this.#request, this.#parts);
+    const limit = readLimit(query);
+    const page = name.startsWith(NAMESPACE)
+      ? await this.#ofNamespace(name.slice(NAMESPACE.length), limit, rights)
+      : await this.#ofObject(parseReference(name, this.#parts.registry), limit, rights);
+    if (page === undefined) return undefined;
+    const told: TimelineObject = {
+      kind: 'Timeline',
+      apiVersion: HISTORY_API,
+      metadata: { name },
+      entries: page.entries,
+      ...(page.next === undefined ? {} : { continue: String(page.next) }),
+    };
+    return toEntry(told as ApiObject, page.revision);
+  }
+
+  /** There is none: get answers all there is. */
+  async list(): Promise<ListPage> {
+    throw methodNotAllowed();
+  }
+
+  async #ofNamespace(namespace: string, limit: number, rights: Rights): Promise<TimelinePage> {
+    const history = this.#parts.historyOf(REVISIONS);
+    const range = await this.#range(history);
+    return this.#read({ history, rights, limit, range, which: { namespace }, isOurs: () => true });
+  }
+
+  async #ofObject(key: ObjectKey, limit: number, rights: Rights): Promise<TimelinePage | undefined> {
+    await assertMayReadObject(key, rights, this.#request);
+    const history = this.#parts.historyOf(key);
+    const range = await this.#range(history);
+    const family = await findFamily(key, { ...this.#parts, history, range, caller: this.#request });
+    if (family === undefined) return undefined;
+    const which = { objects: family.objects };
+    return this.#read({ history, rights, limit, range, which, isOurs: (row) => isOfFamily(row, family) });
+  }
+
+  async #range(history: History): Promise<Range> {
+    const { query } = this.#request;
+    const { after, upTo } = await readRange(query, history, this.#parts.now());
+    const newest = await history.newest();
+    const goesOn = readContinue(query);
+    return {
+      ...(after === undefined && goesOn === undefined ? {} : { after: goesOn ?? after }),
+      upTo: upTo !== undefined && upTo < newest ? upTo : newest,
+    } as Range;
+  }
+
+  async #read({ history, rights, limit, range, which, isOurs }: Reading): Promise<TimelinePage> {
+    const entries: TimelineEntry[] = [];
+    const told: LoggedRevision[] = [];
+    const pace = new Pace(1);
+    let { after } = range;
+    let sizeBytes = 0;
+    for (let looked = 0; looked < MAX_LOOKED_AT; ) {
+      if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
+      const page = await history.rows({
+        ...{ ...which, upTo: range.upTo, order: 'oldest first', states: 'both' },
+        limit: Math.min(limit - entries.length, MAX_LOG_ROWS),
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const row of page.rows) {
+        if (pace.isOver()) await pace.rest();
+        after = row.revision;
+        if (!isOurs(row) || (isEvent(row.key) && row.verb === 'delete')) continue;
+        if (!(await rights.mayRead(row.key))) continue;
+        entries.push(await this.#toEntry(row, rights));
+        if (!isEvent(row.key)) told.push(row);
+        sizeBytes += row.json.length;
+      }
+      looked += Math.max(page.rows.length, 1);
+      after = page.next;
+      if (after === undefined || entries.length >= limit || sizeBytes >= PAGE_BYTES) break;
+    }
+    const causes = await this.#parts.causesAmong(told);
+    return { entries: entries.map((entry) => withCause(entry, causes)), next: after, revision: range.upTo };
+  }
+
+  async #toEntry(row: LoggedRevision, rights: Rights): Promise<TimelineEntry> {
+    const { verb, at, attribution, revision } = row;
+    const { username: user, fieldManager: manager } = attribution;
+    const head = { revision: String(revision), at, user, ...(manager === '' ? {} : { manager }), verb };
+    if (isEvent(row.key) && row.unreadable === undefined) return { ...head, ...toEventEntry(row) };
+    const { object, changes, isTruncated } = await this.#teller.tell(row, rights);
+    return {
+      ...{ ...head, object, changes: [...changes] },
+      ...(isTruncated ? { changesTruncated: true } : {}),
+    };
+  }
+}
+
+interface Range {
+  readonly after?: Revision;
+  readonly upTo: Revision;
+}
+
+interface Reading {
+  readonly history: History;
+  readonly rights: Rights;
+  readonly limit: number;
+  readonly range: Range;
+  readonly which: Pick<LogQuery, 'namespace' | 'objects'>;
+  isOurs(row: LoggedRevision): boolean;
+}
+
+interface TimelinePage {
+  readonly entries: TimelineEntry[];
+  readonly next: Revision | undefined;
+  readonly revision: Revision;
+}
+
+function withCause(entry: TimelineEntry, causes: ReadonlyMap<Revision, Revision>): TimelineEntry {
+  const cause = causes.get(toRevision(entry.revision ?? ''));
+  return cause === undefined ? entry : { ...entry, cause: String(cause) };
+}
+
+const isOfFamily = ({ key, uid }: LoggedRevision, { root, uids, events }: Family): boolean =>
+  uids.has(uid) || events.has(uid) || (key.resource === root.resource && key.name === root.name);
+
+/** What an Event is about, and what it says. */
+function toEventEntry(row: LoggedRevision): { object: RecordedObject; event: TimelineEvent } {
+  const event: JsonObject = parseStored(row.json);
+  const about = objectOf(event.involvedObject);
+  const text = (of: Readonly<JsonObject>, field: string): Record<string, string> =>
+    stringOf(of[field]) === '' ? {} : { [field]: stringOf(of[field]) };
+  const apiVersion = stringOf(about.apiVersion);
+  const slash = apiVersion.indexOf('/');
+  const count = numberOf(event.count);
+  return {
+    object: {
+      ...(slash < 0 ? {} : { group: apiVersion.slice(0, slash) }),
+      version: apiVersion.slice(slash + 1),
+      ...text(about, 'kind'),
+      ...text(about, 'namespace'),
+      ...text(about, 'name'),
+      ...text(about, 'uid'),
+    },
+    event: {
+      ...text(event, 'type'),
+      ...text(event, 'reason'),
+      ...text(event, 'message'),
+      ...(Number.isSafeInteger(count) && count > 0 ? { count } : {}),
+    },
+  };
+}
+
+/** @throws StatusError 400 */
+function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? '';
+  if (text === '' || text === '0') return USUAL_LIMIT;
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(limit))
+    throw badRequest(`limit: Invalid value: ${JSON.stringify(text)}: must be a number of entries`);
+  return Math.min(limit, MAX_LOG_ROWS);
+}
+
+/** @throws StatusError 400 */
+function readContinue(query: URLSearchParams): Revision | undefined {
+  const text = query.get('continue') ?? '';
+  if (text === '') return undefined;
+  const revision = parseRevision(text);
+  if (revision === undefined)
+    throw badRequest(`continue: Invalid value: ${JSON.stringify(text)}: must be what the page before said`);
+  return revision;
+}

@@ -1,0 +1,33 @@
+import type { ApiObject } from '../api/object-meta.ts';
+import { toStoredJson } from '../codec/stored-object.ts';
+import { CachedEntry } from '../storage/cached-entry.ts';
+import type { Revision } from '../storage/revision.ts';
+import type { Encoding, Entry, SharedEvent } from '../storage/store.ts';
+
+type Fields = Readonly<Record<string, string>>;
+
+/** An object that was made for one client, in the place of a stored one. */
+export function toEntry(object: ApiObject, revision: Revision, fields: Fields = {}): Entry {
+  const name = object.metadata.name ?? '';
+  const key = { group: '', resource: '', namespace: '', name };
+  const stored = { key, revision, uid: '', json: toStoredJson(object) };
+  return new CachedEntry(stored, () => ({ ...fields }));
+}
+
+/** Told to one client alone. */
+export class ToldEvent implements SharedEvent {
+  readonly type = 'ADDED';
+  readonly entry: Entry;
+
+  constructor(entry: Entry) {
+    this.entry = entry;
+  }
+
+  get revision(): Revision {
+    return this.entry.revision;
+  }
+
+  encoded(encoding: Encoding): Buffer {
+    return encoding.encode(this);
+  }
+}

@@ -1,0 +1,75 @@
+import type { LoggedRevision } from '../../storage/history.ts';
+import type { ObjectKey } from '../../storage/key.ts';
+import type { Revision } from '../../storage/revision.ts';
+import { Pace } from '../../util/concurrency.ts';
+import { isController } from './authors.ts';
+import { LoggedWrite } from './logged-past.ts';
+import type { Past, PastWrite, Stretch } from './past.ts';
+import { ruleOfAll } from './rules/all.ts';
+
+/** Rows that one answer may look at: a page of a timeline has a few hundred entries, and each of them is asked about. */
+const ROWS_OF_STEP = 100;
+
+/**
+ * The causes of rows that are among these rows themselves, such as those of a page of a timeline: nothing else is read, and what the caller
+ * may not read is not to be among them. What is only
+ * possible is left out.
+ */
+export async function causesAmong(
+  rows: readonly LoggedRevision[],
+  find: Past['find'],
+): Promise<Map<Revision, Revision>> {
+  const writes = rows.map((row) => new LoggedWrite(row)).sort((a, b) => (a.revision > b.revision ? -1 : 1));
+  const past = new PastOfRows(writes, find);
+  const causes = new Map<Revision, Revision>();
+  const pace = new Pace(1);
+  for (const write of writes) {
+    if (pace.isOver()) await pace.rest();
+    const finding = isController(write) ? await ruleOfAll(write, past) : undefined;
+    if (finding?.kind === 'cause' && finding.confidence !== 'possible')
+      causes.set(write.revision, finding.write.revision);
+  }
+  return causes;
+}
+
+/** History as far as a few rows tell it; they come newest first. */
+class PastOfRows implements Past {
+  readonly find: Past['find'];
+  readonly #byName: ReadonlyMap<string, readonly PastWrite[]>;
+  readonly #byResource: ReadonlyMap<string, readonly PastWrite[]>;
+
+  constructor(writes: readonly PastWrite[], find: Past['find']) {
+    this.find = find;
+    this.#byName = Map.groupBy(writes, ({ key }) => nameText(key));
+    this.#byResource = Map.groupBy(writes, ({ key }) => nameText({ ...key, name: '' }));
+  }
+
+  ofName(key: ObjectKey, stretch: Stretch): AsyncIterable<PastWrite> {
+    return within(this.#byName.get(nameText(key)) ?? [], stretch);
+  }
+
+  ofResource(
+    { group, resource }: { readonly group: string; readonly resource: string },
+    namespace: string,
+    stretch: Stretch,
+  ): AsyncIterable<PastWrite> {
+    return within(this.#byResource.get(nameText({ group, resource, namespace, name: '' })) ?? [], stretch);
+  }
+
+  beyond(): string {
+    return 'not among these';
+  }
+}
+
+const nameText = ({ group, resource, namespace, name }: ObjectKey): string =>
+  [group, resource, namespace, name].join('\0');
+
+async function* within(writes: readonly PastWrite[], { before, after }: Stretch): AsyncGenerator<PastWrite> {
+  let left = ROWS_OF_STEP;
+  for (const write of writes) {
+    if (write.revision >= before) continue;
+    if (left === 0 || (after !== undefined && write.revision <= after)) return;
+    left -= 1;
+    yield write;
+  }
+}

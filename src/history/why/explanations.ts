@@ -1,0 +1,100 @@
+import type { ApiObject } from '../../api/object-meta.ts';
+import { methodNotAllowed } from '../../api/status.ts';
+import type { Explanation, ExplanationLink } from '../../api/types/history/v1alpha1.ts';
+import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
+import type { History, LoggedRevision } from '../../storage/history.ts';
+import type { ObjectKey } from '../../storage/key.ts';
+import type { Revision } from '../../storage/revision.ts';
+import type { Entry, ListPage, Store } from '../../storage/store.ts';
+import { HISTORY_API, type HistoryParts, REVISIONS } from '../parts.ts';
+import { RowTeller } from '../recorded-rows.ts';
+import { assertMayRead, readRevision, toSeconds } from '../revisions.ts';
+import { Rights } from '../rights.ts';
+import { toEntry } from '../told-entry.ts';
+import { type Explained, explain, type Link } from './explain.ts';
+import { findIn } from './kinds.ts';
+import { LoggedPast, LoggedWrite, rowOf } from './logged-past.ts';
+import { siblingsOf } from './siblings.ts';
+
+/** Why revisions were made, told to one client. */
+export class Explanations implements Pick<Store, 'get' | 'list'> {
+  readonly #parts: HistoryParts;
+  readonly #request: AuthorizedResourceRequest;
+  readonly #teller: RowTeller;
+  readonly #rights: Rights;
+
+  constructor(parts: HistoryParts, request: AuthorizedResourceRequest) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#teller = new RowTeller(parts);
+    this.#rights = new Rights(request, parts);
+  }
+
+  async get({ name }: ObjectKey): Promise<Entry | undefined> {
+    const history = this.#parts.historyOf(REVISIONS);
+    const row = await readRevision(history, name);
+    if (row === undefined) return undefined;
+    await assertMayRead(row, this.#rights, this.#request);
+    const begin = await history.begin();
+    const { signal } = this.#request;
+    const find = findIn(this.#parts.registry);
+    const explained = await explain(new LoggedWrite(row), {
+      past: () => new LoggedPast({ history, begin, find, signal }),
+      mayRead: ({ key }) => this.#rights.mayRead(key),
+    });
+    const told = await this.#tell(row, explained);
+    const siblings = await this.#siblings(explained, history, begin.revision);
+    return toEntry({ ...told, ...(siblings.length === 0 ? {} : { siblings }) } as ApiObject, row.revision);
+  }
+
+  /** There is none: each is asked for by its revision. */
+  async list(): Promise<ListPage> {
+    throw methodNotAllowed();
+  }
+
+  async #tell(row: LoggedRevision, { links, unknown }: Explained): Promise<Explanation> {
+    const told: ExplanationLink[] = [];
+    for (const link of links) told.push(await this.#toLink(link));
+    return {
+      kind: 'Explanation',
+      apiVersion: HISTORY_API,
+      metadata: { name: String(row.revision), creationTimestamp: toSeconds(row.at) },
+      revision: String(row.revision),
+      links: told,
+      root: String(links.at(-1)?.write.revision ?? row.revision),
+      ...(unknown === undefined ? {} : { unknown }),
+    };
+  }
+
+  async #toLink({ write, evidence, confidence }: Link): Promise<ExplanationLink> {
+    const row = rowOf(write);
+    const { object, changes } = await this.#teller.tell(row, this.#rights);
+    return {
+      ...{ ...whoAndWhen(row), object, changes: [...changes] },
+      ...(evidence.length === 0 ? {} : { evidence: [...evidence] }),
+      ...(confidence === undefined ? {} : { confidence }),
+    };
+  }
+
+  /** Of the act with which it began, where that is known. */
+  async #siblings(
+    { links, unknown }: Explained,
+    history: History,
+    begin: Revision,
+  ): Promise<ExplanationLink[]> {
+    const root = links.at(-1)?.write;
+    if (root === undefined || unknown !== undefined) return [];
+    const told: ExplanationLink[] = [];
+    for (const { row, evidence, confidence } of await siblingsOf(root, { history, begin })) {
+      if (!(await this.#rights.mayRead(row.key))) continue;
+      const object = this.#teller.objectOf(row);
+      told.push({ ...whoAndWhen(row), object, evidence: [evidence], confidence });
+    }
+    return told;
+  }
+}
+
+function whoAndWhen({ revision, at, verb, attribution }: LoggedRevision) {
+  const { username: user, fieldManager: manager } = attribution;
+  return { revision: String(revision), at, user, ...(manager === '' ? {} : { manager }), verb };
+}

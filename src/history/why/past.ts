@@ -1,0 +1,94 @@
+import type { JsonObject } from '../../api/json.ts';
+import type { GroupResource } from '../../api/names.ts';
+import type { ObjectKey } from '../../storage/key.ts';
+import type { Revision } from '../../storage/revision.ts';
+import type { WriteVerb } from '../../storage/revision-log.ts';
+
+/** What explanations need to know of history. */
+
+/** One row of the log, with the states on both its sides. They are parsed when they are first looked at. */
+export interface PastWrite {
+  readonly revision: Revision;
+  readonly verb: WriteVerb;
+  readonly key: ObjectKey;
+  readonly uid: string;
+  readonly at: Date;
+  readonly user: string;
+  readonly userAgent: string;
+  readonly manager: string;
+  readonly requestId: string;
+  /** The state before. Undefined for a create, and where it is not kept or cannot be read. */
+  readonly was: JsonObject | undefined;
+  /** The state since; of a delete, the last one. Undefined where it cannot be read. */
+  readonly is: JsonObject | undefined;
+}
+
+/** Where history is searched: nearer than `before`, and behind `after` where that is given. */
+export interface Stretch {
+  readonly before: Revision;
+  readonly after?: Revision;
+}
+
+/**
+ * Every reading goes by an index and is bounded, and the newest comes first. A reading ends when nobody takes from it any more.
+ */
+export interface Past {
+  /** The writes of what bears a name, whichever uid it has. */
+  ofName(key: ObjectKey, stretch: Stretch): AsyncIterable<PastWrite>;
+  /** The writes of a resource in a namespace that are not far back; '' for what has no namespace. */
+  ofResource(resource: GroupResource, namespace: string, stretch: Stretch): AsyncIterable<PastWrite>;
+  /** Where the objects of a kind are. Undefined: it is not served. */
+  find(reference: { readonly group: string; readonly kind: string }): KnownResource | undefined;
+  /** Where what was not found is, in words: `older than the history that is kept, which begins with revision 12`. */
+  beyond(): string;
+}
+
+export interface KnownResource {
+  readonly resource: GroupResource;
+  readonly namespaced: boolean;
+}
+
+/**
+ * How sure a cause is. `certain`: identities and numbers in the objects say so. `likely`: what the controller is known to do, and
+ * the order of the writes. `possible`: owners and order alone.
+ */
+export type Confidence = 'certain' | 'likely' | 'possible';
+
+export interface Cause {
+  readonly kind: 'cause';
+  readonly write: PastWrite;
+  /** In words. Names nothing that the effect, or the cause itself, does not name. */
+  readonly evidence: readonly string[];
+  readonly confidence: Confidence;
+}
+
+/** Where the search ends, in words. */
+export interface Unknown {
+  readonly kind: 'unknown';
+  readonly why: string;
+}
+
+export type Finding = Cause | Unknown;
+
+/** Undefined: this rule has nothing to say of the write. */
+export type Rule = (effect: PastWrite, past: Past) => Promise<Finding | undefined> | Finding | undefined;
+
+export const cause = (write: PastWrite, confidence: Confidence, ...evidence: readonly string[]): Cause => ({
+  kind: 'cause',
+  write,
+  confidence,
+  evidence,
+});
+
+export const unknown = (why: string): Unknown => ({ kind: 'unknown', why });
+
+/** The first finding of rules that are asked in this order. */
+export const firstOf =
+  (...rules: readonly Rule[]): Rule =>
+  async (effect, past) => {
+    for (const rule of rules) {
+      const finding = await rule(effect, past);
+      if (finding !== undefined) return finding;
+    }
+    return undefined;
+  };

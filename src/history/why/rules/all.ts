@@ -1,0 +1,20 @@
+import { firstOf, type Rule } from '../past.ts';
+import { tied } from './cluster.ts';
+import { becauseOfNode, deletionAsked, deletionGoesOn, ownerForgotten } from './deletion.ts';
+import { answersObject, generationObserved, placed, reportedByNode, summedUp } from './status.ts';
+import { ownerAnswered } from './workloads.ts';
+
+/** What a controller's write most likely answers. What is certain is asked for first, and the order of writes alone last. */
+export const ruleOfAll: Rule = firstOf(
+  deletionGoesOn,
+  ownerForgotten,
+  deletionAsked,
+  generationObserved,
+  tied,
+  becauseOfNode,
+  placed,
+  reportedByNode,
+  summedUp,
+  ownerAnswered,
+  answersObject,
+);

@@ -1,0 +1,57 @@
+import type { History, LoggedRevision, LogQuery } from '../../storage/history.ts';
+import { type Revision, toRevision } from '../../storage/revision.ts';
+import type { Confidence, PastWrite } from './past.ts';
+
+/** What else belongs to the act with which an explanation ends. It is no cause of anything in it. */
+export interface Sibling {
+  readonly row: LoggedRevision;
+  readonly evidence: string;
+  readonly confidence: Confidence;
+}
+
+/** Nobody reads more of them. */
+export const MOST_SIBLINGS = 20;
+/** How far they may be from each other: a tool writes one object after the other. */
+const NEAR_MS = 3000;
+/** Where they are looked for: what is written in so many milliseconds, and by one client. */
+const NEAR = 2000n;
+const ROWS = 200;
+
+/** What the same request wrote, and what the same client wrote for the same user within some seconds. Newest first. */
+export async function siblingsOf(
+  write: PastWrite,
+  { history, begin }: { readonly history: Pick<History, 'rows'>; readonly begin: Revision },
+): Promise<Sibling[]> {
+  const { user, manager, requestId } = write;
+  const first = write.revision - NEAR;
+  const near = {
+    after: first > begin ? toRevision(first) : begin,
+    upTo: toRevision(write.revision + NEAR),
+    order: 'newest first',
+    states: 'none',
+    limit: ROWS,
+  } satisfies LogQuery;
+  const together = requestId === '' ? [] : await rowsOf(history, { ...near, requestId });
+  const besides = await rowsOf(history, { ...near, user, manager });
+  const found = new Map<Revision, Sibling>();
+  for (const row of together)
+    found.set(row.revision, {
+      row,
+      confidence: 'certain',
+      evidence: `The same request, ${requestId}, wrote it.`,
+    });
+  for (const row of besides) {
+    const apartMs = Math.abs(row.committedAt.getTime() - write.at.getTime());
+    if (found.has(row.revision) || row.attribution.userAgent !== write.userAgent || apartMs > NEAR_MS)
+      continue;
+    const evidence = `${user} wrote it with the same client within ${NEAR_MS / 1000} seconds.`;
+    found.set(row.revision, { row, confidence: 'possible', evidence });
+  }
+  found.delete(write.revision);
+  return [...found.values()]
+    .sort((a, b) => (a.row.revision > b.row.revision ? -1 : 1))
+    .slice(0, MOST_SIBLINGS);
+}
+
+const rowsOf = async (history: Pick<History, 'rows'>, query: LogQuery): Promise<readonly LoggedRevision[]> =>
+  (await history.rows(query)).rows;

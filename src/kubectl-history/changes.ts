@@ -1,0 +1,111 @@
+import type { JsonValue } from '../api/object-meta.ts';
+import { toYamlText } from '../codec/yaml/scalar.ts';
+import type { Change, Write } from './history-types.ts';
+import { differences } from './line-differences.ts';
+import type { Paint } from './screen.ts';
+import { cutEnd, toShown } from './shown-text.ts';
+
+/**
+ * Changes, a line for each field:
+ *
+ *   ~ spec.replicas: 2 → 3
+ *   + metadata.labels.tier: gold
+ *   - spec.paused: true
+ */
+
+export interface ChangesLayout {
+  readonly paint: Paint;
+  readonly indent: number;
+  /** Columns there are; values are cut to it. Undefined: nothing is cut. */
+  readonly width: number | undefined;
+  /** At most so many changes. */
+  readonly most: number;
+}
+
+/** That an object was created or deleted stands above its changes; and each change of a spec raises the generation. */
+const TELLS_NOTHING: ReadonlySet<string> = new Set(['', 'metadata.generation']);
+
+/** Values are cut to this even where lines may have any length: a value may have a megabyte. */
+const LONGEST_VALUE = 300;
+
+export function toChanges(write: Write, layout: ChangesLayout): string {
+  const changes = (write.changes ?? []).filter(({ path = '' }) => !TELLS_NOTHING.has(path));
+  const shown = changes.slice(0, layout.most);
+  const lines = shown.flatMap((change) => toLines(change, layout));
+  const pad = ' '.repeat(layout.indent);
+  const left = changes.length - shown.length;
+  if (left > 0) lines.push(layout.paint('dim', `${pad}… ${left} more`));
+  else if (write.changesTruncated === true) lines.push(layout.paint('dim', `${pad}… and more`));
+  if (write.changesUnknown === true) {
+    lines.push(layout.paint('dim', `${pad}(what it changed is not known: the state before it is gone)`));
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function toLines(change: Change, layout: ChangesLayout): string[] {
+  const { path = '', old, new: becomes, hidden } = change;
+  const { paint, indent, width } = layout;
+  const pad = ' '.repeat(indent);
+  const name = toShown(path);
+  if (hidden === true)
+    return [`${pad}${paint('yellow', '~')} ${name}: ${paint('dim', '(changed; its value is not shown)')}`];
+  if (isLong(old) || isLong(becomes)) return toBlock(change, layout);
+  const room = width === undefined ? LONGEST_VALUE : Math.max(16, width - indent - name.length - 4);
+  if (becomes === undefined) return [`${pad}${paint('red', `- ${name}: ${toValue(old, room)}`)}`];
+  if (old === undefined) return [`${pad}${paint('green', `+ ${name}: ${toValue(becomes, room)}`)}`];
+  const [was, is] = share(old, becomes, room - 3);
+  return [`${pad}${paint('yellow', '~')} ${name}: ${paint('red', was)} → ${paint('green', is)}`];
+}
+
+/** Both values in the room that there is for them; a short one leaves its room to the other. */
+function share(old: JsonValue, becomes: JsonValue, room: number): [string, string] {
+  const half = Math.floor(room / 2);
+  const [was, is] = [toValue(old, room), toValue(becomes, room)];
+  return [
+    cutEnd(was, Math.max(half, room - is.length)),
+    cutEnd(is, Math.max(room - half, room - was.length)),
+  ];
+}
+
+const isLong = (value: JsonValue | undefined): boolean =>
+  typeof value === 'string' && value.trimEnd().includes('\n');
+
+/** Most lines of one value that are shown. */
+const MOST_LINES = 16;
+
+/** A text of several lines: the lines that differ. */
+function toBlock(
+  { path = '', old, new: becomes }: Change,
+  { paint, indent, width }: ChangesLayout,
+): string[] {
+  const pad = ' '.repeat(indent);
+  const mark =
+    becomes === undefined
+      ? paint('red', '-')
+      : old === undefined
+        ? paint('green', '+')
+        : paint('yellow', '~');
+  const lines = differences(toText(old), toText(becomes), 1).flatMap((hunk) => hunk.lines);
+  const room = (width ?? LONGEST_VALUE) - indent - 4;
+  const shown = lines.slice(0, MOST_LINES).map((line) => {
+    const text = cutEnd(toShown(line), Math.max(16, room));
+    const style = line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : 'dim';
+    return `${pad}    ${paint(style, text)}`.trimEnd();
+  });
+  if (lines.length > MOST_LINES)
+    shown.push(paint('dim', `${pad}    … ${lines.length - MOST_LINES} more lines`));
+  return [`${pad}${mark} ${toShown(path)}:`, ...shown];
+}
+
+const toText = (value: JsonValue | undefined): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** A value on one line: a text as YAML has it, anything with parts as JSON. */
+export function toValue(value: JsonValue | undefined, room: number): string {
+  if (value === undefined) return '';
+  if (typeof value !== 'string') return cutEnd(toShown(JSON.stringify(value)), room);
+  // What is cut off anyway need not be quoted.
+  const text = value.length > 4 * room ? value.slice(0, 4 * room) : value;
+  if (text.includes('\n')) return cutEnd(toShown(JSON.stringify(text)), room);
+  return cutEnd(toShown(toYamlText(text, { indent: 0, column: Number.NEGATIVE_INFINITY })), room);
+}

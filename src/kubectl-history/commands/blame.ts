@@ -1,0 +1,94 @@
+import type { CommandArguments } from '../arguments.ts';
+import { type BlamedLine, toBlamedLines } from '../blamed-lines.ts';
+import { type Column, toColumns } from '../columns.ts';
+import { isWithin } from '../field-paths.ts';
+import { isDocument, readFormat, toDocument } from '../formats.ts';
+import type { BlamedField } from '../history-types.ts';
+import { nameOf, placeOf } from '../last-change.ts';
+import { readObject, toReference } from '../object-reference.ts';
+import { pointInTime } from '../scope.ts';
+import type { Command, Session } from '../session.ts';
+import { CommandError } from '../usage-error.ts';
+import { toAge, toLocalTime } from '../writes.ts';
+
+export const blame: Command = {
+  name: 'blame',
+  usage: 'TYPE/NAME',
+  summary: 'who set each field to what it is, and when',
+  notes: ['Fields set before the time that is kept have no revision.'],
+  takes: ['path', 'at', 'output'],
+  formats: ['json', 'yaml', 'wide'],
+  examples: [
+    ['blame deploy/web', 'each line of a deployment'],
+    ['blame deploy/web --path spec.template.spec', 'a part of it'],
+    ["blame cm/settings --at 'yesterday 14:00'", 'as it was then'],
+  ],
+  fields: { asOf: '--at' },
+  run,
+};
+
+async function run(session: Session, args: CommandArguments): Promise<number> {
+  const { screen, now } = session;
+  const format = readFormat(blame, args);
+  const at = pointInTime(session, args, 'at');
+  const { cluster, resources, history } = await session.open();
+  const place = placeOf(await readObject('blame', args.words, resources), cluster.namespace);
+  const found = await history.blame(toReference(place.object, place.namespace), at);
+  const fields = within(found.fields ?? [], args.texts('path'));
+  if (fields.length === 0) {
+    const asked = args.texts('path').join(', ');
+    throw new CommandError(
+      `${nameOf(place)} has no field ${asked}; paths look like spec.template.spec.containers[name=web].image`,
+    );
+  }
+  if (isDocument(format)) {
+    await screen.write(toDocument(format, { ...found, fields }, screen));
+    return 0;
+  }
+  screen.usePager();
+  const columns = toBlameColumns(fields, now, format === 'wide');
+  await screen.write(
+    toColumns(toBlamedLines(fields), columns, { paint: screen.paint, width: screen.columns, gap: '  ' }),
+  );
+  return 0;
+}
+
+const within = (fields: readonly BlamedField[], paths: readonly string[]): readonly BlamedField[] =>
+  paths.length === 0
+    ? fields
+    : fields.filter(({ path = '' }) => paths.some((asked) => isWithin(path, asked)));
+
+function toBlameColumns(
+  fields: readonly BlamedField[],
+  now: Date,
+  isWide: boolean,
+): readonly Column<BlamedLine>[] {
+  const newest = fields.reduce((most, field) => Math.max(most, Number(field.revision ?? 0)), 0);
+  const isNewest = ({ field }: BlamedLine): boolean => Number(field?.revision ?? -1) === newest;
+  const when: Column<BlamedLine> = {
+    heading: 'WHEN',
+    text: ({ field }) => whenOf(field),
+    style: () => 'dim',
+  };
+  return [
+    {
+      heading: 'REVISION',
+      text: ({ field }) => (field === undefined ? '' : (field.revision ?? '-')),
+      style: (line) => (isNewest(line) ? 'green' : 'yellow'),
+    },
+    {
+      heading: 'USER',
+      text: ({ field }) => field?.user ?? '',
+      style: () => 'cyan',
+      most: isWide ? 200 : 24,
+      keeps: 'end',
+    },
+    { heading: 'MANAGER', text: ({ field }) => field?.manager ?? '', most: isWide ? 200 : 20 },
+    ...(isWide ? [when] : []),
+    { heading: 'AGE', text: ({ field }) => toAge(field?.at, now), isRight: true, style: () => 'dim' },
+    { heading: '', text: ({ text }) => `│ ${text}`, style: (line) => (isNewest(line) ? 'green' : undefined) },
+  ];
+}
+
+const whenOf = (field: BlamedField | undefined): string =>
+  field?.at === undefined ? '' : toLocalTime(field.at);

@@ -1,0 +1,93 @@
+import type { CommandArguments } from '../arguments.ts';
+import { type Column, toColumns } from '../columns.ts';
+import { isDocument, readFormat, toDocument, toList } from '../formats.ts';
+import type { HistoryClient } from '../history-client.ts';
+import type { Revision } from '../history-types.ts';
+import { toShortName } from '../object-reference.ts';
+import { readScope, type Scope } from '../scope.ts';
+import type { Command, Session } from '../session.ts';
+import { toShown } from '../shown-text.ts';
+import { numberOf, toAge } from '../writes.ts';
+
+export const deleted: Command = {
+  name: 'deleted',
+  usage: '[TYPE/NAME | TYPE]',
+  summary: 'what was deleted and is not there again',
+  takes: ['since', 'until', 'allNamespaces', 'by', 'manager', 'limit', 'output'],
+  formats: ['json', 'yaml', 'wide', 'name'],
+  examples: [
+    ['deleted', 'in this namespace, as far back as history goes'],
+    ["deleted -A --since 'yesterday 14:00'", 'in the whole cluster since then'],
+    ['deleted configmaps --by alice', 'config maps that alice deleted'],
+  ],
+  fields: { since: '--since', until: '--until' },
+  run,
+};
+
+async function run(session: Session, args: CommandArguments): Promise<number> {
+  const { screen, now } = session;
+  const format = readFormat(deleted, args);
+  const open = await session.open();
+  const scope = await readScope(session, open, args);
+  const gone = (await findGone(open.history, scope)).slice(0, scope.query.limit);
+  if (isDocument(format)) await screen.write(toDocument(format, toList('RevisionList', gone), screen));
+  else if (format === 'name')
+    await screen.write(gone.map(({ object = {} }) => `${toShown(toShortName(object))}\n`).join(''));
+  else if (gone.length === 0) screen.tell('Nothing that was deleted is still gone.');
+  else {
+    screen.usePager();
+    await screen.write(
+      toColumns(gone, columns(now, scope, format === 'wide'), { paint: screen.paint, width: screen.columns }),
+    );
+    if (screen.isTerminal) await screen.write(screen.paint('dim', `\n${hint(gone[0])}\n`));
+  }
+  return 0;
+}
+
+/** The last deletion of each object that was not created since. */
+async function findGone(history: HistoryClient, { query }: Scope): Promise<readonly Revision[]> {
+  const { fields, since, until } = query;
+  // Somebody else may have created it again, at any time since.
+  const later = { ...fields, user: undefined, manager: undefined };
+  const [deletions, creations] = await Promise.all([
+    history.revisions({ fields: { ...fields, verb: 'delete' }, since, until }),
+    history.revisions({ fields: { ...later, verb: 'create' }, since }),
+  ]);
+  const created = new Map<string, bigint>();
+  for (const creation of creations) {
+    const key = keyOf(creation);
+    if (!created.has(key)) created.set(key, BigInt(creation.metadata?.name ?? 0));
+  }
+  const seen = new Set<string>();
+  return deletions.filter((deletion) => {
+    const key = keyOf(deletion);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return (created.get(key) ?? 0n) < BigInt(deletion.metadata?.name ?? 0);
+  });
+}
+
+const keyOf = ({ object: { group, resource, namespace, name } = {} }: Revision): string =>
+  JSON.stringify([group ?? '', resource, namespace ?? '', name]);
+
+function columns(now: Date, { namespace }: Scope, isWide: boolean): Column<Revision>[] {
+  const all: (Column<Revision> | undefined)[] = [
+    namespace === undefined
+      ? { heading: 'NAMESPACE', text: ({ object }) => object?.namespace ?? '' }
+      : undefined,
+    { heading: 'OBJECT', text: ({ object }) => toShortName(object ?? {}), style: () => 'bold', most: 60 },
+    { heading: 'DELETED', text: ({ at }) => toAge(at, now) },
+    { heading: 'REVISION', text: numberOf, style: () => 'yellow' },
+    isWide ? { heading: 'UID', text: ({ object }) => object?.uid ?? '' } : undefined,
+    isWide ? { heading: 'MANAGER', text: ({ manager }) => manager ?? '' } : undefined,
+    isWide ? { heading: 'ADDRESS', text: ({ sourceAddress }) => sourceAddress ?? '' } : undefined,
+    { heading: 'BY', text: ({ user }) => user ?? '', style: () => 'cyan', keeps: 'end', most: 40 },
+  ];
+  return all.filter((column) => column !== undefined);
+}
+
+function hint(revision: Revision | undefined): string {
+  const { object = {} } = revision ?? {};
+  const scope = object.namespace ? ` -n ${object.namespace}` : '';
+  return toShown(`Bring one back: kubectl history restore ${toShortName(object)}${scope}`);
+}

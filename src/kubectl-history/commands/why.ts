@@ -1,0 +1,116 @@
+import type { CommandArguments } from '../arguments.ts';
+import { toChanges } from '../changes.ts';
+import { isDocument, readFormat, toDocument } from '../formats.ts';
+import type { Explanation, ExplanationLink } from '../history-types.ts';
+import { lastChange, nameOf, placeOf } from '../last-change.ts';
+import { readObject } from '../object-reference.ts';
+import { revisionNumber } from '../scope.ts';
+import type { Screen } from '../screen.ts';
+import type { Command, Session } from '../session.ts';
+import { toShown } from '../shown-text.ts';
+import { numberOf, toAge, toLocalTime, toObject, toSentence, toVerb, toWriter } from '../writes.ts';
+
+export const why: Command = {
+  name: 'why',
+  usage: 'TYPE/NAME',
+  summary: 'what made a controller do it: the chain of changes back to who began it',
+  notes: ['Without --revision it explains the last change of the object, other than of its status.'],
+  takes: ['revision', 'output'],
+  formats: ['json', 'yaml', 'name', 'wide'],
+  examples: [
+    ['why pod/web-7d4b9-x2x7k', 'why a pod is there, or is going'],
+    ['why deploy/web --revision 4712', 'why this was changed'],
+  ],
+  run,
+};
+
+async function run(session: Session, args: CommandArguments): Promise<number> {
+  const { screen, now } = session;
+  const format = readFormat(why, args);
+  const { cluster, resources, history } = await session.open();
+  const given = revisionNumber(args);
+  const isForNumber = given !== undefined && args.words.length === 0;
+  const place = isForNumber
+    ? undefined
+    : placeOf(await readObject('why', args.words, resources), cluster.namespace);
+  const number = given ?? (place === undefined ? '' : numberOf(await lastChange(history, place)));
+  const explanation = await history.why(number);
+  if (isDocument(format)) await screen.write(toDocument(format, explanation, screen));
+  else if (format === 'name') {
+    await screen.write(
+      (explanation.links ?? [])
+        .map((link) => `revision.history.cluster.io/${toShown(link.revision ?? '')}\n`)
+        .join(''),
+    );
+  } else {
+    screen.usePager();
+    const title = place === undefined ? `revision ${number}` : nameOf(place);
+    await screen.write(toChain(explanation, { title, screen, now, isWide: format === 'wide' }));
+  }
+  return 0;
+}
+
+interface ChainOptions {
+  readonly title: string;
+  readonly screen: Screen;
+  readonly now: Date;
+  readonly isWide: boolean;
+}
+
+function toChain(explanation: Explanation, { title, screen, now, isWide }: ChainOptions): string {
+  const links = explanation.links ?? [];
+  const { paint } = screen;
+  const most = isWide ? Number.POSITIVE_INFINITY : 6;
+  const blocks = links.map((link) => {
+    const layout = { paint, indent: 6, width: screen.columns, most };
+    return `${toEvidence(link, screen)}${toHead(link, screen, now)}${toChanges(link, layout)}`;
+  });
+  const unknown = explanation.unknown
+    ? `\n${paint('dim', toShown(`It goes no further back: ${explanation.unknown}`))}\n`
+    : '';
+  return `${toAnswer(title, links, explanation, screen, now)}\n${blocks.join('')}${unknown}`;
+}
+
+/** The answer in a sentence; what follows is how it is known. */
+function toAnswer(
+  title: string,
+  links: readonly ExplanationLink[],
+  { unknown }: Explanation,
+  { paint }: Screen,
+  now: Date,
+): string {
+  const root = links.at(-1);
+  const what = paint('bold', toShown(title));
+  if (root === undefined) return `${what}: nothing is known.\n`;
+  if (links.length === 1) {
+    return unknown
+      ? `${what}: no cause is known.\n`
+      : `${what}: ${toWriter(root, paint)} did it, ${toAge(root.at, now)} ago.\n`;
+  }
+  const certainty = unknown ? 'as far as it is known, ' : '';
+  return `${what}: ${certainty}because ${toSentence(root, paint)}, ${toAge(root.at, now)} ago.\n`;
+}
+
+function toHead(link: ExplanationLink, { paint }: Screen, now: Date): string {
+  const number = paint('yellow', toShown(link.revision ?? '?'));
+  const when = `${toLocalTime(link.at)} ${paint('dim', `(${toAge(link.at, now)} ago)`)}`;
+  return `  ${number}  ${when}  ${toObject(link, paint)} ${toVerb(link)}\n      by ${toWriter(link, paint)}\n`;
+}
+
+const SURE = new Map([
+  ['certain', 'green'],
+  ['likely', 'yellow'],
+  ['possible', 'magenta'],
+] as const);
+
+const styleOf = (confidence: string): 'green' | 'yellow' | 'magenta' | 'dim' =>
+  [...SURE].find(([name]) => name === confidence)?.[1] ?? 'dim';
+
+/** Between two links: what tells that the lower one led to the upper one. */
+function toEvidence({ confidence, evidence }: ExplanationLink, { paint }: Screen): string {
+  if (!confidence && (evidence ?? []).length === 0) return '';
+  const [first = '', ...others] = (evidence ?? []).map(toShown);
+  const sure = confidence ? paint(styleOf(confidence), toShown(confidence)) : 'because';
+  const more = others.map((text) => `      ${paint('dim', text)}\n`).join('');
+  return `   ${paint('dim', '↑')}  ${sure}${first === '' ? '' : `: ${paint('dim', first)}`}\n${more}`;
+}

@@ -1,0 +1,108 @@
+/** The flags of all commands. Which command takes which stands with the command. */
+
+export interface Flag {
+  readonly name: string;
+  readonly short?: string;
+  readonly type: 'string' | 'boolean';
+  /** How help calls its value. */
+  readonly value?: string;
+  readonly meaning: string;
+  readonly choices?: readonly string[];
+  /** May be given several times. */
+  readonly multiple?: boolean;
+}
+
+const MOMENT = 'moment';
+
+export const FLAGS = {
+  since: { name: 'since', type: 'string', value: MOMENT, meaning: 'from this moment or revision on' },
+  until: { name: 'until', type: 'string', value: MOMENT, meaning: 'up to this moment or revision' },
+  at: { name: 'at', type: 'string', value: MOMENT, meaning: 'the moment or revision whose state is meant' },
+  from: { name: 'from', type: 'string', value: MOMENT, meaning: 'the moment or revision to compare from' },
+  to: { name: 'to', type: 'string', value: MOMENT, meaning: 'the moment or revision to go to' },
+  revision: { name: 'revision', type: 'string', value: 'number', meaning: 'the revision that is meant' },
+  limit: { name: 'limit', type: 'string', value: 'number', meaning: 'at most so many' },
+  path: {
+    name: 'path',
+    type: 'string',
+    value: 'field',
+    multiple: true,
+    meaning: 'only this field and what is in it, such as spec.replicas; may be repeated',
+  },
+  by: { name: 'by', type: 'string', value: 'user', meaning: 'only what this user wrote' },
+  manager: { name: 'manager', type: 'string', value: 'name', meaning: 'only what this field manager wrote' },
+  verb: {
+    name: 'verb',
+    type: 'string',
+    value: 'verb',
+    choices: ['create', 'update', 'delete'],
+    meaning: 'only create, update or delete',
+  },
+  allNamespaces: { name: 'all-namespaces', short: 'A', type: 'boolean', meaning: 'in all namespaces' },
+  follow: { name: 'follow', short: 'f', type: 'boolean', meaning: 'go on with what comes, until Ctrl-C' },
+  oneline: { name: 'oneline', type: 'boolean', meaning: 'a line for each change' },
+  withDependents: {
+    name: 'with-dependents',
+    type: 'boolean',
+    meaning: 'what the object owned then is restored too',
+  },
+  dryRun: { name: 'dry-run', type: 'boolean', meaning: 'show what would be changed, and change nothing' },
+  yes: { name: 'yes', short: 'y', type: 'boolean', meaning: 'do it without asking' },
+  noOpen: { name: 'no-open', type: 'boolean', meaning: 'print the address, and open no browser' },
+  port: {
+    name: 'port',
+    type: 'string',
+    value: 'number',
+    meaning: 'the port on this machine; a free one unless given',
+  },
+  unified: {
+    name: 'unified',
+    short: 'U',
+    type: 'string',
+    value: 'lines',
+    meaning: 'lines around each difference (default 3)',
+  },
+  showManagedFields: {
+    name: 'show-managed-fields',
+    type: 'boolean',
+    meaning: 'with metadata.managedFields',
+  },
+  output: { name: 'output', short: 'o', type: 'string', value: 'format', meaning: 'the form of the output' },
+  colour: {
+    name: 'color',
+    type: 'string',
+    value: 'when',
+    choices: ['auto', 'always', 'never'],
+    meaning: 'auto (to a terminal, unless NO_COLOR is set), always or never',
+  },
+  noPager: { name: 'no-pager', type: 'boolean', meaning: 'never through a pager' },
+  help: { name: 'help', short: 'h', type: 'boolean', meaning: 'help, with examples' },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export type FlagKey = keyof typeof FLAGS;
+
+/** Every command takes these. */
+export const EVERYWHERE: readonly FlagKey[] = ['colour', 'noPager', 'help'];
+
+const toKubectl = (name: string, more: Partial<Flag> = {}): Flag => ({
+  ...{ name, type: 'string', meaning: '' },
+  ...more,
+});
+
+/** What kubectl takes for its way to the server. It is handed on as it is. */
+export const KUBECTL_FLAGS: readonly Flag[] = [
+  toKubectl('namespace', { short: 'n' }),
+  toKubectl('server', { short: 's' }),
+  ...['context', 'cluster', 'user', 'kubeconfig', 'as', 'as-uid', 'token', 'username', 'password'].map(
+    (name) => toKubectl(name),
+  ),
+  toKubectl('as-group', { multiple: true }),
+  toKubectl('as-user-extra', { multiple: true }),
+  ...['certificate-authority', 'client-certificate', 'client-key', 'tls-server-name'].map((name) =>
+    toKubectl(name),
+  ),
+  ...['request-timeout', 'cache-dir', 'kuberc'].map((name) => toKubectl(name)),
+  ...['insecure-skip-tls-verify', 'disable-compression', 'match-server-version'].map((name) =>
+    toKubectl(name, { type: 'boolean' }),
+  ),
+];

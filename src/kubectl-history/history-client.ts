@@ -1,0 +1,139 @@
+import type { JsonValue } from '../api/object-meta.ts';
+import type { Blame, Explanation, Restore, RestoreSpec, Revision, RevisionList } from './history-types.ts';
+import { readJson } from './json.ts';
+import { isNoSuchPath, type Kubectl, ServerError } from './kubectl.ts';
+import { CommandError } from './usage-error.ts';
+
+/** Reads and restores through the server's group history.cluster.io. */
+
+const ROOT = '/apis/history.cluster.io/v1alpha1';
+const PAGE = 500;
+
+export interface RevisionsQuery {
+  /** `object.name`, `user`, `verb` …: what each must be. */
+  readonly fields?: Readonly<Record<string, string | undefined>>;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** At most so many; all unless given. */
+  readonly limit?: number | undefined;
+}
+
+export interface RevisionsPage {
+  readonly items: readonly Revision[];
+  /** From here a watch misses nothing. */
+  readonly resourceVersion: string;
+}
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'BOOKMARK'; readonly object: Revision }
+  | { readonly type: 'ERROR'; readonly object: { code?: number; reason?: string; message?: string } };
+
+export interface HistoryClient {
+  /** Newest first. @throws CommandError */
+  pages(query: RevisionsQuery): AsyncGenerator<RevisionsPage>;
+  /** All pages together. @throws CommandError */
+  revisions(query: RevisionsQuery): Promise<readonly Revision[]>;
+  /** @throws CommandError */
+  revision(number: string): Promise<Revision>;
+  /** @throws CommandError */
+  why(number: string): Promise<Explanation>;
+  /** @throws CommandError */
+  blame(reference: string, asOf: string | undefined): Promise<Blame>;
+  /** @throws CommandError */
+  restore(spec: RestoreSpec, isDryRun: boolean): Promise<Restore>;
+  /** What is at a path now or was then; undefined where nothing was. @throws CommandError */
+  object(path: string, asOf: string | undefined): Promise<JsonValue | undefined>;
+  watch(query: RevisionsQuery, resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent>;
+}
+
+export function createHistoryClient(kubectl: Kubectl, server: string): HistoryClient {
+  const read = async <T>(path: string): Promise<T> => {
+    try {
+      return readJson(await kubectl.get(path));
+    } catch (error) {
+      throw isNoSuchPath(error) ? noHistory(server) : error;
+    }
+  };
+  const client: HistoryClient = {
+    async *pages(query) {
+      let left = query.limit ?? Number.POSITIVE_INFINITY;
+      for (let token: string | undefined; left > 0; ) {
+        const limit = Math.min(PAGE, left);
+        const list = await read<RevisionList>(
+          `${ROOT}/revisions?${toQuery(query, { limit: String(limit), continue: token })}`,
+        );
+        const items = list.items ?? [];
+        yield { items, resourceVersion: list.metadata?.resourceVersion ?? '0' };
+        left -= items.length;
+        token = list.metadata?.continue;
+        if (token === undefined || token === '') return;
+      }
+    },
+    async revisions(query) {
+      const all: Revision[] = [];
+      for await (const { items } of client.pages(query)) all.push(...items);
+      return all;
+    },
+    revision: (number) => read(`${ROOT}/revisions/${number}`),
+    why: (number) => read(`${ROOT}/revisions/${number}/why`),
+    blame: (reference, asOf) => read(`${ROOT}/blames/${encodeURIComponent(reference)}${asOfQuery(asOf)}`),
+    async restore(spec, isDryRun) {
+      const body = {
+        apiVersion: 'history.cluster.io/v1alpha1',
+        kind: 'Restore',
+        metadata: { generateName: 'restore-' },
+        spec,
+      };
+      try {
+        return readJson(await kubectl.create(`${ROOT}/restores${isDryRun ? '?dryRun=All' : ''}`, body));
+      } catch (error) {
+        throw isNoSuchPath(error) ? noHistory(server) : error;
+      }
+    },
+    async object(path, asOf) {
+      try {
+        return readJson(await kubectl.get(`${path}${asOfQuery(asOf)}`));
+      } catch (error) {
+        if (error instanceof ServerError && error.reason === 'NotFound' && !isNoSuchPath(error))
+          return undefined;
+        throw error;
+      }
+    },
+    async *watch(query, resourceVersion, signal) {
+      const flags = { watch: 'true', allowWatchBookmarks: 'true', resourceVersion };
+      const { fields } = query;
+      for await (const line of kubectl.lines(
+        `${ROOT}/revisions?${toQuery({ ...(fields && { fields }) }, flags)}`,
+        signal,
+      )) {
+        yield readJson(line);
+      }
+    },
+  };
+  return client;
+}
+
+const asOfQuery = (asOf: string | undefined): string =>
+  asOf === undefined ? '' : `?asOf=${encodeURIComponent(asOf)}`;
+
+function toQuery(
+  { fields = {}, since, until }: RevisionsQuery,
+  more: Record<string, string | undefined>,
+): URLSearchParams {
+  const selector = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]) => `${field}=${escapeSelector(value ?? '')}`)
+    .join(',');
+  const all = { ...(selector === '' ? {} : { fieldSelector: selector }), since, until, ...more };
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) query.set(name, value);
+  return query;
+}
+
+/** The signs of field selectors, as apimachinery's fields.EscapeValue has it. */
+const escapeSelector = (value: string): string => value.replaceAll(/[\\,=]/g, (sign) => `\\${sign}`);
+
+const noHistory = (server: string): CommandError =>
+  new CommandError(
+    `${server} keeps no history: it is no pg-apiserver, or one from before the API group history.cluster.io`,
+  );

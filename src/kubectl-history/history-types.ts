@@ -1,0 +1,99 @@
+import type { JsonValue } from '../api/object-meta.ts';
+
+/** What the group history.cluster.io/v1alpha1 answers, as far as it is shown here. A server may leave any of it out. */
+
+export interface ObjectName {
+  readonly group?: string;
+  readonly version?: string;
+  readonly resource?: string;
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+export interface Change {
+  /** '' is the whole object. */
+  readonly path?: string;
+  readonly old?: JsonValue;
+  readonly new?: JsonValue;
+  /** The values may not be seen. */
+  readonly hidden?: boolean;
+}
+
+/** Who did what to which object, and when. */
+export interface Write {
+  readonly at?: string;
+  readonly user?: string;
+  readonly manager?: string;
+  readonly verb?: string;
+  readonly object?: ObjectName;
+  readonly changes?: readonly Change[] | null;
+  readonly changesTruncated?: boolean;
+  readonly changesUnknown?: boolean;
+}
+
+export interface Revision extends Write {
+  readonly metadata?: { readonly name?: string; readonly resourceVersion?: string };
+  readonly userAgent?: string;
+  readonly sourceAddress?: string;
+  readonly requestID?: string;
+  readonly previous?: string;
+  readonly generation?: number | bigint;
+  readonly restored?: string;
+}
+
+export interface RevisionList {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: readonly Revision[] | null;
+}
+
+export interface BlamedField {
+  readonly path?: string;
+  readonly value?: JsonValue;
+  readonly hidden?: boolean;
+  readonly revision?: string;
+  readonly at?: string;
+  readonly user?: string;
+  readonly manager?: string;
+}
+
+export interface Blame {
+  readonly object?: ObjectName;
+  readonly revision?: string;
+  readonly fields?: readonly BlamedField[] | null;
+}
+
+export interface ExplanationLink extends Write {
+  readonly revision?: string;
+  /** What tells that this led to the link before it. */
+  readonly evidence?: readonly string[] | null;
+  readonly confidence?: string;
+}
+
+export interface Explanation {
+  readonly revision?: string;
+  readonly links?: readonly ExplanationLink[] | null;
+  readonly root?: string;
+  readonly unknown?: string;
+}
+
+export interface RestoreSpec {
+  readonly object?: { group: string; resource: string; namespace: string; name: string };
+  readonly namespace?: string;
+  readonly to: string;
+  readonly paths?: readonly string[];
+  readonly withDependents?: boolean;
+}
+
+export interface RestoreResult {
+  readonly object?: ObjectName;
+  readonly action?: string;
+  readonly revision?: string;
+  readonly changes?: readonly Change[] | null;
+  readonly message?: string;
+}
+
+export interface Restore {
+  readonly status?: { readonly results?: readonly RestoreResult[] | null };
+}

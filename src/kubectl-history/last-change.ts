@@ -1,0 +1,49 @@
+import type { HistoryClient } from './history-client.ts';
+import type { Revision } from './history-types.ts';
+import { type NamedObject, toShortName } from './object-reference.ts';
+import { qualified } from './resources.ts';
+import { CommandError } from './usage-error.ts';
+import { isChangeOfWish } from './writes.ts';
+
+export interface ObjectPlace {
+  readonly object: NamedObject;
+  /** '' for objects of the whole cluster. */
+  readonly namespace: string;
+}
+
+export const placeOf = (object: NamedObject, namespace: string): ObjectPlace => ({
+  object,
+  namespace: object.resource.isNamespaced ? namespace : '',
+});
+
+/** `deployment.apps/web in shop`. */
+export function nameOf({ object: { resource, name }, namespace }: ObjectPlace): string {
+  const short = toShortName({ ...resource, name });
+  return namespace === '' ? short : `${short} in ${namespace}`;
+}
+
+export const selectorOf = ({
+  object: { resource, name },
+  namespace,
+}: ObjectPlace): Record<string, string> => ({
+  'object.resource': qualified(resource),
+  'object.namespace': namespace,
+  'object.name': name,
+});
+
+/** Status is written often. What is meant lies further back than this only where nobody would look for it. */
+const LOOKED_THROUGH = 1000;
+
+/** The last revision that changed what is wanted of the object, rather than its status. @throws CommandError */
+export async function lastChange(history: HistoryClient, place: ObjectPlace): Promise<Revision> {
+  let newest: Revision | undefined;
+  for await (const { items } of history.pages({ fields: selectorOf(place), limit: LOOKED_THROUGH })) {
+    newest ??= items[0];
+    const found = items.find(isChangeOfWish);
+    if (found !== undefined) return found;
+  }
+  if (newest !== undefined) return newest;
+  throw new CommandError(
+    `history has no change of ${nameOf(place)}: it was not changed in the time that is kept`,
+  );
+}

@@ -1,0 +1,26 @@
+import { basename } from 'node:path';
+import { run } from './plugin.ts';
+
+/** `kubectl history`. By its other name it completes command lines for kubectl. */
+const isCompleting = basename(process.argv[1] ?? '').startsWith('kubectl_complete');
+const args = process.argv.slice(2);
+const interrupted = new AbortController();
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // Whoever asks twice does not want to wait for a pager or a kubectl.
+    if (interrupted.signal.aborted) process.exit(130);
+    interrupted.abort();
+  });
+}
+
+run(isCompleting ? ['__complete', ...args] : args, {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  now: new Date(),
+  signal: interrupted.signal,
+}).then((code) => {
+  process.exitCode = code;
+});

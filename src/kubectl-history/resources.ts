@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { closest } from './closest.ts';
+import type { Kubectl } from './kubectl.ts';
+import { CommandError, UsageError } from './usage-error.ts';
+
+/** A type of objects, as discovery has it. */
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  /** The plural: `deployments`. */
+  readonly resource: string;
+  readonly shortNames: readonly string[];
+  readonly kind: string;
+  readonly isNamespaced: boolean;
+}
+
+/** `deployments.apps`, `pods`. */
+export const qualified = ({ group, resource }: Pick<Resource, 'group' | 'resource'>): string =>
+  group === '' ? resource : `${resource}.${group}`;
+
+/** The words that users have for resources, and what these are on the server. */
+export interface Resources {
+  /** @throws UsageError for a word that means none */
+  find(word: string): Promise<Resource>;
+  all(): Promise<readonly Resource[]>;
+}
+
+/** Discovery is asked again after this long, or for a word that it did not have. */
+const KEPT_MS = 10 * 60_000;
+
+export interface ResourcesOptions {
+  readonly kubectl: Kubectl;
+  readonly server: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly now: () => Date;
+}
+
+export function createResources({ kubectl, server, env, now }: ResourcesOptions): Resources {
+  const file = cacheFile(server, env);
+  let known = readKept(file, now());
+  const ask = async (): Promise<readonly Resource[]> => {
+    known = await discover(kubectl);
+    keep(file, known);
+    return known;
+  };
+  return {
+    all: async () => known ?? (await ask()),
+    find: async (word) => {
+      const wasKept = known !== undefined;
+      let list = known ?? (await ask());
+      let found = findIn(list, word);
+      if (found === undefined && wasKept) {
+        list = await ask();
+        found = findIn(list, word);
+      }
+      if (found === undefined) throw noSuchResource(word, list);
+      return found;
+    },
+  };
+}
+
+function noSuchResource(word: string, list: readonly Resource[]): UsageError {
+  const near = closest(
+    word.toLowerCase(),
+    list.flatMap((one) => [one.resource, one.kind.toLowerCase(), ...one.shortNames]),
+  );
+  return new UsageError(
+    `the server has no resource type ${JSON.stringify(word)}${near === undefined ? '' : `; did you mean ${near}?`}`,
+  );
+}
+
+/** `deploy`, `deployment`, `Deployment`, `deployments.apps`, `deployments.v1.apps`. */
+export function findIn(list: readonly Resource[], word: string): Resource | undefined {
+  const typed = word.toLowerCase();
+  const exactly = (name: string, group: string | undefined): Resource | undefined => {
+    const inGroup = group === undefined ? list : list.filter((one) => one.group === group);
+    return (
+      inGroup.find((one) => one.resource === name) ??
+      inGroup.find((one) => one.shortNames.includes(name)) ??
+      inGroup.find((one) => one.kind.toLowerCase() === name)
+    );
+  };
+  const [name = '', ...rest] = typed.split('.');
+  return (
+    exactly(typed, undefined) ??
+    (rest.length > 0 ? exactly(name, rest.join('.')) : undefined) ??
+    (rest.length > 0 ? exactly(name, rest.slice(1).join('.')) : undefined)
+  );
+}
+
+/** @throws CommandError */
+async function discover(kubectl: Kubectl): Promise<readonly Resource[]> {
+  // Through `kubectl get --raw` discovery is a document for each group; this is one call, whatever the server has.
+  const { stdout, stderr } = await kubectl.run(['api-resources', '--output=wide']);
+  const found = parseApiResources(stdout);
+  // It fails as a whole where one group of another server does not answer, and yet has the others.
+  if (found.length === 0) throw new CommandError(stderr.trim() || 'kubectl api-resources named no resources');
+  return found;
+}
+
+/** What `kubectl api-resources -o wide` prints. Those of Kubernetes come first: a definition of the same name does not hide them. */
+export function parseApiResources(table: string): readonly Resource[] {
+  const [header = '', ...rows] = table.split('\n');
+  const columns = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', 'VERBS'].map((name) =>
+    header.indexOf(name),
+  );
+  if (columns.some((at) => at < 0)) return [];
+  const list = rows
+    .filter((row) => row !== '')
+    .map((row): Resource => {
+      const [resource = '', shortNames = '', apiVersion = '', namespaced, kind = ''] = columns.map(
+        (at, index) => row.slice(at, columns[index + 1]).trim(),
+      );
+      const slash = apiVersion.indexOf('/');
+      return {
+        group: slash < 0 ? '' : apiVersion.slice(0, slash),
+        version: apiVersion.slice(slash + 1),
+        resource,
+        shortNames: shortNames === '' ? [] : shortNames.split(','),
+        kind,
+        isNamespaced: namespaced === 'true',
+      };
+    });
+  return list.sort((a, b) => rank(a) - rank(b));
+}
+
+const rank = ({ group }: Resource): number =>
+  group === '' ? 0 : !group.includes('.') || /\.(k8s|cluster)\.io$/.test(group) ? 1 : 2;
+
+function cacheFile(server: string, env: NodeJS.ProcessEnv): string {
+  const folder = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache');
+  const key = createHash('sha256').update(server).digest('hex').slice(0, 32);
+  return join(folder, 'kubectl-history', `${key}.json`);
+}
+
+function readKept(file: string, now: Date): readonly Resource[] | undefined {
+  try {
+    if (now.getTime() - statSync(file).mtimeMs > KEPT_MS) return undefined;
+    const list: readonly Resource[] = JSON.parse(readFileSync(file, 'utf8'));
+    return Array.isArray(list) && list.length > 0 ? list : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keep(file: string, list: readonly Resource[]): void {
+  const partial = `${file}.${process.pid}`;
+  try {
+    mkdirSync(join(file, '..'), { recursive: true, mode: 0o750 });
+    writeFileSync(partial, JSON.stringify(list), { mode: 0o600 });
+    renameSync(partial, file);
+  } catch {
+    // Without a place to keep it, discovery is asked each time.
+  }
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { styleText } from 'node:util';
+
+/** Where a command writes: a terminal with colours and a pager, or a file or pipe with neither. */
+
+export type Style = Parameters<typeof styleText>[0];
+export type Paint = (style: Style, text: string) => string;
+
+export interface ScreenOptions {
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable;
+  readonly env: NodeJS.ProcessEnv;
+  /** auto, always or never. */
+  readonly colour: string;
+  readonly isPaged: boolean;
+}
+
+/** Nobody reads any more: `| head`, or a pager that was left. The command ends quietly. */
+export class NobodyReads extends Error {}
+
+export class Screen {
+  readonly isTerminal: boolean;
+  /** Columns of the terminal; undefined where lines may have any length. */
+  readonly columns: number | undefined;
+  readonly paint: Paint;
+  readonly #options: ScreenOptions;
+  #pager: ChildProcess | undefined;
+  #target: Writable;
+  #isClosed = false;
+
+  constructor(options: ScreenOptions) {
+    const { stdout, env, colour } = options;
+    this.#options = options;
+    this.#target = stdout;
+    this.isTerminal = stdout.isTTY === true;
+    this.columns = this.isTerminal ? Math.max(40, stdout.columns ?? 80) : undefined;
+    const isColourful =
+      colour === 'always' || (colour !== 'never' && this.isTerminal && !env.NO_COLOR && env.TERM !== 'dumb');
+    this.paint = isColourful
+      ? (style, text) => (text === '' ? '' : styleText(style, text, { validateStream: false }))
+      : (_, text) => text;
+    stdout.on('error', this.#lost);
+  }
+
+  readonly #lost = (): void => {
+    this.#isClosed = true;
+    this.#target.emit('drain');
+  };
+
+  /** From here on through a pager, if there is somebody to look at it. */
+  usePager(): void {
+    const { env, stdout, isPaged } = this.#options;
+    if (!this.isTerminal || !isPaged || this.#pager !== undefined) return;
+    const command = env.KUBECTL_HISTORY_PAGER ?? env.PAGER ?? (isInPath('less', env) ? 'less' : '');
+    if (command === '' || command === 'cat') return;
+    // Ends at once where all fits, shows colours, leaves the text on the screen; as git has it.
+    const pager = spawn('sh', ['-c', command], {
+      env: { ...env, LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' },
+      stdio: ['pipe', 'inherit', 'inherit'],
+    });
+    pager.once('error', this.#lost);
+    pager.stdin.on('error', this.#lost);
+    this.#pager = pager;
+    this.#target = pager.stdin;
+    stdout.removeListener('error', this.#lost);
+  }
+
+  /** Resolves when there is room for more. @throws NobodyReads */
+  async write(text: string): Promise<void> {
+    if (this.#isClosed) throw new NobodyReads();
+    if (text === '' || this.#target.write(text)) return;
+    await new Promise<void>((resolve) => this.#target.once('drain', resolve));
+    if (this.#isClosed) throw new NobodyReads();
+  }
+
+  /** Beside the output: warnings, hints, questions. */
+  tell(text: string): void {
+    this.#options.stderr.write(`${text}\n`);
+  }
+
+  /** Waits until the pager was left. */
+  async close(): Promise<void> {
+    const pager = this.#pager;
+    if (pager === undefined) return;
+    const ended = new Promise((resolve) => pager.once('close', resolve));
+    if (pager.exitCode !== null) return;
+    this.#target.end();
+    await ended;
+  }
+}
+
+const isInPath = (program: string, env: NodeJS.ProcessEnv): boolean =>
+  (env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));

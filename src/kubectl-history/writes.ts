@@ -1,0 +1,64 @@
+import { humanDuration } from '../object/ages.ts';
+import type { Revision, Write } from './history-types.ts';
+import { toShortName } from './object-reference.ts';
+import type { Paint } from './screen.ts';
+import { toShown } from './shown-text.ts';
+
+/** Words for who did what, and when. */
+
+const DONE: ReadonlyMap<string, string> = new Map([
+  ['create', 'created'],
+  ['update', 'updated'],
+  ['delete', 'deleted'],
+]);
+
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** Local time: `2026-11-22 14:00:02`. */
+export function toLocalTime(at: string | undefined): string {
+  const date = new Date(at ?? '');
+  if (Number.isNaN(date.getTime())) return 'at an unknown time';
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** `2m`, `3h5m`; nothing where nobody knows. */
+export function toAge(at: string | undefined, now: Date): string {
+  const age = now.getTime() - Date.parse(at ?? '');
+  // The server's clock may be ahead.
+  return Number.isNaN(age) ? '' : humanDuration(Math.max(0, age));
+}
+
+export const toVerb = ({ verb = '' }: Write): string => DONE.get(verb) ?? toShown(verb);
+
+export const toUser = ({ user }: Write, paint: Paint): string =>
+  user ? paint('cyan', toShown(user)) : 'nobody known';
+
+/** ` via kubectl-edit`. */
+export const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');
+
+/** `alice via kubectl-edit`. */
+export const toWriter = (write: Write, paint: Paint): string => toUser(write, paint) + toMeans(write);
+
+/** `alice updated deployment.apps/web in shop via kubectl-edit`. */
+export const toSentence = (write: Write, paint: Paint): string =>
+  `${toUser(write, paint)} ${toVerb(write)} ${toObject(write, paint)}${toMeans(write)}`;
+
+/** `deployment.apps/web`, and `in shop` for what is in another namespace than everybody knows of. */
+export function toObject({ object = {} }: Write, paint: Paint, known?: string): string {
+  const name = paint('bold', toShown(toShortName(object)));
+  return object.namespace && object.namespace !== known ? `${name} in ${toShown(object.namespace)}` : name;
+}
+
+export const numberOf = ({ metadata }: Revision): string => toShown(metadata?.name ?? '?');
+
+/** The state of everything just before a revision. */
+export const before = (revision: string): string => String(BigInt(revision) - 1n);
+
+/** What a controller reports or notes for itself, which nobody means who asks what was changed. */
+const ASIDE =
+  /^(?:status|metadata\.(?:generation|managedFields|resourceVersion))(?:[.[]|$)|^metadata\.annotations\["deployment\.kubernetes\.io\//;
+
+/** Whether a write changed what is wanted of an object, rather than only what is said of it. */
+export const isChangeOfWish = ({ verb, changes }: Write): boolean =>
+  verb !== 'update' || (changes ?? []).some(({ path = '' }) => !ASIDE.test(path));

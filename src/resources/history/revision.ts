@@ -1,0 +1,87 @@
+import type { Change, RecordedObject, Revision } from '../../api/types/history/v1alpha1.ts';
+import { copyJson } from '../../object/equality.ts';
+import type { ViewSubresource } from '../../registry/definition.ts';
+import { age } from '../cells.ts';
+import { column, define } from '../define.ts';
+
+/** Rows of the log, made for whoever asks: nothing of them is stored (history/revisions.ts). */
+export const HISTORY_GROUP = 'history.cluster.io';
+const VERSION = 'v1alpha1';
+
+/** What the revision answers to: the store that the view is read through makes it, and there is nothing to be made of a revision here. */
+const why: ViewSubresource = {
+  access: 'view',
+  name: 'why',
+  served: { group: HISTORY_GROUP, version: VERSION, kind: 'Explanation' },
+  type: 'history/v1alpha1.Explanation',
+  verbs: ['get'],
+  read: (explanation) => explanation,
+  write: (_, revision) => copyJson(revision),
+};
+
+export const revisions = define<Revision>({
+  group: HISTORY_GROUP,
+  resource: 'revisions',
+  kind: 'Revision',
+  namespaced: false,
+  shortNames: ['rev'],
+  verbs: ['get', 'list', 'watch'],
+  versions: [{ version: VERSION, type: 'history/v1alpha1.Revision' }],
+  subresources: [why],
+  table: {
+    columns: [
+      column('Revision'),
+      column('Age'),
+      column('User'),
+      column('Manager', 1),
+      column('Verb'),
+      column('Object'),
+      column('Namespace'),
+      column('Changed'),
+    ],
+    cells: (revision, now) => {
+      const { metadata, user = '', manager = '', verb = '', object = {} } = revision;
+      return [
+        metadata.name ?? '',
+        age(revision, now),
+        ...[user, manager, verb],
+        objectText(object),
+        object.namespace ?? '',
+        changedText(revision),
+      ];
+    },
+  },
+  fields: {
+    paths: {
+      'object.resource': ['object.resource'],
+      'object.namespace': ['object.namespace'],
+      'object.name': ['object.name'],
+      'object.uid': ['object.uid'],
+      user: ['user'],
+      manager: ['manager'],
+      verb: ['verb'],
+      requestID: ['requestID'],
+    },
+  },
+  strategy: { allowUnconditionalUpdate: false },
+});
+
+/** `deployments.apps/web` */
+function objectText({ group = '', resource = '', name = '' }: RecordedObject): string {
+  return `${group === '' ? resource : `${resource}.${group}`}/${name}`;
+}
+
+const SHOWN_PATHS = 3;
+
+/** The first paths, or what happened to the whole object. */
+function changedText({ changes, changesUnknown, changesTruncated }: Revision): string {
+  if (changesUnknown === true) return '<unknown>';
+  const paths = (changes ?? []).map(pathText);
+  const more = paths.length - SHOWN_PATHS;
+  if (more <= 0) return paths.join(',');
+  const count = changesTruncated === true ? `${more}+` : `${more}`;
+  return `${paths.slice(0, SHOWN_PATHS).join(',')} + ${count} more...`;
+}
+
+const pathText = ({ path = '', old }: Change): string =>
+  path !== '' ? path : old === undefined ? '<created>' : '<deleted>';

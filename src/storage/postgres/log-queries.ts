@@ -1,0 +1,188 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import type { LogQuery } from '../history.ts';
+import { MAX_PAGE_BYTES } from '../revision-log.ts';
+import { prepare, tables } from './prepared.ts';
+import type { PreviousRow } from './rows.ts';
+import type { TextRow } from './statements.ts';
+
+/**
+ * Rows of the log by what is asked for. Which rows is found first, along one index, and only those are read with their bytes: the
+ * planner never gets to choose between the two.
+ */
+
+/** null: any. */
+interface Conditions {
+  readonly group: string | null;
+  readonly resource: string | null;
+  readonly namespace: string | null;
+  readonly name: string | null;
+  readonly uid: string | null;
+  readonly user: string | null;
+  readonly manager: string | null;
+  readonly verb: string | null;
+}
+
+interface RangeValues extends Conditions {
+  readonly after: string;
+  readonly upTo: string;
+  readonly limit: number;
+  /** How many rows of the index are followed at most. */
+  readonly looks: number;
+}
+
+interface FoundRow {
+  readonly revision: string;
+}
+
+/** `walked`: where the walk along the index ended; null when it came to its end. */
+type WalkedRow = FoundRow & { readonly walked: string | null };
+
+/** What an index finds. The planner sees the values, and drops what does not apply. */
+const isIndexed = (of: Conditions): Expression<SqlBool> =>
+  sql`(${of.resource}::text IS NULL OR r.api_group = ${of.group} AND r.resource = ${of.resource})
+    AND (${of.namespace}::text IS NULL OR r.namespace = ${of.namespace}) AND (${of.name}::text IS NULL OR r.name = ${of.name})`;
+
+/** What is looked at in each row that was found. */
+const passes = (of: Conditions): Expression<SqlBool> =>
+  sql`(${of.uid}::text IS NULL OR w.uid = ${of.uid}) AND (${of.user}::text IS NULL OR w.username = ${of.user})
+    AND (${of.manager}::text IS NULL OR w.field_manager = ${of.manager}) AND (${of.verb}::text IS NULL OR w.verb = ${of.verb})`;
+
+const walk = (direction: 'ASC' | 'DESC') =>
+  prepare((of: RangeValues) =>
+    tables
+      .selectFrom(
+        sql<WalkedRow>`(
+          WITH walked AS MATERIALIZED (
+            SELECT r.revision, r.uid, r.username, r.field_manager, r.verb
+            FROM revisions AS r
+            WHERE r.revision > ${of.after} AND r.revision <= ${of.upTo} AND ${isIndexed(of)}
+            ORDER BY r.revision ${sql.raw(direction)}
+            LIMIT ${of.looks}
+          )
+          SELECT f.revision, CASE WHEN (SELECT count(*) FROM walked) = ${of.looks}::bigint
+            THEN (SELECT ${sql.raw(direction === 'ASC' ? 'max' : 'min')}(revision) FROM walked) END AS walked
+          FROM (SELECT 1) AS one
+          LEFT JOIN (
+            SELECT w.revision FROM walked AS w WHERE ${passes(of)} ORDER BY w.revision ${sql.raw(direction)} LIMIT ${of.limit}
+          ) AS f ON true
+        )`.as('found'),
+      )
+      .select(['found.revision', 'found.walked']),
+  );
+
+/** There is one row at least, for what it says besides: `revision` is null when nothing was found. */
+export const WALK = { 'oldest first': walk('ASC'), 'newest first': walk('DESC') };
+
+/** A request makes few changes, and an index finds them in no order. */
+export const BY_REQUEST = prepare((of: RangeValues & { readonly requestId: string; readonly most: number }) =>
+  tables
+    .selectFrom(
+      sql<FoundRow>`(
+        WITH made AS MATERIALIZED (
+          SELECT r.revision, r.api_group, r.resource, r.namespace, r.name, r.uid, r.username, r.field_manager, r.verb
+          FROM revisions AS r
+          WHERE r.request_id = ${of.requestId} AND r.revision > ${of.after} AND r.revision <= ${of.upTo}
+          LIMIT ${of.most}
+        )
+        SELECT w.revision FROM made AS w WHERE ${passes(of)} AND EXISTS (SELECT FROM made AS r WHERE r.revision = w.revision AND ${isIndexed(of)})
+      )`.as('found'),
+    )
+    .select('found.revision'),
+);
+
+interface ObjectsValues {
+  readonly groups: readonly string[];
+  readonly resources: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly names: readonly string[];
+  readonly after: string;
+  readonly upTo: string;
+  readonly limit: number;
+}
+
+const byObjects = (direction: 'ASC' | 'DESC') =>
+  prepare((of: ObjectsValues) =>
+    tables
+      .selectFrom(
+        sql<FoundRow>`(
+          SELECT f.revision
+          FROM unnest(${of.groups}::text[], ${of.resources}::text[], ${of.namespaces}::text[], ${of.names}::text[])
+            AS k (api_group, resource, namespace, name)
+          CROSS JOIN LATERAL (
+            SELECT r.revision
+            FROM revisions AS r
+            WHERE r.api_group = k.api_group AND r.resource = k.resource AND r.namespace = k.namespace AND r.name = k.name
+              AND r.revision > ${of.after} AND r.revision <= ${of.upTo}
+            ORDER BY r.revision ${sql.raw(direction)}
+            LIMIT ${of.limit}
+          ) AS f
+          ORDER BY f.revision ${sql.raw(direction)}
+          LIMIT ${of.limit}
+        )`.as('found'),
+      )
+      .select('found.revision'),
+  );
+
+export const BY_OBJECTS = { 'oldest first': byObjects('ASC'), 'newest first': byObjects('DESC') };
+
+export type LogRow = PreviousRow &
+  TextRow<'at' | 'username' | 'user_agent' | 'source_address' | 'request_id' | 'field_manager'>;
+
+interface StateValues {
+  readonly revisions: readonly string[];
+  readonly written: boolean;
+  readonly previous: boolean;
+}
+
+const SIZE = sql`coalesce(octet_length(r.object::text), octet_length(r.encoded))`;
+const PREVIOUS_SIZE = sql`coalesce(
+  octet_length(coalesce(p.object, s.object)::text), octet_length(coalesce(p.encoded, s.encoded)), 0
+)`;
+
+/** These rows in the order in which they are named, as many as fit into a page; the first always does. */
+export const LOG_ROWS = prepare((of: StateValues) =>
+  tables
+    .selectFrom(
+      sql<LogRow & { bytes_before: string }>`(
+        SELECT r.revision, r.api_group, r.resource, r.namespace, r.name, r.uid, r.verb, r.previous_revision, r.committed_at,
+          r.write_id, r.follows_revision, r.username, r.user_agent, r.source_address, r.request_id, r.field_manager,
+          to_char(r.committed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at,
+          CASE WHEN ${of.written} THEN r.object END AS object,
+          CASE WHEN ${of.written} THEN r.encoded END AS encoded,
+          CASE WHEN ${of.written} THEN r.media_type END AS media_type,
+          coalesce(p.object, s.object) AS previous_object, coalesce(p.encoded, s.encoded) AS previous_encoded,
+          coalesce(p.media_type, s.media_type) AS previous_media_type,
+          n.place,
+          sum(CASE WHEN ${of.written} THEN ${SIZE} ELSE 0 END + ${PREVIOUS_SIZE}) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING)
+            - CASE WHEN ${of.written} THEN ${SIZE} ELSE 0 END - ${PREVIOUS_SIZE} AS bytes_before
+        FROM unnest(${of.revisions}::bigint[]) WITH ORDINALITY AS n (revision, place)
+        CROSS JOIN LATERAL (SELECT l.* FROM revisions AS l WHERE l.revision = n.revision LIMIT 1) AS r
+        LEFT JOIN LATERAL (
+          SELECT l.object, l.encoded, l.media_type, true AS found
+          FROM revisions AS l
+          WHERE ${of.previous} AND l.revision = r.previous_revision
+          LIMIT 1
+        ) AS p ON true
+        LEFT JOIN LATERAL (
+          SELECT l.object, l.encoded, l.media_type
+          FROM superseded AS l
+          WHERE ${of.previous} AND p.found IS NULL AND l.revision = r.previous_revision
+          LIMIT 1
+        ) AS s ON true
+      )`.as('page'),
+    )
+    .selectAll('page')
+    .where(sql<SqlBool>`page.bytes_before < ${sql.lit(MAX_PAGE_BYTES)}`)
+    .orderBy(sql`page.place`),
+);
+
+export const toConditions = (query: LogQuery): Conditions => ({
+  group: query.resource?.group ?? null,
+  resource: query.resource?.resource ?? null,
+  namespace: query.namespace ?? null,
+  name: query.name ?? null,
+  uid: query.uid ?? null,
+  user: query.user ?? null,
+  manager: query.manager ?? null,
+  verb: query.verb ?? null,
+});

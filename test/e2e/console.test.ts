@@ -1,0 +1,556 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openTab, startBrowser, type Tab } from '../kit/browser.ts';
+import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { PATIENCE } from '../kit/patience.ts';
+import { spawnKubectl } from '../kit/running-tool.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+
+/** The console, as people use it: in a browser, on a server. */
+let database: TestDatabase;
+let cluster: Cluster;
+let browser: Browser;
+/** Of somebody who may do anything, and of somebody who may read the pods of one namespace. */
+let token: string;
+let guest: string;
+let origin: string;
+/** Before anything was changed. */
+let early: string;
+
+const SHOP = '/api/v1/namespaces/shop';
+const MAPS = `${SHOP}/configmaps`;
+const WEB = '/apis/apps/v1/namespaces/shop/deployments/web';
+const HOSTILE = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>';
+const BIDI = 'user\u202etxt.exe';
+
+beforeAll(async () => {
+  [database, browser] = await Promise.all([createTestDatabase(), startBrowser()]);
+  cluster = await startCluster(database.url, ['--authorization-mode=RBAC']);
+  origin = `https://127.0.0.1:${cluster.port}`;
+  await write('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } });
+  await makeUsers();
+  await makeWeb();
+  await makeHostile();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await cluster[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+interface Written {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
+  readonly status?: { readonly token?: string };
+}
+
+async function write(method: string, path: string, body?: unknown, as = 'alice'): Promise<Written> {
+  const type = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
+  const { code, json, text } = await cluster.request(method, path, body, {
+    ...{ 'impersonate-user': as, 'impersonate-group': 'system:masters', 'content-type': type },
+    'user-agent': 'kubectl/v1.31',
+  });
+  if (code >= 300) throw new Error(text);
+  return json;
+}
+
+async function makeUsers(): Promise<void> {
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const roleRef = (kind: string, name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name });
+  for (const name of ['admin', 'guest'])
+    await write('POST', `${SHOP}/serviceaccounts`, { metadata: { name } });
+  const subject = (name: string) => [{ kind: 'ServiceAccount', name, namespace: 'shop' }];
+  await write('POST', `${rbac}/clusterrolebindings`, {
+    ...{
+      metadata: { name: 'admin-of-all' },
+      roleRef: roleRef('ClusterRole', 'cluster-admin'),
+      subjects: subject('admin'),
+    },
+  });
+  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }];
+  await write('POST', `${rbac}/namespaces/shop/roles`, { metadata: { name: 'pods' }, rules });
+  await write('POST', `${rbac}/namespaces/shop/rolebindings`, {
+    ...{ metadata: { name: 'pods' }, roleRef: roleRef('Role', 'pods'), subjects: subject('guest') },
+  });
+  const tokenOf = async (name: string): Promise<string> =>
+    (await write('POST', `${SHOP}/serviceaccounts/${name}/token`, { spec: {} })).status?.token ?? '';
+  [token, guest] = [await tokenOf('admin'), await tokenOf('guest')];
+}
+
+const template = (image: string) => ({
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'web', image, env: [{ name: 'LEVEL', value: 'info' }] }] },
+});
+
+const ownedBy = (kind: string, { metadata: { name, uid } }: Written) => ({
+  ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid, controller: true }],
+});
+
+/** A deployment with what its controllers would make of it, and then another image. */
+async function makeWeb(): Promise<void> {
+  const selector = { matchLabels: { app: 'web' } };
+  const web = await write('POST', '/apis/apps/v1/namespaces/shop/deployments', {
+    metadata: { name: 'web' },
+    spec: { replicas: 1, selector, template: template('shop/web:1.4') },
+  });
+  const set = await write('POST', '/apis/apps/v1/namespaces/shop/replicasets', {
+    metadata: { name: 'web-7d9f8', labels: { app: 'web' }, ...ownedBy('Deployment', web) },
+    spec: { replicas: 1, selector, template: template('shop/web:1.4') },
+  });
+  const pod = await write('POST', `${SHOP}/pods`, {
+    metadata: { name: 'web-7d9f8-x2k4p', ...ownedBy('ReplicaSet', set) },
+    spec: template('shop/web:1.4').spec,
+  });
+  await write('POST', `${SHOP}/events`, {
+    metadata: { name: 'web.1' },
+    involvedObject: { kind: 'Deployment', namespace: 'shop', name: 'web', uid: web.metadata.uid },
+    ...{ reason: 'ScalingReplicaSet', type: 'Warning', message: `Scaled up ${HOSTILE}`, count: 3 },
+    lastTimestamp: new Date().toISOString(),
+  });
+  expect(pod.metadata.name).toBe('web-7d9f8-x2k4p');
+  early = await momentOf(pod.metadata.resourceVersion);
+  await write('POST', MAPS, { metadata: { name: 'later' }, data: { k: 'v' } });
+  await write(
+    'PATCH',
+    WEB,
+    { spec: { template: { spec: { containers: [{ name: 'web', image: 'shop/web:1.5' }] } } } },
+    'bob',
+  );
+}
+
+/** The first millisecond of the API's moments in which the revision is there. */
+async function momentOf(revision: string): Promise<string> {
+  const [row] = await database.query<{ ms: string }>(
+    `SELECT ceil(extract(epoch FROM committed_at) * 1000) AS ms FROM revisions WHERE revision = ${revision}`,
+  );
+  return new Date(Number(row?.ms)).toISOString();
+}
+
+/** All that anybody can put into names and values, and printer columns of a kind of their own. */
+async function makeHostile(): Promise<void> {
+  await write('POST', MAPS, {
+    metadata: { name: 'hostile', annotations: { 'example.com/a': HOSTILE } },
+    data: { script: HOSTILE, bidi: BIDI, lines: `one\n${HOSTILE}\n`, large: 'x'.repeat(900_000) },
+  });
+  const group = 'example.com';
+  await write('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    metadata: { name: `widgets.${group}` },
+    spec: {
+      ...{ group, scope: 'Namespaced', names: { plural: 'widgets', singular: 'widget', kind: 'Widget' } },
+      versions: [
+        {
+          ...{ name: 'v1', served: true, storage: true },
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          additionalPrinterColumns: [{ name: 'Says', type: 'string', jsonPath: '.spec.says' }],
+        },
+      ],
+    },
+  });
+  const says = { says: `${HOSTILE} ${BIDI}` };
+  const path = '/apis/example.com/v1/namespaces/shop/widgets';
+  const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'w' }, spec: says };
+  await vi.waitFor(
+    async () => expect((await cluster.request('POST', path, widget)).code).toBe(201),
+    PATIENCE,
+  );
+}
+
+/** Opens the page, and sees to it that the browser has had nothing to complain about when it is closed. */
+async function visit(
+  hash: string,
+  use: (page: Page, tab: Tab) => Promise<void>,
+  {
+    as = token,
+    complaints = [],
+    ...options
+  }: Parameters<typeof openTab>[2] & { as?: string; complaints?: RegExp[] } = {},
+): Promise<void> {
+  const tab = await openTab(browser, `${origin}/console/${hash}`, { token: as, ...options });
+  try {
+    await use(tab.page, tab);
+    expect(await tab.page.evaluate('window.broken')).toBeUndefined();
+    expect(tab.complaints.filter((text) => !complaints.some((pattern) => pattern.test(text)))).toEqual([]);
+  } finally {
+    await tab.close();
+  }
+}
+
+const seen = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
+const gone = (page: Page, text: string | RegExp): Promise<void> =>
+  page.getByText(text).first().waitFor({ state: 'detached' });
+const parameters = (page: Page): URLSearchParams => new URLSearchParams(page.url().split('?')[1]);
+
+test('the page is for everybody, quick and small; a token opens the cluster, and is kept in the tab alone', async () => {
+  await visit(
+    '#/list/configmaps',
+    async (page) => {
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+      const field = page.getByLabel('Token');
+      await field.fill('wrong');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await seen(page, 'The server does not know this token');
+      await field.fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('link', { name: 'later' }).waitFor();
+      expect(page.url()).not.toContain(token.slice(0, 20));
+      expect(await page.evaluate('Object.keys(localStorage).concat(document.cookie)')).toEqual([
+        'pg-apiserver-theme',
+        '',
+      ]);
+      const paint = await page.evaluate(
+        "performance.getEntriesByName('first-contentful-paint')[0].startTime",
+      );
+      expect(paint).toBeLessThan(1000);
+      const sizes = await page.evaluate(
+        "performance.getEntriesByType('resource').filter((e) => e.name.includes('/assets/')).map((e) => e.encodedBodySize)",
+      );
+      expect((sizes as number[]).reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    },
+    { as: '', complaints: [/status of 40[13]/] },
+  );
+});
+
+test('through kubectl proxy nobody is asked for a token', async () => {
+  const proxy = spawnKubectl(cluster, ['proxy', '--port=0']);
+  try {
+    await proxy.says('Starting to serve on');
+    const port = /127\.0\.0\.1:(\d+)/.exec(proxy.output)?.[1];
+    const tab = await openTab(browser, `http://127.0.0.1:${port}/console/#/list/configmaps?ns=shop`);
+    await tab.page.getByRole('link', { name: 'later' }).waitFor();
+    await seen(tab.page, 'live');
+    expect(tab.complaints).toEqual([]);
+    await tab.close();
+  } finally {
+    proxy.process.kill();
+    await proxy.ended;
+  }
+});
+
+test('a list is live, can be searched, sorted and gone through by keys, and opens an object', async () => {
+  await visit('#/list/configmaps?ns=shop', async (page) => {
+    await seen(page, 'live');
+    await write('POST', MAPS, { metadata: { name: 'appears' } });
+    await page.getByRole('link', { name: 'appears' }).waitFor();
+    await write('DELETE', `${MAPS}/appears`);
+    await page.getByRole('link', { name: 'appears' }).waitFor({ state: 'detached' });
+
+    await page.keyboard.press('/');
+    await page.keyboard.type('lat');
+    await page.getByRole('link', { name: 'hostile' }).waitFor({ state: 'detached' });
+    await expect.poll(() => parameters(page).get('q')).toBe('lat');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'hostile' }).waitFor();
+
+    await page.getByRole('button', { name: 'Name' }).click();
+    await page.getByRole('button', { name: 'Name' }).click();
+    await expect
+      .poll(() => page.locator('td.name').allInnerTexts())
+      .toEqual(['later', 'kube-root-ca.crt', 'hostile'].filter((name) => name !== 'kube-root-ca.crt'));
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'later' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'ConfigMaps' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+});
+
+test('10,000 objects scroll smoothly, because only those in sight are drawn', async () => {
+  const writes = Array.from({ length: 10_000 }, (_, index) => ({
+    ...{ ordinal: index + 1, verb: 'create', api_group: '', resource: 'configmaps', namespace: 'many' },
+    ...{
+      name: `many-${String(index).padStart(5, '0')}`,
+      uid: crypto.randomUUID(),
+      write_id: crypto.randomUUID(),
+    },
+    ...{ username: 'alice', user_agent: '', source_address: '', request_id: '', field_manager: '' },
+  }));
+  const objects = writes.map(({ name, uid, namespace }) =>
+    JSON.stringify({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name, namespace, uid, creationTimestamp: '2026-01-31T12:00:00Z' },
+    }),
+  );
+  await database.query('SELECT 1 FROM commit_revisions($1::json, $2::json[])', [
+    JSON.stringify(writes),
+    objects,
+  ]);
+  await visit('#/list/configmaps?ns=many', async (page) => {
+    await page.getByText('10,000').waitFor();
+    expect(await page.locator('tbody tr').count()).toBeLessThan(80);
+    const [longest, last] = (await page.evaluate(`new Promise((resolve) => {
+      const rows = document.querySelector('.rows');
+      let before = performance.now(), longest = 0, step = 0;
+      const next = (now) => {
+        longest = Math.max(longest, now - before);
+        before = now;
+        if (++step > 60) return resolve([longest, [...document.querySelectorAll('td.name')].at(-1).innerText]);
+        rows.scrollTop = rows.scrollHeight * step / 60;
+        requestAnimationFrame(next);
+      };
+      requestAnimationFrame(next);
+    })`)) as [number, string];
+    expect(last).toBe('many-09999');
+    // One of these frames is drawn in 5 ms; the machine may do much else at the same time.
+    expect(longest).toBeLessThan(500);
+  });
+});
+
+test('time goes back for the whole page, by moment, slider and keys, and comes back to now', async () => {
+  await visit(
+    '#/list/configmaps?ns=shop',
+    async (page) => {
+      await page.getByRole('link', { name: 'later' }).waitFor();
+      await page.getByLabel('Go to a moment').fill(early);
+      await page.keyboard.press('Enter');
+      await seen(page, 'As it was at');
+      await page.getByRole('link', { name: 'later' }).waitFor({ state: 'detached' });
+      expect(parameters(page).get('at')).toBe(early);
+
+      await page.getByRole('link', { name: 'Deployments', exact: true }).click();
+      await page.getByRole('link', { name: 'web' }).click();
+      await seen(page, 'shop/web:1.4');
+      expect(parameters(page).get('at')).toBe(early);
+      await page.keyboard.press(']');
+      await seen(page, 'shop/web:1.5');
+      await page.keyboard.press('[');
+      await seen(page, 'shop/web:1.4');
+      await page.getByLabel('Moment that is shown').press('End');
+      await gone(page, 'As it was at');
+      await seen(page, 'shop/web:1.5');
+      await page.getByLabel('Moment that is shown').press('Home');
+      await seen(page, 'As it was at');
+      await page.keyboard.press('n');
+      await gone(page, 'As it was at');
+    },
+    { complaints: [/status of 4(04|10)/] },
+  );
+});
+
+test('a moment before history says since when history is kept', async () => {
+  const message = 'asOf: history is kept from revision 7 (2026-01-31T12:00:00.000Z)';
+  await visit(
+    '#/list/pods',
+    async (page) => {
+      await page.route(/asOf=2020/, (route) =>
+        route.fulfill({ status: 410, json: { message, reason: 'Expired' } }),
+      );
+      await page.getByLabel('Go to a moment').fill('2020-01-01 00:00');
+      await page.evaluate("location.hash = '#/list/pods?at=2020-01-01T00:00:00Z'");
+      await seen(page, 'History does not reach back that far');
+      await seen(page, 'history is kept from revision 7');
+      await page.getByRole('alert').getByRole('button', { name: 'Back to now' }).click();
+      await seen(page, 'live');
+    },
+    { complaints: [/status of 410/] },
+  );
+});
+
+test('changes are listed with who, what and where, filtered, followed, and told one by one', async () => {
+  await visit('#/changes?ns=shop', async (page) => {
+    const rows = page.locator('.changes tbody tr:not(.gap)');
+    await seen(page, 'live');
+    await page
+      .getByRole('row', { name: /Deployment web/ })
+      .first()
+      .waitFor();
+    await write('POST', MAPS, { metadata: { name: 'followed' } }, 'carol');
+    await page.getByRole('row', { name: /ConfigMap followed/ }).waitFor();
+
+    await page.getByLabel('Kind', { exact: true }).selectOption('deployments.apps');
+    await page.getByRole('row', { name: /ConfigMap followed/ }).waitFor({ state: 'detached' });
+    await page.getByLabel('Who').selectOption('bob');
+    await page.getByRole('button', { name: 'Updated' }).click();
+    await expect.poll(() => rows.count()).toBe(1);
+    expect(Object.fromEntries(parameters(page))).toEqual({
+      ns: 'shop',
+      kind: 'deployments.apps',
+      who: 'bob',
+      verb: 'update',
+    });
+    await expect
+      .poll(() => rows.first().innerText())
+      .toMatch(/containers\[name=web\]\.image\s.*shop\/web:1\.4.*shop\/web:1\.5/s);
+
+    await rows.first().click();
+    const panel = page.getByRole('complementary', { name: 'Change' });
+    await panel.getByText('spec.template.spec.containers[name=web].image').waitFor();
+    expect(await panel.innerText()).toContain('bob');
+    await panel.getByRole('link', { name: 'Compare' }).click();
+    await page.locator('.diff mark').first().waitFor();
+
+    await page.goto(`${origin}/console/#/changes?q=followed`);
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.goto(`${origin}/console/#/changes?q=followed&at=${early}`);
+    await seen(page, 'No changes');
+  });
+});
+
+test('an object shows who set each line, differences of its revisions, what it owns, and its events', async () => {
+  await visit('#/object/deployments.apps/shop/web', async (page) => {
+    const line = (text: string) => page.getByRole('row').filter({ hasText: text });
+    await page.getByRole('button', { name: 'By author' }).click();
+    await expect.poll(() => line('image: shop/web:1.5').innerText()).toContain('bob');
+    await expect.poll(() => line('creationTimestamp: "').first().innerText()).toContain('alice');
+    await page.getByRole('button', { name: 'By age' }).click();
+    await expect.poll(() => page.locator('.age-5').count()).toBeGreaterThan(0);
+
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await expect.poll(() => page.locator('.split .diff-added mark').allInnerTexts()).toContain('5');
+    await page.getByRole('button', { name: 'Unified' }).click();
+    await expect
+      .poll(() => page.locator('.unified .diff-removed').last().innerText())
+      .toContain('image: shop/web:1.4');
+    await page
+      .getByRole('button', { name: /lines the same/ })
+      .first()
+      .click();
+    await page.getByLabel('From').selectOption('nothing');
+    await expect.poll(() => page.locator('.unified .diff-removed').count()).toBe(0);
+
+    await page.getByRole('link', { name: 'Relations' }).click();
+    await page.getByRole('link', { name: 'Pod web-7d9f8-x2k4p' }).click();
+    await page.getByRole('heading', { name: 'web-7d9f8-x2k4p' }).waitFor();
+    await page.getByRole('link', { name: 'Deployment web', exact: true }).click();
+    await page.getByRole('heading', { name: 'web', exact: true }).waitFor();
+
+    await page.getByRole('link', { name: 'Events' }).click();
+    await seen(page, 'ScalingReplicaSet');
+    await page.getByRole('link', { name: 'Changes' }).last().click();
+    await expect.poll(() => page.locator('.changes tbody tr:not(.gap)').count()).toBe(2);
+    await page.getByRole('link', { name: 'YAML' }).click();
+    await page.getByLabel('Managed fields').check();
+    await seen(page, 'managedFields:');
+  });
+});
+
+test('names and values with markup, scripts and turned-around text are shown as what they are', async () => {
+  await visit('#/object/configmaps/shop/hostile', async (page) => {
+    await seen(page, HOSTILE);
+    await seen(page, 'user\\u202etxt.exe');
+    await seen(page, /898,000 more characters/);
+    await page.getByRole('link', { name: 'Changes' }).last().click();
+    await page.locator('.changes tbody tr:not(.gap)').first().click();
+    await page.getByRole('complementary').waitFor();
+    await page.getByRole('link', { name: 'Compare' }).first().click();
+    await seen(page, HOSTILE);
+  });
+  await visit('#/list/widgets.example.com', async (page) => {
+    await seen(page, /<img src=x/);
+    expect(await page.locator('.unseen').allInnerTexts()).toContain('U+202E');
+    expect(await page.locator('main img, main script').count()).toBe(0);
+  });
+  await visit('#/object/deployments.apps/shop/web?tab=events', (page) => seen(page, /Scaled up <img src=x/));
+  await visit(
+    `#/list/${encodeURIComponent(HOSTILE)}?ns=${encodeURIComponent(HOSTILE)}&q=${encodeURIComponent(BIDI)}`,
+    (page) => seen(page, 'There is no such kind'),
+  );
+});
+
+test('the page shows what its user may see, and tells what not', async () => {
+  await visit(
+    '#/list/configmaps?ns=shop',
+    async (page) => {
+      await seen(page, 'You may not see this');
+      await seen(page, /cannot list resource "configmaps"/);
+      await page.getByRole('link', { name: 'Pods', exact: true }).click();
+      await page.getByRole('link', { name: 'web-7d9f8-x2k4p' }).waitFor();
+      await page.getByRole('link', { name: 'Changes' }).click();
+      await page.getByRole('row', { name: /Pod web-7d9f8/ }).waitFor();
+      await expect.poll(() => page.locator('.changes .object-kind').allInnerTexts()).toEqual(['Pod']);
+    },
+    { as: guest, complaints: [/status of 403/] },
+  );
+});
+
+test('it is told that the server is away; when it is back the list goes on with what was missed', async () => {
+  await visit(
+    '#/list/configmaps?ns=shop',
+    async (page) => {
+      await seen(page, 'live');
+      await cluster.kill();
+      await seen(page, 'The server does not answer');
+      await page.getByRole('link', { name: 'later' }).waitFor();
+      await cluster.start();
+      await write('POST', MAPS, { metadata: { name: 'missed' } });
+      await page.getByRole('link', { name: 'missed' }).waitFor();
+      await gone(page, 'The server does not answer');
+    },
+    { complaints: [/ERR_|Failed to load/] },
+  );
+});
+
+/** Run in the page: what has no name for those who do not see it, and text with too little contrast (WCAG 2.2, 1.4.3). */
+const FAULTS = `(() => {
+  const faults = [];
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgba = (color) => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255];
+  };
+  const over = (top, under) => top.slice(0, 3).map((value, index) => value * top[3] + under[index] * (1 - top[3]));
+  const groundOf = (element) => {
+    const layers = [];
+    for (let one = element; one; one = one.parentElement) layers.push(rgba(getComputedStyle(one).backgroundColor));
+    return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255]);
+  };
+  const luminance = (color) => {
+    const [r, g, b] = color.map((value) => value / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  for (const element of document.querySelectorAll('button, a, input, select, [tabindex="0"]')) {
+    const name = element.getAttribute('aria-label') ?? element.innerText ?? '';
+    const label = element.labels?.[0]?.innerText ?? '';
+    if ((name + label).trim() === '') faults.push('no name: ' + element.outerHTML.slice(0, 100));
+  }
+  for (const element of document.querySelectorAll('body *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+    const style = getComputedStyle(element);
+    if (!own || !element.checkVisibility() || element.closest('svg, option, :disabled, noscript')) continue;
+    const ground = groundOf(element);
+    const text = luminance(over(rgba(style.color), ground));
+    const [low, high] = [text, luminance(ground)].sort((a, b) => a - b);
+    const ratio = (high + 0.05) / (low + 0.05);
+    if (ratio < 4.5) faults.push(ratio.toFixed(2) + ': ' + element.className + ' ' + element.innerText.slice(0, 40));
+  }
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('wider than the window');
+  return [...new Set(faults)];
+})()`;
+
+test('every page has names for all that can be used and contrast for all that can be read, dark and light, and fits a phone', async () => {
+  const pages: readonly (readonly [string, string])[] = [
+    ['#/list/pods', '.objects td'],
+    [`#/list/pods?at=${early}`, '.objects td'],
+    ['#/changes?rev=1', '.changes td'],
+    ['#/object/deployments.apps/shop/web?blame=author', '.blame-first'],
+    ['#/object/deployments.apps/shop/web?tab=diff', '.diff mark'],
+    ['#/object/deployments.apps/shop/web?tab=events', '.events li'],
+  ];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const viewport = colorScheme === 'light' ? { width: 1280, height: 800 } : { width: 390, height: 800 };
+    await visit(
+      '',
+      async (page) => {
+        for (const [hash, sign] of pages) {
+          await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+          await page.locator(sign).first().waitFor();
+          expect(await page.evaluate(FAULTS), `${hash} ${colorScheme}`).toEqual([]);
+        }
+        await page.getByRole('button', { name: 'Dark or light' }).click();
+        expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(
+          colorScheme === 'light' ? 'dark' : 'light',
+        );
+      },
+      { colorScheme, viewport, reducedMotion: 'reduce' },
+    );
+  }
+});

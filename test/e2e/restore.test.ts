@@ -1,0 +1,374 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RestoreResult, RestoreSpec } from '../../src/api/types/history/v1alpha1.ts';
+import { type Answer, type Cluster, startCluster } from '../kit/cluster.ts';
+import { definitionOf } from '../kit/definitions.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+
+/** Restores put back what was, as writes of the caller. */
+let database: TestDatabase;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  cluster = await startCluster(database.url, ['--authorization-mode=RBAC']);
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await database.drop();
+});
+
+const NAMESPACES = '/api/v1/namespaces';
+const RESTORES = '/apis/history.cluster.io/v1alpha1/restores';
+const inCore = (namespace: string, resource: string) => `${NAMESPACES}/${namespace}/${resource}`;
+const inGroup = (group: string, namespace: string, resource: string) =>
+  `/apis/${group}/v1/namespaces/${namespace}/${resource}`;
+const DEPLOYMENTS = inGroup('apps', 'default', 'deployments');
+const MAPS = inCore('default', 'configmaps');
+
+async function write(method: string, path: string, body?: unknown): Promise<Answer['json']> {
+  const { code, json, text } = await cluster.request(method, path, body);
+  expect(code, text).toBeLessThan(300);
+  return json;
+}
+
+const versionOf = ({ metadata }: { metadata: { resourceVersion: string } }): string =>
+  metadata.resourceVersion;
+
+const post = (spec: RestoreSpec, query = '', headers?: Record<string, string>) =>
+  cluster.request('POST', `${RESTORES}${query}`, { metadata: {}, spec }, headers);
+
+async function restore(spec: RestoreSpec, query = ''): Promise<RestoreResult[]> {
+  const { code, json, text } = await post(spec, query);
+  expect(code, text).toBe(201);
+  return json.status.results;
+}
+
+/** What became of each object: `configmaps a` → `created`. */
+const actionsOf = (results: RestoreResult[]): Record<string, string | undefined> =>
+  Object.fromEntries(
+    results.map(({ object, action }) => [[object?.resource, object?.name].filter(Boolean).join(' '), action]),
+  );
+
+const template = (image: string) => ({
+  metadata: { labels: { app: 'web' } },
+  spec: { containers: [{ name: 'web', image }] },
+});
+
+const deployment = (name: string, image: string, replicas = 1) => ({
+  metadata: { name, annotations: { 'a.example/owner': 'shop' } },
+  spec: { replicas, selector: { matchLabels: { app: 'web' } }, template: template(image) },
+});
+
+const setImage = (image: string) => ({
+  spec: { template: { spec: { containers: [{ name: 'web', image }] } } },
+});
+
+const patch = async (path: string, body: unknown) => {
+  const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+  const { code, json, text } = await cluster.request('PATCH', path, body, headers);
+  expect(code, text).toBe(200);
+  return json;
+};
+
+const object = (resource: string, name: string, group = '', namespace = 'default') => ({
+  ...{ group, resource, name, namespace },
+});
+
+test('a bad image is undone by its path; a dry run shows that and does nothing; what changed besides stays', async () => {
+  const good = versionOf(await write('POST', DEPLOYMENTS, deployment('web', 'web:1')));
+  await patch(`${DEPLOYMENTS}/web`, setImage('web:broken'));
+  await patch(`${DEPLOYMENTS}/web`, { spec: { replicas: 3 } });
+  const path = 'spec.template.spec.containers[name=web].image';
+  const wish = { object: object('deployments', 'web', 'apps'), to: good, paths: [path] };
+
+  const [foreseen] = await restore(wish, '?dryRun=All');
+  expect(foreseen).toMatchObject({ action: 'updated' });
+  expect(foreseen?.changes).toContainEqual({ path, old: 'web:broken', new: 'web:1' });
+  expect(foreseen?.revision).toBeUndefined();
+  expect((await cluster.request('GET', `${DEPLOYMENTS}/web`)).json).toMatchObject(setImage('web:broken'));
+
+  const [done] = await restore(wish);
+  expect(done).toMatchObject({ action: 'updated', object: { kind: 'Deployment', name: 'web' } });
+  const { json } = await cluster.request('GET', `${DEPLOYMENTS}/web`);
+  expect(json).toMatchObject({ spec: { replicas: 3, template: setImage('web:1').spec.template } });
+  expect(json.metadata.resourceVersion).toBe(done?.revision);
+  expect(json.metadata.managedFields).toContainEqual(expect.objectContaining({ manager: 'restore' }));
+
+  const [row] = await database.query<{ manager: string; agent: string; username: string }>(
+    `SELECT field_manager AS manager, user_agent AS agent, username FROM revisions WHERE revision = ${done?.revision}`,
+  );
+  expect(row?.manager).toBe('restore');
+  expect(row?.agent).toMatch(new RegExp(`restore/${good}$`));
+  const revision = `/apis/history.cluster.io/v1alpha1/revisions/${done?.revision}`;
+  expect((await cluster.request('GET', revision)).json).toMatchObject({ manager: 'restore', restored: good });
+  expect((await restore(wish))[0]?.action).toBe('unchanged');
+});
+
+test('a whole object is what it was; its status, and what controllers noted, stay', async () => {
+  const made = await write('POST', DEPLOYMENTS, deployment('whole', 'web:1'));
+  await patch(`${DEPLOYMENTS}/whole`, { ...setImage('web:2'), metadata: { labels: { added: 'x' } } });
+  await patch(`${DEPLOYMENTS}/whole`, {
+    metadata: { annotations: { 'a.example/owner': null, 'deployment.kubernetes.io/revision': '7' } },
+  });
+  await patch(`${DEPLOYMENTS}/whole/status`, { status: { replicas: 1 } });
+  await restore({ object: object('deployments', 'whole', 'apps'), to: versionOf(made) });
+  const { json } = await cluster.request('GET', `${DEPLOYMENTS}/whole`);
+  expect(json.spec).toEqual(made.spec);
+  expect(json.metadata.labels).toBeUndefined();
+  expect(json.metadata.annotations).toEqual({
+    'a.example/owner': 'shop',
+    'deployment.kubernetes.io/revision': '7',
+  });
+  expect(json.status).toEqual({ replicas: 1 });
+  expect(json.metadata.uid).toBe(made.metadata.uid);
+});
+
+const ownedBy = (
+  { kind, apiVersion, metadata: { name, uid } }: Answer['json'],
+  controller = false,
+): Record<string, unknown> => ({ kind, apiVersion, name, uid, controller });
+
+test('a deleted object comes back with what it owned, but for what its controller makes anew', async () => {
+  const owner = await write('POST', DEPLOYMENTS, deployment('owner', 'web:1'));
+  await write('POST', MAPS, {
+    metadata: { name: 'settings', ownerReferences: [ownedBy(owner)] },
+    data: { k: 'v' },
+  });
+  const replicaSet = {
+    metadata: { name: 'owner-1', labels: { app: 'web' }, ownerReferences: [ownedBy(owner, true)] },
+    spec: { replicas: 1, selector: { matchLabels: { app: 'web' } }, template: template('web:1') },
+  };
+  const last = await write('POST', inGroup('apps', 'default', 'replicasets'), replicaSet);
+  await write('DELETE', `${DEPLOYMENTS}/owner`);
+  await expect.poll(async () => (await cluster.request('GET', `${MAPS}/settings`)).code).toBe(404);
+
+  const results = await restore({
+    ...{ object: object('deployments', 'owner', 'apps'), to: versionOf(last), withDependents: true },
+  });
+  expect(actionsOf(results)).toEqual({
+    'deployments owner': 'created',
+    'configmaps settings': 'created',
+    'replicasets owner-1': 'skipped',
+  });
+  expect(results.at(-1)?.message).toBe('Deployment owner makes it anew');
+  const { json: now } = await cluster.request('GET', `${DEPLOYMENTS}/owner`);
+  expect(now.metadata.uid).not.toBe(owner.metadata.uid);
+  const { json: settings } = await cluster.request('GET', `${MAPS}/settings`);
+  expect(settings).toMatchObject({
+    data: { k: 'v' },
+    metadata: { ownerReferences: [{ uid: now.metadata.uid }] },
+  });
+});
+
+test('a namespace deleted by mistake comes back with everything in it', async () => {
+  await write('POST', NAMESPACES, { metadata: { name: 'shop', labels: { team: 'a' } } });
+  await write('POST', inCore('shop', 'serviceaccounts'), { metadata: { name: 'worker' } });
+  await write('POST', inCore('shop', 'secrets'), { metadata: { name: 'key' }, data: { k: 'aGlkZGVu' } });
+  await write('POST', inCore('shop', 'configmaps'), { metadata: { name: 'settings' }, data: { k: 'v' } });
+  const web = await write('POST', inGroup('apps', 'shop', 'deployments'), deployment('web', 'web:1'));
+  await write('POST', inCore('shop', 'secrets'), {
+    metadata: { name: 'owned', ownerReferences: [ownedBy(web)] },
+  });
+  const ports = [{ port: 80 }];
+  const service = await write('POST', inCore('shop', 'services'), {
+    ...{ metadata: { name: 'web' }, spec: { type: 'NodePort', selector: { app: 'web' }, ports } },
+  });
+  const taken = await write('POST', inCore('shop', 'services'), {
+    metadata: { name: 'moved' },
+    spec: { ports },
+  });
+  const role = { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] };
+  const rbac = 'rbac.authorization.k8s.io';
+  await write('POST', inGroup(rbac, 'shop', 'roles'), { metadata: { name: 'reader' }, ...role });
+  await write('POST', inGroup(rbac, 'shop', 'rolebindings'), {
+    metadata: { name: 'readers' },
+    roleRef: { apiGroup: rbac, kind: 'Role', name: 'reader' },
+    subjects: [{ kind: 'ServiceAccount', name: 'worker', namespace: 'shop' }],
+  });
+  await write('POST', inCore('shop', 'resourcequotas'), {
+    metadata: { name: 'limit' },
+    spec: { hard: { pods: '5' } },
+  });
+  const last = await write('POST', inCore('shop', 'events'), {
+    ...{ metadata: { name: 'e' }, involvedObject: { namespace: 'shop' }, reason: 'Told' },
+  });
+  const to = versionOf(last);
+  await write('DELETE', `${NAMESPACES}/shop`);
+  await expect.poll(async () => (await cluster.request('GET', `${NAMESPACES}/shop`)).code).toBe(404);
+  const spec = { clusterIP: taken.spec.clusterIP, ports };
+  await write('POST', inCore('default', 'services'), { metadata: { name: 'taker' }, spec });
+
+  const foreseen = await restore({ namespace: 'shop', to }, '?dryRun=All');
+  expect(actionsOf(foreseen)).toMatchObject({ 'namespaces shop': 'created', 'deployments web': 'created' });
+  expect((await cluster.request('GET', `${NAMESPACES}/shop`)).code).toBe(404);
+
+  const results = await restore({ namespace: 'shop', to });
+  expect(actionsOf(results)).toMatchObject({
+    'namespaces shop': 'created',
+    'serviceaccounts worker': 'created',
+    'secrets key': 'created',
+    'secrets owned': 'created',
+    'configmaps settings': 'created',
+    'configmaps kube-root-ca.crt': 'skipped',
+    'deployments web': 'created',
+    'services web': 'created',
+    'services moved': 'created',
+    'roles reader': 'created',
+    'rolebindings readers': 'created',
+    'resourcequotas limit': 'created',
+    events: 'skipped',
+  });
+  expect(results.filter(({ action }) => action === 'failed')).toEqual([]);
+  expect(JSON.stringify(results)).not.toContain('aGlkZGVu');
+
+  const read = async (path: string) => (await cluster.request('GET', path)).json;
+  expect((await read(`${NAMESPACES}/shop`)).metadata.labels).toMatchObject({ team: 'a' });
+  expect((await read(`${inCore('shop', 'secrets')}/key`)).data).toEqual({ k: 'aGlkZGVu' });
+  const again = await read(`${inGroup('apps', 'shop', 'deployments')}/web`);
+  expect(again.spec).toEqual(web.spec);
+  const owned = await read(`${inCore('shop', 'secrets')}/owned`);
+  expect(owned.metadata.ownerReferences).toMatchObject([{ uid: again.metadata.uid }]);
+  expect((await read(`${inCore('shop', 'services')}/web`)).spec).toEqual(service.spec);
+  const moved = await read(`${inCore('shop', 'services')}/moved`);
+  expect(moved.spec.clusterIP).not.toBe(taken.spec.clusterIP);
+  expect(results.find(({ object: of }) => of?.name === 'moved')?.message).toContain(taken.spec.clusterIP);
+});
+
+test('who may not write some of it restores the rest, and is told; who may not read it is told of no names', async () => {
+  const rules = [
+    { apiGroups: [''], resources: ['namespaces', 'configmaps', 'limitranges'], verbs: ['get', 'update'] },
+    { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+    { apiGroups: ['history.cluster.io'], resources: ['*'], verbs: ['*'] },
+  ];
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  await write('POST', `${rbac}/clusterroles`, { metadata: { name: 'some' }, rules });
+  await write('POST', `${rbac}/clusterrolebindings`, {
+    metadata: { name: 'some' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'some' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'jo' }],
+  });
+  await write('POST', NAMESPACES, { metadata: { name: 'part' } });
+  await write('POST', inCore('part', 'secrets'), { metadata: { name: 'unseen' } });
+  await write('POST', inCore('part', 'limitranges'), { metadata: { name: 'limits' } });
+  await write('POST', inCore('part', 'configmaps'), { metadata: { name: 'refused' }, data: { k: 'v' } });
+  const last = await write('POST', inCore('part', 'configmaps'), {
+    metadata: { name: 'good' },
+    data: { k: 'v' },
+  });
+  for (const gone of ['limitranges/limits', 'configmaps/good', 'configmaps/refused', 'secrets/unseen'])
+    await write('DELETE', inCore('part', gone));
+  // Admission refuses one of them now.
+  const taken = { metadata: { name: 'full' }, spec: { hard: { 'count/configmaps': '2' } } };
+  await write('POST', inCore('part', 'resourcequotas'), taken);
+  const used = `${inCore('part', 'resourcequotas')}/full`;
+  await expect.poll(async () => (await cluster.request('GET', used)).json.status?.used).toBeDefined();
+
+  const as = { 'impersonate-user': 'jo', 'impersonate-group': 'system:authenticated' };
+  const { code, json, headers } = await post({ namespace: 'part', to: versionOf(last) }, '', as);
+  expect(code).toBe(201);
+  const results: RestoreResult[] = json.status.results;
+  const failed = results.filter(({ action }) => action === 'failed');
+  expect(failed.map(({ object: of, message }) => [of?.resource, message])).toEqual(
+    expect.arrayContaining([
+      ['limitranges', expect.stringContaining('User "jo" cannot create resource "limitranges"')],
+      ['configmaps', expect.stringContaining('exceeded quota: full')],
+      ['secrets', expect.stringContaining('may not get')],
+    ]),
+  );
+  expect(results.filter(({ action }) => action === 'created')).toHaveLength(1);
+  expect(JSON.stringify(json)).not.toContain('unseen');
+  expect(headers.warning).toContain('were not restored');
+  expect(
+    (await post({ object: object('secrets', 'unseen', '', 'part'), to: versionOf(last) }, '', as)).json,
+  ).toMatchObject({
+    code: 403,
+    message: expect.stringContaining('cannot get resource \\"secrets\\"'.replaceAll('\\', '')),
+  });
+});
+
+test('custom resources are restored in the version that is stored', async () => {
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  await write('POST', definitions, definitionOf({ plural: 'ships', kind: 'Ship' }));
+  const ships = inGroup('stable.example.com', 'default', 'ships');
+  await expect.poll(async () => (await cluster.request('GET', ships)).code).toBe(200);
+  const ship = {
+    apiVersion: 'stable.example.com/v1',
+    kind: 'Ship',
+    metadata: { name: 's' },
+    spec: { sails: 1 },
+  };
+  const made = await write('POST', ships, ship);
+  await write('PUT', `${ships}/s`, { ...made, spec: { sails: 2, oars: 4 } });
+  const wish = { object: object('ships', 's', 'stable.example.com'), to: versionOf(made) };
+  expect((await restore({ ...wish, paths: ['spec.sails'] }))[0]?.action).toBe('updated');
+  expect((await cluster.request('GET', `${ships}/s`)).json.spec).toEqual({ sails: 1, oars: 4 });
+  await write('DELETE', `${ships}/s`);
+  expect((await restore(wish))[0]?.action).toBe('created');
+  expect((await cluster.request('GET', `${ships}/s`)).json.spec).toEqual({ sails: 1 });
+});
+
+test('what cannot be restored is refused with the field that says so, and what can be done', async () => {
+  const before = versionOf(await write('POST', MAPS, { metadata: { name: 'before' } }));
+  const made = versionOf(await write('POST', MAPS, { metadata: { name: 'it' }, data: { k: 'v' } }));
+  const it = object('configmaps', 'it');
+  const wrong: readonly (readonly [RestoreSpec, number, string])[] = [
+    [{ to: made }, 422, 'spec.object: Required value'],
+    [{ object: it, namespace: 'default', to: made }, 422, 'spec.namespace: Forbidden'],
+    [{ object: it }, 422, 'spec.to: Required value'],
+    [{ object: it, to: 'yesterday' }, 422, 'spec.to: Invalid value: "yesterday": must be a revision'],
+    [
+      { object: it, to: '2999-01-01T00:00:00Z' },
+      422,
+      'spec.to: Invalid value: "2999-01-01T00:00:00Z": is in the future',
+    ],
+    [
+      { object: it, to: '999999999' },
+      422,
+      'spec.to: Invalid value: "999999999": is newer than the newest revision',
+    ],
+    [{ object: object('things', 'a'), to: made }, 422, 'spec.object.resource: Invalid value: "things"'],
+    [{ object: object('deployments', 'a'), to: made }, 422, 'group "apps" has'],
+    [{ object: object('deployments/scale', 'a', 'apps'), to: made }, 422, 'subresource'],
+    [
+      { object: { resource: 'configmaps', name: 'it' }, to: made },
+      422,
+      'spec.object.namespace: Required value',
+    ],
+    [
+      { object: it, to: made, paths: ['data.k', 'data.none'] },
+      422,
+      'spec.paths[1]: Invalid value: "data.none": names nothing',
+    ],
+    [{ object: it, to: made, paths: ['data['] }, 422, 'spec.paths[0]: Invalid value'],
+    [{ object: it, to: made, paths: ['metadata.uid'] }, 422, 'spec.paths[0]: Invalid value'],
+    [
+      { object: it, to: made, paths: ['data.k'], withDependents: true },
+      422,
+      'spec.withDependents: Forbidden',
+    ],
+    [{ namespace: 'default', to: made, paths: ['data.k'] }, 422, 'spec.paths: Forbidden'],
+    [{ object: it, to: before }, 422, `it was created by revision ${made}; delete it`],
+    [{ object: object('configmaps', 'never'), to: made }, 422, 'history does not know it'],
+  ];
+  for (const [spec, code, why] of wrong) {
+    const { json } = await post(spec);
+    expect([json.code, json.message]).toEqual([code, expect.stringContaining(why)]);
+  }
+  await write('DELETE', `${MAPS}/it`);
+  const after = versionOf(await write('POST', MAPS, { metadata: { name: 'after' } }));
+  expect((await post({ object: it, to: after })).json.message).toContain(
+    `its last state is that of revision ${made}`,
+  );
+  expect((await post({ object: it, to: made, paths: ['data.k'] })).json.message).toContain(
+    'spec.paths: Forbidden',
+  );
+});
+
+test('what time does not suffice for is told, not done in secret', async () => {
+  const made = await write('POST', MAPS, { metadata: { name: 'late' }, data: { k: 'v' } });
+  await write('DELETE', `${MAPS}/late`);
+  const { json } = await post({ namespace: 'default', to: versionOf(made) }, '?timeout=1ms');
+  if (json.kind === 'Status') expect(json.code).toBe(504);
+  else expect(json.status.results.map(({ action }: RestoreResult) => action)).toContain('failed');
+});
