@@ -34,6 +34,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'MatchLabelKeysInPodAffinity',
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
+  'MultiCIDRServiceAllocator',
   'NodeInclusionPolicyInPodTopologySpread',
   'OpenAPIEnums',
   'PodDeletionCost',
@@ -95,6 +96,10 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
   {
     what: 'concerns what this server does not have: a second log format, and another allocator of addresses',
     names: 'DisableAllocatorDualWrite LoggingBetaOptions',
+  },
+  {
+    what: 'names an API that came with 1.32, and does nothing in the version that is emulated',
+    names: 'MutatingAdmissionPolicy',
   },
   {
     what: 'expressions pay for what their libraries do in any case, because they run while others wait',
