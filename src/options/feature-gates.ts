@@ -63,6 +63,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'TopologyAwareHints',
   'TranslateStreamCloseWebsocketRequests',
   'UnauthenticatedHTTP2DOSMitigation',
+  'UnknownVersionInteroperabilityProxy',
   'UserNamespacesPodSecurityStandards',
   'UserNamespacesSupport',
   'VolumeAttributesClass',

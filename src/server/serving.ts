@@ -176,8 +176,7 @@ function createResources(
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),
       createRestores({
-        ...{ types, registry, now, writer, authorizer, requestTimeoutMs: options.limits.requestTimeoutMs },
-        ...{ store, historyOf },
+        ...{ ...history, writer, requestTimeoutMs: options.limits.requestTimeoutMs },
         onError: (error) => logger.error('restore', error),
       }),
     ]),
