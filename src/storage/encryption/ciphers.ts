@@ -2,9 +2,9 @@ import {
   type CipherGCMTypes,
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   createSecretKey,
+  hash,
   hkdfSync,
   timingSafeEqual,
 } from 'node:crypto';
@@ -132,7 +132,7 @@ function join(start: Buffer, end: Buffer): Buffer {
   return whole;
 }
 
-const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+const digest = (bytes: Buffer): Buffer => hash('sha256', bytes, 'buffer');
 
 function assertLength(sealed: Buffer, least: number): void {
   if (sealed.length < least) throw new Error(`${sealed.length} bytes are too few`);
