@@ -9,7 +9,7 @@ import type { Flag, FlagSet } from './flag.ts';
 import { fairnessFlags, limitsFlags } from './limits.ts';
 import { loggingFlags, tracingFlags } from './observability.ts';
 import { oidcFlags } from './oidc.ts';
-import { consoleFlags, lifecycleFlags, listenerFlags, profilingFlags } from './serving.ts';
+import { consoleFlags, lifecycleFlags, listenerFlags, peerFlags, profilingFlags } from './serving.ts';
 import { ownFlags, storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
 import { writingFlags } from './writing.ts';
@@ -33,6 +33,7 @@ export const SECTIONS: readonly Section[] = [
     serviceFlags,
     profilingFlags,
     lifecycleFlags,
+    peerFlags,
     writingFlags,
     podAdmissionFlags,
     fairnessFlags,

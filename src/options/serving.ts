@@ -111,23 +111,24 @@ export const lifecycleFlags = {
   watchTerminationGraceMs: duration('shutdown-watch-termination-grace-period', {
     meaning: 'longest wait for active watches to drain at shutdown',
   }),
-  peerAdvertiseIp: text('peer-advertise-ip', {
+};
+
+export const peerFlags = {
+  advertiseIp: text('peer-advertise-ip', {
     default: '',
     meaning:
-      'used with the UnknownVersionInteroperabilityProxy gate in multi-server setups: address peers use to proxy requests on version skew, and CA for verifying peer serving certificates',
-    isEffective: false,
+      'IP at which other servers of the cluster reach this one, to hand it requests for versions that they do not serve; needs the gate UnknownVersionInteroperabilityProxy; when blank, the advertised address',
+    check: ipAddress,
   }),
-  peerAdvertisePort: text('peer-advertise-port', {
+  advertisePort: text('peer-advertise-port', {
     default: '',
-    meaning:
-      'used with the UnknownVersionInteroperabilityProxy gate in multi-server setups: address peers use to proxy requests on version skew, and CA for verifying peer serving certificates',
-    isEffective: false,
+    meaning: 'port beside --peer-advertise-ip; when blank, the secure port',
+    check: portOrNone,
   }),
-  peerCaFile: text('peer-ca-file', {
+  caFile: text('peer-ca-file', {
     default: '',
     meaning:
-      'used with the UnknownVersionInteroperabilityProxy gate in multi-server setups: address peers use to proxy requests on version skew, and CA for verifying peer serving certificates',
-    isEffective: false,
+      "authorities of the serving certificates of the cluster's servers, which must be for kubernetes.default.svc; needs the gate UnknownVersionInteroperabilityProxy; when blank, those that the host trusts",
   }),
 };
 
@@ -153,7 +154,27 @@ export function readServing(line: CommandLine, gates: FeatureGates) {
     debugSocketPath,
     ...line.valuesOf(consoleFlags),
     ...line.valuesOf(lifecycleFlags),
+    peers: readPeers(line, gates),
   });
+}
+
+/** Undefined: servers do not hand requests to each other. */
+function readPeers(line: CommandLine, gates: FeatureGates) {
+  const peers = line.valuesOf(peerFlags);
+  if (gates.isEnabled(PEERS_GATE)) return peers;
+  for (const [name, { shown }] of Object.entries(peerFlags))
+    if (Object.entries(peers).some(([given, value]) => given === name && value !== ''))
+      throw new UsageError(`${shown}: requires the feature gate ${PEERS_GATE} to be turned on`);
+  return undefined;
+}
+
+const PEERS_GATE = 'UnknownVersionInteroperabilityProxy';
+
+/** '' for none. */
+function portOrNone(value: string, flag: string): string {
+  if (value === '' || (/^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535))
+    return value;
+  throw new UsageError(`${flag}: ${JSON.stringify(value)} is not a port between 1 and 65535`);
 }
 
 function listenerPort(port: number, flag: string): number {

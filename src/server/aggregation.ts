@@ -14,6 +14,7 @@ import type { RemoteApis, RemoteContents } from '../registry/remote-apis.ts';
 import { Follower } from '../storage/follower.ts';
 import { pause } from '../util/pause.ts';
 import type { Foundation } from './foundation.ts';
+import { createPeerServers } from './peers.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { StoragePhase } from './storage.ts';
 import type { WritingPhase } from './writing.ts';
@@ -57,6 +58,7 @@ export function createAggregation(
     onError: (error) =>
       logger.info(1, 'another API server does not say what it serves', { error: String(error) }),
   });
+  const peers = createPeerServers(foundation, storage, { admission, serving });
   const follower = new Follower({ store, sources: [{ resource: API_SERVICES, index: remote }] });
   const phase = createPhase({
     services,
@@ -64,16 +66,21 @@ export function createAggregation(
       services.start('api-services', 'essential', (signal, works) => follower.run(signal, works));
       await services.until(follower.ready());
       await persistently(() => local.begin());
+      await peers?.start(services);
       startup.finished('api-services');
       services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
       services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
       services.start('api-service-documents', 'upkeep', (signal) => documents.run(signal));
       await waitAtMost(documents.asked(), PATIENCE_MS);
     },
-    close: async () => transport.close(),
+    close: async () => {
+      transport.close();
+      peers?.close();
+    },
   });
   const rejectsRedirects = serving.aggregatorRejectForwardingRedirect;
-  const remoteProxy = createRemoteProxy({ remote, resolver, transport, rejectsRedirects, logger });
+  const passOn = createRemoteProxy({ remote, resolver, transport, rejectsRedirects, logger });
+  const remoteProxy: RemoteHandler = (request) => passOn(request) ?? peers?.handler(request);
   const remoteContents = new RemoteNamespaces({ remote, documents, resolver, transport });
   return { ...phase, remoteProxy, remoteApis: documents, remoteContents };
 }

@@ -53,7 +53,9 @@ export async function createAuthorization(
   const graph = new NodeGraph();
   const engines: Engines = {
     rbac,
-    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn)),
+    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn), {
+      bySelectors: isFeatureOn('AuthorizeNodeWithSelectors'),
+    }),
     ...(policyFile === '' ? {} : { abac: readPolicies(policyFile) }),
     webhook: (_, config) => createWebhook(config, egress.dials.controlplane),
   };

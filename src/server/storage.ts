@@ -9,6 +9,7 @@ import type { LogProgress } from '../storage/log-progress.ts';
 import { MediaTypeEncoding } from '../storage/media-type-encoding.ts';
 import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
+import type { Peers } from '../storage/peers.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import { includes, type ResourceSet, within, without } from '../storage/resource-set.ts';
 import type { Committer } from '../storage/revision-log.ts';
@@ -39,6 +40,7 @@ export interface StoragePhase extends Phase {
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly workLeases: WorkLeases;
+  readonly peers: Peers;
   readonly signingKeys: SigningKeyStore;
   /** Undefined: people have none (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
@@ -76,7 +78,7 @@ export function createStorage(
     ),
   ];
   const backendOf = routeByResource(backends);
-  const { leases, workLeases, signingKeys, views } = main.log;
+  const { leases, workLeases, peers, signingKeys, views } = main.log;
   const logs = backends.map(({ database }) => database.log);
   const metrics = createStorageMetrics({ ...foundation, ...options, backends });
   const store = others.length === 0 ? first.cache : new RoutedStore((resource) => backendOf(resource).cache);
@@ -103,7 +105,7 @@ export function createStorage(
   });
   return {
     ...phase,
-    ...{ leases, workLeases, signingKeys },
+    ...{ leases, workLeases, peers, signingKeys },
     store,
     clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
     historyOf: (resource) => backendOf(resource).history,

@@ -86,14 +86,20 @@ export interface Envelope extends EncryptedSeed {
 /** HKDF_SHA256_XNONCE_AES_GCM_SEED: what the plugin has encrypted is a seed, of which each write derives a key. */
 const SEED = 1;
 
-export function encodeEnvelope({ data, keyId, ciphertext, annotations }: Envelope): Buffer {
+/** `seed`: from encodeSeed. */
+export function encodeEnvelope(data: Buffer, seed: Uint8Array): Buffer {
+  const head = protobuf.Writer.create().uint32(tagOf(1)).uint32(data.length).finish();
+  return Buffer.concat([head, data, seed]);
+}
+
+/** What comes behind the data of an envelope: the same for all that is written with a seed. */
+export function encodeSeed({ keyId, ciphertext, annotations }: EncryptedSeed): Uint8Array {
   const writer = protobuf.Writer.create();
-  writer.uint32(tagOf(1)).bytes(data);
   writer.uint32(tagOf(2)).string(keyId);
   writer.uint32(tagOf(3)).bytes(ciphertext);
   writeAnnotations(writer, annotations);
   writer.uint32(5 << 3).int32(SEED);
-  return Buffer.from(writer.finish());
+  return writer.finish();
 }
 
 /** @throws Error when it is none */

@@ -1,12 +1,18 @@
-import { createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { pause } from '../../util/pause.ts';
 import { EncodingUnavailable } from '../object-encoding.ts';
-import { createGcm } from './ciphers.ts';
 import type { KmsClient } from './kms-client.ts';
-import { decodeEnvelope, type EncryptedSeed, encodeEnvelope, type KmsStatus } from './kms-messages.ts';
+import {
+  decodeEnvelope,
+  type EncryptedSeed,
+  encodeEnvelope,
+  encodeSeed,
+  type KmsStatus,
+} from './kms-messages.ts';
 import { EncryptionMetrics } from './metrics.ts';
 import type { KeyLabel, Provider, Sealed } from './provider.ts';
+import { SeedKeys } from './seed-keys.ts';
 
 /** As Kubernetes asks: how often, while the plugin is well and while it is not. */
 const POLL_MS = 60_000;
@@ -18,7 +24,6 @@ const REST_MS = 1000;
 /** One for each key of the plugin and each start of a server that still has something in the database. */
 const MAX_SEEDS = 10_000;
 const SEED_BYTES = 32;
-const INFO_BYTES = 32;
 const MAX_KEY_ID_BYTES = 1024;
 const MAX_SEED_BYTES = 1024;
 const MAX_ANNOTATION_BYTES = 32 * 1024;
@@ -35,13 +40,15 @@ export interface KmsProviderOptions {
 /** What a server writes with: a seed of its own, and the seed as the plugin has encrypted it. */
 interface WriteSeed extends EncryptedSeed {
   readonly seed: Buffer;
+  /** For the envelopes of what is written with it. */
+  readonly encoded: Uint8Array;
   readonly expiresMs: number;
 }
 
 /**
  * Encryption by a plugin, which is asked once for each of its keys rather than for each object (Kubernetes: KMS v2 with seeds). A
- * server makes a seed, has the plugin encrypt it, and derives a key from it for each write. The encrypted seed is stored with every
- * object; what reads one asks the plugin for a seed that it does not know, once.
+ * server makes a seed, has the plugin encrypt it, and derives keys from it. The encrypted seed is stored with every object; what
+ * reads one asks the plugin for a seed that it does not know, once.
  */
 export class KmsProvider implements Provider {
   readonly kind = 'kms';
@@ -52,6 +59,7 @@ export class KmsProvider implements Provider {
   readonly #now: () => number;
   readonly #onRecovery: () => void;
   readonly #seeds = new LRUCache<string, Buffer>({ max: MAX_SEEDS });
+  readonly #keys = new SeedKeys();
   readonly #asked = new Map<string, Promise<Buffer>>();
   #current: WriteSeed | undefined;
   #refreshing: Promise<void> | undefined;
@@ -86,13 +94,11 @@ export class KmsProvider implements Provider {
 
   open(_: KeyLabel, sealed: Buffer, context: Buffer): Buffer | Promise<Buffer> {
     const envelope = decodeEnvelope(sealed);
-    const id = idOf(envelope);
-    const openBy = (seed: Buffer): Buffer => {
-      this.#metrics.keyUsed('from_storage', this.name, envelope.keyId);
-      return openWith(seed, envelope.data, context);
-    };
-    const known = this.#seeds.get(id);
-    return known === undefined ? this.#ask(id, envelope).then(openBy) : openBy(known);
+    this.#metrics.keyUsed('from_storage', this.name, envelope.keyId);
+    return this.#keys.open(envelope.data, context, () => {
+      const id = idOf(envelope);
+      return this.#seeds.get(id) ?? this.#ask(id, envelope);
+    });
   }
 
   /** Asks how the plugin is, and for an encrypted seed when its key has changed. Those who ask meanwhile share the answer. Never rejects. */
@@ -145,7 +151,7 @@ export class KmsProvider implements Provider {
         `the KMS plugin ${this.name} encrypts with the key ${JSON.stringify(encrypted.keyId)}, and says that its key is ${JSON.stringify(status.keyId)}`,
       );
     this.#keep(idOf(encrypted), seed);
-    this.#current = { ...encrypted, seed, expiresMs };
+    this.#current = { ...encrypted, seed, encoded: encodeSeed(encrypted), expiresMs };
   }
 
   #noteKey(keyId: string): void {
@@ -177,9 +183,9 @@ export class KmsProvider implements Provider {
   }
 
   #seal(current: WriteSeed, plain: Buffer, context: Buffer): Sealed {
-    const data = sealWith(current.seed, plain, context);
+    const data = this.#keys.seal(current.seed, plain, context);
     this.#metrics.keyUsed('to_storage', this.name, current.keyId);
-    return { label: this.#labelOf(current.keyId), bytes: encodeEnvelope({ ...current, data }) };
+    return { label: this.#labelOf(current.keyId), bytes: encodeEnvelope(data, current.encoded) };
   }
 
   /** The seed that is encrypted there; who waits for the same one shares the answer. */
@@ -225,28 +231,6 @@ function idOf({ ciphertext, keyId, annotations }: EncryptedSeed): string {
   }
   return hash.digest('base64');
 }
-
-/** A key for one write: of the seed and of random bytes, which are stored in front. No two writes share a key, however many there are. */
-function sealWith(seed: Buffer, plain: Buffer, context: Buffer): Buffer {
-  const info = randomBytes(INFO_BYTES);
-  return Buffer.concat([info, createGcm(deriveKey(seed, info)).seal(plain, context)]);
-}
-
-function openWith(seed: Buffer, data: Uint8Array, context: Buffer): Buffer {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
-  try {
-    return createGcm(deriveKey(seed, bytes.subarray(0, INFO_BYTES))).open(
-      bytes.subarray(INFO_BYTES),
-      context,
-    );
-  } catch (error) {
-    throw new Error('it cannot be decrypted: the bytes were changed or belong to another object', {
-      cause: error,
-    });
-  }
-}
-
-const deriveKey = (seed: Buffer, info: Buffer): Buffer => Buffer.from(hkdfSync('sha256', seed, '', info, 32));
 
 /** Kubernetes takes the version of the beta too. */
 const VERSIONS = ['v2', 'v2beta1'];

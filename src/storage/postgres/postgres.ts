@@ -13,6 +13,7 @@ import { Hosts } from './hosts.ts';
 import { KnownHistory } from './known-history.ts';
 import { connectToLoad } from './load.ts';
 import { PostgresObjectViews } from './object-views.ts';
+import { PostgresPeers } from './peers.ts';
 import { type PoolState, Pools } from './pools.ts';
 import { COUNT_OBJECTS } from './queries.ts';
 import { ReadServers, type ReadServersState } from './read-servers.ts';
@@ -56,6 +57,7 @@ export interface PostgresLog {
   readonly expirer: Expirer;
   readonly leases: PostgresServerLeases;
   readonly workLeases: PostgresWorkLeases;
+  readonly peers: PostgresPeers;
   readonly signingKeys: PostgresSigningKeys;
   readonly views: PostgresObjectViews;
   /** Connections for all but commits and the stream, now. */
@@ -117,6 +119,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     expirer: new Expirer({ database: upkeep, condition: new Condition('expiry', onTrouble) }),
     leases: new PostgresServerLeases(upkeep),
     workLeases: new PostgresWorkLeases(upkeep),
+    peers: new PostgresPeers(upkeep),
     signingKeys: new PostgresSigningKeys(upkeep, given.sealer ?? createKeySealer(undefined)),
     views: new PostgresObjectViews(upkeep, options.schema),
     pool: () => pools.state(),

@@ -14,6 +14,7 @@ export interface Schema {
   readonly allocations: AllocationsTable;
   readonly server_leases: ServerLeasesTable;
   readonly work_leases: WorkLeasesTable;
+  readonly peers: PeersTable;
   readonly cluster_keys: ClusterKeysTable;
   readonly signing_keys: SigningKeysTable;
   readonly schema_migrations: SchemaMigrationsTable;
@@ -100,6 +101,14 @@ interface AllocationsTable extends KeyColumns {
 interface ServerLeasesTable {
   readonly address: string;
   readonly port: string;
+  readonly expires_at: string;
+}
+
+interface PeersTable {
+  readonly server: string;
+  readonly address: string;
+  readonly port: number;
+  readonly resources: string[];
   readonly expires_at: string;
 }
 

@@ -1,6 +1,7 @@
 import type { Group } from '../bench.ts';
 import { coldStart } from './cold-start.ts';
 import { remove } from './delete.ts';
+import { encryption } from './encryption.ts';
 import { garbage } from './garbage.ts';
 import { get } from './get.ts';
 import { leaseRenewal } from './lease-renewal.ts';
@@ -17,6 +18,7 @@ export const GROUPS: readonly Group[] = [
   get,
   list,
   write,
+  encryption,
   remove,
   garbage,
   restore,

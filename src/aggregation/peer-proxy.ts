@@ -1,0 +1,57 @@
+import { serviceUnavailable } from '../api/status.ts';
+import { Numbers } from '../observability/instruments.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { AuthorizedRequest } from '../request/api-request.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+import type { BackendTransport } from '../request/backend.ts';
+import type { KnownPeer } from '../storage/peers.ts';
+import { passOn } from './pass-on.ts';
+import type { PeerVersions } from './peer-versions.ts';
+import type { RemoteHandler } from './remote-proxy.ts';
+
+/** A request that has it was handed over once, and is answered where it came to. */
+const REROUTED = 'x-kubernetes-apiserver-rerouted';
+/** The name for which the certificate of every server of the cluster is made. */
+const SERVER_NAME = 'kubernetes.default.svc';
+
+export interface PeerProxyParts {
+  readonly peers: Pick<PeerVersions, 'find'>;
+  readonly registry: Pick<Registry, 'find'>;
+  readonly transport: BackendTransport;
+  readonly metrics: Pick<Metrics, 'add'>;
+  readonly random?: () => number;
+}
+
+/**
+ * Hands requests for what this server does not know to one of the servers of the cluster that do, in the names of their callers
+ * (Kubernetes: apiserver, util/peerproxy). Undefined for all others.
+ */
+export function createPeerProxy(parts: PeerProxyParts): RemoteHandler {
+  const { peers, registry, transport, metrics, random = Math.random } = parts;
+  const rerouted = metrics.add(
+    new Numbers('counter', {
+      name: 'apiserver_rerouted_request_total',
+      help: 'Requests that were handed to another server of the cluster, because this one does not serve the version.',
+      labels: ['code'],
+    }),
+  );
+  const handOver = async (request: AuthorizedRequest, live: readonly KnownPeer[]): Promise<ApiResponse> => {
+    const peer = live[Math.floor(random() * live.length)];
+    if (peer === undefined)
+      throw serviceUnavailable('Error getting ip and port info of the remote server while proxying');
+    const tls = { ca: undefined, serverName: SERVER_NAME, isVerified: true };
+    const at = { host: peer.address, port: peer.port, tls };
+    const answer = await passOn(transport, at, request, { headers: [REROUTED, 'true'] });
+    rerouted.at(String(answer.code)).add();
+    return answer;
+  };
+  return (request) => {
+    const { target, headers } = request;
+    if (target === undefined || headers[REROUTED] === 'true') return undefined;
+    const { group, version, resource } = target;
+    if (registry.find(group, version, resource) !== undefined) return undefined;
+    const known = peers.find(group, version, resource);
+    return known === undefined ? undefined : handOver(request, known.live);
+  };
+}
