@@ -49,7 +49,9 @@ export class Rights {
     const known = this.#known.get(question);
     if (known !== undefined) return known;
     const version = this.#registry.findStorage({ group, resource })?.storage.version ?? '';
-    const target = { group, version, resource, namespace, name, subresource: '', subpath: '' };
+    // A request for a namespace is one in that namespace.
+    const within = group === '' && resource === 'namespaces' ? name : namespace;
+    const target = { group, version, resource, namespace: within, name, subresource: '', subpath: '' };
     const verdict = this.#authorizer.authorize({ ...this.#asker, verb, target });
     const answer =
       verdict instanceof Promise
