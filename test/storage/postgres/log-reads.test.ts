@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import type { History, LogQuery } from '../../../src/storage/history.ts';
 import { PostgresHistory } from '../../../src/storage/postgres/history.ts';
 import { TEXT_TYPES } from '../../../src/storage/postgres/statements.ts';
-import type { Revision } from '../../../src/storage/revision.ts';
+import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
+import { makeHistory, pagesOf } from './made-history.ts';
 
 const USUAL = { order: 'newest first', limit: 100, states: 'none' } as const;
 
@@ -178,5 +179,49 @@ test('to wait until a revision is visible ends, though there is none yet', async
   const a = await log.committer.commit(write('create', 'a'));
   await log.reader.awaitVisible((a + 1_000_000n) as Revision);
   expect(await revisionsOf(log.history, { upTo: (a + 1_000_000n) as Revision })).toEqual([a]);
+  await log.close();
+});
+
+test('rows are found along an index, by object, namespace, request and number', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await database.query("UPDATE compaction SET history_window = '1 hour'");
+  await makeHistory(database, { resource: 'leases', objects: 5, rounds: 4, namespace: 'quiet' });
+  const before = await makeHistory(database, { resource: 'configmaps', objects: 200, rounds: 200 });
+  await log.compactor.indexRequests(new AbortController().signal);
+  // What is written to is summed up by autovacuum.
+  await database.query(
+    "SELECT brin_summarize_new_values(oid) FROM pg_class WHERE relname LIKE '%_by_recent_request' AND relkind = 'i'",
+  );
+  await database.query('ANALYZE');
+  const asked = before + 39_900;
+  const [{ id: requestId } = { id: '' }] = await database.query<{ id: string }>(
+    `SELECT request_id AS id FROM revisions WHERE revision = ${asked}`,
+  );
+  let pages = 0;
+  const pool = {
+    query: async ({ text, values }: pg.QueryConfig) => {
+      pages += await pagesOf(database, text, values);
+      return { rows: await database.query(text, values) };
+    },
+  };
+  const { reader } = log;
+  const history = new PostgresHistory(async () => ({ pool, prepares: false }) as never, reader);
+  const resource = { group: '', resource: 'configmaps' };
+  const query = { limit: 20, after: toRevision(before - 20) };
+  const reads: readonly (readonly [string, Partial<LogQuery>, number])[] = [
+    ['an object', { resource, namespace: 'default', name: 'n0007' }, 20],
+    ['a quiet namespace', { namespace: 'quiet' }, 20],
+    ['a busy namespace', { namespace: 'default' }, 20],
+    ['a request', { requestId }, 1],
+    ['a number', { revisions: [toRevision(asked)] }, 1],
+    ['objects', { objects: [7, 8, 9].map((at) => write('create', `n000${at}`).key) }, 20],
+  ];
+  for (const [name, read, count] of reads) {
+    pages = 0;
+    expect(await revisionsOf(history, { ...query, ...read }), name).toHaveLength(count);
+    // Of the 40,000 rows, which lie on 2,500 pages, in five partitions.
+    expect(pages, name).toBeLessThan(200);
+  }
   await log.close();
 });
