@@ -139,10 +139,10 @@ export class Writes {
     const entry = await inStatuses(reader.entry(key, 'latest'), definition, name);
     if (entry === undefined) return undefined;
     const live = toObject(entry);
-    const { object, notes } = await this.#toUpdate(then, live, manner);
+    const { object } = await this.#toUpdate(then, live, manner);
     if (!equal(object, live)) return undefined;
     this.#parts.owners.add(then.uid, entry.uid);
-    return { before: live, after: live, notes, revision: undefined };
+    return { before: live, after: live, notes: [], revision: undefined };
   }
 
   async #toUpdate(then: PastObject, live: ApiObject, { asked, taken }: Manner): Promise<Made> {
