@@ -18,6 +18,7 @@ import type { Store } from '../storage/store.ts';
 import { Client } from '../verbs/client/client.ts';
 import { ValueAllocator } from '../verbs/writing/allocation.ts';
 import { Ownership } from '../verbs/writing/ownership.ts';
+import { SharedExpiry } from '../verbs/writing/shared-expiry.ts';
 import { ObjectWriter } from '../verbs/writing/writer.ts';
 import { createAdmission, readProxyClient, webhookWays } from './admission.ts';
 import type { Foundation } from './foundation.ts';
@@ -42,7 +43,7 @@ export interface WritingPhase extends Phase {
 export function createWriting(
   foundation: Foundation,
   { storage, policy }: { readonly storage: StoragePhase; readonly policy: PolicyPhase },
-  options: Pick<ServerOptions, 'admission' | 'services' | 'storage' | 'writing'>,
+  options: Pick<ServerOptions, 'admission' | 'services' | 'serving' | 'storage' | 'writing'>,
 ): WritingPhase {
   const { types, registry, now } = foundation;
   const { store } = storage;
@@ -55,7 +56,10 @@ export function createWriting(
   const writer = new ObjectWriter({
     ...{ store, admission, types, ownership, now },
     allocator,
-    eventTtlMs: options.storage.eventTtlMs,
+    expiry: new SharedExpiry({
+      ttlMs: options.storage.eventTtlMs,
+      reuseMs: options.serving.leaseReuseMs,
+    }),
     collectsGarbage: options.writing.collectsGarbage,
     gatedFields: new GatedFields(foundation.isFeatureOn, types),
     isFeatureOn: foundation.isFeatureOn,

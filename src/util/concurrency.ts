@@ -52,6 +52,35 @@ export class Slots {
   }
 }
 
+interface Batches<Item> {
+  /** So many batches are worked on at once. */
+  readonly workers: number;
+  readonly batchSize: number;
+  readonly work: (item: Item) => Promise<unknown>;
+}
+
+/**
+ * Works on the items of a batch at once, and on so many batches at a time. After a failure no batch is begun any more, and those that
+ * were begun have ended before it is told, so that nothing goes on behind it. @throws the first failure
+ */
+export async function workInBatches<Item>(
+  items: readonly Item[],
+  { workers, batchSize, work }: Batches<Item>,
+): Promise<void> {
+  let next = 0;
+  const failures: unknown[] = [];
+  const worker = async (): Promise<void> => {
+    while (next < items.length && failures.length === 0) {
+      const batch = items.slice(next, next + batchSize);
+      next += batch.length;
+      const outcomes = await Promise.allSettled(batch.map(work));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') failures.push(outcome.reason);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, worker));
+  if (failures.length > 0) throw failures[0];
+}
+
 /** Resolves after one round of the event loop, in which other work and the network have had their turn. */
 export const endTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

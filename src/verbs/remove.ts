@@ -10,6 +10,7 @@ import { withoutWritten } from '../object/written-number.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Entry } from '../storage/store.ts';
+import { workInBatches } from '../util/concurrency.ts';
 import { refuseAsOf } from './as-of.ts';
 import { readBytes } from './body.ts';
 import { toWriteCall, type VerbCall } from './call.ts';
@@ -68,18 +69,11 @@ export async function removeCollection(call: VerbCall): Promise<ApiResponse> {
   refuseAsOf(call.request.query);
   const options = await readDeleteOptions(call);
   const page = await readPage(call, selection);
-  let next = 0;
-  const workers = Array.from({ length: context.deleteCollectionWorkers }, async () => {
-    while (next < page.entries.length) {
-      const entries = page.entries.slice(next, next + REMOVED_TOGETHER);
-      next += entries.length;
-      const removals = entries.map((entry) => removeEntry(call, entry, options));
-      // All have an end before a failure is answered, so that nothing goes on behind it.
-      const failed = (await Promise.allSettled(removals)).find(({ status }) => status === 'rejected');
-      if (failed?.status === 'rejected') throw failed.reason;
-    }
+  await workInBatches(page.entries, {
+    workers: context.deleteCollectionWorkers,
+    batchSize: REMOVED_TOGETHER,
+    work: (entry) => removeEntry(call, entry, options),
   });
-  await Promise.all(workers);
   const head = { resourceVersion: page.revision.toString(), continue: '', remainingItemCount: undefined };
   return {
     kind: 'bytes',

@@ -14,6 +14,7 @@ import type { Entry, Freshness, ListPage, ListQuery, Store } from '../../src/sto
 import { Client } from '../../src/verbs/client/client.ts';
 import { ValueAllocator } from '../../src/verbs/writing/allocation.ts';
 import { Ownership } from '../../src/verbs/writing/ownership.ts';
+import { SharedExpiry } from '../../src/verbs/writing/shared-expiry.ts';
 import { ObjectWriter } from '../../src/verbs/writing/writer.ts';
 
 const NO_WATCH: Store['watch'] = () => Promise.reject(new Error('nothing is watched here'));
@@ -119,7 +120,7 @@ export function createClientOn(
     admission: new AdmissionChain(plugins),
     ownership: new Ownership({ types, registry, now }),
     allocator: new ValueAllocator({} as never, []),
-    eventTtlMs: 0,
+    expiry: new SharedExpiry({ ttlMs: 0, reuseMs: 0 }),
     collectsGarbage: true,
     gatedFields: new GatedFields(() => true, types),
   });

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import {
   atOnce,
+  endTurn,
   inTurns,
   runTogether,
   Slots,
   type Steps,
   untilTheyWait,
   waitFor,
+  workInBatches,
 } from '../../src/util/concurrency.ts';
 import { aborted } from '../../src/util/pause.ts';
 
@@ -100,4 +102,47 @@ test('steps are told why what they wait for did not come', async () => {
   }
   expect(await untilTheyWait(forgiving())).toBe('it is away');
   await expect(inTurns(adding([Promise.reject(new Error('away'))]))).rejects.toThrow('away');
+});
+
+/** Work that ends when it is told to: `begun` has what was begun and has not ended. */
+function createWork() {
+  const begun = new Map<number, PromiseWithResolvers<void>>();
+  const work = async (item: number): Promise<void> => {
+    const end = Promise.withResolvers<void>();
+    begun.set(item, end);
+    await end.promise.finally(() => begun.delete(item));
+  };
+  return { begun, work };
+}
+
+test('as many batches as there are workers are under way at a time', async () => {
+  for (const workers of [1, 3]) {
+    const { begun, work } = createWork();
+    const items = Array.from({ length: 10 }, (_, at) => at);
+    const all = workInBatches(items, { workers, batchSize: 2, work });
+    const sizes: number[] = [];
+    while (begun.size > 0) {
+      sizes.push(begun.size);
+      for (const { resolve } of begun.values()) resolve();
+      await endTurn();
+    }
+    await all;
+    expect(sizes).toEqual(workers === 1 ? [2, 2, 2, 2, 2] : [6, 4]);
+  }
+});
+
+test('after a failure no batch is begun, and those under way have ended before it is told', async () => {
+  const { begun, work } = createWork();
+  const told: string[] = [];
+  const all = workInBatches([0, 1, 2, 3, 4, 5], { workers: 2, batchSize: 1, work }).catch((error: Error) =>
+    told.push(error.message),
+  );
+  begun.get(0)?.reject(new Error('refused'));
+  await endTurn();
+  expect([...begun.keys()]).toEqual([1]);
+  expect(told).toEqual([]);
+  begun.get(1)?.resolve();
+  await all;
+  expect(told).toEqual(['refused']);
+  expect(begun.size).toBe(0);
 });

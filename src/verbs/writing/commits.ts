@@ -14,18 +14,19 @@ import { allocatedBy } from './allocation.ts';
 import { type Removed, toKey, type WriteCall, type Written } from './call.ts';
 import { assertFresh, type Read, StaleRead } from './change.ts';
 import { type Deletion, endsWithUpdate } from './deletion.ts';
+import type { SharedExpiry } from './shared-expiry.ts';
 import { toStatusError } from './storage-status.ts';
 
 /** The last step of a write: what is new becomes a revision. A dry run, and an update that changes nothing, commit nothing. */
 export class Commits {
   readonly #store: Store;
   readonly #now: () => Date;
-  readonly #eventTtlMs: number;
+  readonly #expiry: SharedExpiry;
 
-  constructor(options: { store: Store; now: () => Date; eventTtlMs: number }) {
+  constructor(options: { store: Store; now: () => Date; expiry: SharedExpiry }) {
     this.#store = options.store;
     this.#now = options.now;
-    this.#eventTtlMs = options.eventTtlMs;
+    this.#expiry = options.expiry;
   }
 
   /** @throws StatusError, or StorageError `taken` */
@@ -124,7 +125,7 @@ export class Commits {
       ...(caller === undefined ? {} : { caller }),
       ...(holds === undefined ? {} : { holds }),
       ...(definition.strategy.expires === true
-        ? { expiresAt: new Date(this.#now().getTime() + this.#eventTtlMs) }
+        ? { expiresAt: this.#expiry.next(this.#now().getTime()) }
         : {}),
     });
     return timeWait(request?.waits, 'storage', commit);

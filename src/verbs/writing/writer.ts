@@ -28,6 +28,7 @@ import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import type { Ownership } from './ownership.ts';
 import { Preparation } from './preparation.ts';
+import type { SharedExpiry } from './shared-expiry.ts';
 import { inStatuses } from './storage-status.ts';
 
 export interface WriterOptions {
@@ -37,7 +38,8 @@ export interface WriterOptions {
   readonly ownership: Ownership;
   readonly allocator: ValueAllocator;
   readonly now: () => Date;
-  readonly eventTtlMs: number;
+  /** Of objects with a limited life. */
+  readonly expiry: SharedExpiry;
   /** --enable-garbage-collector */
   readonly collectsGarbage: boolean;
   readonly gatedFields: GatedFields;

@@ -17,6 +17,7 @@ import { ValueAllocator } from '../../../src/verbs/writing/allocation.ts';
 import type { WriteCall } from '../../../src/verbs/writing/call.ts';
 import type { Change } from '../../../src/verbs/writing/change.ts';
 import { Ownership } from '../../../src/verbs/writing/ownership.ts';
+import { SharedExpiry } from '../../../src/verbs/writing/shared-expiry.ts';
 import { ObjectWriter } from '../../../src/verbs/writing/writer.ts';
 
 /** A cache that is one change behind the database until it is asked for the newest. */
@@ -71,7 +72,7 @@ function setUp(
     ownership: new Ownership({ types, registry, now }),
     allocator: new ValueAllocator({} as never, []),
     now,
-    eventTtlMs: 0,
+    expiry: new SharedExpiry({ ttlMs: 0, reuseMs: 0 }),
     collectsGarbage: true,
   });
   return { writer, commits };
