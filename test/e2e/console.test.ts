@@ -213,6 +213,15 @@ test('the page is for everybody, and small; a token opens the cluster, and is ke
         "performance.getEntriesByType('resource').filter((e) => e.name.includes('/assets/')).map((e) => e.encodedBodySize)",
       );
       expect((sizes as number[]).reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
+      expect(await page.title()).toBe('configmaps · pg-apiserver');
+      // It expires.
+      await page.route(/pods/, (route) => route.fulfill({ status: 401, json: { message: 'Unauthorized' } }));
+      await page.getByRole('link', { name: 'Pods', exact: true }).click();
+      await seen(page, 'The server does not know this token');
+      await page.unroute(/pods/);
+      await field.fill(token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('link', { name: 'web-7d9f8-x2k4p' }).waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     },

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isReachable, isSignedOut, token } from '../api/client.ts';
+import { inOneLine } from '../model/text.ts';
 import {
   FIRST_KIND,
   failure,
@@ -14,6 +15,7 @@ import {
 import { useKeys } from '../state/keys.ts';
 import { address, asOf, change, go, hrefOf, lastingParams } from '../state/place.ts';
 import { nextTheme } from '../state/preferences.ts';
+import { Boundary } from './boundary.tsx';
 import { ChangesPage } from './changes-page.tsx';
 import { Help } from './help.tsx';
 import { Icon } from './icons.tsx';
@@ -49,6 +51,10 @@ function Start(): JSX.Element {
 }
 
 function Shell(): JSX.Element {
+  const title = titleOf();
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [isMenuOpen, setMenuOpen] = useState(false);
   useKeys({
@@ -76,12 +82,36 @@ function Shell(): JSX.Element {
           </div>
         )}
         <PastRibbon />
-        <Page />
+        <Boundary key={pageKey()}>
+          <Page />
+        </Boundary>
       </main>
       <TimeBar />
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
     </div>
   );
+}
+
+/** Another page is drawn, whatever became of this one. */
+function pageKey(): string {
+  const { value } = address;
+  return value.page === 'object'
+    ? `${value.resource}/${value.namespace}/${value.name}`
+    : value.page === 'list'
+      ? value.resource
+      : value.page;
+}
+
+function titleOf(): string {
+  const { value } = address;
+  const past = asOf.value === undefined ? '' : ' (past)';
+  const what =
+    value.page === 'object'
+      ? value.name
+      : value.page === 'changes'
+        ? 'Changes'
+        : value.resource || FIRST_KIND;
+  return `${inOneLine(what, 80)}${past} · pg-apiserver`;
 }
 
 /** From an object to the list it is of, from the panel of a change to the changes. */

@@ -17,7 +17,8 @@ export function SignIn(): JSX.Element {
     await signIn(typed);
     setBusy(false);
   };
-  const wasTried = token.value !== '' && failure.value !== undefined;
+  // A token that was typed in and does not let in is wrong, or has expired meanwhile.
+  const wasTried = token.value !== '';
   return (
     <main class="sign-in">
       <form onSubmit={(event) => void submit(event)}>
@@ -51,9 +52,10 @@ export function SignIn(): JSX.Element {
   );
 }
 
+const UNKNOWN = 'The server does not know this token: it is wrong or expired.';
+
 function refusal(error: unknown): string {
+  if (error === undefined) return UNKNOWN;
   const { title, detail } = wordsFor(error);
-  return title === 'You are not signed in'
-    ? 'The server does not know this token: it is wrong or expired.'
-    : `${title}. ${detail}`;
+  return title === 'You are not signed in' ? UNKNOWN : `${title}. ${detail}`;
 }

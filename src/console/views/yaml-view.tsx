@@ -45,7 +45,7 @@ export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.
   );
   const blame = by === undefined ? undefined : blamed.value;
   const shown = useMemo(
-    () => readable(asJson(object), { managedFields: managed === '1' }),
+    () => readable(asJson(object), { managedFields: managed === '1', resourceVersion: managed === '1' }),
     [object, managed],
   );
   const lines = useMemo(() => toLines(shown, blame?.blame.nameElement), [shown, blame]);
