@@ -67,6 +67,7 @@ export const EFFECTIVE: ReadonlySet<string> = new Set([
   'UserNamespacesPodSecurityStandards',
   'UserNamespacesSupport',
   'VolumeAttributesClass',
+  'WatchCacheInitializationPostStartHook',
   'WatchList',
 ]);
 
@@ -111,7 +112,7 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
     names:
       'APIServingWithRoutine ConcurrentWatchObjectDecode ConsistentListFromCache ContextualLogging ' +
       'ResilientWatchCacheInitialization SeparateCacheWatchRPC StorageNamespaceIndex ' +
-      'WatchCacheInitializationPostStartHook WatchFromStorageWithoutResourceVersion WatchListClient',
+      'WatchFromStorageWithoutResourceVersion WatchListClient',
   },
 ];
 
@@ -132,6 +133,16 @@ export interface FeatureGates {
 /** The specification's name for the component, and the ecosystem's. */
 const COMPONENTS: ReadonlySet<string> = new Set(['cluster', 'kube']);
 
+/** Names that the ecosystem has for gates which the specification calls otherwise. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ...[...GATES.keys()]
+    .filter((name) => name.includes('Agent'))
+    .map((name) => [name.replace('Agent', 'Kubelet'), name] as const),
+  ['CSIMigrationPortworx', 'CSIMigrationStorageVendor'],
+  ['DisableNodeKubeProxyVersion', 'DisableNodeProxyVersion'],
+  ['InTreePluginPortworxUnregister', 'InTreePluginStorageVendorUnregister'],
+]);
+
 /** @throws UsageError */
 export function parseFeatureGates(pairs: readonly string[], flag: string): FeatureGates {
   const given = new Map<string, boolean>();
@@ -139,7 +150,8 @@ export function parseFeatureGates(pairs: readonly string[], flag: string): Featu
     const match = /^(?:([\w-]+):)?(\w+)=(true|false)$/.exec(pair);
     if (match === null)
       throw new UsageError(`${flag}: ${JSON.stringify(pair)} is not of the form Name=true or Name=false`);
-    const [, component = 'cluster', name = '', value] = match;
+    const [, component = 'cluster', said = '', value] = match;
+    const name = OTHER_NAMES.get(said) ?? said;
     if (!COMPONENTS.has(component))
       throw new UsageError(`${flag}: unknown component ${JSON.stringify(component)}: only cluster is known`);
     if (!GATES.has(name)) throw new UsageError(`${flag}: ${unknownGate(name)}`);

@@ -86,7 +86,10 @@ export class Front {
     this.metrics = new Metrics(observability.metrics);
     this.#healthMetrics = new HealthMetrics(observability.metrics);
     this.requestMetrics = new RequestMetrics(this.metrics);
-    this.startup = new Startup(startupChecks(limits), serving.livezGraceMs);
+    this.startup = new Startup(
+      startupChecks(limits, options.api.featureGates.isEnabled),
+      serving.livezGraceMs,
+    );
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
     this.#heap = new HeapSampler(serving.profiling || serving.debugSocketPath !== '');

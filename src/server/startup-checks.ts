@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../api/feature-gates.ts';
 import type { StartupCheck } from '../diagnostics/health.ts';
 import type { LimitOptions } from '../options/limits.ts';
 
@@ -30,9 +31,13 @@ const hook = (name: string, step: StartupStep): Check => ({ name: `poststarthook
 
 /**
  * The checks that kube-apiserver 1.31 has for its start, in its order, each with the step of ours that does the same work. One
- * watch cache takes the place of several sets of informers. Running servers are known by their leases in PostgreSQL.
+ * watch cache takes the place of several sets of informers.
  */
-export function startupChecks({ priorityAndFairness }: LimitOptions): readonly Check[] {
+export function startupChecks(
+  { priorityAndFairness }: Pick<LimitOptions, 'priorityAndFairness'>,
+  isOn: Gates = defaultGates,
+): readonly Check[] {
+  const behind = (gate: string, ...checks: Check[]): Check[] => (isOn(gate) ? checks : []);
   const turns = priorityAndFairness
     ? [
         hook('priority-and-fairness-config-consumer', 'flow-control'),
@@ -45,13 +50,17 @@ export function startupChecks({ priorityAndFairness }: LimitOptions): readonly C
     hook('generic-apiserver-start-informers', 'watch-cache'),
     ...turns,
     hook('storage-object-count-tracker-hook', 'watch-cache'),
+    ...behind('WatchCacheInitializationPostStartHook', hook('storage-readiness', 'watch-cache')),
     hook('start-apiextensions-informers', 'watch-cache'),
     hook('start-apiextensions-controllers', 'serving'),
     hook('crd-informer-synced', 'custom-resources'),
     hook('start-system-namespaces-controller', 'namespaces'),
     hook('start-cluster-authentication-info-controller', 'authentication'),
-    hook('start-kube-apiserver-identity-lease-controller', 'kubernetes-service'),
-    hook('start-kube-apiserver-identity-lease-garbage-collector', 'kubernetes-service'),
+    ...behind(
+      'APIServerIdentity',
+      hook('start-kube-apiserver-identity-lease-controller', 'kubernetes-service'),
+      hook('start-kube-apiserver-identity-lease-garbage-collector', 'kubernetes-service'),
+    ),
     hook('start-legacy-token-tracking-controller', 'token-tracking'),
     hook('start-service-ip-repair-controllers', 'allocations'),
     hook('rbac/bootstrap-roles', 'roles'),

@@ -108,6 +108,24 @@ describe('pods', () => {
     expect(await refusedPod(hard, used, object)).toBe(`pods "it" is forbidden: ${why}`);
   });
 
+  test('what a pod asks for in addition is charged where pods can be resized', async () => {
+    const quotas = [quota({ 'requests.cpu': '3', pods: '5' }, { 'requests.cpu': '1', pods: '1' })];
+    const resize = async (podsResize: boolean) => {
+      const ledger = new FakeLedger(quotas);
+      const objects = new FakeCluster({ resourcequotas: quotas });
+      const plugin = createResourceQuota({ objects, ledger, limited: [], podsResize, now: () => NOW });
+      const attributes = {
+        object: pod({ cpu: '1500m' }),
+        old: pod({ cpu: '1' }),
+        operation: 'UPDATE' as const,
+      };
+      expect(await refusalOf(plugin, attributesOf('pods', attributes))).toBeUndefined();
+      return ledger.used.get('quota');
+    };
+    expect(await resize(true)).toMatchObject({ 'requests.cpu': '1500m', pods: '1' });
+    expect(await resize(false)).toBeUndefined();
+  });
+
   const full = [{ pods: '1' }, { pods: '1' }] as const;
   const affinity = {
     podAffinity: {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import type { AuthorizationAttributes } from '../../src/authz/authorizer.ts';
+import { ALLOW, type AuthorizationAttributes, NO_RULES } from '../../src/authz/authorizer.ts';
 import { createNodeAuthorizer } from '../../src/authz/node.ts';
 import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { reviewedSelectors, validateSelectors, withSelectors } from '../../src/authz/selectors.ts';
 import { toReviewSpec } from '../../src/authz/webhook.ts';
 import { problemsOf } from '../../src/object/field-path.ts';
-import type { AuthorizedResourceRequest } from '../../src/request/api-request.ts';
+import { authorize } from '../../src/pipeline/access.ts';
+import type { AuthenticatedRequest, AuthorizedResourceRequest } from '../../src/request/api-request.ts';
 import { createReviews } from '../../src/verbs/reviews.ts';
 import { asks, entry, user } from './kit.ts';
 
@@ -33,6 +34,24 @@ describe('what a request selects', () => {
     expect(request('get', ON_NODE).selectors).toBeUndefined();
     expect(request('list', '').selectors).toBeUndefined();
     expect(request('watch', ON_NODE, '/api/v1/watch/pods').selectors).toBeUndefined();
+  });
+
+  test('reaches authorizers with the feature alone', async () => {
+    const asked: AuthorizationAttributes[] = [];
+    const authorizer = {
+      authorize: (attributes: AuthorizationAttributes) => {
+        asked.push(attributes);
+        return ALLOW;
+      },
+      rules: () => NO_RULES,
+    };
+    const sent = {
+      ...asks(NODE, 'list', 'pods'),
+      path: '/api/v1/pods',
+      query: new URLSearchParams(ON_NODE),
+    } as unknown as AuthenticatedRequest;
+    for (const asksWithSelectors of [true, false]) await authorize({ authorizer, asksWithSelectors }, sent);
+    expect(asked.map(({ selectors }) => selectors?.fields.length)).toEqual([1, undefined]);
   });
 
   test('makes a question of a webhook, but for what its form cannot say', () => {

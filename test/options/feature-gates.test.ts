@@ -28,3 +28,12 @@ test('every gate of the specification does something here, or is said to concern
   const all = [...EFFECTIVE, ...elsewhere];
   expect(all.sort()).toEqual([...GATES.keys()].sort());
 });
+
+test('a gate of the ecosystem is taken under the name that it has there', () => {
+  for (const [name, ours] of [
+    ['KubeletTracing', 'AgentTracing'],
+    ['RotateKubeletServerCertificate', 'RotateAgentServerCertificate'],
+    ['CSIMigrationPortworx', 'CSIMigrationStorageVendor'],
+  ] as const)
+    expect(parseFeatureGates([`${name}=false`], FLAG).isEnabled(ours)).toBe(false);
+});
