@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './kit/longest-first.ts';
 import { OLDEST_POSTGRES } from './kit/postgres-version.ts';
 import { Tally } from './kit/tally.ts';
 
@@ -57,11 +58,12 @@ export default defineConfig({
     // Two cores, and two more files in the time that others wait: more would only time each other out.
     maxWorkers: 4,
     reporters: ['default', new Tally()],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           ...{ ...EVERYWHERE, name: 'functions', isolate: false },
-          ...{ include: ['test/**/*.test.ts'], exclude: [...APART, ...ALONE, ...WAITING] },
+          ...{ include: ['test/**/*.test.ts'], exclude: [...APART, ...WAITING] },
         },
       },
       { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: [...ALONE, ...WAITING] } },

@@ -1,3 +1,4 @@
+import type { FieldRequirement, LabelRequirement } from '../object/selectors.ts';
 import type { AuthenticatedRequest, UserInfo } from '../request/api-request.ts';
 
 export type Decision = 'allow' | 'deny' | 'no-opinion';
@@ -7,7 +8,18 @@ export type Decision = 'allow' | 'deny' | 'no-opinion';
  * a review may come without one.
  */
 export type AuthorizationAttributes = Pick<AuthenticatedRequest, 'user' | 'verb' | 'target' | 'path'> &
-  Partial<Pick<AuthenticatedRequest, 'signal'>>;
+  Partial<Pick<AuthenticatedRequest, 'signal'>> & {
+    /** The objects that the question is about; absent: all of them. */
+    readonly selectors?: AskedSelectors;
+  };
+
+/** Which objects of a resource a question is about: those that meet all requirements. */
+export interface AskedSelectors {
+  readonly fields: readonly FieldRequirement[];
+  readonly labels: readonly LabelRequirement[];
+  /** What was asked and could not be read, so that the question is about more objects. */
+  readonly problems: readonly string[];
+}
 
 export interface Verdict {
   readonly decision: Decision;

@@ -16,7 +16,8 @@ export type RelatedKind =
   | 'resourceclaim'
   | 'resourceslice'
   | 'volumeattachment'
-  | 'serviceaccount';
+  | 'serviceaccount'
+  | 'pod';
 
 /** Tells the Node authorizer which objects concern a node. NodeGraph answers from watches. */
 export interface NodeRelations {
@@ -75,6 +76,7 @@ export class NodeGraph implements NodeRelations {
 
   isRelated(node: string, kind: RelatedKind, namespace: string, name: string): boolean {
     if (kind === 'persistentvolume') return this.#usesVolume(node, name);
+    if (kind === 'pod') return this.#pods.get(podKey({ namespace, name }))?.node === node;
     const reference = toReference(kind, namespace, name);
     if (kind === 'volumeattachment' || kind === 'resourceslice') return this.#owners.get(reference) === node;
     if (this.#nodesOf.get(reference)?.has(node) === true) return true;
@@ -183,7 +185,7 @@ export class NodeGraph implements NodeRelations {
   }
 }
 
-const podKey = ({ namespace, name }: Entry): string => `${namespace}\0${name}`;
+const podKey = ({ namespace, name }: Pick<Entry, 'namespace' | 'name'>): string => `${namespace}\0${name}`;
 
 function count(
   nodesOf: Map<Reference, Map<string, number>>,

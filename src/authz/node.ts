@@ -1,7 +1,9 @@
 import { toQualifiedResource } from '../api/names.ts';
+import { requiredValue } from '../object/selectors.ts';
 import type { ResourceTarget, UserInfo } from '../request/api-request.ts';
 import {
   ALLOW,
+  type AskedSelectors,
   type AuthorizationAttributes,
   type Authorizer,
   NO_OPINION,
@@ -18,6 +20,7 @@ interface NodeRequest {
   readonly verb: string;
   readonly target: ResourceTarget;
   readonly relations: NodeRelations;
+  readonly selectors: AskedSelectors | undefined;
 }
 
 const PREFIX = 'system:node:';
@@ -33,15 +36,21 @@ export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
 /**
  * Mode Node: lets a node read the objects that its pods need, write its own objects, and otherwise do what `rules` allow every
  * node (bootstrap/component-roles.ts). Bodies of requests are not visible here; admission checks them (Kubernetes:
- * plugin/pkg/auth/authorizer/node).
+ * plugin/pkg/auth/authorizer/node). `bySelectors`: it reads its own Node, and lists what is on it (the feature
+ * AuthorizeNodeWithSelectors).
  */
-export function createNodeAuthorizer(relations: NodeRelations, rules: readonly PolicyRule[]): Authorizer {
+export function createNodeAuthorizer(
+  relations: NodeRelations,
+  rules: readonly PolicyRule[],
+  { bySelectors = false }: { readonly bySelectors?: boolean } = {},
+): Authorizer {
+  const divided = bySelectors ? new Map([...DIVIDED, ...DIVIDED_BY_SELECTORS]) : DIVIDED;
   return {
     authorize: (attributes) => {
       const node = nodeNameOf(attributes.user);
       if (node === undefined) return NO_OPINION;
       if (node === '') return refuse(`unknown node for user ${JSON.stringify(attributes.user.username)}`);
-      return decide(attributes, node, relations) ?? byRules(attributes, rules);
+      return decide(attributes, { node, relations, divided }) ?? byRules(attributes, rules);
     },
     rules: (user): Rules =>
       nodeNameOf(user) === undefined
@@ -58,17 +67,18 @@ function byRules(attributes: AuthorizationAttributes, rules: readonly PolicyRule
 
 /** Undefined: the resource is not divided among nodes. */
 function decide(
-  { verb, target }: AuthorizationAttributes,
-  node: string,
-  relations: NodeRelations,
+  { verb, target, selectors }: AuthorizationAttributes,
+  { node, relations, divided }: { node: string; relations: NodeRelations; divided: Divided },
 ): Verdict | undefined {
   return target === undefined
     ? undefined
-    : DIVIDED.get(toQualifiedResource(target))?.({ node, verb, target, relations });
+    : divided.get(toQualifiedResource(target))?.({ node, verb, target, relations, selectors });
 }
 
+type Divided = ReadonlyMap<string, (request: NodeRequest) => Verdict>;
+
 /** The resources that are divided among nodes. */
-const DIVIDED: ReadonlyMap<string, (request: NodeRequest) => Verdict> = new Map(
+const DIVIDED: Divided = new Map(
   Object.entries({
     secrets: (request: NodeRequest) => decideRead(request, 'secret'),
     configmaps: (request: NodeRequest) => decideRead(request, 'configmap'),
@@ -82,9 +92,49 @@ const DIVIDED: ReadonlyMap<string, (request: NodeRequest) => Verdict> = new Map(
     serviceaccounts: (request: NodeRequest) => decideToken(request),
     'leases.coordination.k8s.io': (request: NodeRequest) => decideLease(request),
     'csinodes.storage.k8s.io': (request: NodeRequest) => decideCsiNode(request),
-    'resourceslices.resource.k8s.io': (request: NodeRequest) => decideSlice(request),
+    'resourceslices.resource.k8s.io': (request: NodeRequest) => decideSlice(request, false),
   }),
 );
+
+/** Those that are divided when authorization sees selectors. */
+const DIVIDED_BY_SELECTORS: Divided = new Map(
+  Object.entries({
+    nodes: (request: NodeRequest) => decideNode(request),
+    pods: (request: NodeRequest) => decidePod(request),
+    'resourceslices.resource.k8s.io': (request: NodeRequest) => decideSlice(request, true),
+  }),
+);
+
+/** Admission sees to it that a node writes its own object alone. The name of an object may be read before the object is there. */
+function decideNode({ node, verb, target: { name, subresource } }: NodeRequest): Verdict {
+  const isWrite = verb === 'update' || verb === 'patch';
+  if (subresource === 'status') return isWrite ? ALLOW : NO_OPINION;
+  if (subresource !== '') return NO_OPINION;
+  if (isWrite || verb === 'create') return ALLOW;
+  if (verb !== 'get' && verb !== 'list' && verb !== 'watch') return NO_OPINION;
+  if (name === node) return ALLOW;
+  const what = name === '' ? 'all nodes' : `'${name}'`;
+  return refuse(`node '${node}' cannot read ${what}, only its own Node object`);
+}
+
+const POD_WRITES: Readonly<Record<string, readonly string[]>> = {
+  '': ['create', 'delete'],
+  status: ['update', 'patch'],
+  eviction: ['create'],
+};
+
+/** Admission sees to it that a node writes pods of its own alone. */
+function decidePod(request: NodeRequest): Verdict {
+  const { verb, target } = request;
+  if (POD_WRITES[target.subresource]?.includes(verb) === true) return ALLOW;
+  if (target.subresource !== '') return NO_OPINION;
+  if (verb === 'get') return decideGet(request, 'pod');
+  if (verb !== 'list' && verb !== 'watch') return NO_OPINION;
+  return isOnNode(request) ? ALLOW : refuse('can only list/watch pods with spec.nodeName field selector');
+}
+
+const isOnNode = ({ node, selectors }: NodeRequest): boolean =>
+  requiredValue(selectors?.fields ?? [], 'spec.nodeName') === node;
 
 /** Lists and watches count as reads of one object, because they must name it. */
 function decideRead(request: NodeRequest, kind: RelatedKind): Verdict {
@@ -146,14 +196,17 @@ function decideCsiNode(request: NodeRequest): Verdict {
   return refuse('can only access CSINode with the same name as the requesting node');
 }
 
-function decideSlice(request: NodeRequest): Verdict {
+function decideSlice(request: NodeRequest, bySelectors: boolean): Verdict {
   if (request.target.subresource !== '') return refuse('cannot authorize ResourceSlice subresources');
   switch (request.verb) {
     case 'create':
+      return ALLOW;
     case 'list':
     case 'watch':
     case 'deletecollection':
-      return ALLOW;
+      return !bySelectors || isOnNode(request)
+        ? ALLOW
+        : refuse('can only list/watch/deletecollection resourceslices with nodeName field selector');
     case 'get':
     case 'update':
     case 'patch':

@@ -9,6 +9,7 @@ import {
   type Rules,
   type Verdict,
 } from './authorizer.ts';
+import { toReviewSelectors } from './selectors.ts';
 
 export interface WebhookOptions {
   /** The version sent and expected. */
@@ -124,13 +125,18 @@ export interface ReviewStatus {
 }
 
 /** The spec of authorization.k8s.io/v1, without empty fields. */
-export function toReviewSpec({ user, verb, target, path }: AuthorizationAttributes): JsonObject {
+export function toReviewSpec({ user, verb, target, path, selectors }: AuthorizationAttributes): JsonObject {
   const { username, uid, groups, extra } = user;
   const { subpath: _, ...resource } = target ?? {};
   const attributes =
     target === undefined
       ? { nonResourceAttributes: filled({ path, verb }) }
-      : { resourceAttributes: filled({ ...resource, verb }) };
+      : {
+          resourceAttributes: {
+            ...filled({ ...resource, verb }),
+            ...(selectors === undefined ? {} : toReviewSelectors(selectors)),
+          },
+        };
   return {
     ...attributes,
     ...filled({ user: username, uid }),

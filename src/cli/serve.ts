@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
 import { checkExposure } from '../options/authorization.ts';
+import { checkFiles } from '../options/files.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
@@ -66,6 +67,7 @@ function endInTime(reason: unknown): never {
 async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {
   const { authentication, authorization, serving, storage, tls } = options;
   checkExposure(serving, authorization);
+  checkFiles(options);
   const progress = createProgress();
   const encryption = openEncryption(storage);
   const sealer = createKeySealer(encryption?.encoding);

@@ -4,7 +4,7 @@ import type { BlamedField, Blame as BlameObject } from '../api/types/history/v1a
 import { parseStored } from '../codec/stored-object.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
-import type { History, LoggedRevision, LogQuery } from '../storage/history.ts';
+import type { History, LoggedRevision, LogPage, LogQuery } from '../storage/history.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toRevision } from '../storage/revision.ts';
 import type { Entry, ListPage, ListQuery, Store } from '../storage/store.ts';
@@ -136,7 +136,8 @@ class Walk {
   readonly #history: History;
   readonly #query: LogQuery;
   #rows: LoggedRevision[] = [];
-  #next: Revision | undefined;
+  /** Asked for while the page before it is looked at. */
+  #coming: Promise<LogPage> | undefined;
   #isOver = false;
   #revisions = 0;
   #sizeBytes = 0;
@@ -147,13 +148,17 @@ class Walk {
     this.#history = history;
     this.#query = {
       ...{ resource: { group, resource }, namespace, name, upTo },
-      ...{ order: 'newest first', states: 'written', limit: 100 },
+      ...{ order: 'newest first', states: 'written', limit: 500 },
     };
+  }
+
+  get #isAtEnd(): boolean {
+    return this.#revisions >= MAX_REVISIONS || this.#sizeBytes >= MAX_BYTES;
   }
 
   /** Takes one; none when there is no more. */
   async next(): Promise<readonly LoggedRevision[]> {
-    if (this.#revisions >= MAX_REVISIONS || this.#sizeBytes >= MAX_BYTES) {
+    if (this.#isAtEnd) {
       this.endedAt = (await this.#peek())?.revision;
       return [];
     }
@@ -179,11 +184,15 @@ class Walk {
 
   async #peek(): Promise<LoggedRevision | undefined> {
     while (this.#rows.length === 0 && !this.#isOver) {
-      const upTo = this.#next === undefined ? {} : { upTo: toRevision(this.#next - 1n) };
-      const page = await this.#history.rows({ ...this.#query, ...upTo });
+      const page = await (this.#coming ?? this.#history.rows(this.#query));
       this.#rows = [...page.rows];
-      this.#next = page.next;
-      this.#isOver = page.next === undefined;
+      this.#isOver = page.next === undefined || this.#isAtEnd;
+      this.#coming =
+        page.next === undefined || this.#isOver
+          ? undefined
+          : this.#history.rows({ ...this.#query, upTo: toRevision(page.next - 1n) });
+      // Whoever takes it hears of it; when it was not needed any more, nobody does.
+      this.#coming?.catch(() => {});
     }
     return this.#rows[0];
   }

@@ -3,7 +3,7 @@ import type { ValueSchema } from '../api/schema.ts';
 import { equal } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
 import type { Steps } from '../util/concurrency.ts';
-import { hasParts, keysOf, partsOf, rootOf, type Typed } from './paths.ts';
+import { fieldPath, hasParts, keysOf, partsOf, rootOf, type Typed, typedField } from './paths.ts';
 import { Turn } from './turn.ts';
 
 /** One field that differs between two states of an object. Undefined: it is not there. The path '' is the whole object. */
@@ -45,11 +45,11 @@ export function* changesBetween(
     if (turn.isOver()) yield;
     const { path, was, becomes } = pair;
     if (was !== undefined && becomes !== undefined) {
+      if (equal(was.value, becomes.value)) continue;
       if (areAlike(was.value, becomes.value)) {
         yield* addParts(left, pair, turn);
         continue;
       }
-      if (equal(was.value, becomes.value)) continue;
     } else if (was === becomes) continue;
     if (changes.length === most) return { changes, isTruncated: true };
     changes.push({ path, old: was?.value, new: becomes?.value });
@@ -61,29 +61,43 @@ export function* changesBetween(
 const areAlike = (was: JsonValue, becomes: JsonValue): boolean =>
   Array.isArray(was) === Array.isArray(becomes) && hasParts(was) && hasParts(becomes);
 
-/** Adds the parts of two values that are alike to what is left to compare, the first of them last. */
+/** Adds the parts in which two values that are alike differ to what is left to compare, the first of them last. */
 function* addParts(left: Pair[], { path, was, becomes }: Pair, turn: Turn): Steps<void> {
   if (was === undefined || becomes === undefined) return;
-  if (Array.isArray(was.value) && (yield* areSameLists(was.value, becomes.value, turn))) return;
-  const keys = yield* listKeys([was, becomes], turn);
-  const before = yield* partsOf(path, was, keys, turn);
-  const after = yield* partsOf(path, becomes, keys, turn);
   const parts: Pair[] = [];
-  for (const [at, part] of before) parts.push({ path: at, was: part, becomes: after.get(at) });
-  for (const [at, part] of after)
-    if (!before.has(at)) parts.push({ path: at, was: undefined, becomes: part });
+  if (isObject(was.value) && isObject(becomes.value)) {
+    const { value: old, schema } = was;
+    for (const name of namesOf(old, becomes.value)) {
+      if (turn.isOver()) yield;
+      if (equal(old[name], becomes.value[name])) continue;
+      const at = fieldPath(path, name);
+      parts.push({
+        path: at,
+        was: fieldOf(old, name, schema),
+        becomes: fieldOf(becomes.value, name, schema),
+      });
+    }
+  } else {
+    const keys = yield* listKeys([was, becomes], turn);
+    const before = yield* partsOf(path, was, keys, turn);
+    const after = yield* partsOf(path, becomes, keys, turn);
+    for (const [at, part] of before) parts.push({ path: at, was: part, becomes: after.get(at) });
+    for (const [at, part] of after)
+      if (!before.has(at)) parts.push({ path: at, was: undefined, becomes: part });
+  }
   for (let at = parts.length - 1; at >= 0; at -= 1) left.push(parts[at] as Pair);
 }
 
-/** Looked at first, because to find out what tells the elements apart takes longer. */
-function* areSameLists(was: readonly JsonValue[], becomes: JsonValue, turn: Turn): Steps<boolean> {
-  if (!Array.isArray(becomes) || was.length !== becomes.length) return false;
-  for (const [at, element] of was.entries()) {
-    if (turn.isOver()) yield;
-    if (!equal(element, becomes[at])) return false;
-  }
-  return true;
-}
+/** Of both, those of the old one first. */
+const namesOf = (was: JsonObject, becomes: JsonObject): string[] => [
+  ...Object.keys(was),
+  ...Object.keys(becomes).filter((name) => !Object.hasOwn(was, name)),
+];
+
+const fieldOf = (object: JsonObject, name: string, schema: ValueSchema | undefined): Typed | undefined => {
+  const value = object[name];
+  return value === undefined ? undefined : typedField(value, name, schema);
+};
 
 function* listKeys(states: readonly Typed[], turn: Turn): Steps<readonly string[] | undefined> {
   const lists = states.flatMap(({ value }) => (Array.isArray(value) ? [value.filter(isObject)] : []));

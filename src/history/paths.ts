@@ -135,7 +135,7 @@ export function* partsOf(
   return parts;
 }
 
-function typedField(value: JsonValue, name: string, schema: ValueSchema | undefined): Typed {
+export function typedField(value: JsonValue, name: string, schema: ValueSchema | undefined): Typed {
   if (schema?.kind === 'map') return { value, schema: schema.values, keys: undefined };
   if (schema?.kind !== 'message') return { value, schema: undefined, keys: undefined };
   const field = schema.message.fields.get(name);

@@ -8,7 +8,7 @@ import { messageOf } from '../registry/custom.ts';
 import type { Registry } from '../registry/registry.ts';
 import { isEncrypted } from '../storage/encryption/media-type.ts';
 import type { LoggedRevision } from '../storage/history.ts';
-import { inTurns } from '../util/concurrency.ts';
+import { endTurn, inTurns } from '../util/concurrency.ts';
 import { type Changes, changesBetween, type FieldChange, withoutBookkeeping } from './changes.ts';
 import { fieldPath, isWithin } from './paths.ts';
 import type { Rights } from './rights.ts';
@@ -56,6 +56,8 @@ export class RowTeller {
     const after = verb === 'delete' ? undefined : parseStored(json);
     const gone = verb === 'delete' ? (previousJson ?? json) : undefined;
     const old = verb === 'update' ? previousJson : gone;
+    // Objects of megabytes take tens of milliseconds each.
+    if (json.length > LARGE_BYTES) await endTurn();
     const before = old === undefined ? undefined : parseStored(old);
     const schema = this.schemaOf(row);
     return { ...(await inTurns(changesBetween(before, after, schema, most))), isUnknown };
@@ -85,6 +87,8 @@ export class RowTeller {
   }
 }
 
+const LARGE_BYTES = 256 * 1024;
+
 const HEAD = /^\{"kind":"([^"]*)","apiVersion":"([^"]*)"/;
 const MAX_HEAD_BYTES = 512;
 
@@ -98,11 +102,11 @@ export type Secrecy = 'none' | 'secret' | 'all';
 
 /** Values of Secrets, and all of what is encrypted at rest, are for those who may get the object now. */
 export async function secrecyOf(
-  { key, storedAs }: Pick<LoggedRevision, 'key' | 'storedAs'>,
+  { key, storedAs, previousStoredAs }: Pick<LoggedRevision, 'key' | 'storedAs' | 'previousStoredAs'>,
   rights: Rights,
 ): Promise<Secrecy> {
   const isSecret = key.group === '' && key.resource === 'secrets';
-  const isSealed = storedAs !== undefined && isEncrypted(storedAs);
+  const isSealed = [storedAs, previousStoredAs].some((type) => type !== undefined && isEncrypted(type));
   if ((!isSecret && !isSealed) || (await rights.mayGet(key))) return 'none';
   return isSealed ? 'all' : 'secret';
 }

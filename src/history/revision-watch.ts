@@ -1,6 +1,6 @@
 import type { History, LoggedRevision } from '../storage/history.ts';
 import type { LogProgress } from '../storage/log-progress.ts';
-import type { Revision } from '../storage/revision.ts';
+import { NO_REVISION, type Revision } from '../storage/revision.ts';
 import type { Change } from '../storage/revision-log.ts';
 import type { Entry, TakeEvent, WatchEvent } from '../storage/store.ts';
 import type { RowConditions } from './revision-query.ts';
@@ -34,6 +34,8 @@ export class RevisionWatch {
   /** There may be something to tell up to here. */
   #target: Revision;
   #isReading = false;
+  /** What was applied before this was followed is not known, and is read. */
+  #isBehind = false;
   #failure: { readonly error: unknown } | undefined;
   #wake: () => void = () => {};
   #bookmarkIsDue = false;
@@ -64,6 +66,7 @@ export class RevisionWatch {
     signal.addEventListener('abort', wake);
     // What came before this was followed.
     if (progress.applied > this.#target) this.#target = progress.applied;
+    this.#isBehind = progress.applied === NO_REVISION;
     try {
       const begin = { type: 'INITIAL_EVENTS_END', revision: this.#position } as const;
       if (this.#options.tellsBegin) await this.#give(take, begin, signal);
@@ -85,7 +88,8 @@ export class RevisionWatch {
     if (last === undefined || last <= this.#target) return;
     // What does not concern the watch is passed over without a question.
     const isIdle = !this.#isReading && this.#target === this.#position;
-    const concerns = changes.some((change) => change.revision > this.#position && this.#concerns(change));
+    const concerns =
+      this.#isBehind || changes.some((change) => change.revision > this.#position && this.#concerns(change));
     this.#target = last;
     if (isIdle && !concerns) this.#position = last;
     else this.#wake();
@@ -106,6 +110,7 @@ export class RevisionWatch {
   async #read(take: TakeEvent, signal: AbortSignal): Promise<void> {
     const { history, conditions } = this.#options;
     this.#isReading = true;
+    this.#isBehind = false;
     try {
       const upTo = this.#target;
       const page = await history.rows({

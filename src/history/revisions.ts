@@ -30,8 +30,8 @@ import { toEntry } from './told-entry.ts';
 const USUAL_LIMIT = 500;
 /** What a page takes, about: it ends with the revision that makes it so large. */
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** Rows that one request looks at for those that the client may see. The page then ends, and goes on elsewhere. */
-const MAX_LOOKED_AT = 10 * MAX_LOG_ROWS;
+/** Pages of the log that one request looks at for rows that the client may see and has selected. Then its page ends, and goes on later. */
+const MAX_PAGES = 10;
 /** For how long a watch remembers what its client may see. */
 const REMEMBERED_MS = 5000;
 
@@ -72,19 +72,21 @@ export class Revisions implements Store {
     };
     const limit = query.limit === 0 ? USUAL_LIMIT : query.limit;
     const page = new Page(limit);
+    let rowsAtOnce = Math.min(MAX_LOG_ROWS, limit + 1);
     let next: Revision | undefined = range.upTo;
-    for (let looked = 0; next !== undefined && looked < MAX_LOOKED_AT && !page.isFull; ) {
+    for (let pages = 0; next !== undefined && pages < MAX_PAGES && !page.isFull; pages += 1) {
       const asked: LogQuery = {
         ...{ ...this.#conditions, ...named, ...range, upTo: next },
-        ...{ order: 'newest first', states: 'none', limit: Math.min(MAX_LOG_ROWS, 2 * limit) },
+        ...{ order: 'newest first', states: 'none', limit: rowsAtOnce },
       };
       const found = await this.#history.rows(asked);
       const seen: LoggedRevision[] = [];
       for (const row of found.rows)
         if (matches?.(toLightEntry(row)) !== false && (await rights.mayRead(row.key))) seen.push(row);
+      // Who sees few of them gets more to see.
+      rowsAtOnce = Math.min(MAX_LOG_ROWS, 4 * rowsAtOnce);
       const rest = await this.#tellInto(page, seen, rights);
       next = rest ?? (found.next === undefined ? undefined : toRevision(found.next - 1n));
-      looked += Math.max(found.rows.length, 1);
       if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
     }
     return {

@@ -28,8 +28,8 @@ import { toEntry } from './told-entry.ts';
 /** Entries on a page, unless the client says how many. */
 const USUAL_LIMIT = 500;
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** Rows that one request looks at for those that the client may see. */
-const MAX_LOOKED_AT = 10 * MAX_LOG_ROWS;
+/** Pages of the log that one request looks at for rows that the client may see. */
+const MAX_PAGES = 10;
 
 const NAMESPACE = 'namespace:';
 
@@ -102,7 +102,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
     const pace = new Pace(1);
     let { after } = range;
     let sizeBytes = 0;
-    for (let looked = 0; looked < MAX_LOOKED_AT; ) {
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
       const page = await history.rows({
         ...{ ...which, upTo: range.upTo, order: 'oldest first', states: 'both' },
@@ -118,7 +118,6 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
         if (!isEvent(row.key)) told.push(row);
         sizeBytes += row.json.length;
       }
-      looked += Math.max(page.rows.length, 1);
       after = page.next;
       if (after === undefined || entries.length >= limit || sizeBytes >= PAGE_BYTES) break;
     }

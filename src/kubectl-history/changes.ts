@@ -28,8 +28,11 @@ const TELLS_NOTHING: ReadonlySet<string> = new Set(['', 'metadata.generation']);
 /** Values are cut to this even where lines may have any length: a value may have a megabyte. */
 const LONGEST_VALUE = 300;
 
+export const tellingChanges = ({ changes }: Write): readonly Change[] =>
+  (changes ?? []).filter(({ path = '' }) => !TELLS_NOTHING.has(path));
+
 export function toChanges(write: Write, layout: ChangesLayout): string {
-  const changes = (write.changes ?? []).filter(({ path = '' }) => !TELLS_NOTHING.has(path));
+  const changes = tellingChanges(write);
   const shown = changes.slice(0, layout.most);
   const lines = shown.flatMap((change) => toLines(change, layout));
   const pad = ' '.repeat(layout.indent);

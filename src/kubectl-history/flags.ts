@@ -40,6 +40,11 @@ export const FLAGS = {
   },
   allNamespaces: { name: 'all-namespaces', short: 'A', type: 'boolean', meaning: 'in all namespaces' },
   follow: { name: 'follow', short: 'f', type: 'boolean', meaning: 'go on with what comes, until Ctrl-C' },
+  related: {
+    name: 'related',
+    type: 'boolean',
+    meaning: 'with what it owns, and with what Events say of them',
+  },
   oneline: { name: 'oneline', type: 'boolean', meaning: 'a line for each change' },
   withDependents: {
     name: 'with-dependents',

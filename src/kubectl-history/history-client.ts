@@ -1,7 +1,17 @@
 import type { JsonValue } from '../api/object-meta.ts';
-import type { Blame, Explanation, Restore, RestoreSpec, Revision, RevisionList } from './history-types.ts';
+import type {
+  Blame,
+  Explanation,
+  Restore,
+  RestoreSpec,
+  Revision,
+  RevisionList,
+  Timeline,
+  TimelineEntry,
+} from './history-types.ts';
 import { readJson } from './json.ts';
 import { isNoSuchPath, type Kubectl, ServerError } from './kubectl.ts';
+import type { Resources } from './resources.ts';
 import { CommandError } from './usage-error.ts';
 
 /** Reads and restores through the server's group history.cluster.io. */
@@ -37,6 +47,11 @@ export interface HistoryClient {
   revision(number: string): Promise<Revision>;
   /** @throws CommandError */
   why(number: string): Promise<Explanation>;
+  /** What happened to an object and to what it owns, or in a namespace (`namespace:shop`); oldest first. @throws CommandError */
+  timeline(
+    reference: string,
+    query: Pick<RevisionsQuery, 'since' | 'until'>,
+  ): Promise<readonly TimelineEntry[]>;
   /** @throws CommandError */
   blame(reference: string, asOf: string | undefined): Promise<Blame>;
   /** @throws CommandError */
@@ -46,7 +61,16 @@ export interface HistoryClient {
   watch(query: RevisionsQuery, resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent>;
 }
 
-export function createHistoryClient(kubectl: Kubectl, server: string): HistoryClient {
+/** The resource that only servers with history have. */
+const REVISIONS = 'revisions.history.cluster.io';
+
+export interface HistoryClientOptions {
+  readonly kubectl: Kubectl;
+  readonly server: string;
+  readonly resources: Resources;
+}
+
+export function createHistoryClient({ kubectl, server, resources }: HistoryClientOptions): HistoryClient {
   const read = async <T>(path: string): Promise<T> => {
     try {
       return readJson(await kubectl.get(path));
@@ -76,6 +100,16 @@ export function createHistoryClient(kubectl: Kubectl, server: string): HistoryCl
     },
     revision: (number) => read(`${ROOT}/revisions/${number}`),
     why: (number) => read(`${ROOT}/revisions/${number}/why`),
+    async timeline(reference, { since, until }) {
+      const entries: TimelineEntry[] = [];
+      for (let token: string | undefined; token !== ''; ) {
+        const query = toQuery({ since, until }, { limit: String(PAGE), continue: token });
+        const page: Timeline = await read(`${ROOT}/timelines/${encodeURIComponent(reference)}?${query}`);
+        entries.push(...(page.entries ?? []));
+        token = page.continue ?? '';
+      }
+      return entries;
+    },
     blame: (reference, asOf) => read(`${ROOT}/blames/${encodeURIComponent(reference)}${asOfQuery(asOf)}`),
     async restore(spec, isDryRun) {
       const body = {
@@ -91,6 +125,8 @@ export function createHistoryClient(kubectl: Kubectl, server: string): HistoryCl
       }
     },
     async object(path, asOf) {
+      // Another server would take no notice of asOf, and answer what is there now.
+      if (asOf !== undefined && !(await resources.has(REVISIONS))) throw noHistory(server);
       try {
         return readJson(await kubectl.get(`${path}${asOfQuery(asOf)}`));
       } catch (error) {

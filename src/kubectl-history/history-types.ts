@@ -43,6 +43,25 @@ export interface Revision extends Write {
   readonly restored?: string;
 }
 
+/** One thing that happened to an object or to what it owns. */
+export interface TimelineEntry extends Write {
+  readonly revision?: string;
+  /** The revision that it most likely answers. */
+  readonly cause?: string;
+  /** What an Event says. */
+  readonly event?: {
+    readonly type?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly count?: number;
+  };
+}
+
+export interface Timeline {
+  readonly entries?: readonly TimelineEntry[] | null;
+  readonly continue?: string;
+}
+
 export interface RevisionList {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
   readonly items?: readonly Revision[] | null;

@@ -1,11 +1,17 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
-/** Texts that have little in common take long to compare, and nobody reads the result. */
-const LONGEST_MS = 2000;
+/**
+ * Texts that have little in common take long to compare, the square of the lines that differ: half a second for this many. Nobody
+ * reads the result, so all of both is shown instead.
+ */
+const MOST_DIFFERENT_LINES = 4000;
 
 /** Where two texts differ, with so many lines around each place. The lines begin with a space, `-` or `+`. */
 export function differences(old: string, becomes: string, around: number): StructuredPatchHunk[] {
-  const patch = structuredPatch('', '', old, becomes, '', '', { context: around, timeout: LONGEST_MS });
+  const patch = structuredPatch('', '', old, becomes, '', '', {
+    context: around,
+    maxEditLength: MOST_DIFFERENT_LINES,
+  });
   return patch?.hunks ?? [allOf(old, becomes)];
 }
 

@@ -25,6 +25,7 @@ export const qualified = ({ group, resource }: Pick<Resource, 'group' | 'resourc
 export interface Resources {
   /** @throws UsageError for a word that means none */
   find(word: string): Promise<Resource>;
+  has(word: string): Promise<boolean>;
   all(): Promise<readonly Resource[]>;
 }
 
@@ -46,17 +47,17 @@ export function createResources({ kubectl, server, env, now }: ResourcesOptions)
     keep(file, known);
     return known;
   };
+  const look = async (word: string): Promise<Resource | undefined> => {
+    const isFresh = known === undefined;
+    const found = findIn(known ?? (await ask()), word);
+    return found === undefined && !isFresh ? findIn(await ask(), word) : found;
+  };
   return {
     all: async () => known ?? (await ask()),
+    has: async (word) => (await look(word)) !== undefined,
     find: async (word) => {
-      const wasKept = known !== undefined;
-      let list = known ?? (await ask());
-      let found = findIn(list, word);
-      if (found === undefined && wasKept) {
-        list = await ask();
-        found = findIn(list, word);
-      }
-      if (found === undefined) throw noSuchResource(word, list);
+      const found = await look(word);
+      if (found === undefined) throw noSuchResource(word, known ?? []);
       return found;
     },
   };

@@ -9,6 +9,9 @@ import { styleText } from 'node:util';
 export type Style = Parameters<typeof styleText>[0];
 export type Paint = (style: Style, text: string) => string;
 
+/** Without colours. */
+export const PLAIN: Paint = (_, text) => text;
+
 export interface ScreenOptions {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable;
@@ -41,7 +44,7 @@ export class Screen {
       colour === 'always' || (colour !== 'never' && this.isTerminal && !env.NO_COLOR && env.TERM !== 'dumb');
     this.paint = isColourful
       ? (style, text) => (text === '' ? '' : styleText(style, text, { validateStream: false }))
-      : (_, text) => text;
+      : PLAIN;
     stdout.on('error', this.#lost);
   }
 
@@ -73,7 +76,6 @@ export class Screen {
     if (this.#isClosed) throw new NobodyReads();
     if (text === '' || this.#target.write(text)) return;
     await new Promise<void>((resolve) => this.#target.once('drain', resolve));
-    if (this.#isClosed) throw new NobodyReads();
   }
 
   /** Beside the output: warnings, hints, questions. */

@@ -63,11 +63,9 @@ export function createSession({ screen, env, line, now, signal, ask }: SessionOp
     ...{ screen, env, now, signal, ask, kubectl },
     async open() {
       const cluster = await readCluster(kubectl, line, env);
-      return {
-        cluster,
-        resources: createResources({ kubectl, server: cluster.server, env, now: () => now }),
-        history: createHistoryClient(kubectl, cluster.server),
-      };
+      const { server } = cluster;
+      const resources = createResources({ kubectl, server, env, now: () => now });
+      return { cluster, resources, history: createHistoryClient({ kubectl, server, resources }) };
     },
   };
 }

@@ -42,11 +42,11 @@ export const podAdmissionFlags = {
 export const proxyClientFlags = {
   certFile: text('proxy-client-cert-file', {
     default: '',
-    meaning: 'identity of the server when it calls out to admission webhooks',
+    meaning: 'identity of the server when it calls out to admission webhooks and to other API servers',
   }),
   keyFile: text('proxy-client-key-file', {
     default: '',
-    meaning: 'identity of the server when it calls out to admission webhooks',
+    meaning: 'identity of the server when it calls out to admission webhooks and to other API servers',
   }),
 };
 

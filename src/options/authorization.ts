@@ -48,6 +48,7 @@ const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'];
 /** @throws UsageError */
 export function readAuthorization(line: CommandLine, gates: FeatureGates) {
   const { modes: given, configFile, policyFile, ...webhook } = line.valuesOf(authorizationFlags);
+  checkSelectors(gates);
   const isDefault = given.length === 0 && configFile === '';
   const modes = isDefault ? ['AlwaysAllow'] : given;
   if (configFile === '') checkModes(modes, { policyFile, webhookConfigFile: webhook.webhookConfigFile });
@@ -67,6 +68,14 @@ export function readAuthorization(line: CommandLine, gates: FeatureGates) {
       unauthorizedTtlMs: webhook.unauthorizedTtlMs,
     },
   });
+}
+
+/** Nodes are told apart by what they select. */
+function checkSelectors(gates: FeatureGates): void {
+  if (gates.isEnabled('AuthorizeNodeWithSelectors') && !gates.isEnabled('AuthorizeWithSelectors'))
+    throw new UsageError(
+      `${apiFlags.featureGates.shown}: AuthorizeNodeWithSelectors needs AuthorizeWithSelectors=true`,
+    );
 }
 
 /** The other flags configure the same as the file. */

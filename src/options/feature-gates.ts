@@ -11,7 +11,10 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'AllBeta',
   'AnonymousAuthConfigurableEndpoints',
   'AnyVolumeDataSource',
+  'AuthorizeNodeWithSelectors',
+  'AuthorizeWithSelectors',
   'CRDValidationRatcheting',
+  'ClusterTrustBundle',
   'ClusterTrustBundleProjection',
   'ComponentSLIs',
   'CoordinatedLeaderElection',
@@ -21,6 +24,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'DynamicResourceAllocation',
   'HPAScaleToZero',
   'ImageVolume',
+  'InPlacePodVerticalScaling',
   'JobBackoffLimitPerIndex',
   'JobManagedBy',
   'JobPodReplacementPolicy',
@@ -88,6 +92,14 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
       'CSIMigrationStorageVendor CloudControllerManagerWebhook CronJobsScheduledAnnotation ' +
       'HonorPVReclaimPolicy InTreePluginStorageVendorUnregister InformerResourceVersion PodIndexLabel ' +
       'SeparateTaintEvictionController',
+  },
+  {
+    what: 'concerns what this server does not have: a second log format, and another allocator of addresses',
+    names: 'DisableAllocatorDualWrite LoggingBetaOptions',
+  },
+  {
+    what: 'expressions pay for what their libraries do in any case, because they run while others wait',
+    names: 'StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks',
   },
   {
     what: 'concerns the inside of servers in Go, of which clients see nothing',

@@ -8,6 +8,18 @@ export class UsageError extends Error {
   }
 }
 
+/** What goes wrong with the value of a flag is told with the flag. @throws Error */
+export function explainFlag<Result>(shown: string, attempt: () => Result): Result {
+  try {
+    return attempt();
+  } catch (error) {
+    throw blameFlag(shown, error);
+  }
+}
+
+export const blameFlag = (shown: string, cause: unknown): Error =>
+  new Error(`${shown}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+
 /** `repeated` is a list whose values may hold commas: one a flag. `version` is a switch that may have a value. */
 export type FlagType = 'string' | 'strings' | 'repeated' | 'bool' | 'int' | 'float' | 'duration' | 'version';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { parseYamlText } from '../codec/yaml-text.ts';
 import { UsageError } from './flag.ts';
 
 /** Which values the labels of metrics may have: `MetricName,LabelName` to values. */
@@ -37,7 +37,7 @@ function splitPairs(text: string, flag: string): Pair[] {
 function readManifest(file: string, flag: string): Pair[] {
   if (file === '') return [];
   try {
-    const document: unknown = parse(readFileSync(file, 'utf8'));
+    const document: unknown = parseYamlText(readFileSync(file)).value;
     if (typeof document !== 'object' || document === null) throw new Error('it is no map');
     return Object.entries(document).map(([key, values]) => [key, String(values)]);
   } catch (error) {

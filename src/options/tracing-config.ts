@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { parseYamlText } from '../codec/yaml-text.ts';
 import { UsageError } from './flag.ts';
 
 /** A TracingConfiguration. */
@@ -18,7 +18,7 @@ export function readTracingConfig(file: string, flag: string): TracingConfig {
   const wrong = (why: string): UsageError => new UsageError(`${flag}: ${file}: ${why}`);
   let document: unknown;
   try {
-    document = parse(readFileSync(file, 'utf8'));
+    document = parseYamlText(readFileSync(file)).value;
   } catch (error) {
     throw wrong(error instanceof Error ? error.message : String(error));
   }

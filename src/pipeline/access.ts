@@ -9,6 +9,7 @@ import {
 import { decodeExtraKey, headerEntries, headerValues } from '../authn/front-proxy.ts';
 import { groupsOf, parseUsername } from '../authn/service-account/signed-tokens.ts';
 import { type Authorizer, forbiddenMessage } from '../authz/authorizer.ts';
+import { withSelectors } from '../authz/selectors.ts';
 import type { Logger } from '../observability/logger.ts';
 import {
   type ApiRequest,
@@ -69,10 +70,13 @@ const unauthenticated = (cause?: unknown): StatusError =>
 
 /** Asks whether the caller may. @throws StatusError 403, or 500 when an authorizer failed */
 export async function authorize(
-  { authorizer }: { readonly authorizer: Authorizer },
+  {
+    authorizer,
+    asksWithSelectors,
+  }: { readonly authorizer: Authorizer; readonly asksWithSelectors?: boolean },
   request: AuthenticatedRequest,
 ): Promise<AuthorizedRequest> {
-  const answer = authorizer.authorize(request);
+  const answer = authorizer.authorize(asksWithSelectors === true ? withSelectors(request) : request);
   const verdict = answer instanceof Promise ? await answer : answer;
   annotateVerdict(request, verdict);
   const { decision, reason, error } = verdict;

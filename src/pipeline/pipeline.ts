@@ -26,6 +26,8 @@ interface PipelineOptions extends MeasureOptions, AuthenticateOptions {
   /** Answers paths that need no credentials: the files of the console; undefined for all others. */
   readonly open?: (request: ApiRequest) => ApiResponse | undefined;
   readonly authorizer: Authorizer;
+  /** Whether authorizers are told what a request selects. */
+  readonly asksWithSelectors?: boolean;
   /** Undefined: nothing is recorded. */
   readonly auditor: Auditor | undefined;
   /** Discovery, OpenAPI, version. */

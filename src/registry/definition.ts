@@ -74,6 +74,8 @@ export interface ServedVersion {
   readonly type: string;
   /** Served without being asked for by --runtime-config. */
   readonly enabledByDefault: boolean;
+  /** The feature without which the version is not served, whatever --runtime-config says. */
+  readonly gate?: string;
   /** Between this version's form and the stored one; undefined where both are the same but for apiVersion. */
   readonly conversion?: Conversion;
 }

@@ -53,6 +53,7 @@ interface VersionOutline {
   readonly type: string;
   /** Served without being asked for; alpha and most beta versions are not. */
   readonly enabledByDefault?: boolean;
+  readonly gate?: string;
   readonly conversion?: Conversion;
 }
 

@@ -4,12 +4,16 @@ import type { AdmissionMetrics } from '../admission/metrics.ts';
 import type { PolicyParts } from '../admission/plugins/validating-admission-policy.ts';
 import type { ConvertTo, FindParams } from '../admission/policies/bindings.ts';
 import type { RightsOracle } from '../admission/policies/rights.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import type { Authorizer } from '../authz/authorizer.ts';
+import type { AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
+import { readSelectors } from '../authz/selectors.ts';
+import type { Question } from '../cel/libraries/authorizer.ts';
 import { toNamed, toSeen } from '../registry/conversion.ts';
 import { storeOf } from '../registry/custom.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { UserInfo } from '../request/api-request.ts';
 import { ObjectReader } from '../storage/object-reader.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -20,30 +24,43 @@ export function policyParts(parts: {
   readonly registry: Registry;
   readonly authorizer: Authorizer;
   readonly admissionMetrics: AdmissionMetrics;
+  readonly isFeatureOn: Gates;
 }): PolicyParts {
-  const { objects, store, registry, authorizer, admissionMetrics } = parts;
+  const { objects, store, registry, authorizer, admissionMetrics, isFeatureOn } = parts;
   return {
     ...{ objects, admissionMetrics },
     findParams: paramsIn(store, registry),
     equivalentsOf: equivalentsIn(registry),
     convert: conversionIn(registry),
-    rights: rightsBy(authorizer),
+    rights: rightsBy(authorizer, isFeatureOn('AuthorizeWithSelectors')),
     onResources: (changed) => {
       registry.onChange(changed);
     },
   };
 }
 
-export const rightsBy = (authorizer: Authorizer): RightsOracle => ({
+/** `selects`: whether questions may be about some objects of a resource; otherwise they are about all. */
+export const rightsBy = (authorizer: Authorizer, selects: boolean): RightsOracle => ({
   decide: async (user, question) => {
     const asked =
       question.kind === 'path'
         ? { user, verb: question.verb, target: undefined, path: question.path }
-        : { user, verb: question.verb, target: { ...question, version: '*', subpath: '' }, path: '' };
+        : toAttributes(user, question, selects);
     const { decision, reason, error } = await authorizer.authorize(asked);
     return { allowed: decision === 'allow', reason, ...(error === undefined ? {} : { error }) };
   },
 });
+
+function toAttributes(
+  user: UserInfo,
+  question: Extract<Question, { kind: 'resource' }>,
+  selects: boolean,
+): AuthorizationAttributes {
+  const { verb, group, resource, subresource, namespace, name } = question;
+  const target = { group, version: '*', resource, subresource, namespace, name, subpath: '' };
+  const selectors = selects ? readSelectors(question) : undefined;
+  return { user, verb, target, path: '', ...(selectors === undefined ? {} : { selectors }) };
+}
 
 /** The served versions of a resource, and the names that other groups have for the same stored objects. */
 function equivalentsIn(registry: Registry): EquivalentsOf {

@@ -92,7 +92,7 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
     ...sharedParts(options, parts),
     ...{ objects, access, findKind, admissionMetrics },
     policies: policyParts({ ...parts, objects, admissionMetrics }),
-    rights: rightsBy(parts.authorizer),
+    rights: rightsBy(parts.authorizer, parts.isFeatureOn('AuthorizeWithSelectors')),
     isServing: () => state.isServing,
   };
   const all = [

@@ -22,7 +22,9 @@ import {
   type AuditOptions,
   type AuditWebhookOptions,
   auditLogFlags,
+  auditWebhookFlags,
 } from '../options/audit.ts';
+import { blameFlag, explainFlag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
 import { WebhookClient } from '../outbound/webhook-client.ts';
@@ -71,7 +73,9 @@ async function readPolicy(path: string): Promise<Policy> {
 async function createLog(options: AuditLogOptions, logger: Logger, report: LossReport): Promise<AuditSink> {
   const { path, format, apiVersion } = options;
   const onTrouble = (error: unknown): void => logger.error('old audit logs', error);
-  const writer = await openLog(path, { ...options, onTrouble });
+  const writer = await openLog(path, { ...options, onTrouble }).catch((error: unknown) => {
+    throw blameFlag(auditLogFlags.path.shown, error);
+  });
   // Batches are appended one after the other.
   return wrap(new LogSink(writer, { format, apiVersion, report }), options, { report, concurrency: 1 });
 }
@@ -83,7 +87,8 @@ const MAX_SENDING = 16;
 
 function createWebhook(options: AuditWebhookOptions, report: LossReport, dial: Dial | undefined): AuditSink {
   const { configFile, apiVersion, initialBackoffMs } = options;
-  const client = new WebhookClient(() => readClientConfig(configFile, dial));
+  const { shown } = auditWebhookFlags.configFile;
+  const client = explainFlag(shown, () => new WebhookClient(() => readClientConfig(configFile, dial)));
   const post = async (body: Buffer, signal: AbortSignal): Promise<void> => {
     // Only the status code counts: accepted events are not sent again because of a strange body.
     const { code } = await client.post(body, { signal, timeoutMs: WEBHOOK_TIMEOUT_MS, maxAnswerBytes: 0 });

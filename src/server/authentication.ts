@@ -32,7 +32,7 @@ import {
   type FrontProxyOptions,
   frontProxyFlags,
 } from '../options/authentication.ts';
-import type { Flag } from '../options/flag.ts';
+import { explainFlag, type Flag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
 import { createJsonPost, isTransient } from '../outbound/http-client.ts';
@@ -172,7 +172,7 @@ async function createTokens(options: AuthenticationOptions, parts: Authenticatio
   const accounts = await createServiceAccounts(options, { ...parts, objects });
   const jwt = createJwt(options, parts);
   const tokens = createTokenUnion([
-    ...(tokenAuthFile === '' ? [] : [forAudiences(apiAudiences, readTokenFile(tokenAuthFile))]),
+    ...(tokenAuthFile === '' ? [] : [forAudiences(apiAudiences, readTokens(tokenAuthFile))]),
     ...accounts.authenticators,
     ...(bootstrapTokens ? [forAudiences(apiAudiences, new BootstrapTokens(objects))] : []),
     jwt.tokens,
@@ -187,12 +187,16 @@ async function createTokens(options: AuthenticationOptions, parts: Authenticatio
   };
 }
 
+const readTokens = (path: string): TokenAuthenticator =>
+  explainFlag(authenticationFlags.tokenAuthFile.shown, () => readTokenFile(path));
+
 function createWebhook(
   { webhook, apiAudiences }: AuthenticationOptions,
   dial: Dial | undefined,
 ): TokenAuthenticator[] {
   if (webhook.configFile === '') return [];
-  const post = createJsonPost(readClientConfig(webhook.configFile, dial));
+  const { shown } = authenticationFlags.webhookConfigFile;
+  const post = explainFlag(shown, () => createJsonPost(readClientConfig(webhook.configFile, dial)));
   const tokens = new TokenWebhook({ version: webhook.version, apiAudiences, post, isTransient });
   const { cacheTtlMs } = webhook;
   return [new TokenCache({ tokens, successTtlMs: cacheTtlMs, failureTtlMs: cacheTtlMs })];

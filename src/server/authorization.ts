@@ -16,7 +16,8 @@ import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import { RbacAuthorizer } from '../authz/rbac/rbac.ts';
 import { WebhookAuthorizer } from '../authz/webhook.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { AuthorizationOptions } from '../options/authorization.ts';
+import { type AuthorizationOptions, authorizationFlags } from '../options/authorization.ts';
+import { explainFlag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
 import { createJsonPost, isTransient } from '../outbound/http-client.ts';
@@ -52,12 +53,18 @@ export async function createAuthorization(
   const graph = new NodeGraph();
   const engines: Engines = {
     rbac,
-    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn)),
-    ...(policyFile === '' ? {} : { abac: readPolicyFile(policyFile) }),
+    node: createNodeAuthorizer(graph, nodeRules(isFeatureOn), {
+      bySelectors: isFeatureOn('AuthorizeNodeWithSelectors'),
+    }),
+    ...(policyFile === '' ? {} : { abac: readPolicies(policyFile) }),
     webhook: (_, config) => createWebhook(config, egress.dials.controlplane),
   };
   const configured = configFile === '' ? undefined : readConfigured(configFile, engines, logger);
-  const authorizer = configured ?? buildChain(fromModes(modes, toWebhookConfig(webhook)), engines);
+  const authorizer =
+    configured ??
+    explainFlag(authorizationFlags.webhookConfigFile.shown, () =>
+      buildChain(fromModes(modes, toWebhookConfig(webhook)), engines),
+    );
   // Escalation is checked in every mode, so roles are followed in every mode.
   const sources = [
     ...rbac.sources,
@@ -80,13 +87,18 @@ export async function createAuthorization(
 }
 
 function readConfigured(path: string, engines: Engines, logger: Logger): ReloadingAuthorizer {
-  return new ReloadingAuthorizer({
-    path,
-    build: (configs) => buildChain(configs, engines),
-    onReload: () => logger.info(1, 'authorization', { message: `${path} was read again` }),
-    onError: (error) => logger.error(`${path} stays as it was`, error),
-  });
+  const create = (): ReloadingAuthorizer =>
+    new ReloadingAuthorizer({
+      path,
+      build: (configs) => buildChain(configs, engines),
+      onReload: () => logger.info(1, 'authorization', { message: `${path} was read again` }),
+      onError: (error) => logger.error(`${path} stays as it was`, error),
+    });
+  return explainFlag(`${authorizationFlags.configFile.shown}: ${path}`, create);
 }
+
+const readPolicies = (path: string): Authorizer =>
+  explainFlag(authorizationFlags.policyFile.shown, () => readPolicyFile(path));
 
 function toWebhookConfig(webhook: AuthorizationOptions['webhook']): WebhookConfig | undefined {
   if (webhook.configFile === '') return undefined;

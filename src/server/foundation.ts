@@ -1,11 +1,12 @@
 import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
+import type { GroupVersion } from '../api/names.ts';
 import type { Startup } from '../diagnostics/health.ts';
 import type { PairFiles } from '../http/serving-tls.ts';
 import type { LogControl, Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { ServerOptions } from '../options/options.ts';
-import type { RuntimeConfig } from '../options/runtime-config.ts';
+import type { ServedVersion } from '../registry/definition.ts';
 import { Registry } from '../registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../resources/all.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
@@ -65,7 +66,7 @@ export function createFoundation(
   return {
     services: createServices(logger),
     types: loadTypes(),
-    registry: createRegistry(api.runtimeConfig),
+    registry: createRegistry(api),
     logger,
     egress,
     metrics: front.metrics,
@@ -92,10 +93,11 @@ const createServices = (logger: Logger): Services =>
     pause,
   });
 
-function createRegistry(runtimeConfig: RuntimeConfig): Registry {
+function createRegistry({ runtimeConfig, featureGates }: ServerOptions['api']): Registry {
   const registry = new Registry();
-  for (const definition of BUILT_IN_RESOURCES) {
-    registry.add(definition, (version, served) => runtimeConfig.isEnabled(version, served.enabledByDefault));
-  }
+  const isServed = (version: GroupVersion, { enabledByDefault, gate }: ServedVersion): boolean =>
+    (gate === undefined || featureGates.isEnabled(gate)) &&
+    runtimeConfig.isEnabled(version, enabledByDefault);
+  for (const definition of BUILT_IN_RESOURCES) registry.add(definition, isServed);
   return registry;
 }

@@ -18,8 +18,10 @@ import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
+import { blameFlag } from '../options/flag.ts';
 import type { ObservabilityOptions } from '../options/observability.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { profilingFlags } from '../options/serving.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
 import { openDialledSocket } from '../outbound/egress/dialled-socket.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
@@ -177,7 +179,11 @@ export class Front {
     void tls.run(this.#stop.signal);
     if (serving.debugSocketPath === '') return;
     const socketPages = [...this.#debugPages, createSnapshotPages()];
-    this.#debugSocket = await openDebugSocket(serving.debugSocketPath, socketPages, this.#logger);
+    this.#debugSocket = await openDebugSocket(serving.debugSocketPath, socketPages, this.#logger).catch(
+      (error: unknown) => {
+        throw blameFlag(profilingFlags.debugSocketPath.shown, error);
+      },
+    );
   }
 
   #health(cache: NamedChecks): Hono {

@@ -10,6 +10,7 @@ import { JwtAuthenticators } from '../authn/jwt/jwt-authenticator.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type AuthenticationOptions, authenticationFlags } from '../options/authentication.ts';
+import { explainFlag } from '../options/flag.ts';
 import type { OidcOptions } from '../options/oidc.ts';
 import { createHttpsGet } from '../outbound/http-client.ts';
 import { runTogether } from '../util/concurrency.ts';
@@ -30,7 +31,10 @@ interface JwtParts {
 /** Issuers from a file that is read again when it changes, or else from flags. @throws Error */
 export function createJwt(options: AuthenticationOptions, parts: JwtParts): JwtAuthentication {
   const { configFile, oidc } = options;
-  if (configFile !== '') return new FollowedIssuers(options, parts);
+  if (configFile !== '') {
+    const { shown } = authenticationFlags.configFile;
+    return explainFlag(`${shown}: ${configFile}`, () => new FollowedIssuers(options, parts));
+  }
   const configs = oidc === undefined ? [] : [fromOidcFlags(readAuthority(oidc))];
   const tokens = createAuthenticators(configs, { ...options, ...parts });
   return { tokens, anonymous: undefined, run: (signal) => tokens.run(signal) };

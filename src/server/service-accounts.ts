@@ -20,7 +20,8 @@ import { LAST_USED, LEGACY_ISSUER, LegacyTokens } from '../authn/service-account
 import { SignedTokens } from '../authn/service-account/signed-tokens.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { AuthenticationOptions } from '../options/authentication.ts';
+import { type AuthenticationOptions, serviceAccountFlags } from '../options/authentication.ts';
+import { explainFlag } from '../options/flag.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -50,9 +51,13 @@ async function openKeyRing(
   keyFiles: readonly string[],
   { signingKeys, logger }: ServiceAccountParts,
 ): Promise<{ readonly current: KeyRing; run(signal: AbortSignal): Promise<void> }> {
-  const others = keyFiles.flatMap(readVerificationKeys);
+  const { keyFiles: keys, signingKeyFile: signing } = serviceAccountFlags;
+  const others = explainFlag(keys.shown, () => keyFiles.flatMap(readVerificationKeys));
   const { file, store } = signingKeys;
-  if (file !== '') return { current: createKeyRing(readSigningKey(file), others), run: async () => {} };
+  if (file !== '') {
+    const key = explainFlag(signing.shown, () => readSigningKey(file));
+    return { current: createKeyRing(key, others), run: async () => {} };
+  }
   const onChange = ({ signing, verifying }: KeyRing): void => {
     const believed = verifying.map(({ id }) => id).join(', ');
     logger.info(1, 'service account keys changed', { signing: signing.id, believed });

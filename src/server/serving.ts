@@ -145,6 +145,7 @@ function createServerPipeline(
     ...{ flowControl, auditor, logger, tracing },
     ...(options.serving.console ? { open: createConsole() } : {}),
     authorizer: policy.authorizer,
+    asksWithSelectors: foundation.isFeatureOn('AuthorizeWithSelectors'),
     documents: toPageHandler(pages),
     resources: createResources(foundation, parts, authentication),
     statusSchema: types.message('meta/v1.Status'),
@@ -173,10 +174,9 @@ function createResources(
     told: createHistory(history, (request) => new Explanations(history, request)),
     backends: createBackends(options.agents, { isFeatureOn, egress }),
     virtual: new Map([
-      ...createReviews({ authorizer, authenticator, apiAudiences }),
+      ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),
       createRestores({
-        ...{ types, registry, now, writer, authorizer, requestTimeoutMs: options.limits.requestTimeoutMs },
-        ...{ store, historyOf },
+        ...{ ...history, writer, requestTimeoutMs: options.limits.requestTimeoutMs },
         onError: (error) => logger.error('restore', error),
       }),
     ]),

@@ -67,6 +67,8 @@ export interface LoggedRevision extends ChangeWithPrevious {
   /** As `committedAt`, RFC 3339 with microseconds. */
   readonly at: string;
   readonly attribution: Attribution;
+  /** The media type of the state before, where the database does not have it as JSON. */
+  readonly previousStoredAs?: string;
   /** There was a state before, and it is older than the history that is kept. */
   readonly previousGone?: boolean;
 }

@@ -1,8 +1,11 @@
 import { canonicalGroup } from '../api/dialect.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import { badRequest } from '../api/status.ts';
+import { badRequest, invalid } from '../api/status.ts';
 import type { Authenticator } from '../authn/authenticator.ts';
-import type { AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
+import type { AskedSelectors, AuthorizationAttributes, Authorizer } from '../authz/authorizer.ts';
+import { type ReviewSelectors, reviewedSelectors, validateSelectors } from '../authz/selectors.ts';
+import { problemsOf } from '../object/field-path.ts';
 import { isObject, objectOf } from '../object/json-values.ts';
 import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -15,24 +18,26 @@ export function createReviews(options: {
   authenticator: Authenticator;
   /** --api-audiences */
   apiAudiences: readonly string[];
+  isFeatureOn: Gates;
 }): [string, VirtualHandler][] {
-  const { authorizer, authenticator, apiAudiences } = options;
+  const { authenticator, apiAudiences, isFeatureOn } = options;
+  const access: AccessParts = {
+    authorizer: options.authorizer,
+    selects: isFeatureOn('AuthorizeWithSelectors'),
+  };
   return [
     [
       'authentication.k8s.io/selfsubjectreviews',
       (body, { user }) => ({ ...body, status: { userInfo: toUserInfo(user) } }),
     ],
     ['authentication.k8s.io/tokenreviews', (body) => reviewToken(body, { authenticator, apiAudiences })],
+    ['authorization.k8s.io/selfsubjectaccessreviews', (body, { user }) => reviewAccess(access, body, user)],
+    ['authorization.k8s.io/subjectaccessreviews', (body) => reviewAccess(access, body, subjectOf(body))],
+    ['authorization.k8s.io/localsubjectaccessreviews', (body, request) => reviewLocal(access, body, request)],
     [
-      'authorization.k8s.io/selfsubjectaccessreviews',
-      (body, { user }) => reviewAccess(authorizer, body, user),
+      'authorization.k8s.io/selfsubjectrulesreviews',
+      (body, { user }) => reviewRules(access.authorizer, body, user),
     ],
-    ['authorization.k8s.io/subjectaccessreviews', (body) => reviewAccess(authorizer, body, subjectOf(body))],
-    [
-      'authorization.k8s.io/localsubjectaccessreviews',
-      (body, request) => reviewLocal(authorizer, body, request),
-    ],
-    ['authorization.k8s.io/selfsubjectrulesreviews', (body, { user }) => reviewRules(authorizer, body, user)],
   ];
 }
 
@@ -51,18 +56,48 @@ function subjectOf(body: ApiObject): UserInfo {
   };
 }
 
-async function reviewAccess(authorizer: Authorizer, body: ApiObject, user: UserInfo): Promise<JsonObject> {
-  const { decision, reason, error } = await authorizer.authorize(toAttributes(specOf(body), user));
+interface AccessParts {
+  readonly authorizer: Authorizer;
+  /** Whether a question may be about some objects of a resource (the feature AuthorizeWithSelectors). */
+  readonly selects: boolean;
+}
+
+async function reviewAccess(
+  { authorizer, selects }: AccessParts,
+  body: ApiObject,
+  user: UserInfo,
+): Promise<JsonObject> {
+  const question = selects ? body : withoutSelectors(body);
+  const attributes = toAttributes(specOf(question), user);
+  const selectors = selectorsOf(question);
+  const asked = selectors === undefined ? attributes : { ...attributes, selectors };
+  const { decision, reason, error } = await authorizer.authorize(asked);
+  const errors = [...(error === undefined ? [] : [error]), ...(selectors?.problems ?? [])];
   const status = {
     allowed: decision === 'allow',
     ...(decision === 'deny' ? { denied: true } : {}),
     ...(reason === '' ? {} : { reason }),
-    ...(error === undefined ? {} : { evaluationError: error }),
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join('; ') }),
   };
-  return { ...withoutSelectors(body), status };
+  return { ...question, status };
 }
 
-/** Questions about some objects of a resource are behind the gate AuthorizeWithSelectors, which is closed. */
+/** @throws StatusError 422 */
+function selectorsOf(body: ApiObject): AskedSelectors | undefined {
+  const { resourceAttributes } = specOf(body);
+  if (!isObject(resourceAttributes)) return undefined;
+  // Decoded by the type of the review.
+  const { fieldSelector, labelSelector } = resourceAttributes as ReviewSelectors;
+  if (fieldSelector === undefined && labelSelector === undefined) return undefined;
+  const review = {
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  };
+  const errors = problemsOf((at) => validateSelectors(at, review), 'spec.resourceAttributes');
+  if (errors.length > 0) throw invalid({ kind: body.kind, group: 'authorization.k8s.io' }, '', errors);
+  return reviewedSelectors(review);
+}
+
 function withoutSelectors(body: ApiObject): ApiObject {
   const spec = specOf(body);
   if (!isObject(spec.resourceAttributes)) return body;
@@ -71,7 +106,7 @@ function withoutSelectors(body: ApiObject): ApiObject {
 }
 
 function reviewLocal(
-  authorizer: Authorizer,
+  access: AccessParts,
   body: ApiObject,
   { target }: AuthorizedResourceRequest,
 ): Promise<JsonObject> {
@@ -81,7 +116,7 @@ function reviewLocal(
       `spec.resourceAttributes.namespace must be the namespace of the request, ${JSON.stringify(target.namespace)}`,
     );
   }
-  return reviewAccess(authorizer, body, subjectOf(body));
+  return reviewAccess(access, body, subjectOf(body));
 }
 
 function toAttributes(spec: JsonObject, user: UserInfo): AuthorizationAttributes {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { parseAuthenticationConfig } from '../../src/authn/jwt/authentication-config.ts';
+import { fromOidcFlags, parseAuthenticationConfig } from '../../src/authn/jwt/authentication-config.ts';
+import { toUser } from '../../src/authn/jwt/user-mapping.ts';
 import { vary } from '../kit/variations.ts';
 
 const RULES = { disallowedIssuers: ['https://own.example.com'], anonymousAllowed: true };
@@ -119,4 +120,22 @@ test('the unknown may come in by conditions only where the gate allows it', () =
   expect(() => read({ ...GOOD, anonymous: { ...anonymous, enabled: false } })).toThrow(
     'enabled should be set to true when conditions are defined',
   );
+});
+
+test('names of flags are told apart by the issuer, unless the claim is email or a prefix is given', () => {
+  const flags = {
+    ...{ issuerUrl: 'https://idp', clientId: 'us', certificateAuthority: undefined, algorithms: ['RS256'] },
+    ...{ usernameClaim: 'sub', usernamePrefix: '', groupsClaim: 'roles', groupsPrefix: 'idp:' },
+    requiredClaims: new Map<string, string>(),
+  };
+  const claims = { sub: 'ann', email: 'ann@example.com', email_verified: true, roles: ['a', 'b'] };
+  const userOf = (given: Partial<typeof flags>, more: JsonObject = {}) =>
+    toUser(fromOidcFlags({ ...flags, ...given }), { ...claims, ...more });
+  expect(userOf({})).toMatchObject({ username: 'https://idp#ann', groups: ['idp:a', 'idp:b'] });
+  expect(userOf({ usernameClaim: 'email' }).username).toBe('ann@example.com');
+  expect(userOf({ usernamePrefix: '-' }).username).toBe('ann');
+  expect(userOf({ usernamePrefix: 'x:' }).username).toBe('x:ann');
+  expect(userOf({ usernamePrefix: 'x:', usernameClaim: 'email' }).username).toBe('x:ann@example.com');
+  expect(userOf({}, { roles: 'c' }).groups).toEqual(['idp:c']);
+  expect(userOf({ groupsClaim: '' }).groups).toEqual([]);
 });

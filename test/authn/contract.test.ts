@@ -264,6 +264,12 @@ describe('authenticators of requests', async () => {
 
   const CASES: readonly (readonly [string, Authenticator, Credentials, Credentials])[] = [
     [
+      'a front proxy of any name',
+      createFrontProxyAuthenticator({ authorities, allowedNames: [], headers }),
+      credentials({ peerCertificate: await peer(authority, 'CN=whoever') }, remote),
+      credentials({ peerCertificate: await peer(stranger, 'CN=proxy') }, remote),
+    ],
+    [
       'certificates',
       certificate,
       credentials({ peerCertificate: await peer(authority, 'CN=ann, O=devs') }),

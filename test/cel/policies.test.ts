@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { CelAuthorizer, type Question } from '../../src/cel/libraries/authorizer.ts';
 import type { Gives } from '../../src/cel/policies/compiler.ts';
 import { PolicyCompiler } from '../../src/cel/policies/compiler.ts';
 
@@ -87,4 +88,17 @@ test('later expressions know a variable and its type', () => {
   expect(
     compiler.compile("variables.list.all(i, i != '') && has(variables.foo)", 'bool').program,
   ).toBeDefined();
+});
+
+test('a question about rights can be about some objects of a resource', () => {
+  const expression =
+    "authorizer.group('').resource('pods').fieldSelector('spec.nodeName=n').labelSelector('app').check('list').allowed()";
+  const { program } = new PolicyCompiler(false).compile(expression, 'bool');
+  let asked: Question | undefined;
+  const authorizer = new CelAuthorizer((question) => {
+    asked = question;
+    return { allowed: true, reason: '' };
+  }, {});
+  expect(program?.run({ authorizer }).result).toBe(true);
+  expect(asked).toMatchObject({ resource: 'pods', fieldSelector: 'spec.nodeName=n', labelSelector: 'app' });
 });

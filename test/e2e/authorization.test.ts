@@ -129,7 +129,7 @@ test('groups, names, subresources and the other dialect are what rules are about
   expect((await as(first, 'bob-token', 'GET', '/metricsx/y')).code).toBe(404);
 });
 
-test('who may patch but not create cannot create by applying', async () => {
+test('who may patch but not create cannot create by applying, and a dry run needs the same right', async () => {
   await first.request(
     'POST',
     `${RBAC}/namespaces/default/roles`,
@@ -148,6 +148,9 @@ test('who may patch but not create cannot create by applying', async () => {
   expect(refused.json.message).toContain('User "alice" cannot create resource "configmaps"');
   await first.request('PATCH', path, config, apply);
   expect((await first.bearer('alice-token', 'PATCH', path, config, apply)).code).toBe(200);
+  const dryRun = `${CORE}/configmaps?dryRun=All`;
+  expect((await first.bearer('alice-token', 'POST', dryRun, config)).code).toBe(403);
+  expect((await first.bearer('alice-token', 'PATCH', `${path}&dryRun=All`, config, apply)).code).toBe(200);
 });
 
 test('nobody gives away more than they have', async () => {

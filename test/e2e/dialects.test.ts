@@ -53,6 +53,19 @@ test('a Table is of the meta group that was asked for', async () => {
   }
 });
 
+test('a resource without columns of its own has a name and a time', async () => {
+  const accept = 'application/json;as=Table;g=meta.cluster.io;v=v1';
+  const { json } = await cluster.request('GET', '/api/v1/limitranges', undefined, { accept });
+  const columns = json.columnDefinitions.map(({ name, type }: { name: string; type: string }) => [
+    name,
+    type,
+  ]);
+  expect(columns).toEqual([
+    ['Name', 'string'],
+    ['Created At', 'date'],
+  ]);
+});
+
 test('protobuf has two names too', async () => {
   for (const name of ['kubernetes', 'cluster']) {
     const accept = `application/vnd.${name}.protobuf`;

@@ -13,14 +13,15 @@ beforeAll(async () => {
   database = await createTestDatabase();
   withFeatures = await startCluster(database.url, [
     '--feature-gates=UserNamespacesSupport=true,ImageVolume=true,DynamicResourceAllocation=true,VolumeAttributesClass=true',
-    '--feature-gates=StorageVersionAPI=true,StorageVersionMigrator=true,CoordinatedLeaderElection=true',
-    '--runtime-config=internal.apiserver.k8s.io/v1alpha1,storagemigration.k8s.io/v1alpha1,coordination.k8s.io/v1alpha1',
+    '--feature-gates=StorageVersionAPI=true,StorageVersionMigrator=true,CoordinatedLeaderElection=true,ClusterTrustBundle=true',
+    '--runtime-config=internal.apiserver.k8s.io/v1alpha1,storagemigration.k8s.io/v1alpha1,coordination.k8s.io/v1alpha1,certificates.k8s.io/v1alpha1',
     // Of other components, to which the same list is given.
     '--feature-gates=MemoryQoS=true,NFTablesProxyMode=false,SchedulerQueueingHints=true,PodIndexLabel=false',
   ]);
   without = await startCluster(database.url, [
     '--feature-gates=SidecarContainers=false,OpenAPIEnums=false,StorageVersionHash=false,RetryGenerateName=false',
-    '--feature-gates=APIServerIdentity=false',
+    '--feature-gates=APIServerIdentity=false,ComponentSLIs=false',
+    '--runtime-config=certificates.k8s.io/v1alpha1',
   ]);
 });
 
@@ -185,4 +186,11 @@ test('a migration that is asked for is done, and a lease that is wanted is given
     return json;
   }, PATIENCE);
   expect(done.status.resourceVersion).toBe(asked.json.metadata.resourceVersion);
+});
+
+test('what a gate serves is served with it, and not found without', async () => {
+  for (const path of ['/metrics/slis', '/apis/certificates.k8s.io/v1alpha1/clustertrustbundles']) {
+    expect((await withFeatures.request('GET', path)).code, path).toBe(200);
+    expect((await without.request('GET', path)).code, path).toBe(404);
+  }
 });

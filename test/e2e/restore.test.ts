@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RestoreResult, RestoreSpec } from '../../src/api/types/history/v1alpha1.ts';
 import { type Answer, type Cluster, startCluster } from '../kit/cluster.ts';
@@ -7,19 +10,34 @@ import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 /** Restores put back what was, as writes of the caller. */
 let database: TestDatabase;
 let cluster: Cluster;
+let folder: string;
+
+const POLICY = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+rules: [{level: RequestResponse, resources: [{group: history.cluster.io}]}]
+`;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  cluster = await startCluster(database.url, ['--authorization-mode=RBAC']);
+  folder = mkdtempSync(join(tmpdir(), 'restore-e2e-'));
+  writeFileSync(join(folder, 'policy.yaml'), POLICY);
+  cluster = await startCluster(database.url, [
+    '--authorization-mode=RBAC',
+    `--audit-policy-file=${join(folder, 'policy.yaml')}`,
+    `--audit-log-path=${join(folder, 'audit.log')}`,
+  ]);
 });
 
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
   await database.drop();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const NAMESPACES = '/api/v1/namespaces';
 const RESTORES = '/apis/history.cluster.io/v1alpha1/restores';
+const VOLUMES = '/api/v1/persistentvolumes';
 const inCore = (namespace: string, resource: string) => `${NAMESPACES}/${namespace}/${resource}`;
 const inGroup = (group: string, namespace: string, resource: string) =>
   `/apis/${group}/v1/namespaces/${namespace}/${resource}`;
@@ -50,6 +68,9 @@ const actionsOf = (results: RestoreResult[]): Record<string, string | undefined>
     results.map(({ object, action }) => [[object?.resource, object?.name].filter(Boolean).join(' '), action]),
   );
 
+const messageOf = (results: RestoreResult[], name: string): string | undefined =>
+  results.find(({ object: of }) => of?.name === name)?.message;
+
 const template = (image: string) => ({
   metadata: { labels: { app: 'web' } },
   spec: { containers: [{ name: 'web', image }] },
@@ -64,8 +85,8 @@ const setImage = (image: string) => ({
   spec: { template: { spec: { containers: [{ name: 'web', image }] } } },
 });
 
-const patch = async (path: string, body: unknown) => {
-  const headers = { 'content-type': 'application/strategic-merge-patch+json' };
+const patch = async (path: string, body: unknown, type = 'strategic-merge-patch') => {
+  const headers = { 'content-type': `application/${type}+json` };
   const { code, json, text } = await cluster.request('PATCH', path, body, headers);
   expect(code, text).toBe(200);
   return json;
@@ -190,6 +211,13 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
     metadata: { name: 'limit' },
     spec: { hard: { pods: '5' } },
   });
+  const volume = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } };
+  const claimRef = { namespace: 'shop', name: 'kept', uid: '11111111-1111-4111-8111-111111111111' };
+  await write('POST', VOLUMES, { metadata: { name: 'kept' }, spec: { ...volume, claimRef } });
+  for (const volumeName of ['kept', 'lost']) {
+    const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, volumeName };
+    await write('POST', inCore('shop', 'persistentvolumeclaims'), { metadata: { name: volumeName }, spec });
+  }
   const last = await write('POST', inCore('shop', 'events'), {
     ...{ metadata: { name: 'e' }, involvedObject: { namespace: 'shop' }, reason: 'Told' },
   });
@@ -220,7 +248,10 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
     events: 'skipped',
   });
   expect(results.filter(({ action }) => action === 'failed')).toEqual([]);
-  expect(JSON.stringify(results)).not.toContain('aGlkZGVu');
+  const audited = readFileSync(join(folder, 'audit.log'), 'utf8');
+  for (const told of [JSON.stringify(results), audited]) expect(told).not.toContain('aGlkZGVu');
+  const { revision } = results.find(({ object: of }) => of?.resource === 'deployments') ?? {};
+  expect(audited).toContain(`deployments.apps:shop:web@${revision}`);
 
   const read = async (path: string) => (await cluster.request('GET', path)).json;
   expect((await read(`${NAMESPACES}/shop`)).metadata.labels).toMatchObject({ team: 'a' });
@@ -230,14 +261,19 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
   const owned = await read(`${inCore('shop', 'secrets')}/owned`);
   expect(owned.metadata.ownerReferences).toMatchObject([{ uid: again.metadata.uid }]);
   expect((await read(`${inCore('shop', 'services')}/web`)).spec).toEqual(service.spec);
+  const claims = inCore('shop', 'persistentvolumeclaims');
+  expect((await read(`${claims}/kept`)).spec.volumeName).toBe('kept');
+  expect((await read(`${claims}/lost`)).spec.volumeName).toBeUndefined();
+  expect(messageOf(results, 'kept')).toContain('remove spec.claimRef.uid of the volume');
+  expect(messageOf(results, 'lost')).toContain('volume lost is gone');
   const moved = await read(`${inCore('shop', 'services')}/moved`);
   expect(moved.spec.clusterIP).not.toBe(taken.spec.clusterIP);
-  expect(results.find(({ object: of }) => of?.name === 'moved')?.message).toContain(taken.spec.clusterIP);
+  expect(messageOf(results, 'moved')).toContain(taken.spec.clusterIP);
 });
 
 test('who may not write some of it restores the rest, and is told; who may not read it is told of no names', async () => {
   const rules = [
-    { apiGroups: [''], resources: ['namespaces', 'configmaps', 'limitranges'], verbs: ['get', 'update'] },
+    { apiGroups: [''], resources: ['namespaces', 'configmaps', 'limitranges'], verbs: ['get'] },
     { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
     { apiGroups: ['history.cluster.io'], resources: ['*'], verbs: ['*'] },
   ];
@@ -277,6 +313,8 @@ test('who may not write some of it restores the rest, and is told; who may not r
     ]),
   );
   expect(results.filter(({ action }) => action === 'created')).toHaveLength(1);
+  // What is as it was needs no right to write it.
+  expect(actionsOf(results)).toMatchObject({ 'namespaces part': 'unchanged' });
   expect(JSON.stringify(json)).not.toContain('unseen');
   expect(headers.warning).toContain('were not restored');
   expect(
@@ -287,9 +325,13 @@ test('who may not write some of it restores the rest, and is told; who may not r
   });
 });
 
-test('custom resources are restored in the version that is stored', async () => {
+test('custom resources are restored, whichever version is stored', async () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  await write('POST', definitions, definitionOf({ plural: 'ships', kind: 'Ship' }));
+  const outline = definitionOf({ plural: 'ships', kind: 'Ship' });
+  const [v1] = outline.spec?.versions ?? [];
+  const versions = [v1, { ...v1, name: 'v1beta1', storage: false }];
+  const { name } = (await write('POST', definitions, { ...outline, spec: { ...outline.spec, versions } }))
+    .metadata;
   const ships = inGroup('stable.example.com', 'default', 'ships');
   await expect.poll(async () => (await cluster.request('GET', ships)).code).toBe(200);
   const ship = {
@@ -299,10 +341,21 @@ test('custom resources are restored in the version that is stored', async () => 
     spec: { sails: 1 },
   };
   const made = await write('POST', ships, ship);
-  await write('PUT', `${ships}/s`, { ...made, spec: { sails: 2, oars: 4 } });
+  const turned = versions.map((version) => ({ ...version, storage: version !== v1 }));
+  await patch(`${definitions}/${name}`, { spec: { versions: turned } }, 'merge-patch');
+  let oars = 4;
+  const rewrite = async () => {
+    oars += 1;
+    const { metadata } = await patch(`${ships}/s`, { spec: { sails: 2, oars } }, 'merge-patch');
+    const [row] = await database.query<{ stored: string }>(
+      `SELECT object ->> 'apiVersion' AS stored FROM revisions WHERE revision = ${metadata.resourceVersion}`,
+    );
+    return row?.stored;
+  };
+  await expect.poll(rewrite).toBe('stable.example.com/v1beta1');
   const wish = { object: object('ships', 's', 'stable.example.com'), to: versionOf(made) };
   expect((await restore({ ...wish, paths: ['spec.sails'] }))[0]?.action).toBe('updated');
-  expect((await cluster.request('GET', `${ships}/s`)).json.spec).toEqual({ sails: 1, oars: 4 });
+  expect((await cluster.request('GET', `${ships}/s`)).json.spec).toEqual({ sails: 1, oars });
   await write('DELETE', `${ships}/s`);
   expect((await restore(wish))[0]?.action).toBe('created');
   expect((await cluster.request('GET', `${ships}/s`)).json.spec).toEqual({ sails: 1 });
@@ -365,10 +418,45 @@ test('what cannot be restored is refused with the field that says so, and what c
   );
 });
 
-test('what time does not suffice for is told, not done in secret', async () => {
-  const made = await write('POST', MAPS, { metadata: { name: 'late' }, data: { k: 'v' } });
-  await write('DELETE', `${MAPS}/late`);
-  const { json } = await post({ namespace: 'default', to: versionOf(made) }, '?timeout=1ms');
-  if (json.kind === 'Status') expect(json.code).toBe(504);
-  else expect(json.status.results.map(({ action }: RestoreResult) => action)).toContain('failed');
+test('data of a secret comes back and is not shown, and no client can say that a restore wrote what it did not', async () => {
+  const keys = inCore('default', 'secrets');
+  const made = await write('POST', keys, { metadata: { name: 'key' }, data: { k: 'Zmlyc3Q=' } });
+  const as = { 'user-agent': 'curl/8 restore/1' };
+  const changed = { metadata: { name: 'key' }, data: { k: 'c2Vjb25k' } };
+  const { json } = await cluster.request('PUT', `${keys}/key?fieldManager=restore`, changed, as);
+  const revision = `/apis/history.cluster.io/v1alpha1/revisions/${versionOf(json)}`;
+  const { json: told } = await cluster.request('GET', revision);
+  expect(told).toMatchObject({ manager: 'restore', userAgent: 'curl/8' });
+  expect(told.restored).toBeUndefined();
+
+  const wish = { object: object('secrets', 'key'), to: versionOf(made) };
+  const [foreseen] = await restore(wish, '?dryRun=All');
+  expect(foreseen?.changes).toEqual([{ path: 'data.k', hidden: true }]);
+  await restore(wish);
+  expect((await cluster.request('GET', `${keys}/key`)).json.data).toEqual({ k: 'Zmlyc3Q=' });
+});
+
+test('another object of the name is told apart; one that is being deleted is not touched; what it owned then is its own again', async () => {
+  const made = await write('POST', MAPS, { metadata: { name: 'twice' }, data: { k: 'first' } });
+  const child = { metadata: { name: 'child', ownerReferences: [{ ...ownedBy(made) }] }, data: {} };
+  const last = await write('POST', MAPS, child);
+  await write('DELETE', `${MAPS}/twice?propagationPolicy=Orphan`);
+  const finalizers = ['example.com/held'];
+  await expect.poll(async () => (await cluster.request('GET', `${MAPS}/twice`)).code).toBe(404);
+  const again = await write('POST', MAPS, { metadata: { name: 'twice', finalizers }, data: { k: 'second' } });
+  const wish = { object: object('configmaps', 'twice'), to: versionOf(last), withDependents: true };
+
+  const [root, owned] = await restore(wish);
+  expect(root).toMatchObject({ action: 'updated', message: expect.stringContaining(made.metadata.uid) });
+  expect(owned).toMatchObject({ action: 'updated', object: { name: 'child' } });
+  const { json } = await cluster.request('GET', `${MAPS}/child`);
+  expect(json.metadata.ownerReferences).toMatchObject([{ uid: again.metadata.uid }]);
+  expect((await restore(wish)).map(({ action }) => action)).toEqual(['unchanged', 'unchanged']);
+
+  await write('DELETE', `${MAPS}/twice`);
+  expect((await post({ object: wish.object, to: wish.to })).json).toMatchObject({
+    code: 409,
+    message: expect.stringContaining('is being deleted; restore it once it is gone'),
+  });
+  await write('PUT', `${MAPS}/twice`, { metadata: { name: 'twice' } });
 });

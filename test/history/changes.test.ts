@@ -108,7 +108,7 @@ const sorted = (changes: readonly FieldChange[]): unknown[] =>
 
 test('the SQL functions find the same changes and leaves in any objects', async () => {
   await using database = await createTestDatabase();
-  const pairs = fc.sample(states, { numRuns: 500, seed: 17 });
+  const pairs = fc.sample(states, { numRuns: 250, seed: 17 });
   const rows = await database.query<{ at: string; path: string; old: unknown; new: unknown }>(
     `SELECT p.at, c.path, c.old, c.new
     FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS p (pair, at)
@@ -137,5 +137,5 @@ test('the SQL functions find the same changes and leaves in any objects', async 
     const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
     expect(atOnce(leavesOf(after)).sort(byPath)).toEqual(sqlLeaves.sort(byPath));
   }
-  expect(compared).toBeGreaterThan(250);
+  expect(compared).toBeGreaterThan(120);
 });

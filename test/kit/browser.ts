@@ -59,7 +59,8 @@ export async function openTab(
   const complaints: string[] = [];
   const page = await context.newPage();
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type()))
+      complaints.push(`${message.text()} ${message.location().url}`);
   });
   page.on('pageerror', (error) => complaints.push(String(error.stack ?? error)));
   page.on('dialog', (dialog) => {

@@ -24,6 +24,7 @@ export type FakeAnswer =
 export interface Call {
   readonly args: readonly string[];
   readonly input: string;
+  readonly pid: number;
 }
 
 export interface Outcome {
@@ -40,6 +41,8 @@ export interface RunOptions {
   readonly typed?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Whoever read the output has gone, as `head` does. */
+  readonly isBroken?: boolean;
   readonly onOutput?: (all: string) => void;
 }
 
@@ -78,7 +81,7 @@ function commandFor(answer: FakeAnswer): string {
 const scriptFor = (folder: string, answers: Readonly<Record<string, FakeAnswer>>): string => `#!/bin/sh
 input=
 for word in "$@"; do if [ "$word" = create ]; then input=$(/bin/cat); fi; done
-call=$(printf '%s\\037' "$@" "$input")
+call=$(printf '%s\\037' "$@" "$input" "$$")
 printf '%s\\036' "$call" >> ${quoted(`${folder}/calls`)}
 fail() { printf '%s\\n' "$1" >&2; exit 1; }
 while [ "\${1#-}" != "$1" ]; do shift; done
@@ -137,6 +140,12 @@ export function createFakeCluster(): FakeCluster {
   return cluster;
 }
 
+class BrokenPipe extends PassThrough {
+  override _transform(_chunk: Buffer, _encoding: BufferEncoding, done: (error: Error) => void): void {
+    done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+  }
+}
+
 function readCalls(file: string): Call[] {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   return text
@@ -144,16 +153,17 @@ function readCalls(file: string): Call[] {
     .slice(0, -1)
     .map((call): Call => {
       const parts = call.split('\u001f');
-      return { args: parts.slice(0, -2), input: parts.at(-2) ?? '' };
+      return { args: parts.slice(0, -3), input: parts.at(-3) ?? '', pid: Number(parts.at(-2)) };
     });
 }
 
 async function runIn(
   folder: string,
   args: readonly string[],
-  { columns, typed, env = {}, signal = new AbortController().signal, onOutput }: RunOptions,
+  { columns, typed, env = {}, signal = new AbortController().signal, isBroken, onOutput }: RunOptions,
 ): Promise<Omit<Outcome, 'calls'>> {
-  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const [stdin, stderr] = [new PassThrough(), new PassThrough()];
+  const stdout = isBroken === true ? new BrokenPipe() : new PassThrough();
   const [said, complained] = [collect(stdout, onOutput), collect(stderr)];
   const isTTY = columns !== undefined;
   if (typed !== undefined) stdin.write(`${typed}\n`);

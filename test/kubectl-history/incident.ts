@@ -47,6 +47,7 @@ export const badImage = {
     requestID: 'r-1',
   },
   changes: [
+    { path: 'metadata.generation', old: 2, new: 3 },
     { path: IMAGE, old: 'nginx:1.26', new: 'nginx:9.99' },
     { path: 'spec.replicas', old: 2, new: 3 },
     { path: 'metadata.labels.tier', new: 'gold' },
@@ -97,6 +98,12 @@ const secretDeleted = {
 };
 const secretCreated = { ...secretDeleted, ...named('4711'), verb: 'create', user: 'bob' };
 
+const podDeleted = {
+  ...settingsDeleted,
+  ...named('4715'),
+  ...{ object: pod, user: `${CONTROLLER}replicaset-controller`, manager: 'kube-controller-manager' },
+};
+
 const list = (...items: unknown[]): FakeAnswer => ({
   body: { kind: 'RevisionList', metadata: { resourceVersion: '4720' }, items },
 });
@@ -125,6 +132,32 @@ const explanation = {
       evidence: ['owns the replica set', 'its template became that of the replica set'],
       confidence: 'likely',
     }),
+  ],
+};
+
+const timeline = {
+  kind: 'Timeline',
+  entries: [
+    link(badImage, {}),
+    {
+      ...{ revision: '4717', at: '2026-11-22T14:08:02Z', verb: 'create', object: replicaSet, changes: [] },
+      ...{ user: `${CONTROLLER}deployment-controller`, manager: 'kube-controller-manager', cause: '4712' },
+    },
+    {
+      ...{
+        revision: '4724',
+        at: '2026-11-22T14:09:30Z',
+        verb: 'update',
+        object: pod,
+        user: 'system:node:n1',
+      },
+      event: {
+        type: 'Warning',
+        reason: 'BackOff',
+        message: 'Back-off pulling\nimage "nginx:9.99"',
+        count: 5,
+      },
+    },
   ],
 };
 
@@ -177,6 +210,7 @@ export const ANSWERS: Record<string, FakeAnswer> = {
   [`${HISTORY}/revisions?since=2026-11-22T13:05:00.000Z&limit=500`]: list(status, badImage, settingsDeleted),
   [`${HISTORY}/revisions?fieldSelector=object.namespace=shop&limit=500`]: list(badImage, settingsChanged),
   [`${HISTORY}/revisions?fieldSelector=object.namespace=shop,verb=delete&limit=500`]: list(
+    podDeleted,
     secretDeleted,
     settingsDeleted,
   ),
@@ -192,6 +226,8 @@ export const ANSWERS: Record<string, FakeAnswer> = {
   [`${HISTORY}/revisions/4712`]: { body: badImage },
   [`${HISTORY}/revisions/4709`]: { body: settingsDeleted },
   [`${HISTORY}/revisions/4719/why`]: { body: explanation },
+  [`${HISTORY}/revisions/4715/why`]: { body: explanation },
+  [`${HISTORY}/timelines/deployments.apps:shop:web?limit=500`]: { body: timeline },
   [`${HISTORY}/blames/deployments.apps:shop:web`]: { body: blame },
   [`${OBJECT}`]: stateOf('nginx:9.99', 3, '4713'),
   [`${OBJECT}?asOf=4712`]: stateOf('nginx:9.99', 3, '4712'),

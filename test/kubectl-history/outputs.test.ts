@@ -121,6 +121,31 @@ test('log -o wide tells where it came from', async () => {
   `);
 });
 
+test('log of an object, what it owns, and what Events say of them', async () => {
+  expect(await printed('log deploy/web --related')).toMatchInlineSnapshot(`
+    "
+    4724  2026-11-22 14:09:30 (30s ago)  pod/web-7d4b9-x2x7k Warning BackOff (5 times)
+        Back-off pulling\\nimage "nginx:9.99"
+
+    4717  2026-11-22 14:08:02 (118s ago)  replicaset.apps/web-7d4b9 created by system:serviceaccount:kube-system:deployment-controller via kube-controller-manager
+        because of revision 4712
+
+    4712  2026-11-22 14:08:00 (119s ago)  deployment.apps/web updated by alice via kubectl-edit
+        ~ spec.template.spec.containers[name=web].image: nginx:1.26 → nginx:9.99
+        ~ spec.replicas: 2 → 3
+        + metadata.labels.tier: gold
+        - spec.paused: true
+    "
+  `);
+  expect(await printed('log deploy/web --related --oneline --limit 2')).toMatchInlineSnapshot(`
+    "
+    REVISION   AGE    OBJECT                      DONE      USER                                                      CHANGED
+    4724       30s    pod/web-7d4b9-x2x7k         BackOff   system:node:n1                                            Back-off pulling\\nimage "nginx:9.99"
+    4717       118s   replicaset.apps/web-7d4b9   created   system:serviceaccount:kube-system:deployment-controller
+    "
+  `);
+});
+
 test('diff shows what the last change did, other than to the status', async () => {
   expect(await printed('diff deploy/web', {}, 1)).toMatchInlineSnapshot(`
     "
@@ -241,8 +266,19 @@ test('who', async () => {
 test('deleted leaves out what is there again', async () => {
   expect(await printed('deleted')).toMatchInlineSnapshot(`
     "
-    OBJECT               DELETED   REVISION   BY
-    configmap/settings   60m       4709       alice
+    OBJECT                DELETED   REVISION   BY
+    pod/web-7d4b9-x2x7k   60m       4715       system:serviceaccount:kube-system:replicaset-controller
+    configmap/settings    60m       4709       alice
+    "
+  `);
+});
+
+test('deleted -o wide tells for whom a controller did it', async () => {
+  expect(await printed('deleted -o wide')).toMatchInlineSnapshot(`
+    "
+    OBJECT                DELETED   REVISION   UID    MANAGER                   ADDRESS   BY                                                        BECAUSE
+    pod/web-7d4b9-x2x7k   60m       4715       8b3f   kube-controller-manager             system:serviceaccount:kube-system:replicaset-controller   alice updated deployment.apps/web in shop via kubectl-edit
+    configmap/settings    60m       4709       9c40   kubectl-delete                      alice
     "
   `);
 });

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createFakeCluster, type FakeCluster, type Outcome, type RunOptions } from './fake-kubectl.ts';
+import {
+  type Call,
+  createFakeCluster,
+  type FakeCluster,
+  type Outcome,
+  type RunOptions,
+} from './fake-kubectl.ts';
 import { ANSWERS, badImage, created, HISTORY, planned, status } from './incident.ts';
 
 let cluster: FakeCluster;
@@ -19,6 +25,14 @@ const run = (line: string, options?: RunOptions): Promise<Outcome> =>
     [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? ''),
     options,
   );
+
+function isRunning(call: Call | undefined): boolean {
+  try {
+    return process.kill(call?.pid ?? 0, 0);
+  } catch {
+    return false;
+  }
+}
 
 const WEB = 'object.resource=deployments.apps,object.namespace=shop,object.name=web';
 const restored = ({ calls }: Outcome): object[] =>
@@ -76,6 +90,8 @@ test.each([
   ['log -A=maybe', '-A: "maybe" is neither true nor false'],
   ['log -o table', '-o: log knows no "table"; it takes json, yaml, wide, name'],
   ['log -f --until 1h', '--until and --follow'],
+  ['log deploy/web --related -f', '--related takes no --follow'],
+  ['log deploy --related', '--related needs one object, or a namespace'],
   ['log deploy/web deploy/api', 'one object at a time: "deploy/api" is too many'],
   ['blame', 'blame needs an object: kubectl history blame deploy/web'],
   ['blame deploy', 'blame needs the name of one of the deployments'],
@@ -130,6 +146,20 @@ test('a server without history, and one that is not there, are said in words', a
   });
 });
 
+test('another server, which would answer what is there now, is not asked what was there', async () => {
+  cluster.answers['api-resources --output=wide'] = {
+    body: 'NAME          SHORTNAMES   APIVERSION   NAMESPACED   KIND         VERBS\ndeployments   deploy       apps/v1      true         Deployment   get\n',
+  };
+  const elsewhere = { env: { XDG_CACHE_HOME: '/dev/null' } };
+  for (const line of ['show deploy/web --at 4711', 'diff deploy/web --from 4711']) {
+    expect(await run(line, elsewhere)).toMatchObject({
+      stdout: '',
+      stderr: expect.stringContaining('keeps no history'),
+    });
+  }
+  expect((await run('show deploy/web', elsewhere)).code).toBe(0);
+});
+
 test('log follows: the last ten first, then what comes, over the end of a watch, until Ctrl-C', async () => {
   const watch = (from: string): string =>
     `${HISTORY}/revisions?fieldSelector=${WEB}&watch=true&allowWatchBookmarks=true&resourceVersion=${from}`;
@@ -165,11 +195,11 @@ test('a watch whose beginning is gone ends with what the server says', async () 
     `${HISTORY}/revisions?fieldSelector=${WEB}&watch=true&allowWatchBookmarks=true&resourceVersion=4720`
   ] = {
     lines: [{ type: 'ERROR', object: gone }],
+    isOpen: true,
   };
-  expect(await run('log deploy/web -f')).toMatchObject({
-    code: 1,
-    stderr: 'error: too old resource version\n',
-  });
+  const { code, stderr, calls } = await run('log deploy/web -f');
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: too old resource version\n' });
+  await expect.poll(() => isRunning(calls.at(-1))).toBe(false);
 });
 
 test('log reads page by page, and no further than its limit', async () => {
@@ -187,6 +217,20 @@ test('log reads page by page, and no further than its limit', async () => {
   for (const line of ['log deploy/web -o name', 'log deploy/web -o name --limit 3']) {
     expect((await run(line)).stdout.match(/\d+$/gm)).toEqual(['4713', '4712', '4700']);
   }
+});
+
+test('whoever stops reading is not told of it, and no more is asked of the server', async () => {
+  const of = (query: string): string => `${HISTORY}/revisions?fieldSelector=${WEB}&limit=500${query}`;
+  const page = (token: string): object => ({ metadata: { continue: token }, items: [status] });
+  cluster.answers = Object.fromEntries(
+    ['', '&continue=1', '&continue=2', '&continue=3'].map((query, at) => [
+      of(query),
+      { body: page(String(at + 1)) },
+    ]),
+  );
+  const { code, stderr, calls } = await run('log deploy/web', { isBroken: true });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(calls.filter(({ args }) => args.includes('--raw')).length).toBeLessThan(4);
 });
 
 test('undo asks, and changes nothing without a yes', async () => {

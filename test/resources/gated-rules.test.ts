@@ -362,3 +362,71 @@ test('JobPodReplacementPolicy closed: success by criteria belongs to indexed job
     'status.conditions: Invalid value: cannot set SuccessCriteriaMet=True for Job without SuccessPolicy',
   ]);
 });
+
+describe('InPlacePodVerticalScaling', () => {
+  const gate = 'InPlacePodVerticalScaling';
+  const pod = (resources: JsonObject, more: JsonObject = {}): JsonObject => ({
+    spec: { containers: [{ name: 'c', image: 'i', resources, ...more }] },
+  });
+  const policyOf = ({ spec }: JsonObject): unknown =>
+    (spec as { containers: { resizePolicy?: unknown }[] }).containers[0]?.resizePolicy;
+  const asked = {
+    requests: { cpu: '1', memory: '1Gi', 'example.com/gpu': '1' },
+    limits: { cpu: '2', 'example.com/gpu': '1' },
+  };
+
+  test('open: what a container asks for has a policy, and others keep theirs', () => {
+    const free = { resourceName: 'cpu', restartPolicy: 'NotRequired' };
+    expect(policyOf(open(gate).created(pods, pod(asked)))).toEqual([
+      free,
+      { ...free, resourceName: 'memory' },
+    ]);
+    expect(policyOf(open(gate).created(pods, pod({ limits: { cpu: '1' } })))).toEqual([free]);
+    const own = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
+    expect(policyOf(open(gate).created(pods, pod({ limits: { cpu: '1' } }, { resizePolicy: own })))).toEqual(
+      own,
+    );
+    expect(policyOf(closed(gate).created(pods, pod(asked, { resizePolicy: own })))).toBeUndefined();
+  });
+
+  const larger = { requests: { ...asked.requests, cpu: '1500m' }, limits: { ...asked.limits, cpu: '3' } };
+
+  test('open: processor and memory can be changed, within the same quality of service', () => {
+    const { problemsOnUpdate } = open(gate);
+    expect(problemsOnUpdate(pods, pod(asked), pod(larger))).toEqual([]);
+    const others = {
+      ...asked,
+      requests: { ...asked.requests, 'example.com/gpu': '2' },
+      limits: { ...asked.limits, 'example.com/gpu': '2' },
+    };
+    expect(problemsOnUpdate(pods, pod(asked), pod(others)).join()).toContain(
+      '`spec.containers[*].resources` (for CPU/memory only)',
+    );
+    const same = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } };
+    expect(problemsOnUpdate(pods, pod(same), pod({ ...same, limits: { cpu: '2', memory: '1Gi' } }))).toEqual([
+      'metadata: Invalid value: "Guaranteed": Pod QoS is immutable',
+    ]);
+    expect(problemsOnUpdate(pods, pod({}), pod({ requests: { cpu: '1' } })).length).toBeGreaterThan(0);
+  });
+
+  test('closed: what a container asks for stays', () => {
+    const [problem = ''] = closed(gate).problemsOnUpdate(pods, pod(asked), pod(larger));
+    expect(problem).toContain('spec: Forbidden: pod updates may not change fields other than');
+    expect(problem).not.toContain('spec.containers[*].resources');
+  });
+
+  test('open: a change is proposed to the node until it has set aside what is asked for', () => {
+    const resized = (allocatedResources: JsonObject, isOpen: boolean): unknown => {
+      const isOn = withGate(gate, isOpen);
+      const old = isOn.created(pods, pod(asked));
+      const next = isOn.created(pods, pod(larger));
+      old.status = { containerStatuses: [{ name: 'c', allocatedResources }] };
+      pods.strategy.prepareForUpdate?.(next, old, (name) => (name === gate ? isOpen : defaultGates(name)));
+      expect(old.status).not.toHaveProperty('resize');
+      return (next.status as JsonObject).resize;
+    };
+    expect(resized(asked.requests, true)).toBe('Proposed');
+    expect(resized(larger.requests, true)).toBeUndefined();
+    expect(resized(asked.requests, false)).toBeUndefined();
+  });
+});

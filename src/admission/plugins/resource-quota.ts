@@ -1,4 +1,4 @@
-import type { ResourceOf } from '../../api/names.ts';
+import type { GroupResource, ResourceOf } from '../../api/names.ts';
 import type { ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
@@ -33,6 +33,8 @@ interface Options {
   readonly objects: ClusterObjects;
   readonly ledger: QuotaLedger;
   readonly limited: readonly LimitedResource[];
+  /** Whether what a pod asks for may change (the feature InPlacePodVerticalScaling). */
+  readonly podsResize?: boolean;
   readonly now: () => Date;
 }
 
@@ -56,11 +58,15 @@ export function createResourceQuota(options: Options): AdmissionPlugin {
       if (namespace === '' || subresource !== '' || object === undefined) return undefined;
       if (options.limited.length === 0 && quotas.isEmpty(namespace)) return undefined;
       const measure = measureOf(attributes.definition);
-      if (measure?.operations.includes(operation) !== true) return undefined;
+      if (measure === undefined) return undefined;
+      const isResize = options.podsResize === true && operation === 'UPDATE' && isPods(attributes.definition);
+      if (!isResize && !measure.operations.includes(operation)) return undefined;
       return tillOf(namespace).pay({ attributes, object, measure, now: options.now() });
     },
   };
 }
+
+const isPods = ({ group, resource }: GroupResource): boolean => group === '' && resource === 'pods';
 
 interface Waiting extends Charged {
   resolve(): void;
@@ -180,6 +186,12 @@ export const resourceQuota = describePlugin({
     objects,
     quotas,
     config,
-  }: Pick<PluginParts, 'objects' | 'config'> & { readonly quotas: QuotaLedger }) =>
-    createResourceQuota({ objects, ledger: quotas, limited: readQuotaConfig(config), now: () => new Date() }),
+    isFeatureOn,
+  }: Pick<PluginParts, 'objects' | 'config' | 'isFeatureOn'> & { readonly quotas: QuotaLedger }) =>
+    createResourceQuota({
+      ...{ objects, ledger: quotas },
+      limited: readQuotaConfig(config),
+      podsResize: isFeatureOn('InPlacePodVerticalScaling'),
+      now: () => new Date(),
+    }),
 });

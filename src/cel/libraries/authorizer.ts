@@ -17,6 +17,9 @@ export type Question = Asker & { readonly verb: string } & (
         readonly subresource: string;
         readonly namespace: string;
         readonly name: string;
+        /** Texts, as in a query. */
+        readonly fieldSelector?: string;
+        readonly labelSelector?: string;
       }
   );
 
@@ -129,13 +132,15 @@ function checkOf({ authorizer, group }: GroupCheck, resource: string): ResourceC
 
 function registerResourceChecks(environment: Environment): Environment {
   const narrowed =
-    (field: 'subresource' | 'namespace' | 'name') =>
+    (field: keyof ResourceFields) =>
     (check: ResourceCheck, value: string): ResourceCheck =>
       check.with({ [field]: value });
   return environment
     .registerFunction(`${RESOURCE}.subresource(string): ${RESOURCE}`, narrowed('subresource'))
     .registerFunction(`${RESOURCE}.namespace(string): ${RESOURCE}`, narrowed('namespace'))
-    .registerFunction(`${RESOURCE}.name(string): ${RESOURCE}`, narrowed('name'));
+    .registerFunction(`${RESOURCE}.name(string): ${RESOURCE}`, narrowed('name'))
+    .registerFunction(`${RESOURCE}.fieldSelector(string): ${RESOURCE}`, narrowed('fieldSelector'))
+    .registerFunction(`${RESOURCE}.labelSelector(string): ${RESOURCE}`, narrowed('labelSelector'));
 }
 
 function registerDecisions(environment: Environment): Environment {

@@ -66,17 +66,14 @@ export interface ExplanationLink {
   readonly confidence?: 'certain' | 'likely' | 'possible';
 }
 
-export interface RestoreSpec {
-  readonly object: {
-    readonly group: string;
-    readonly resource: string;
-    readonly namespace: string;
-    readonly name: string;
-  };
-  readonly to: string;
-  readonly paths?: readonly string[];
-  readonly withDependents?: boolean;
-}
+/** One object, or everything in a namespace. */
+export type RestoreSpec = { readonly to: string } & (
+  | {
+      readonly object: Readonly<Record<'group' | 'resource' | 'namespace' | 'name', string>>;
+      readonly withDependents?: boolean;
+    }
+  | { readonly namespace: string }
+);
 
 export interface RestoreResult {
   readonly object: RecordedObject;

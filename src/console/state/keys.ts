@@ -1,6 +1,6 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 
-/** What keys do: the innermost part of the page that knows a key handles it. */
+/** What keys do: the newest part of the page that knows a key handles it. */
 type Handlers = Readonly<Record<string, () => void>>;
 
 const layers: { current: Handlers }[] = [];
@@ -27,11 +27,13 @@ addEventListener('keydown', (event) => {
 });
 
 export function useKeys(handlers: Handlers): void {
+  const layer = useRef({ current: handlers }).current;
+  // At once, and not after the page is drawn: somebody types faster.
+  layer.current = handlers;
   useEffect(() => {
-    const layer = { current: handlers };
     layers.push(layer);
     return () => {
       layers.splice(layers.indexOf(layer), 1);
     };
-  });
+  }, []);
 }

@@ -26,6 +26,8 @@ interface DiffViewProps {
 
 const MOST_REVISIONS = 200;
 const LONGEST = 2000;
+/** Before anything was written. */
+const NOTHING = '0';
 
 /** Any two revisions of an object beside each other. */
 export function DiffView({ kind, namespace, name, restore }: DiffViewProps): JSX.Element {
@@ -79,7 +81,7 @@ export function DiffView({ kind, namespace, name, restore }: DiffViewProps): JSX
             </button>
           ))}
         </fieldset>
-        {from !== '' && (
+        {from !== NOTHING && (
           <button type="button" class="plain restore-from" onClick={() => restore(from)}>
             <Icon name="restore" /> Restore the left one
           </button>
@@ -98,7 +100,7 @@ export function DiffView({ kind, namespace, name, restore }: DiffViewProps): JSX
 
 const previousOf = (revisions: readonly Revision[], number: string): string => {
   const at = revisions.findIndex(({ metadata }) => metadata.name === number);
-  return revisions[at]?.previous ?? revisions[at + 1]?.metadata.name ?? '';
+  return revisions[at]?.previous ?? revisions[at + 1]?.metadata.name ?? NOTHING;
 };
 
 interface StateQuery {
@@ -111,7 +113,7 @@ interface StateQuery {
 
 /** Lines of the object's state; none where it was not there. */
 async function readState({ kind, namespace, name, revision, signal }: StateQuery): Promise<string[]> {
-  if (revision === '') return [];
+  if (revision === NOTHING) return [];
   try {
     const object = await askJson<Json>(pathOf(kind, namespace, name), { query: { asOf: revision }, signal });
     return toLines(readable(object, { managedFields: false, resourceVersion: false })).map(textOf);
@@ -135,8 +137,8 @@ function RevisionChoice({ label, value, revisions, none, choose }: RevisionChoic
     <label class="revision-choice">
       <span>{label}</span>
       <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        {none === true && <option value="">nothing</option>}
-        {!isListed && value !== '' && <option value={value}>r{inOneLine(value, 30)}</option>}
+        {none === true && <option value={NOTHING}>nothing</option>}
+        {!isListed && value !== NOTHING && <option value={value}>r{inOneLine(value, 30)}</option>}
         {revisions.map(({ metadata, at, user, verb }) => (
           <option key={metadata.name} value={metadata.name}>
             {`${clockOf(Date.parse(at), now.value)} · ${inOneLine(shortAuthor(user ?? ''), 40)} · ${verb} · r${metadata.name}`}

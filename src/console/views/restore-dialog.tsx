@@ -25,11 +25,11 @@ export function RestoreDialog({ object, to, close }: RestoreDialogProps): JSX.El
   const [done, setDone] = useState<readonly RestoreResult[] | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
-  const spec: RestoreSpec = {
-    object: { group, resource, namespace, name },
-    to,
-    ...(withDependents ? { withDependents } : {}),
-  };
+  const isNamespace = group === '' && resource === 'namespaces';
+  const spec: RestoreSpec =
+    isNamespace && withDependents
+      ? { namespace: name, to }
+      : { object: { group, resource, namespace, name }, to, ...(withDependents ? { withDependents } : {}) };
   const planned = useAsked(`${withDependents}`, () => restore(spec, { dryRun: true }));
   const run = async (): Promise<void> => {
     setBusy(true);
@@ -57,7 +57,7 @@ export function RestoreDialog({ object, to, close }: RestoreDialogProps): JSX.El
             checked={withDependents}
             onChange={() => setWithDependents(!withDependents)}
           />
-          And what it owned then
+          {isNamespace ? 'And everything that was in it' : 'And what it owned then'}
         </label>
       )}
       {error !== undefined ? (

@@ -26,6 +26,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const box = useRef<HTMLElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const [selected, setSelected] = useState(-1);
+  const latest = useRef(-1);
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -42,9 +43,12 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
 
   const select = (index: number): void => {
     const next = Math.max(0, Math.min(items.length - 1, index));
+    latest.current = next;
     setSelected(next);
     const element = box.current;
     if (element === null) return;
+    // What had the focus would take the Enter that is meant for the row.
+    element.focus({ preventScroll: true });
     const headHeight = props.head === undefined ? 0 : rowHeight;
     const top = next * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
@@ -52,12 +56,12 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
     if (bottom > element.scrollTop) element.scrollTop = bottom;
   };
   useKeys({
-    j: () => select(selected + 1),
-    k: () => select(selected - 1),
-    ArrowDown: () => select(selected + 1),
-    ArrowUp: () => select(selected - 1),
+    j: () => select(latest.current + 1),
+    k: () => select(latest.current - 1),
+    ArrowDown: () => select(latest.current + 1),
+    ArrowUp: () => select(latest.current - 1),
     Enter: () => {
-      const item = items[selected];
+      const item = items[latest.current];
       if (item !== undefined) props.open?.(item);
     },
   });
@@ -92,6 +96,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
                 aria-selected={index === selected}
                 class={index === selected ? 'selected' : undefined}
                 onClick={(event) => {
+                  latest.current = index;
                   setSelected(index);
                   if (!isOfItsOwn(event)) props.open?.(item);
                 }}

@@ -6,7 +6,7 @@ import type { ListAddress, ObjectAddress } from '../model/address.ts';
 import { agoOf, clockOf, MINUTE, parseMoment, SECOND } from '../model/moments.ts';
 import { clusterBegin, FIRST_KIND, hasHistory, kindById } from '../state/catalog.ts';
 import { minute, now, shownAt } from '../state/clock.ts';
-import { density, momentAfter, momentBefore } from '../state/density.ts';
+import { density, momentAfter, momentBefore, moments } from '../state/density.ts';
 import { noteMoments } from '../state/feed.ts';
 import { useKeys } from '../state/keys.ts';
 import { address, asOf, change, namespace } from '../state/place.ts';
@@ -28,23 +28,27 @@ export function TimeBar(): JSX.Element {
   const [dragged, setDragged] = useState<number | undefined>(undefined);
 
   const show = (moment: number): void => {
-    const isNow = moment >= now.value - (now.value - begin) / STEPS;
-    change({ at: isNow ? '' : new Date(Math.max(moment, begin)).toISOString() }, { replace: isPast });
+    change(
+      { at: moment >= now.value ? '' : new Date(Math.max(moment, begin)).toISOString() },
+      { replace: isPast },
+    );
   };
+  const backToNow = (): void => change({ at: '' });
   const drag = (step: number): void => {
     setDragged(step);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => show(begin + ((end - begin) * step) / STEPS), FOLLOW_MS);
+    const follow = (): void => (step >= STEPS ? backToNow() : show(begin + ((end - begin) * step) / STEPS));
+    timer.current = setTimeout(follow, FOLLOW_MS);
   };
   useHowFarBack();
   useMoments();
-  const backToNow = (): void => change({ at: '' });
   useEffect(() => () => clearTimeout(timer.current), []);
   const from = at ?? end;
   const step = (end - begin) / 50;
   useKeys({
     '[': () => show(momentBefore(from) ?? from - step),
-    ']': () => show(momentAfter(from) ?? from + step),
+    // Since the last change, all is as it is now.
+    ']': () => show(momentAfter(from) ?? (moments.value.length > 0 ? now.value : from + step)),
     n: backToNow,
   });
 

@@ -16,7 +16,7 @@ import { Author, Moment, shortAuthor, Text } from './text.tsx';
 
 const LINE_HEIGHT = 21;
 /** Of a longer line, nobody reads the rest; the copy has it. */
-const LONGEST_LINE = 2000;
+const LONGEST_LINE = 1000;
 export const AUTHOR_COLOURS = 8;
 const AGES = 6;
 
@@ -117,19 +117,22 @@ function BlameChoice({ by, isReading }: { by: BlameBy | undefined; isReading: bo
     ['age', 'By age'],
   ] as const;
   return (
-    <fieldset class="segments" aria-busy={isReading}>
-      <legend>Blame</legend>
-      {choices.map(([value, title]) => (
-        <button
-          key={title}
-          type="button"
-          aria-pressed={by === value}
-          onClick={() => change({ blame: value ?? '' }, { replace: true })}
-        >
-          {title}
-        </button>
-      ))}
-    </fieldset>
+    <div class="labelled">
+      <span aria-hidden="true">Blame</span>
+      <fieldset class="segments" aria-busy={isReading}>
+        <legend>Blame</legend>
+        {choices.map(([value, title]) => (
+          <button
+            key={title}
+            type="button"
+            aria-pressed={by === value}
+            onClick={() => change({ blame: value ?? '' }, { replace: true })}
+          >
+            {title}
+          </button>
+        ))}
+      </fieldset>
+    </div>
   );
 }
 

@@ -23,8 +23,8 @@ export interface Collected {
 const CONCURRENCY = 8;
 
 /** More are not held in memory at once: a client can restore such a namespace resource by resource. */
-const MOST_OBJECTS = 20_000;
-const MOST_BYTES = 256 * 1024 * 1024;
+const MOST_OBJECTS = 10_000;
+const MOST_BYTES = 128 * 1024 * 1024;
 
 const isNamespaced = ({ namespaced }: ResourceDefinition): boolean => namespaced;
 

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { copyJson } from '../../object/equality.ts';
 import { isObject, setField } from '../../object/json-values.ts';
+import type { Steps } from '../../util/concurrency.ts';
 
 /**
  * Paths as changes are told by them, and what it means to take one of them over from an earlier state:
@@ -108,18 +109,22 @@ const hasKeys = (element: JsonValue, keys: readonly (readonly [string, string])[
 /** What a path does not name, or why it cannot be taken over; undefined: it was. */
 export type Refusal = 'names-nothing' | 'parent-is-gone';
 
+/** Paths that are followed before others have their turn: through the longest lists they take milliseconds each. */
+const STRIDE = 8;
+
 /**
  * Gives each path of `now`, which is changed, the value that it has in `then`; what is absent there is removed. Answers which
  * paths could not be taken over, by their place in the list.
  */
-export function takeOver(
+export function* takeOver(
   now: JsonObject,
   then: JsonObject,
   paths: readonly Path[],
-): ReadonlyMap<number, Refusal> {
+): Steps<ReadonlyMap<number, Refusal>> {
   const refusals = new Map<number, Refusal>();
   const removals: Path[] = [];
   for (const [at, path] of paths.entries()) {
+    if (at % STRIDE === STRIDE - 1) yield;
     const value = valueAtPath(then, path);
     if (value === undefined) {
       if (valueAtPath(now, path) === undefined) refusals.set(at, 'names-nothing');
@@ -127,7 +132,10 @@ export function takeOver(
     } else if (!put(now, then, path)) refusals.set(at, 'parent-is-gone');
   }
   // From the end of a list on, so that places before it stay what they are.
-  for (const path of removals.sort(byPlaceDescending)) removeAt(now, path);
+  for (const [at, path] of removals.sort(byPlaceDescending).entries()) {
+    if (at % STRIDE === STRIDE - 1) yield;
+    removeAt(now, path);
+  }
   return refusals;
 }
 

@@ -6,17 +6,18 @@ import type { Authorizer } from '../../authz/authorizer.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
+import { Slots } from '../../util/concurrency.ts';
 import { inStatuses } from '../../verbs/writing/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import { type Outcome, restoreAll } from './bulk.ts';
 import { type Collected, collectDependents, collectNamespace } from './collect.ts';
 import { Owners } from './owners.ts';
 import { Past, type PastObject, type PastParts } from './past.ts';
-import { messageOf, recorded, recordedResource, resultOf, toResult } from './results.ts';
+import { messageOf, Results, recorded, recordedResource, resultOf } from './results.ts';
 import { Rights, type Subject } from './rights.ts';
 import { TimeLimit } from './time-limit.ts';
 import { readWish, type Wish, type WishedNamespace, type WishedObject } from './wish.ts';
-import { type Restored, Writes } from './writes.ts';
+import { Writes } from './writes.ts';
 
 export interface RestoreParts extends PastParts {
   readonly types: TypeLibrary;
@@ -34,13 +35,16 @@ export interface RestoreParts extends PastParts {
 export function createRestores(
   parts: RestoreParts,
 ): [string, (restore: ApiObject, request: AuthorizedResourceRequest) => Promise<JsonObject>] {
+  const large = new Slots(LARGE_AT_ONCE);
   return [
     'history.cluster.io/restores',
     async (restore, request) => {
       const wish = readWish(restore, parts.registry, parts.now());
       const time = new TimeLimit(request, parts.requestTimeoutMs);
       try {
-        const results = await new Restoration(parts, { wish, request, time }).run();
+        const restoration = new Restoration(parts, { wish, request, time });
+        const isLarge = wish.what.kind === 'namespace' || wish.what.withDependents;
+        const results = await (isLarge ? large.run(() => restoration.run()) : restoration.run());
         note(results, request);
         const answer: Restore = { ...restore, status: { results } };
         return answer;
@@ -50,6 +54,9 @@ export function createRestores(
     },
   ];
 }
+
+/** Restores of many objects, each of which has them in memory. */
+const LARGE_AT_ONCE = 2;
 
 const NOTED = 'history.cluster.io/restored';
 /** Audit events are no place for more. */
@@ -87,6 +94,7 @@ class Restoration {
   readonly #rights: Rights;
   readonly #writes: Writes;
   readonly #reader: ObjectReader;
+  readonly #results: Results;
   readonly #dryRun: boolean;
 
   constructor(parts: RestoreParts, doing: Doing) {
@@ -96,6 +104,7 @@ class Restoration {
     this.#doing = doing;
     this.#dryRun = request.query.getAll('dryRun').includes('All');
     this.#past = new Past(parts, wish, time);
+    this.#results = new Results(parts.types);
     this.#rights = new Rights(parts.authorizer, request);
     this.#reader = new ObjectReader(store, time);
     this.#writes = new Writes({
@@ -114,7 +123,7 @@ class Restoration {
     const root = await this.#find(what);
     if (!what.withDependents) {
       const asked = what.paths === undefined ? undefined : { paths: what.paths, texts: what.pathTexts };
-      return [await this.#tell(root, await this.#writes.restore(root, asked), this.#dryRun)];
+      return [await this.#results.of(root, await this.#writes.restore(root, asked), this.#dryRun)];
     }
     const collected = await collectDependents(this.#past, this.#parts.registry, root);
     return this.#restoreAll({ ...collected, objects: [root, ...collected.objects] }, (object) =>
@@ -134,7 +143,7 @@ class Restoration {
     // Without it nothing else can be restored, so that its refusal is the answer.
     const first =
       live === undefined
-        ? await this.#tell(namespace, await this.#writes.restore(namespace), false)
+        ? await this.#results.of(namespace, await this.#writes.restore(namespace), false)
         : (await this.#restoreOne(namespace, false)).result;
     const rest = await this.#restoreAll(collected, (object) =>
       this.#dryRun && live === undefined ? this.#foresee(object) : this.#restoreOne(object, false),
@@ -205,17 +214,13 @@ class Restoration {
   async #restoreOne(object: PastObject, showsNew: boolean): Promise<Outcome<RestoreResult>> {
     try {
       const restored = await this.#writes.restore(object);
-      return { isThere: true, result: await this.#tell(object, restored, showsNew) };
+      return { isThere: true, result: await this.#results.of(object, restored, showsNew) };
     } catch (error) {
       const { time } = this.#doing;
       const message = time.aborted ? UNKNOWN : messageOf(error);
       if (message === undefined) this.#parts.onError(error);
       return { isThere: false, result: resultOf('failed', recorded(object), message ?? 'an internal error') };
     }
-  }
-
-  #tell(object: PastObject, restored: Restored, showsNew: boolean): Promise<RestoreResult> {
-    return toResult(object, restored, { types: this.#parts.types, showsNew });
   }
 
   /** What can be said of an object whose namespace is not there: a dry run does not make it, and nothing can be tried in it. */

@@ -1,11 +1,12 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { StatusError } from '../../api/status.ts';
-import type { RecordedObject, RestoreResult } from '../../api/types/history/v1alpha1.ts';
+import type { Change, RecordedObject, RestoreResult } from '../../api/types/history/v1alpha1.ts';
 import { messageOf as schemaOf } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { inTurns } from '../../util/concurrency.ts';
 import { changesBetween } from '../changes.ts';
 import { toShown } from '../recorded-rows.ts';
+import type { PastObject } from './past.ts';
 import type { Subject } from './rights.ts';
 import type { Restored } from './writes.ts';
 
@@ -28,40 +29,62 @@ export function recorded({ definition, namespace, name }: Subject, uid?: string)
 
 /** Stands for the objects of a resource. */
 export const recordedResource = ({ kind, storage }: ResourceDefinition): RecordedObject => ({
-  group: storage.group,
+  ...(storage.group === '' ? {} : { group: storage.group }),
   version: storage.version,
   resource: storage.resource,
   kind,
 });
 
-export interface Telling {
-  readonly types: TypeLibrary;
-  /** Whether a new object is told with all that is in it. */
-  readonly showsNew: boolean;
+/** Of all results together, values have at most about so many bytes. Behind that, changes are told by their paths. */
+const MOST_VALUES_BYTES = 4 * 1024 * 1024;
+const MOST_PATHS = 20;
+
+/** Tells what was written. */
+export class Results {
+  readonly #types: TypeLibrary;
+  #leftBytes = MOST_VALUES_BYTES;
+
+  constructor(types: TypeLibrary) {
+    this.#types = types;
+  }
+
+  /** `showsNew`: a new object is told with all that is in it. */
+  async of(subject: PastObject, restored: Restored, showsNew: boolean): Promise<RestoreResult> {
+    const { before, after, revision, notes } = restored;
+    const isNew = before === undefined;
+    const { changes, isTruncated } = isNew && !showsNew ? CREATED : await this.#changesOf(subject, restored);
+    const action = isNew ? 'created' : changes.length === 0 ? 'unchanged' : 'updated';
+    const said = isTruncated ? [...notes, 'there are more changes, or values, than these'] : notes;
+    return {
+      object: recorded(subject, after.metadata.uid),
+      action,
+      ...(revision === undefined || action === 'unchanged' ? {} : { revision: revision.toString() }),
+      ...(changes.length === 0 ? {} : { changes: [...changes] }),
+      ...(said.length === 0 ? {} : { message: said.join('; ') }),
+    };
+  }
+
+  async #changesOf(subject: PastObject, { before, after }: Restored): Promise<Told> {
+    if (before === after) return { changes: [], isTruncated: false };
+    const { definition, sizeBytes } = subject;
+    const message = schemaOf(definition, definition.storage.type, this.#types);
+    const isBrief = this.#leftBytes < sizeBytes;
+    const most = isBrief ? MOST_PATHS : undefined;
+    const found = await inTurns(changesBetween(before, after, { kind: 'message', message }, most));
+    if (isBrief) return { changes: found.changes.map(({ path }) => ({ path })), isTruncated: true };
+    if (found.changes.length > 0) this.#leftBytes -= sizeBytes;
+    // The answer goes to audit logs too, which are no place for secrets.
+    const secrecy = isSecret(subject) ? 'secret' : 'none';
+    return { ...found, changes: found.changes.map((change) => toShown(change, secrecy)) };
+  }
 }
 
-export async function toResult(
-  subject: Subject,
-  { before, after, revision, notes }: Restored,
-  { types, showsNew }: Telling,
-): Promise<RestoreResult> {
-  const { definition } = subject;
-  const message = schemaOf(definition, definition.storage.type, types);
-  const told = await inTurns(changesBetween(before, after, { kind: 'message', message }));
-  const isBrief = before === undefined && !showsNew;
-  // The answer goes to audit logs too, which are no place for secrets.
-  const secrecy = isSecret(subject) ? 'secret' : 'none';
-  const changes = told.changes.map((change) => (isBrief ? { path: change.path } : toShown(change, secrecy)));
-  const action = before === undefined ? 'created' : changes.length === 0 ? 'unchanged' : 'updated';
-  const said = [...notes, ...(told.isTruncated ? ['there are more changes than these'] : [])];
-  return {
-    object: recorded(subject, after.metadata.uid),
-    action,
-    ...(revision === undefined || action === 'unchanged' ? {} : { revision: revision.toString() }),
-    ...(changes.length === 0 ? {} : { changes }),
-    ...(said.length === 0 ? {} : { message: said.join('; ') }),
-  };
+interface Told {
+  readonly changes: readonly Change[];
+  readonly isTruncated: boolean;
 }
+
+const CREATED: Told = { changes: [{ path: '' }], isTruncated: false };
 
 const isSecret = ({ definition: { storage } }: Subject): boolean =>
   storage.group === '' && storage.resource === 'secrets';

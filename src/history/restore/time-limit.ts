@@ -1,9 +1,11 @@
-import type { AuthorizedResourceRequest, Caller } from '../../request/api-request.ts';
+import type { ApiRequest, Caller } from '../../request/api-request.ts';
 import { chooseTimeout } from '../../request/timeout.ts';
 
 /** What of a request's time is left for saying what was done. */
 const SHARE_FOR_ANSWER = 0.1;
 const MOST_FOR_ANSWER_MS = 2000;
+
+type TimedRequest = Caller & Pick<ApiRequest, 'query' | 'receivedAt'>;
 
 /**
  * Ends somewhat before the request's time is up, so that there is an answer that says what was done and what was not. Also when
@@ -12,10 +14,10 @@ const MOST_FOR_ANSWER_MS = 2000;
 export class TimeLimit implements Caller {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  readonly #request: AuthorizedResourceRequest;
+  readonly #request: TimedRequest;
   readonly #abort = (): void => this.#controller.abort();
 
-  constructor(request: AuthorizedResourceRequest, longestMs: number) {
+  constructor(request: TimedRequest, longestMs: number) {
     const totalMs = chooseTimeout(request, longestMs);
     const spentMs = Date.now() - request.receivedAt.getTime();
     const leftMs = totalMs - spentMs - Math.min(totalMs * SHARE_FOR_ANSWER, MOST_FOR_ANSWER_MS);

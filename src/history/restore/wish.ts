@@ -139,6 +139,10 @@ function readPaths(
 ): readonly Path[] | undefined {
   if (texts === undefined || texts === null || texts.length === 0) return undefined;
   const paths: Path[] = [];
+  if (texts.length > MOST_PATHS) {
+    at.field('paths').tooMany(texts.length, MOST_PATHS);
+    return paths;
+  }
   for (const [path, text] of at.field('paths').each(texts)) {
     const parsed = parsePath(text);
     const why = parsed === undefined ? NO_PATH : whyNot(parsed, traitsOf(definition));
@@ -147,6 +151,9 @@ function readPaths(
   }
   return paths;
 }
+
+/** Whoever wants more wants the whole object. */
+const MOST_PATHS = 1000;
 
 const NO_PATH =
   'must be a path such as spec.template.spec.containers[name=web].image; leave paths out to restore all';

@@ -2,13 +2,17 @@ import { toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, StatusError } from '../../api/status.ts';
 import { copyStored, parseStored } from '../../codec/stored-object.ts';
+import { equal } from '../../object/equality.ts';
 import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { objectAt, stringOf } from '../../object/json-values.ts';
+import { storeOf } from '../../registry/custom.ts';
 import type { AuthorizedResourceRequest, Caller } from '../../request/api-request.ts';
 import { RESTORE_MANAGER, restoringAgent } from '../../request/restored.ts';
-import { ObjectReader } from '../../storage/object-reader.ts';
+import { ObjectReader, toObject } from '../../storage/object-reader.ts';
 import type { Store } from '../../storage/store.ts';
-import type { WriteCall } from '../../verbs/writing/call.ts';
+import { inTurns } from '../../util/concurrency.ts';
+import { endTurnIf, isLarge, type WriteCall } from '../../verbs/writing/call.ts';
+import { inStatuses } from '../../verbs/writing/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import type { Owners } from './owners.ts';
 import type { PastObject } from './past.ts';
@@ -49,6 +53,20 @@ export interface AskedPaths {
   readonly texts: readonly string[];
 }
 
+/** How an object is restored. */
+interface Manner {
+  /** These parts alone. */
+  readonly asked: AskedPaths | undefined;
+  /** Fields with values that other objects have now. */
+  readonly taken: readonly string[];
+}
+
+/** An object as it is to be written, and what is to be said of it. */
+interface Made {
+  readonly object: ApiObject;
+  readonly notes: readonly string[];
+}
+
 /** Values that another object took meanwhile are found one after the other. */
 const MOST_TAKEN = 50;
 
@@ -71,7 +89,7 @@ export class Writes {
     const taken: string[] = [];
     for (;;) {
       try {
-        return await this.#attempt(then, asked, taken);
+        return await this.#attempt(then, { asked, taken });
       } catch (error) {
         const fields = takenFields(error).filter((field) => !taken.includes(field));
         if (asked !== undefined || fields.length === 0 || taken.length > MOST_TAKEN) throw error;
@@ -80,50 +98,70 @@ export class Writes {
     }
   }
 
-  /** `taken`: fields with values that other objects have now. */
-  async #attempt(
-    then: PastObject,
-    asked: AskedPaths | undefined,
-    taken: readonly string[],
-  ): Promise<Restored> {
-    let before: ApiObject | undefined;
-    let notes: string[] = [];
+  async #attempt(then: PastObject, { asked, taken }: Manner): Promise<Restored> {
     const { writer, rights, owners } = this.#parts;
-    const traits = traitsOf(then.definition);
-    const written = await writer.update(this.#callFor(then), then.name, {
+    const unchanged = await this.#ifUnchanged(then, { asked, taken });
+    if (unchanged !== undefined) return unchanged;
+    let before: ApiObject | undefined;
+    let notes: readonly string[] = [];
+    const warnings = new Set<string>();
+    const call = this.#callFor(then, (text) => warnings.add(`warning: ${text}`));
+    const written = await writer.update(call, then.name, {
       kind: 'object',
       leavesCopy: true,
       apply: async (live) => {
         await rights.assert('update', then);
         before = live;
-        refuseEnding(then, live);
-        const old = then.parse();
-        notes = replacementNotes(then, live);
-        const copy = copyStored(live);
-        if (asked !== undefined) return this.#withPaths(copy, old, asked);
-        const object = toUpdate(copy, old, traits);
-        const ownerReferences = owners.ofLive(live, old);
-        if (ownerReferences !== undefined) object.metadata.ownerReferences = ownerReferences;
-        notes.push(...given(giveUp(object, taken)));
-        return object;
+        const made = await this.#toUpdate(then, live, { asked, taken });
+        notes = made.notes;
+        return made.object;
       },
       create: async () => {
         await rights.assert('create', then);
         before = undefined;
-        this.#refuseCreation(then, asked);
-        const { object, notes: more } = await this.#toCreate(then);
-        notes = [...more, ...given(giveUp(object, taken))];
-        return object;
+        const made = await this.#toCreate(then, { asked, taken });
+        notes = made.notes;
+        return made.object;
       },
     });
     const after = parseStored(written.json);
     owners.add(then.uid, after.metadata.uid ?? '');
-    const isWritten =
-      written.revision !== undefined && toText(written.revision) !== before?.metadata.resourceVersion;
-    return { before, after, notes, revision: isWritten ? written.revision : undefined };
+    const { revision } = written;
+    const isWritten = revision !== undefined && `${revision}` !== before?.metadata.resourceVersion;
+    return { before, after, notes: [...notes, ...warnings], revision: isWritten ? revision : undefined };
   }
 
-  #callFor(then: PastObject): WriteCall {
+  /** What is as it was needs no write, nor the right to one. */
+  async #ifUnchanged(then: PastObject, manner: Manner): Promise<Restored | undefined> {
+    const { definition, namespace, name } = then;
+    const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
+    const reader = new ObjectReader(storeOf(definition, this.#parts.store), this.#parts.caller);
+    const entry = await inStatuses(reader.entry(key, 'latest'), definition, name);
+    if (entry === undefined) return undefined;
+    const live = toObject(entry);
+    const { object, notes } = await this.#toUpdate(then, live, manner);
+    if (!equal(object, live)) return undefined;
+    this.#parts.owners.add(then.uid, entry.uid);
+    return { before: live, after: live, notes, revision: undefined };
+  }
+
+  async #toUpdate(then: PastObject, live: ApiObject, { asked, taken }: Manner): Promise<Made> {
+    refuseEnding(then, live);
+    const large = isLarge(then.sizeBytes);
+    const old = then.parse();
+    await endTurnIf(large);
+    const copy = copyStored(live);
+    await endTurnIf(large);
+    const notes = [...replacementNotes(then, live), ...endingNotes(old)];
+    if (asked !== undefined) return { object: await this.#withPaths(copy, old, asked), notes };
+    const object = toUpdate(copy, old, traitsOf(then.definition));
+    await endTurnIf(large);
+    const ownerReferences = this.#parts.owners.ofLive(live, old);
+    if (ownerReferences !== undefined) object.metadata.ownerReferences = ownerReferences;
+    return { object, notes: [...notes, ...given(giveUp(object, taken))] };
+  }
+
+  #callFor(then: PastObject, warn: (text: string) => void): WriteCall {
     const { request, caller, dryRun } = this.#parts;
     const { definition, namespace, revision, sizeBytes } = then;
     const { user, sourceAddress, id } = request;
@@ -143,13 +181,13 @@ export class Writes {
       request: {
         query: new URLSearchParams({ fieldManager: RESTORE_MANAGER, ...(dryRun ? { dryRun: 'All' } : {}) }),
         receivedBytes: sizeBytes,
-        warn: (text) => request.warn(text),
+        warn,
       },
     };
   }
 
-  #withPaths(object: ApiObject, then: ApiObject, { paths, texts }: AskedPaths): ApiObject {
-    const refusals = takeOver(object, then, paths);
+  async #withPaths(object: ApiObject, then: ApiObject, { paths, texts }: AskedPaths): Promise<ApiObject> {
+    const refusals = await inTurns(takeOver(object, then, paths));
     if (refusals.size === 0) return object;
     const errors = [...refusals].map(([at, refusal]) =>
       invalidValue(`spec.paths[${at}]`, texts[at] ?? '', WHY[refusal]),
@@ -166,17 +204,19 @@ export class Writes {
       throw conflict(definition, name, 'its definition is being deleted');
   }
 
-  async #toCreate(then: PastObject): Promise<{ readonly object: ApiObject; readonly notes: string[] }> {
+  async #toCreate(then: PastObject, { asked, taken }: Manner): Promise<Made> {
+    this.#refuseCreation(then, asked);
     const old = then.parse();
     const object = toCreate(old, traitsOf(then.definition));
     const { owners, dropped } = await this.#parts.owners.ofNew(old, then.namespace);
     if (owners.length > 0) object.metadata.ownerReferences = owners;
     else delete object.metadata.ownerReferences;
-    const notes = dropped.map(({ kind, name }) => `its owner ${kind} ${name} is gone`);
+    const notes = endingNotes(old);
+    notes.push(...dropped.map(({ kind, name }) => `its owner ${kind} ${name} is gone`));
     const resource = toQualifiedResource(then.definition.storage);
     if (resource === PODS) notes.push(...forgetNode(object));
     if (resource === CLAIMS) notes.push(...(await this.#checkVolume(object)));
-    return { object, notes };
+    return { object, notes: [...notes, ...given(giveUp(object, taken))] };
   }
 
   /** A claim keeps its volume, which may be gone, or kept for the claim that was deleted. */
@@ -206,8 +246,6 @@ const WHY: Readonly<Record<Refusal, string>> = {
   'parent-is-gone': 'is inside of what is not there any more: name that',
 };
 
-const toText = (revision: bigint): string => revision.toString();
-
 /** Fields whose values other objects have, or the cluster does not give any more. */
 function takenFields(error: unknown): string[] {
   if (!(error instanceof StatusError) || error.status.reason !== 'Invalid') return [];
@@ -228,6 +266,9 @@ function refuseEnding({ definition, name }: PastObject, { metadata }: ApiObject)
   if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp === null) return;
   throw conflict(definition, name, 'it is being deleted; restore it once it is gone');
 }
+
+const endingNotes = ({ metadata: { deletionTimestamp } }: ApiObject): string[] =>
+  deletionTimestamp === undefined || deletionTimestamp === null ? [] : ['it was being deleted then'];
 
 function replacementNotes(then: PastObject, { metadata }: ApiObject): string[] {
   if (metadata.uid === then.uid) return [];

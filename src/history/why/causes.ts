@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import { Pace } from '../../util/concurrency.ts';
 import { isController } from './authors.ts';
-import { LoggedWrite } from './logged-past.ts';
+import { toWrites } from './logged-past.ts';
 import type { Past, PastWrite, Stretch } from './past.ts';
 import { ruleOfAll } from './rules/all.ts';
 
@@ -19,7 +19,7 @@ export async function causesAmong(
   rows: readonly LoggedRevision[],
   find: Past['find'],
 ): Promise<Map<Revision, Revision>> {
-  const writes = rows.map((row) => new LoggedWrite(row)).sort((a, b) => (a.revision > b.revision ? -1 : 1));
+  const writes = toWrites(rows.toSorted((a, b) => (a.revision > b.revision ? -1 : 1)));
   const past = new PastOfRows(writes, find);
   const causes = new Map<Revision, Revision>();
   const pace = new Pace(1);
@@ -56,6 +56,9 @@ class PastOfRows implements Past {
     return within(this.#byResource.get(nameText({ group, resource, namespace, name: '' })) ?? [], stretch);
   }
 
+  /** Only what is possible would come of it. */
+  async *ofAuthor(): AsyncGenerator<PastWrite> {}
+
   beyond(): string {
     return 'not among these';
   }
@@ -65,11 +68,21 @@ const nameText = ({ group, resource, namespace, name }: ObjectKey): string =>
   [group, resource, namespace, name].join('\0');
 
 async function* within(writes: readonly PastWrite[], { before, after }: Stretch): AsyncGenerator<PastWrite> {
-  let left = ROWS_OF_STEP;
-  for (const write of writes) {
-    if (write.revision >= before) continue;
-    if (left === 0 || (after !== undefined && write.revision <= after)) return;
-    left -= 1;
+  const first = firstBefore(writes, before);
+  for (const write of writes.slice(first, first + ROWS_OF_STEP)) {
+    if (after !== undefined && write.revision <= after) return;
     yield write;
   }
+}
+
+/** The place of the first that is older: each row is asked about, and most of them have many newer ones. */
+function firstBefore(writes: readonly PastWrite[], before: Revision): number {
+  let low = 0;
+  let high = writes.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((writes[middle]?.revision ?? 0n) < before) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -11,8 +11,12 @@ import type { Past, PastWrite, Stretch } from './past.ts';
 
 /** Rows that a step may read, over all its searches: what is further back is hardly what a controller answered. */
 export const ROWS_OF_STEP = 400;
+/** And how many bytes of states, where objects are large. */
+export const BYTES_OF_STEP = 32 * 1024 * 1024;
 /** How far back a search through a resource goes. */
 const NEAR = 20_000n;
+/** And how far one through what a user wrote. */
+const VERY_NEAR = 2000n;
 /** Most searches find what they look for in the first rows. */
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 64;
@@ -31,7 +35,8 @@ export interface LoggedPastParts {
 export class LoggedPast implements Past {
   readonly #parts: LoggedPastParts;
   #rowsLeft = ROWS_OF_STEP;
-  #bytes = 0;
+  #bytesLeft = BYTES_OF_STEP;
+  #bytesOfTurn = 0;
   #isCut = false;
 
   constructor(parts: LoggedPastParts) {
@@ -47,14 +52,16 @@ export class LoggedPast implements Past {
   }
 
   ofResource(resource: GroupResource, namespace: string, stretch: Stretch): AsyncIterable<PastWrite> {
-    const near = toRevision(stretch.before > NEAR ? stretch.before - NEAR : 0n);
-    const { after = near } = stretch;
-    return this.#pages({ resource, namespace }, { ...stretch, after: after > near ? after : near });
+    return this.#pages({ resource, namespace }, within(NEAR, stretch));
+  }
+
+  ofAuthor(user: string, namespace: string, stretch: Stretch): AsyncIterable<PastWrite> {
+    return this.#pages({ user, namespace }, within(VERY_NEAR, stretch));
   }
 
   beyond(): string {
     if (this.#isCut)
-      return `further back than the ${ROWS_OF_STEP} revisions that are looked at for one answer`;
+      return `further back than is looked at for one answer: ${ROWS_OF_STEP} revisions, or ${BYTES_OF_STEP / 1024 / 1024} MB`;
     const { revision, at } = this.#parts.begin;
     const moment = at === undefined ? '' : ` (${at.toISOString()})`;
     return `not in the history that is kept, which begins with revision ${revision}${moment}`;
@@ -67,8 +74,10 @@ export class LoggedPast implements Past {
     for (let size = FIRST_PAGE; upTo !== undefined && upTo > from; size = Math.min(size * 4, LARGEST_PAGE)) {
       signal.throwIfAborted();
       const limit = Math.min(size, this.#rowsLeft);
-      this.#isCut ||= limit === 0;
-      if (limit === 0) return;
+      if (limit === 0 || this.#bytesLeft <= 0) {
+        this.#isCut = true;
+        return;
+      }
       const page = await this.#read({
         ...query,
         after: from,
@@ -79,9 +88,10 @@ export class LoggedPast implements Past {
       });
       if (page === undefined) return;
       this.#rowsLeft -= Math.max(1, page.rows.length);
-      for (const row of page.rows) {
-        yield new LoggedWrite(row);
-        await this.#share(row);
+      for (const row of page.rows) this.#bytesLeft -= storedBytesOf(row);
+      for (const write of toWrites(page.rows)) {
+        yield write;
+        await this.#share(write.row);
       }
       upTo = page.next === undefined ? undefined : toRevision(page.next - 1n);
     }
@@ -98,21 +108,40 @@ export class LoggedPast implements Past {
   }
 
   async #share(row: LoggedRevision): Promise<void> {
-    this.#bytes += storedBytesOf(row);
-    if (this.#bytes < BYTES_OF_TURN) return;
-    this.#bytes = 0;
+    this.#bytesOfTurn += storedBytesOf(row);
+    if (this.#bytesOfTurn < BYTES_OF_TURN) return;
+    this.#bytesOfTurn = 0;
     await endTurn();
   }
+}
+
+function within(distance: bigint, { before, after }: Stretch): Stretch {
+  const near = toRevision(before > distance ? before - distance : 0n);
+  return { before, after: after !== undefined && after > near ? after : near };
+}
+
+/** Of rows that come newest first. A state that two of them have is parsed once. */
+export function toWrites(rows: readonly LoggedRevision[]): LoggedWrite[] {
+  const writes = new Map<Revision, LoggedWrite>();
+  for (const row of rows.toReversed())
+    writes.set(
+      row.revision,
+      new LoggedWrite(row, row.previous === undefined ? undefined : writes.get(row.previous)),
+    );
+  return [...writes.values()].reverse();
 }
 
 /** A row, parsed when a rule looks into it. */
 export class LoggedWrite implements PastWrite {
   readonly row: LoggedRevision;
+  readonly #previous: LoggedWrite | undefined;
   #was: JsonObject | undefined;
   #is: JsonObject | undefined;
 
-  constructor(row: LoggedRevision) {
+  /** `previous`: the write of the state before, where that is at hand. */
+  constructor(row: LoggedRevision, previous?: LoggedWrite) {
     this.row = row;
+    this.#previous = previous;
   }
 
   get revision() {
@@ -153,7 +182,8 @@ export class LoggedWrite implements PastWrite {
 
   get was() {
     const { previousJson } = this.row;
-    this.#was ??= previousJson === undefined ? undefined : parse(previousJson);
+    if (previousJson === undefined) return undefined;
+    this.#was ??= this.#previous?.is ?? parse(previousJson);
     return this.#was;
   }
 

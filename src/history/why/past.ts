@@ -37,6 +37,8 @@ export interface Past {
   ofName(key: ObjectKey, stretch: Stretch): AsyncIterable<PastWrite>;
   /** The writes of a resource in a namespace that are not far back; '' for what has no namespace. */
   ofResource(resource: GroupResource, namespace: string, stretch: Stretch): AsyncIterable<PastWrite>;
+  /** The writes of a user in a namespace that are near. */
+  ofAuthor(user: string, namespace: string, stretch: Stretch): AsyncIterable<PastWrite>;
   /** Where the objects of a kind are. Undefined: it is not served. */
   find(reference: { readonly group: string; readonly kind: string }): KnownResource | undefined;
   /** Where what was not found is, in words: `older than the history that is kept, which begins with revision 12`. */

@@ -25,6 +25,7 @@ _kubectl_history() {
   COMPREPLY=()
   while IFS= read -r line; do
     case "$line" in
+      :6) compopt -o nospace ;;
       :*) ;;
       *) COMPREPLY+=("\${line%%$'\\t'*}") ;;
     esac

@@ -5,14 +5,18 @@ import type { HistoryClient } from '../history-client.ts';
 import type { Revision } from '../history-types.ts';
 import { toShortName } from '../object-reference.ts';
 import { readScope, type Scope } from '../scope.ts';
+import { PLAIN } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
-import { numberOf, toAge } from '../writes.ts';
+import { numberOf, toAge, toSentence } from '../writes.ts';
 
 export const deleted: Command = {
   name: 'deleted',
   usage: '[TYPE/NAME | TYPE]',
   summary: 'what was deleted and is not there again',
+  notes: [
+    'What a controller deleted was most often deleted for somebody else: -o wide tells for whom, of the first fifty.',
+  ],
   takes: ['since', 'until', 'allNamespaces', 'by', 'manager', 'limit', 'output'],
   formats: ['json', 'yaml', 'wide', 'name'],
   examples: [
@@ -35,9 +39,14 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
     await screen.write(gone.map(({ object = {} }) => `${toShown(toShortName(object))}\n`).join(''));
   else if (gone.length === 0) screen.tell('Nothing that was deleted is still gone.');
   else {
+    const isWide = format === 'wide';
+    const causes = isWide ? await findCauses(open.history, gone) : new Map();
     screen.usePager();
     await screen.write(
-      toColumns(gone, columns(now, scope, format === 'wide'), { paint: screen.paint, width: screen.columns }),
+      toColumns(gone, columns({ now, scope, isWide, causes }), {
+        paint: screen.paint,
+        width: screen.columns,
+      }),
     );
     if (screen.isTerminal) await screen.write(screen.paint('dim', `\n${hint(gone[0])}\n`));
   }
@@ -67,12 +76,41 @@ async function findGone(history: HistoryClient, { query }: Scope): Promise<reado
   });
 }
 
+const MOST_CAUSES = 50;
+const AT_ONCE = 4;
+
+/** For whom controllers deleted things, by the number of the revision. */
+async function findCauses(
+  history: HistoryClient,
+  gone: readonly Revision[],
+): Promise<ReadonlyMap<string, string>> {
+  const waiting = gone.filter(({ user = '' }) => user.startsWith('system:')).slice(0, MOST_CAUSES);
+  const causes = new Map<string, string>();
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const number = numberOf(next);
+      const links = (await history.why(number)).links ?? [];
+      const root = links.at(-1);
+      if (root !== undefined && links.length > 1) causes.set(number, toSentence(root, PLAIN));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return causes;
+}
+
 const keyOf = ({ object: { group, resource, namespace, name } = {} }: Revision): string =>
   JSON.stringify([group ?? '', resource, namespace ?? '', name]);
 
-function columns(now: Date, { namespace }: Scope, isWide: boolean): Column<Revision>[] {
+interface DeletedColumns {
+  readonly now: Date;
+  readonly scope: Scope;
+  readonly isWide: boolean;
+  readonly causes: ReadonlyMap<string, string>;
+}
+
+function columns({ now, scope: { namespace, named }, isWide, causes }: DeletedColumns): Column<Revision>[] {
   const all: (Column<Revision> | undefined)[] = [
-    namespace === undefined
+    namespace === undefined && named?.resource.isNamespaced !== false
       ? { heading: 'NAMESPACE', text: ({ object }) => object?.namespace ?? '' }
       : undefined,
     { heading: 'OBJECT', text: ({ object }) => toShortName(object ?? {}), style: () => 'bold', most: 60 },
@@ -82,6 +120,7 @@ function columns(now: Date, { namespace }: Scope, isWide: boolean): Column<Revis
     isWide ? { heading: 'MANAGER', text: ({ manager }) => manager ?? '' } : undefined,
     isWide ? { heading: 'ADDRESS', text: ({ sourceAddress }) => sourceAddress ?? '' } : undefined,
     { heading: 'BY', text: ({ user }) => user ?? '', style: () => 'cyan', keeps: 'end', most: 40 },
+    isWide ? { heading: 'BECAUSE', text: (deletion) => causes.get(numberOf(deletion)) ?? '' } : undefined,
   ];
   return all.filter((column) => column !== undefined);
 }

@@ -8,7 +8,7 @@ import { differences } from '../line-differences.ts';
 import { withoutManagedFields } from '../managed-fields.ts';
 import { pathOf, readObject } from '../object-reference.ts';
 import { pointInTime, revisionNumber } from '../scope.ts';
-import type { Paint, Screen } from '../screen.ts';
+import { PLAIN, type Screen } from '../screen.ts';
 import type { Command, OpenSession, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
 import { CommandError, UsageError } from '../usage-error.ts';
@@ -124,8 +124,6 @@ async function revisionOf(history: HistoryClient, number: string, place: ObjectP
     `--revision: ${number} is no revision of ${nameOf(place)}; kubectl history log shows them`,
   );
 }
-
-const PLAIN: Paint = (_, text) => text;
 
 function sidesOf(revision: Revision, { now }: Session): readonly [Side, Side] {
   const number = numberOf(revision);

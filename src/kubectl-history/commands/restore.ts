@@ -1,7 +1,7 @@
 import type { CommandArguments } from '../arguments.ts';
 import { readFormat } from '../formats.ts';
 import type { HistoryClient } from '../history-client.ts';
-import type { RestoreSpec } from '../history-types.ts';
+import type { RestoreSpec, Revision } from '../history-types.ts';
 import { nameOf, type ObjectPlace, placeOf, selectorOf } from '../last-change.ts';
 import { readObject } from '../object-reference.ts';
 import { restore as carryOut } from '../restoring.ts';
@@ -60,22 +60,16 @@ function specOf({ object, namespace }: ObjectPlace, to: string, args: CommandArg
 
 /** Finalizers, and the content of namespaces, go between the request to delete and the end. What is meant is the state before both. */
 async function beforeDeletion(history: HistoryClient, place: ObjectPlace): Promise<string> {
-  let begin: string | undefined;
-  for await (const { items } of history.pages({ fields: selectorOf(place), limit: 100 })) {
-    for (const [at, item] of items.entries()) {
-      if (begin === undefined) {
-        if (item.verb !== 'delete') throw isThere(place);
-        begin = numberOf(item);
-      } else if (item.verb !== 'update') return before(begin);
-      const isRequest = (item.changes ?? []).some(
-        ({ path, old }) => path === 'metadata.deletionTimestamp' && old === undefined,
-      );
-      if (at > 0 && isRequest) return before(numberOf(item));
-    }
-  }
-  if (begin !== undefined) return before(begin);
-  throw isThere(place);
+  const items = await history.revisions({ fields: selectorOf(place), limit: 100 });
+  const [deletion, ...earlier] = items;
+  if (deletion?.verb !== 'delete') throw isThere(place);
+  const created = earlier.findIndex(({ verb }) => verb !== 'update');
+  const last = created < 0 ? earlier : earlier.slice(0, created);
+  return before(numberOf(last.find(isRequestToDelete) ?? deletion));
 }
+
+const isRequestToDelete = ({ changes }: Revision): boolean =>
+  (changes ?? []).some(({ path, old }) => path === 'metadata.deletionTimestamp' && old === undefined);
 
 const isThere = (place: ObjectPlace): UsageError =>
   new UsageError(

@@ -5,7 +5,7 @@ import { lastChange, placeOf } from '../last-change.ts';
 import { readObject } from '../object-reference.ts';
 import { restore } from '../restoring.ts';
 import { pointInTime } from '../scope.ts';
-import type { Paint } from '../screen.ts';
+import { PLAIN } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
 import { CommandError } from '../usage-error.ts';
 import { before, numberOf, toAge, toLocalTime, toSentence } from '../writes.ts';
@@ -33,8 +33,6 @@ const wasCreated = (created: Revision): CommandError =>
   new CommandError(
     `the last change is that ${toSentence(created, PLAIN)} (revision ${numberOf(created)}): kubectl delete takes that back`,
   );
-
-const PLAIN: Paint = (_, text) => text;
 
 async function run(session: Session, args: CommandArguments): Promise<number> {
   const format = readFormat(undo, args);

@@ -14,7 +14,12 @@ export const clustertrustbundles = define<ClusterTrustBundle>({
   kind: 'ClusterTrustBundle',
   namespaced: false,
   versions: [
-    { version: 'v1alpha1', type: 'certificates/v1alpha1.ClusterTrustBundle', enabledByDefault: false },
+    {
+      version: 'v1alpha1',
+      type: 'certificates/v1alpha1.ClusterTrustBundle',
+      enabledByDefault: false,
+      gate: 'ClusterTrustBundle',
+    },
   ],
   table: {
     columns: [nameColumn(), column('SignerName')],

@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../../api/feature-gates.ts';
 import type {
   Container,
   ContainerPort,
@@ -15,9 +16,11 @@ import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
  */
 
 /** Of a pod, over what every pod spec gets. A template leaves these open to the pods made of it. */
-export function defaultPod({ spec = {} }: Pod): void {
+export function defaultPod({ spec = {} }: Pod, isOn: Gates = defaultGates): void {
   defaultPodSpec(spec);
   spec.enableServiceLinks ??= true;
+  const isResizable = isOn('InPlacePodVerticalScaling');
+  for (const container of spec.containers ?? []) if (isResizable) defaultResizePolicy(container);
   for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
     requestLimits(container);
     if (spec.hostNetwork === true) takeHostPorts(container.ports ?? []);
@@ -73,6 +76,18 @@ function roundUp(amounts: Record<string, string>): void {
     if (quantity === undefined || quantity.nanos <= 0n) continue;
     amounts[name] = formatQuantity({ ...quantity, nanos: ((quantity.nanos + MILLI - 1n) / MILLI) * MILLI });
   }
+}
+
+/** What a container has of these can be changed while it runs. */
+const RESIZABLE = ['cpu', 'memory'];
+
+function defaultResizePolicy(container: Container): void {
+  const { resources: { requests = {}, limits = {} } = {}, resizePolicy = [] } = container;
+  const said = new Set(resizePolicy.map(({ resourceName }) => resourceName));
+  const added = RESIZABLE.filter((name) => !said.has(name) && (name in requests || name in limits));
+  if (added.length === 0) return;
+  const policies = added.map((resourceName) => ({ resourceName, restartPolicy: 'NotRequired' }));
+  container.resizePolicy = [...resizePolicy, ...policies];
 }
 
 /** A container with a limit and no request asks for all of the limit. */

@@ -7,7 +7,7 @@ import { binding } from './binding.ts';
 import { defaultPod } from './defaults.ts';
 import { ephemeralContainers } from './ephemeral-containers.ts';
 import { eviction } from './eviction.ts';
-import { podGracePeriod, preparePod, preparePodStatus } from './preparation.ts';
+import { podGracePeriod, preparePod, preparePodStatus, proposeResize } from './preparation.ts';
 import { table } from './table.ts';
 import { POD_RATCHETS, validateNewPod, validatePod } from './validation/pod.ts';
 import { validatePodStatus } from './validation/pod-status.ts';
@@ -61,6 +61,7 @@ export const pods = define<Pod>({
     returnsDeletedObject: true,
     defaults: defaultPod,
     prepareForCreate: preparePod,
+    prepareForUpdate: proposeResize,
     validate: checked(validatePod),
     validateCreate: checked(validateNewPod),
     validateUpdate: checkedUpdate(validatePodUpdate),

@@ -1,3 +1,4 @@
+import { defaultGates, type Gates } from '../../api/feature-gates.ts';
 import type {
   AppArmorProfile,
   Container,
@@ -84,6 +85,22 @@ function joinProfile(
     if (profile === undefined || equal(profile, ofPod)) return;
     container.securityContext = { ...container.securityContext, appArmorProfile: profile };
   }
+}
+
+/**
+ * A change of what running containers ask for is an offer to the node agent, which tells in the status what it has set aside (the
+ * feature InPlacePodVerticalScaling).
+ */
+export function proposeResize(pod: Pod, old: Pod, isOn: Gates = defaultGates): void {
+  if (!isOn('InPlacePodVerticalScaling')) return;
+  const { spec = {}, status = {} } = pod;
+  const before = old.spec?.containers ?? [];
+  const isProposed = (spec.containers ?? []).some(({ name, resources }, at) => {
+    if (resources?.requests === undefined || equal(before[at]?.resources, resources)) return false;
+    const told = status.containerStatuses?.find((one) => one.name === name);
+    return told !== undefined && !equal(told.allocatedResources, resources.requests);
+  });
+  if (isProposed) pod.status = { ...status, resize: 'Proposed' };
 }
 
 /** Keeps the parts of the status that its writers leave out, and writes addresses in both forms. */

@@ -38,18 +38,17 @@ const BEGIN = prepare(() =>
 const LOOKS = 20_000;
 /** Rows of one request that are looked at; nobody has seen as many. */
 const MOST_OF_REQUEST = 100_000;
-/** Rows whose states are asked for at a time: of the largest objects there are, they take a few hundred megabytes there. */
-const ROWS_WITH_STATES = 100;
+/** Rows whose states are asked for at a time. A page of them ends by its bytes, before and after these are unpacked. */
+const ROWS_WITH_STATES = 500;
+
+type Reader = Pick<PostgresReader, 'currentRevision' | 'compactedRevision' | 'awaitVisible'>;
 
 /** Read where the past is read. */
 export class PostgresHistory implements History {
   readonly #database: DatabaseSource;
-  readonly #reader: Pick<PostgresReader, 'currentRevision' | 'compactedRevision'>;
+  readonly #reader: Reader;
 
-  constructor(
-    database: DatabaseSource,
-    reader: Pick<PostgresReader, 'currentRevision' | 'compactedRevision'>,
-  ) {
+  constructor(database: DatabaseSource, reader: Reader) {
     this.#database = database;
     this.#reader = reader;
   }
@@ -76,6 +75,8 @@ export class PostgresHistory implements History {
     // The first that can be asked for is the one behind where history begins.
     const after = query.after ?? (asked === undefined ? undefined : toRevision(asked - 1n));
     const from = after ?? (await this.#reader.compactedRevision());
+    // The stream of changes is ahead of what SQL sees, and who follows it asks for what it brought.
+    if (query.upTo !== undefined) await this.#reader.awaitVisible(query.upTo);
     const found = await this.#find(query, from);
     const rows = await this.#read(found.revisions, query);
     // Asked after reading, so that what was compacted meanwhile is noticed too.
@@ -179,8 +180,10 @@ function inOrder(revisions: readonly Revision[], order: LogQuery['order']): Revi
 function toLoggedRevision(row: LogRow, states: LogQuery['states']): LoggedRevision {
   const change = toChangeWithPrevious(row);
   const isGone = states === 'both' && change.previous !== undefined && change.previousJson === undefined;
+  const { previousEncoded } = change;
   return {
     ...change,
+    ...(previousEncoded === undefined ? {} : { previousStoredAs: previousEncoded.mediaType }),
     at: row.at,
     attribution: {
       username: row.username,

@@ -134,46 +134,57 @@ interface StateValues {
   readonly previous: boolean;
 }
 
-const SIZE = sql`coalesce(octet_length(r.object::text), octet_length(r.encoded))`;
-const PREVIOUS_SIZE = sql`coalesce(
-  octet_length(coalesce(p.object, s.object)::text), octet_length(coalesce(p.encoded, s.encoded)), 0
-)`;
+/** Of the values as they lie there, compressed or not; to know more, they must be read. */
+const PACKED = sql`coalesce(pg_column_size(r.object), pg_column_size(r.encoded), 0)
+  + coalesce(pg_column_size(p.object), pg_column_size(p.encoded), pg_column_size(s.object), pg_column_size(s.encoded), 0)`;
+const SIZE = sql`coalesce(octet_length(w.object::text), octet_length(w.encoded), 0)
+  + coalesce(octet_length(w.previous_object::text), octet_length(w.previous_encoded), 0)`;
 
 /** These rows in the order in which they are named, as many as fit into a page; the first always does. */
-export const LOG_ROWS = prepare((of: StateValues) =>
-  tables
-    .selectFrom(
-      sql<LogRow & { bytes_before: string }>`(
-        SELECT r.revision, r.api_group, r.resource, r.namespace, r.name, r.uid, r.verb, r.previous_revision, r.committed_at,
-          r.write_id, r.follows_revision, r.username, r.user_agent, r.source_address, r.request_id, r.field_manager,
-          to_char(r.committed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at,
-          CASE WHEN ${of.written} THEN r.object END AS object,
-          CASE WHEN ${of.written} THEN r.encoded END AS encoded,
-          CASE WHEN ${of.written} THEN r.media_type END AS media_type,
-          coalesce(p.object, s.object) AS previous_object, coalesce(p.encoded, s.encoded) AS previous_encoded,
-          coalesce(p.media_type, s.media_type) AS previous_media_type,
-          n.place,
-          sum(CASE WHEN ${of.written} THEN ${SIZE} ELSE 0 END + ${PREVIOUS_SIZE}) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING)
-            - CASE WHEN ${of.written} THEN ${SIZE} ELSE 0 END - ${PREVIOUS_SIZE} AS bytes_before
-        FROM unnest(${of.revisions}::bigint[]) WITH ORDINALITY AS n (revision, place)
-        CROSS JOIN LATERAL (SELECT l.* FROM revisions AS l WHERE l.revision = n.revision LIMIT 1) AS r
-        LEFT JOIN LATERAL (
-          SELECT l.object, l.encoded, l.media_type, true AS found
-          FROM revisions AS l
-          WHERE ${of.previous} AND l.revision = r.previous_revision
-          LIMIT 1
-        ) AS p ON true
-        LEFT JOIN LATERAL (
-          SELECT l.object, l.encoded, l.media_type
-          FROM superseded AS l
-          WHERE ${of.previous} AND p.found IS NULL AND l.revision = r.previous_revision
-          LIMIT 1
-        ) AS s ON true
+export const LOG_ROWS = prepare(
+  (of: StateValues) =>
+    tables
+      .selectFrom(
+        sql<LogRow>`(
+        SELECT w.*, sum(${SIZE}) OVER (ORDER BY w.place ROWS UNBOUNDED PRECEDING) - (${SIZE}) AS bytes_before
+        FROM (
+          SELECT r.revision, r.api_group, r.resource, r.namespace, r.name, r.uid, r.verb, r.previous_revision, r.committed_at,
+            r.write_id, r.follows_revision, r.username, r.user_agent, r.source_address, r.request_id, r.field_manager,
+            to_char(r.committed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at,
+            r.object, r.encoded, r.media_type,
+            coalesce(p.object, s.object) AS previous_object, coalesce(p.encoded, s.encoded) AS previous_encoded,
+            coalesce(p.media_type, s.media_type) AS previous_media_type,
+            n.place, sum(${PACKED}) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING) - (${PACKED}) AS packed_before
+          FROM unnest(${of.revisions}::bigint[]) WITH ORDINALITY AS n (revision, place)
+          CROSS JOIN LATERAL (
+            SELECT l.revision, l.api_group, l.resource, l.namespace, l.name, l.uid, l.verb, l.previous_revision, l.committed_at,
+              l.write_id, l.follows_revision, l.username, l.user_agent, l.source_address, l.request_id, l.field_manager,
+              CASE WHEN ${of.written} THEN l.object END AS object, CASE WHEN ${of.written} THEN l.encoded END AS encoded,
+              CASE WHEN ${of.written} THEN l.media_type END AS media_type
+            FROM revisions AS l
+            WHERE l.revision = n.revision
+            LIMIT 1
+          ) AS r
+          LEFT JOIN LATERAL (
+            SELECT l.object, l.encoded, l.media_type, true AS found
+            FROM revisions AS l
+            WHERE ${of.previous} AND l.revision = r.previous_revision
+            LIMIT 1
+          ) AS p ON true
+          LEFT JOIN LATERAL (
+            SELECT l.object, l.encoded, l.media_type
+            FROM superseded AS l
+            WHERE ${of.previous} AND p.found IS NULL AND l.revision = r.previous_revision
+            LIMIT 1
+          ) AS s ON true
+        ) AS w
+        WHERE w.packed_before < ${sql.lit(MAX_PAGE_BYTES)}
       )`.as('page'),
-    )
-    .selectAll('page')
-    .where(sql<SqlBool>`page.bytes_before < ${sql.lit(MAX_PAGE_BYTES)}`)
-    .orderBy(sql`page.place`),
+      )
+      .selectAll('page')
+      .where(sql<SqlBool>`page.bytes_before < ${sql.lit(MAX_PAGE_BYTES)}`)
+      .orderBy(sql`page.place`),
+  'log_rows',
 );
 
 export const toConditions = (query: LogQuery): Conditions => ({

@@ -231,12 +231,23 @@ export class PostgresReader implements RevisionReader {
     if (this.#history.isVisible(revision)) return;
     for (let tries = 0; (await this.currentRevision()) < revision; tries += 1) {
       if (tries === VISIBLE_TRIES) throw invisible(revision);
-      // Shared by all who replay; one that had the lock too early for some of them is asked for again.
-      this.#settling ??= this.awaitCommits().finally(() => {
-        this.#settling = undefined;
-      });
-      await this.#settling;
+      await this.#settle();
     }
+  }
+
+  /** Resolves when everything up to there that was committed before the call is visible. */
+  async awaitVisible(revision: Revision): Promise<void> {
+    if (this.#history.isVisible(revision)) return;
+    for (let tries = 0; tries < VISIBLE_TRIES && (await this.currentRevision()) < revision; tries += 1)
+      await this.#settle();
+  }
+
+  /** Shared by all who wait. One that had the lock too early for some of them is asked for again. */
+  #settle(): Promise<void> {
+    this.#settling ??= this.awaitCommits().finally(() => {
+      this.#settling = undefined;
+    });
+    return this.#settling;
   }
 
   /** By a read server that has what is wanted, otherwise by the primary. */

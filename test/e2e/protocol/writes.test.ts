@@ -332,8 +332,8 @@ test('patches without a version win in the end, with one they are refused when i
   });
 });
 
-test('deletion has two phases where something holds the object, and preconditions', async () => {
-  const { json } = await make('two', { metadata: { name: 'two', finalizers: ['x/a'] } });
+test('deletion has two phases where something holds the object, in whatever order, and preconditions', async () => {
+  const { json } = await make('two', { metadata: { name: 'two', finalizers: ['x/a', 'x/c'] } });
   const wrong = await cluster.request('DELETE', `${MAPS}/two`, { preconditions: { uid: 'other' } });
   expect(wrong).toMatchObject({
     code: 409,
@@ -354,7 +354,7 @@ test('deletion has two phases where something holds the object, and precondition
   const late = await cluster.request(
     'PATCH',
     `${MAPS}/two`,
-    { metadata: { finalizers: ['x/a', 'x/b'] } },
+    { metadata: { finalizers: ['x/a', 'x/b', 'x/c'] } },
     MERGE,
   );
   expect(late).toMatchObject({
@@ -363,7 +363,10 @@ test('deletion has two phases where something holds the object, and precondition
       message: expect.stringContaining('no new finalizers can be added if the object is being deleted'),
     },
   });
-  await cluster.request('PATCH', `${MAPS}/two`, { metadata: { finalizers: null } }, MERGE);
+  for (const finalizers of [['x/c', 'x/a'], ['x/c'], null]) {
+    expect((await cluster.request('GET', `${MAPS}/two`)).code).toBe(200);
+    await cluster.request('PATCH', `${MAPS}/two`, { metadata: { finalizers } }, MERGE);
+  }
   expect((await cluster.request('GET', `${MAPS}/two`)).code).toBe(404);
 });
 

@@ -22,6 +22,7 @@ beforeAll(async () => {
     '--request-timeout=5s',
     '--min-request-timeout=1',
     '--contention-profiling',
+    '--console=false',
     `--debug-socket-path=${socketPath}`,
     '--version=v1.31.99',
     '-v=3',
@@ -60,6 +61,10 @@ function askSocket(path: string, method = 'GET', body = ''): Promise<{ code: num
     asking.end(body);
   });
 }
+
+test('a console that is turned off is not there', async () => {
+  for (const path of ['/console', '/console/']) expect((await get(path)).code, path).toBe(404);
+});
 
 test('an allowed origin may read answers and ask first; another one may not', async () => {
   const allowed = await get('/version', { origin: 'https://www.example.com:8443' });

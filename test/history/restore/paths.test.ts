@@ -55,7 +55,7 @@ test.each([
 describe('what is taken over', () => {
   const taken = (now: JsonObject, then: JsonObject, ...texts: string[]) => {
     const object = structuredClone(now);
-    const refusals = takeOver(object, then, texts.map(path));
+    const refusals = atOnce(takeOver(object, then, texts.map(path)));
     return { object, refusals: [...refusals] };
   };
 
@@ -112,7 +112,7 @@ test('any text is a path or none, and none of them stops anything', () => {
   fc.assert(
     fc.property(texts, fc.object(), fc.object(), (text, now, then) => {
       const parsed = parsePath(text);
-      if (parsed !== undefined) takeOver(now as JsonObject, then as JsonObject, [parsed]);
+      if (parsed !== undefined) atOnce(takeOver(now as JsonObject, then as JsonObject, [parsed]));
     }),
   );
 });
@@ -126,10 +126,12 @@ test('every path that a change is told by is understood, and leaves no change wh
       if (changes.some((change) => change.path === '')) return;
       const object = structuredClone(now);
       expect(
-        takeOver(
-          object,
-          then,
-          changes.map((change) => path(change.path)),
+        atOnce(
+          takeOver(
+            object,
+            then,
+            changes.map((change) => path(change.path)),
+          ),
         ).size,
       ).toBe(0);
       expect(atOnce(changesBetween(object, then)).changes).toEqual([]);

@@ -201,7 +201,7 @@ test('restoring every path that changed is restoring the whole', () => {
       const { changes } = atOnce(changesBetween(live, then));
       const paths = changes.map(({ path }) => parsePath(path) ?? []);
       const byPaths = structuredClone(live);
-      expect(takeOver(byPaths, then, paths).size).toBe(0);
+      expect(atOnce(takeOver(byPaths, then, paths)).size).toBe(0);
       expect(byPaths).toEqual(toUpdate(live, then, WIDGETS));
     }),
   );

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { explain, MOST_LINKS } from '../../../src/history/why/explain.ts';
-import { LoggedPast, LoggedWrite, ROWS_OF_STEP } from '../../../src/history/why/logged-past.ts';
+import {
+  BYTES_OF_STEP,
+  LoggedPast,
+  LoggedWrite,
+  ROWS_OF_STEP,
+} from '../../../src/history/why/logged-past.ts';
 import { NO_REVISION, toRevision } from '../../../src/storage/revision.ts';
 import { ScriptedLog, toRow } from './scripted-log.ts';
 import {
@@ -131,6 +136,20 @@ test('an answer far back in a long history is not looked for without end, and th
   expect(links).toHaveLength(1);
   expect(unknown).toContain(`${ROWS_OF_STEP} revisions`);
   expect(log.rowsRead).toBeLessThanOrEqual(ROWS_OF_STEP);
+});
+
+test('of large objects fewer states are read', async () => {
+  const script = new Script();
+  const spec = { text: 'x'.repeat(1024 * 1024) };
+  const object = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec };
+  const owner = script.put(person('ann'), object);
+  for (let at = 0; at < 60; at += 1) script.change(operator('widgets'), owner, { status: { at } });
+  const metadata = { name: 'p', ...controlledBy(owner) };
+  const pod = script.put(operator('widgets'), { kind: 'Pod', metadata });
+  const log = new ScriptedLog(script);
+  const { unknown } = await explain(pod, { past: () => log.past(), mayRead: async () => true });
+  expect(unknown).toContain(`${BYTES_OF_STEP / 1024 / 1024} MB`);
+  expect(log.rowsRead).toBeLessThan(60);
 });
 
 test('a chain that is longer than anybody reads ends, and says where to ask on', async () => {

@@ -214,6 +214,33 @@ test('a client that nobody knows is told by owners, as possible, and is a root w
   });
 });
 
+test('what an operator changes without owning it may answer the object that refers to it', async () => {
+  const OPERATOR = operator('scaler');
+  const applied = log.put(ANN, deployment('web:1', 0));
+  const widget = (name: string, target: string) =>
+    log.put(person('bob'), {
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name },
+      spec: { scaleTargetRef: { name: target } },
+    });
+  const right = widget('a', 'web');
+  const decoy = widget('b', 'other');
+  const status = log.change(OPERATOR, right, { status: { active: true } });
+  log.change(OPERATOR, decoy, { status: { active: true } });
+  const scaled = log.change(OPERATOR, applied, { spec: { replicas: 1 } });
+  const alone = log.change(operator('other'), applied, { spec: { replicas: 2 } });
+
+  expect(chainOf(await log.why(scaled)).slice(1)).toEqual([
+    `${status.revision} possible`,
+    `${right.revision} possible`,
+  ]);
+  expect(await log.why(alone)).toMatchObject({
+    links: [{ write: alone }],
+    unknown: expect.stringContaining('of its own'),
+  });
+});
+
 test('kubectl as a service account is the act of a person', async () => {
   const pipeline = { ...person(''), user: 'system:serviceaccount:ci:deployer' };
   const applied = log.put(pipeline, deployment('web:1'));

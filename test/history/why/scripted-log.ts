@@ -2,13 +2,13 @@ import { LoggedPast } from '../../../src/history/why/logged-past.ts';
 import type { PastWrite } from '../../../src/history/why/past.ts';
 import { StorageError } from '../../../src/storage/errors.ts';
 import type { LoggedRevision, LogPage, LogQuery } from '../../../src/storage/history.ts';
-import { NO_REVISION } from '../../../src/storage/revision.ts';
+import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import type { Script } from './scripted-past.ts';
 
-export const toRow = (write: PastWrite): LoggedRevision => ({
+export const toRow = (write: PastWrite & { readonly previous?: Revision }): LoggedRevision => ({
   ...{ revision: write.revision, verb: write.verb, key: write.key, uid: write.uid, committedAt: write.at },
   at: write.at.toISOString(),
-  previous: write.was === undefined ? undefined : NO_REVISION,
+  previous: write.previous,
   json: Buffer.from(JSON.stringify(write.is)),
   previousJson: write.was === undefined ? undefined : Buffer.from(JSON.stringify(write.was)),
   attribution: {

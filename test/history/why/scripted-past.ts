@@ -104,6 +104,7 @@ export class Script {
   taken = 0;
   #uids = 0;
   #at = Date.UTC(2026, 0, 31);
+  readonly #last = new Map<string, Revision>();
   readonly #current = new Map<string, { readonly uid: string; readonly state: JsonObject }>();
 
   /** Writes the object as it is now to be: a create where nothing has its name. */
@@ -152,6 +153,8 @@ export class Script {
       ofName: (key, stretch) => newest((write) => isSame(write.key, key), stretch),
       ofResource: ({ group, resource }, namespace, stretch) =>
         newest(({ key }) => isSame(key, { group, resource, namespace, name: key.name }), stretch),
+      ofAuthor: (user, namespace, stretch) =>
+        newest((write) => write.user === user && write.key.namespace === namespace, stretch),
       find: ({ group, kind }) => KINDS[`${group}/${kind}`],
       beyond: () => `older than the history that is kept, which begins with revision ${from}`,
     };
@@ -182,7 +185,9 @@ export class Script {
       revision,
       at: new Date(atMs ?? this.#at),
       requestId: requestId ?? `request-${revision}`,
+      ...(write.was === undefined ? {} : { previous: this.#last.get(JSON.stringify(write.key)) }),
     };
+    this.#last.set(JSON.stringify(write.key), revision);
     this.writes.push(row);
     return row;
   }

@@ -37,6 +37,12 @@ test('compaction drops whole partitions behind the window, never a live object, 
   await log.close();
 });
 
+test('with an interval of 0 nothing is ever compacted', async () => {
+  const log = openLog('postgres://127.0.0.1:1/none', { compactionIntervalMs: 0 });
+  await log.compactor.run(never);
+  await log.close();
+});
+
 test('a query that reads the log postpones the drop, and holds up no write', async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '0');

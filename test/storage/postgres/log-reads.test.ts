@@ -1,5 +1,8 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { History, LogQuery } from '../../../src/storage/history.ts';
+import { PostgresHistory } from '../../../src/storage/postgres/history.ts';
+import { TEXT_TYPES } from '../../../src/storage/postgres/statements.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
@@ -147,5 +150,33 @@ test('what is older than the history that is kept is an error, and is in no page
   await expect(log.history.rows({ ...USUAL, revisions: [b] })).rejects.toMatchObject(compacted);
   expect(await revisionsOf(log.history, {})).toEqual([c]);
   expect(await revisionsOf(log.history, { after: b })).toEqual([c]);
+  await log.close();
+});
+
+test('what the stream brings before SQL sees it is in the page all the same', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const a = await log.committer.commit(write('create', 'a'));
+  const pool = new pg.Pool({ connectionString: database.url, types: TEXT_TYPES });
+  // A commit whose record is written and that is not visible yet becomes so.
+  const late: Revision[] = [];
+  const reader = {
+    currentRevision: () => log.reader.currentRevision(),
+    compactedRevision: () => log.reader.compactedRevision(),
+    awaitVisible: async () => void late.push(await log.committer.commit(write('create', 'b'))),
+  };
+  const history = new PostgresHistory(async () => ({ pool, prepares: false }) as never, reader);
+  const page = await history.rows({ ...USUAL, after: a, upTo: (a + 1n) as Revision });
+  expect(page.rows.map(({ revision }) => revision)).toEqual(late);
+  await pool.end();
+  await log.close();
+});
+
+test('to wait until a revision is visible ends, though there is none yet', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const a = await log.committer.commit(write('create', 'a'));
+  await log.reader.awaitVisible((a + 1_000_000n) as Revision);
+  expect(await revisionsOf(log.history, { upTo: (a + 1_000_000n) as Revision })).toEqual([a]);
   await log.close();
 });

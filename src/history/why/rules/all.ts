@@ -1,6 +1,7 @@
 import { firstOf, type Rule } from '../past.ts';
 import { tied } from './cluster.ts';
 import { becauseOfNode, deletionAsked, deletionGoesOn, ownerForgotten } from './deletion.ts';
+import { namedByAnother } from './references.ts';
 import { answersObject, generationObserved, placed, reportedByNode, summedUp } from './status.ts';
 import { ownerAnswered } from './workloads.ts';
 
@@ -16,5 +17,6 @@ export const ruleOfAll: Rule = firstOf(
   reportedByNode,
   summedUp,
   ownerAnswered,
+  namedByAnother,
   answersObject,
 );

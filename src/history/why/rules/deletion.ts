@@ -199,7 +199,7 @@ const unwanted: Rule = async (effect, past) => {
   return cause(
     found,
     trustIn(effect),
-    `${maker.kind} ${maker.name} with uid ${maker.uid} controls it, and revision ${found.revision} is the last before it after which that may want it no more.`,
+    `${maker.kind} ${maker.name} with uid ${maker.uid} controls it, and revision ${found.revision} is the last before it after which the owner may want it no more.`,
   );
 };
 

@@ -7,7 +7,7 @@ import { makerOf, type OwnerReference, stateOf } from '../states.ts';
 /** Searches that rules have in common. All of them go from newer writes to older ones. */
 
 /** How evidence says of a revision that it is the one a controller knew. */
-export const LAST = 'is the last before that changed its spec';
+export const LAST = 'is the last before it that changed what the owner wants';
 
 interface Identity {
   readonly key: ObjectKey;

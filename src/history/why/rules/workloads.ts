@@ -87,7 +87,7 @@ const replicaSetScaled: Rule = async (effect, past) => {
   return cause(
     told,
     trustIn(effect),
-    `Deployment ${maker.name} with uid ${maker.uid} controls it, and rolls out its spec, which revision ${told.revision} was the last to change before.`,
+    `Deployment ${maker.name} with uid ${maker.uid} controls it, and rolls out what it wants, and revision ${told.revision} is the last before it that changed that.`,
   );
 };
 
@@ -138,7 +138,7 @@ const claimMade: Rule = async (effect, past) => {
       return cause(
         told,
         'likely',
-        `Its name is that of a claim of StatefulSet ${name}, and revision ${told.revision} ${LAST}.`,
+        `Its name is that of a claim of StatefulSet ${name}, which revision ${told.revision} changed last before it.`,
       );
   }
   return undefined;

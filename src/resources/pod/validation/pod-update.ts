@@ -1,8 +1,10 @@
 import type {
+  Container,
   NodeSelectorTerm,
   Pod,
   PodSchedulingGate,
   PodSpec,
+  ResourceRequirements,
   Toleration,
 } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
@@ -67,6 +69,9 @@ function validateGates(
       path.field('name').forbidden(`only deletion is allowed, but found new scheduling gate '${name ?? ''}'`);
 }
 
+/** With the feature InPlacePodVerticalScaling. */
+const RESOURCES = '`spec.containers[*].resources` (for CPU/memory only)';
+
 const UPDATABLE = [
   '`spec.containers[*].image`',
   '`spec.initContainers[*].image`',
@@ -81,8 +86,12 @@ function validateRest(root: FieldPath, { spec = {}, status = {} }: Pod, old: Pod
     root.field('metadata').invalid(status.qosClass ?? '', 'Pod QoS is immutable');
   const isGated = (before.schedulingGates ?? []).length > 0;
   if (isGated) validateGatedPlacement(root.field('spec'), spec, before);
-  if (!equal(fixedPart(spec, before, isGated), fixedPart(before, before, isGated)))
-    root.field('spec').forbidden(`pod updates may not change fields other than ${UPDATABLE.join(',')}`);
+  const resizes = root.isOn('InPlacePodVerticalScaling');
+  const fixed = fixedPart(spec, before, isGated);
+  if (resizes) fixed.containers = (fixed.containers ?? []).map((one, at) => unresized(one, before, at));
+  if (equal(fixed, fixedPart(before, before, isGated))) return;
+  const updatable = resizes ? [...UPDATABLE, RESOURCES] : UPDATABLE;
+  root.field('spec').forbidden(`pod updates may not change fields other than ${updatable.join(',')}`);
 }
 
 /** The spec without what has rules of its own above. */
@@ -99,6 +108,25 @@ function fixedPart(spec: PodSpec, old: PodSpec, isGated: boolean): PodSpec {
   delete fixed.nodeSelector;
   delete fixed.affinity;
   return Object.keys(affinity).length === 0 ? fixed : { ...fixed, affinity };
+}
+
+/** The container with the processor and memory that it had. Other resources stay as they are asked for. */
+function unresized(container: Container, { containers }: PodSpec, at: number): Container {
+  const { resources } = container;
+  const before = containers?.[at]?.resources;
+  if (resources === undefined || before === undefined) return container;
+  const restore = (list: 'requests' | 'limits'): ResourceRequirements => {
+    const { cpu, memory } = before[list] ?? {};
+    const { cpu: _, memory: __, ...others } = resources[list] ?? {};
+    const restored = {
+      ...others,
+      ...(cpu === undefined ? {} : { cpu }),
+      ...(memory === undefined ? {} : { memory }),
+    };
+    return before[list] === undefined ? {} : { [list]: restored };
+  };
+  const { requests: _, limits: __, ...rest } = resources;
+  return { ...container, resources: { ...rest, ...restore('limits'), ...restore('requests') } };
 }
 
 /** While gates hold a pod back, the nodes it may run on can become fewer, but not others. */

@@ -1,0 +1,19 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The files that take longest, which end last unless they begin first: what the others take is then done beside them. */
+const LONGEST = [
+  ...['e2e/kubectl-generators', 'faults/faults', 'e2e/large-answers', 'e2e/serving/hostile', 'e2e/roles'],
+  ...['e2e/console', 'e2e/protocol/versions', 'storage/postgres/partitions'],
+  ...['e2e/serving/outages', 'storage/postgres/tail-on-standby'],
+  ...['e2e/identity-providers', 'storage/postgres/patience', 'e2e/authentication', 'e2e/failing-services'],
+].map((name) => `/test/${name}.test.ts`);
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
