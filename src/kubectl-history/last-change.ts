@@ -44,6 +44,6 @@ export async function lastChange(history: HistoryClient, place: ObjectPlace): Pr
   }
   if (newest !== undefined) return newest;
   throw new CommandError(
-    `history has no change of ${nameOf(place)}: it was not changed in the time that is kept`,
+    `history has no change of ${nameOf(place)}: it is not there, or was not changed in the time that is kept`,
   );
 }

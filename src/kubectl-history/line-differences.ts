@@ -1,10 +1,10 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
 /**
- * Texts that have little in common take long to compare, the square of the lines that differ: half a second for this many. Nobody
+ * Texts that have little in common take long to compare, the square of the lines that differ: a fifth of a second for this many. Nobody
  * reads the result, so all of both is shown instead.
  */
-const MOST_DIFFERENT_LINES = 4000;
+const MOST_DIFFERENT_LINES = 2000;
 
 /** Where two texts differ, with so many lines around each place. The lines begin with a space, `-` or `+`. */
 export function differences(old: string, becomes: string, around: number): StructuredPatchHunk[] {

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { credentials } from '@grpc/grpc-js';
 import {
   type Context,
   ROOT_CONTEXT,
@@ -20,7 +21,7 @@ import {
 import { type ActiveSpan, NOWHERE, type Tracing } from './tracing.ts';
 
 export interface TracingOptions {
-  /** host:port of an OTLP collector that speaks gRPC. */
+  /** host:port of an OTLP collector that speaks gRPC, or the path of a Unix socket, which leads there. */
   readonly endpoint: string;
   /** For traces that begin here; undefined: none. Traces that callers sample are always continued. */
   readonly samplingRatePerMillion: number | undefined;
@@ -61,8 +62,13 @@ export function createTracing(options: TracingOptions): Tracing {
   };
 }
 
-const exportTo = (endpoint: string): SpanProcessor =>
-  new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `http://${endpoint}` }) });
+function exportTo(endpoint: string): SpanProcessor {
+  // Only a URL of HTTP says by itself that nothing is encrypted.
+  const target = endpoint.startsWith('/')
+    ? { url: `unix://${endpoint}`, credentials: credentials.createInsecure() }
+    : { url: `http://${endpoint}` };
+  return new BatchSpanProcessor({ exporter: new OTLPTraceExporter(target) });
+}
 
 async function finish<T>(span: Span, work: (span: ActiveSpan) => Promise<T>): Promise<T> {
   try {

@@ -2,8 +2,8 @@ import { GATES, type Gates } from '../api/feature-gates.ts';
 import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
-/** Gates that change something here. Those in ELSEWHERE change something of others; any other gate may only be given its default. */
-const EFFECTIVE: ReadonlySet<string> = new Set([
+/** Gates that change something here. Every other one is in ELSEWHERE. */
+export const EFFECTIVE: ReadonlySet<string> = new Set([
   'APIResponseCompression',
   'APIServerIdentity',
   'APIServerTracing',
@@ -34,6 +34,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'MatchLabelKeysInPodAffinity',
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
+  'MultiCIDRServiceAllocator',
   'NodeInclusionPolicyInPodTopologySpread',
   'OpenAPIEnums',
   'PodDeletionCost',
@@ -98,6 +99,10 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
     names: 'DisableAllocatorDualWrite LoggingBetaOptions',
   },
   {
+    what: 'names an API that came with 1.32, and does nothing in the version that is emulated',
+    names: 'MutatingAdmissionPolicy',
+  },
+  {
     what: 'expressions pay for what their libraries do in any case, because they run while others wait',
     names: 'StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks',
   },
@@ -110,17 +115,14 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
   },
 ];
 
-const ACCEPTED: ReadonlyMap<string, string> = new Map(
-  ELSEWHERE.flatMap(({ what, names }) => names.split(' ').map((name) => [name, what])),
-);
-
 /** What --help says of each gate: `APIServerTracing (beta, default true)`. */
 export const describeGates = (): string[] =>
   [...GATES]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, { stage, on }]) => {
-      const what = ACCEPTED.get(name) ?? (EFFECTIVE.has(name) ? undefined : 'can only be left as it is');
-      return `${name} (${stage.toLowerCase()}, default ${on}${what === undefined ? '' : `; ${what}`})`;
+      const elsewhere = ELSEWHERE.find(({ names }) => names.split(' ').includes(name));
+      const note = elsewhere === undefined ? '' : `; ${elsewhere.what}`;
+      return `${name} (${stage.toLowerCase()}, default ${on}${note})`;
     });
 
 export interface FeatureGates {
@@ -140,8 +142,7 @@ export function parseFeatureGates(pairs: readonly string[], flag: string): Featu
     const [, component = 'cluster', name = '', value] = match;
     if (!COMPONENTS.has(component))
       throw new UsageError(`${flag}: unknown component ${JSON.stringify(component)}: only cluster is known`);
-    const why = whyUnusable(name, value === 'true');
-    if (why !== undefined) throw new UsageError(`${flag}: ${why}`);
+    if (!GATES.has(name)) throw new UsageError(`${flag}: ${unknownGate(name)}`);
     given.set(name, value === 'true');
   }
   return {
@@ -152,12 +153,7 @@ export function parseFeatureGates(pairs: readonly string[], flag: string): Featu
   };
 }
 
-function whyUnusable(name: string, value: boolean): string | undefined {
-  const gate = GATES.get(name);
-  if (gate === undefined) {
-    const nearest = nearestName(name, [...GATES.keys()]);
-    return `unknown gate ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
-  }
-  if (EFFECTIVE.has(name) || ACCEPTED.has(name) || gate.on === value) return undefined;
-  return `${name} has no effect in this version and can only be left at its default (${gate.on})`;
+function unknownGate(name: string): string {
+  const nearest = nearestName(name, [...GATES.keys()]);
+  return `unknown gate ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
 }

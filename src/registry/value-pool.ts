@@ -18,8 +18,8 @@ export interface ValuePool {
   indexOf(value: string): number | undefined;
 }
 
-/** An IPv6 range may have more; so many are used. */
-const MOST_ADDRESSES_V6 = 65_536;
+/** A range may have more addresses; so many are used. */
+const MOST_ADDRESSES = { 4: 2 ** 20, 6: 65_536 };
 
 /** Names of the pools of addresses, which are those of the families in the API. */
 export type AddressFamily = 'IPv4' | 'IPv6';
@@ -30,7 +30,8 @@ export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
   const network = networkBytes(cidr.bytes, prefixBits);
   const first = toNumber(network) + 1n;
   const all = 2 ** (network.length * 8 - prefixBits);
-  const size = Math.max(family === 4 ? all - 2 : Math.min(all, MOST_ADDRESSES_V6) - 1, 0);
+  const usable = Math.min(all, MOST_ADDRESSES[family]);
+  const size = Math.max(family === 4 ? usable - 2 : usable - 1, 0);
   return {
     name: familyName(family),
     range: `${formatIp(network)}/${prefixBits}`,
@@ -43,6 +44,33 @@ export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
       if (address?.family !== family) return undefined;
       const index = toNumber(address.bytes) - first;
       return index >= 0n && index < BigInt(size) ? Number(index) : undefined;
+    },
+  };
+}
+
+/** Several pools of one name as one: the values of the first come first, and what is reserved in it. They must not overlap. */
+export function joinPools(first: ValuePool, others: readonly ValuePool[]): ValuePool {
+  if (others.length === 0) return first;
+  const parts: { readonly pool: ValuePool; readonly from: number }[] = [];
+  let size = 0;
+  for (const pool of [first, ...others]) {
+    parts.push({ pool, from: size });
+    size += pool.size;
+  }
+  return {
+    ...first,
+    range: parts.map(({ pool }) => pool.range).join(','),
+    size,
+    valueAt: (index) => {
+      const part = parts.findLast(({ from }) => from <= index);
+      return part === undefined ? '' : part.pool.valueAt(index - part.from);
+    },
+    indexOf: (value) => {
+      for (const { pool, from } of parts) {
+        const index = pool.indexOf(value);
+        if (index !== undefined) return from + index;
+      }
+      return undefined;
     },
   };
 }

@@ -6,6 +6,7 @@ import { CustomResourceViews } from '../controllers/custom-resource-views.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
+import { AddressRecords, ensureDefaultRange } from '../controllers/service-ranges.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
 import type { AggregationPhase } from './aggregation.ts';
@@ -17,7 +18,7 @@ import { createPhase, type Phase } from './phase.ts';
 import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
 import { startUpkeep } from './upkeep.ts';
-import type { WritingPhase } from './writing.ts';
+import { hasServiceRanges, type WritingPhase } from './writing.ts';
 
 export interface ControllerParts {
   readonly storage: StoragePhase;
@@ -25,7 +26,7 @@ export interface ControllerParts {
   readonly aggregation: AggregationPhase;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
-  readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;
+  readonly options: Pick<ServerOptions, 'authentication' | 'services' | 'serving' | 'writing'>;
 }
 
 /** The fifth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */
@@ -41,6 +42,7 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
       startCustomResources(foundation, parts, services);
       await startNamespaceObjects(foundation, parts, services);
       await startIdentity(foundation, parts, services);
+      if (hasServiceRanges(foundation)) await startServiceRanges(foundation, parts, services);
       startUpkeep(foundation, parts, services);
     },
   });
@@ -58,7 +60,7 @@ async function createCluster(foundation: Foundation, { storage, writing }: Contr
   await persistently(() => bootstrapPriorities(client));
   startup.finished('priorities');
   const onTrouble = (message: string): void => logger.warn('allocations', { message });
-  const repair = { client, registry, allocations, pools, now, onTrouble };
+  const repair = { client, registry, allocations, pools: pools(), now, onTrouble };
   await persistently(() => repairAllocations(repair));
   startup.finished('allocations');
 }
@@ -121,4 +123,17 @@ async function startNamespaceObjects(
   const objects = createNamespaceObjects({ client, logger, servingCa });
   await objects.begin();
   services.start('namespace-objects', 'upkeep', (signal) => objects.run(signal));
+}
+
+async function startServiceRanges(
+  { logger, persistently }: Foundation,
+  { writing: { client }, options }: ControllerParts,
+  services: Services,
+): Promise<void> {
+  await persistently(() => ensureDefaultRange(client, options.services.clusterIpRanges));
+  const records = new AddressRecords({
+    client,
+    onError: (error) => logger.error('addresses of services', error),
+  });
+  services.start('address-records', 'upkeep', (signal) => records.run(signal));
 }

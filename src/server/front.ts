@@ -22,9 +22,12 @@ import { blameFlag } from '../options/flag.ts';
 import type { ObservabilityOptions } from '../options/observability.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { profilingFlags } from '../options/serving.ts';
+import type { Dial } from '../outbound/egress/dial.ts';
+import { openDialledSocket } from '../outbound/egress/dialled-socket.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { VERSION } from '../version.ts';
+import type { Egress } from './egress.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
 
@@ -41,6 +44,7 @@ export interface FrontOptions {
   readonly logger: LogControl;
   /** Checks that hold at any time, the start included. */
   readonly checks: NamedChecks;
+  readonly egress: Pick<Egress, 'dials'>;
 }
 
 /**
@@ -68,7 +72,8 @@ export class Front {
 
   /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
   static async open(options: FrontOptions): Promise<Front> {
-    const front = new Front(options, await openTracing(options.options.observability));
+    const { observability } = options.options;
+    const front = new Front(options, await openTracing(observability, options.egress.dials.controlplane));
     await front.#listen(options);
     return front;
   }
@@ -140,6 +145,7 @@ export class Front {
     await this.#debugSocket?.close();
     this.#contention.close();
     this.#heap.close();
+    await this.tracing.close();
   }
 
   async #listen({ serving: pair, clientCaFiles }: FrontOptions): Promise<void> {
@@ -219,11 +225,23 @@ function describe(error: unknown): string {
   return `${String(error)}${cause}`;
 }
 
-/** The exporter takes a quarter of a second to load, so it is loaded for tracing alone. */
-async function openTracing({ tracing }: ObservabilityOptions): Promise<Tracing> {
+/** The exporter takes a quarter of a second to load, so it is loaded for tracing alone. `dial`: the way to the collector. */
+async function openTracing({ tracing }: ObservabilityOptions, dial: Dial | undefined): Promise<Tracing> {
   if (tracing === undefined) return NO_TRACING;
   const { createTracing } = await import('../observability/otlp-tracing.ts');
-  return createTracing({ ...tracing, version: VERSION.gitVersion });
+  const options = { ...tracing, version: VERSION.gitVersion };
+  if (dial === undefined) return createTracing(options);
+  const colon = tracing.endpoint.lastIndexOf(':');
+  const host = tracing.endpoint.slice(0, colon).replace(/^\[|\]$/g, '');
+  const socket = await openDialledSocket(dial, host, Number(tracing.endpoint.slice(colon + 1)));
+  const dialled = createTracing({ ...options, endpoint: socket.path });
+  return {
+    ...dialled,
+    close: async () => {
+      await dialled.close();
+      socket.close();
+    },
+  };
 }
 
 /** Before authentication works: everyone may see health, and every other request is told to come back. */

@@ -12,6 +12,7 @@ import { ControllerManager } from '../controllers/controller-manager.ts';
 import { Leadership } from '../controllers/leadership.ts';
 import { MIGRATIONS, storageMigrations } from '../controllers/migration/storage-migration.ts';
 import { STORAGE_VERSIONS, StorageVersionCleaning } from '../controllers/migration/storage-versions.ts';
+import { serviceCidrs } from '../controllers/service-ranges.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { createReminder } from '../util/reminder.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -19,6 +20,7 @@ import type { Foundation } from './foundation.ts';
 import { createGarbageCollector } from './garbage-collector.ts';
 import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
+import { hasServiceRanges } from './writing.ts';
 
 export interface UpkeepParts {
   readonly storage: Pick<StoragePhase, 'workLeases'>;
@@ -78,10 +80,11 @@ function startMigration(
 }
 
 function startCleaning(
-  { now, logger }: Foundation,
+  foundation: Foundation,
   { writing: { client }, options: { authentication } }: UpkeepParts,
   alone: (name: string, work: Work) => void,
 ): void {
+  const { now, logger } = foundation;
   const startRule = <T extends ApiObject>(rule: DueRule<T>): void => {
     const { manager } = rule;
     const objects = new DueObjects({ rule, client, now, onError: (error) => logger.error(manager, error) });
@@ -91,6 +94,7 @@ function startCleaning(
   startRule(oldSigningRequests);
   startRule(unusedClaims);
   startRule(unboundVolumes);
+  if (hasServiceRanges(foundation)) startRule(serviceCidrs(foundation.now));
   startRule(podsOfLostNodes);
   // Without the flag the secrets are of no use to this server, and may be to another.
   if (authentication.bootstrapTokens) startRule(expiredBootstrapTokens);

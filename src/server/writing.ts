@@ -3,13 +3,15 @@ import { StoredClusterObjects } from '../admission/cluster-objects.ts';
 import { WebhookClients } from '../admission/webhooks/clients.ts';
 import { createNamespace } from '../controllers/bootstrap.ts';
 import { StoredQuotas } from '../controllers/quota-usage.ts';
+import { IP_ADDRESSES, poolsOf, ReadyRanges, SERVICE_CIDRS } from '../controllers/service-ranges.ts';
 import { ConversionMetrics } from '../custom-resources/conversion/metrics.ts';
 import type { ConversionParts } from '../custom-resources/conversion/webhook-converter.ts';
 import { ServedDefinitions } from '../custom-resources/served-definitions.ts';
+import type { IpRange } from '../object/ip.ts';
 import type { AdmissionOptions } from '../options/admission.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { GatedFields } from '../registry/gated-fields.ts';
-import { createAddressPool, createPortPool, type ValuePool } from '../registry/value-pool.ts';
+import { createPortPool, type ValuePool } from '../registry/value-pool.ts';
 import { customresourcedefinitions } from '../resources/apiextensions/custom-resource-definition.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
@@ -32,7 +34,7 @@ export interface WritingPhase extends Phase {
   readonly admission: AdmissionChain;
   readonly quotas: StoredQuotas;
   /** Addresses and ports that services are assigned. */
-  readonly pools: readonly ValuePool[];
+  readonly pools: () => readonly ValuePool[];
   /** From now on webhooks are asked about writes. */
   serve(): void;
 }
@@ -46,13 +48,14 @@ export function createWriting(
   const { types, registry, now } = foundation;
   const { store } = storage;
   const services = foundation.services.branch();
-  const pools = createPools(options);
+  const { services: ranges } = options;
+  const allocator = new ValueAllocator(storage.allocations, createPools(ranges, []));
   // Plugins write, and every write passes the plugins, so the chain exists before them.
   const admission = new AdmissionChain();
   const ownership = new Ownership({ types, registry, now });
   const writer = new ObjectWriter({
     ...{ store, admission, types, ownership, now },
-    allocator: new ValueAllocator(storage.allocations, pools),
+    allocator,
     expiry: new SharedExpiry({
       ttlMs: options.storage.eventTtlMs,
       reuseMs: options.serving.leaseReuseMs,
@@ -82,6 +85,14 @@ export function createWriting(
           conversion: createConversion(foundation, store, options.admission),
         }),
       },
+      ...(hasServiceRanges(foundation)
+        ? [
+            {
+              resource: SERVICE_CIDRS,
+              index: new ReadyRanges((ready) => allocator.use(createPools(ranges, ready))),
+            },
+          ]
+        : []),
     ],
   });
   const phase = createPhase({
@@ -95,8 +106,19 @@ export function createWriting(
       foundation.startup.finished('admission');
     },
   });
-  return { ...phase, ...{ writer, client, admission, quotas, pools }, serve: plugins.serve };
+  return {
+    ...phase,
+    ...{ writer, client, admission, quotas },
+    pools: () => allocator.pools,
+    serve: plugins.serve,
+  };
 }
+
+/** Whether the ranges of service addresses can grow. */
+export const hasServiceRanges = ({ isFeatureOn, registry }: Foundation): boolean =>
+  isFeatureOn('MultiCIDRServiceAllocator') &&
+  registry.findStorage(SERVICE_CIDRS) !== undefined &&
+  registry.findStorage(IP_ADDRESSES) !== undefined;
 
 /** Conversion webhooks get the same certificate as those of admission. */
 function createConversion(
@@ -109,10 +131,8 @@ function createConversion(
   return { ...{ clients, types, tracing }, metrics: new ConversionMetrics(metrics) };
 }
 
-function createPools({ services }: Pick<ServerOptions, 'services'>): ValuePool[] {
-  return [
-    // The first address is that of the service through which the cluster reaches this API.
-    ...services.clusterIpRanges.map((range, at) => createAddressPool(range, at === 0 ? 1 : 0)),
-    createPortPool(services.nodePortRange),
-  ];
-}
+/** `ready`: ranges of ServiceCIDRs. */
+const createPools = (
+  { clusterIpRanges, nodePortRange }: ServerOptions['services'],
+  ready: readonly IpRange[],
+): ValuePool[] => [...poolsOf(clusterIpRanges, ready), createPortPool(nodePortRange)];

@@ -4,7 +4,8 @@ import type { EncodedBytes, Write } from './revision-log.ts';
 /** Those that have not come back from the database yet, and those that never will. */
 const MAX_RECENT = 512;
 const MAX_RECENT_BYTES = 8 * 1024 * 1024;
-const ID_BYTES = 24;
+/** Those of a KMS provider begin with what a thousand of them share, and go on with random bytes of their own. */
+const ID_BYTES = 64;
 
 interface RecentWrite {
   readonly key: ObjectKey;

@@ -4,6 +4,7 @@ import type { CustomResourceColumnDefinition } from '../../src/api/types/apiexte
 import { SCALE_COLUMNS, toColumns } from '../../src/custom-resources/columns.ts';
 import { toDated, toUndated, UNDATED } from '../../src/object/ages.ts';
 import { parseExactly } from '../../src/object/exact-json.ts';
+import { threadMs } from '../kit/thread-time.ts';
 
 const NOW = Date.parse('2026-05-01T12:00:00Z');
 
@@ -160,10 +161,10 @@ test('hostile columns and objects take little time, together', () => {
     type: 'string',
     jsonPath: '.spec..[0:2]..[0:1]',
   }));
-  const started = performance.now();
+  const started = threadMs();
   const { cells } = toColumns({ additionalPrinterColumns: columns });
   expect(cells(object, NOW)).toHaveLength(1001);
-  expect(performance.now() - started).toBeLessThan(2000);
+  expect(threadMs() - started).toBeLessThan(2000);
 });
 
 test('keys that look like those of a prototype are fields like any other', () => {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allow, base64 } from '../kit/admission-webhook.ts';
 import { createStage, type Stage } from '../kit/agent/stage.ts';
@@ -19,6 +21,7 @@ const controlplane = new Map<string, number>();
 let proxies: { cluster: EgressProxy; controlplane: EgressProxy; kvstore: EgressProxy };
 let stage: Stage;
 let hook: RemoteWebhook;
+let collector: Server;
 
 beforeAll(async () => {
   const authority = await Authority.create('CN=proxies');
@@ -61,12 +64,26 @@ beforeAll(async () => {
   );
   hook = await startWebhook({ names: ['hook.invalid', 'hook.default.svc'] });
   hook.respond = allow;
-  stage = await createStage('127.0.0.1', [`--egress-selector-config-file=${file}`]);
+  collector = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  controlplane.set('collector.invalid:4317', (collector.address() as AddressInfo).port);
+  const tracing = write(
+    'tracing.yaml',
+    JSON.stringify({
+      apiVersion: 'apiserver.config.cluster.io/v1beta1',
+      kind: 'TracingConfiguration',
+      endpoint: 'collector.invalid:4317',
+      samplingRatePerMillion: 1_000_000,
+    }),
+  );
+  const flags = [`--egress-selector-config-file=${file}`, `--tracing-config-file=${tracing}`];
+  stage = await createStage('127.0.0.1', flags);
 });
 
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
   await hook[Symbol.asyncDispose]();
+  collector.close();
   for (const proxy of Object.values(proxies)) await proxy[Symbol.asyncDispose]();
   folder[Symbol.dispose]();
 });
@@ -145,6 +162,12 @@ test('a webhook with a URL goes by the control plane’s proxy, one of a service
     .toBeGreaterThanOrEqual(2);
   expect(proxies.controlplane.asked).toContain('hook.invalid:443');
   expect(proxies.cluster.asked).toContain(`tcp:${address}`);
+});
+
+test('traces go to their collector by the control plane’s proxy', async () => {
+  // Spans are sent every five seconds, the first while the tests before this one run.
+  const patience = { timeout: 15_000, interval: 100 };
+  await expect.poll(() => proxies.controlplane.asked, patience).toContain('collector.invalid:4317');
 });
 
 test('ways are measured', async () => {

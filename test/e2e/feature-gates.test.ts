@@ -13,8 +13,8 @@ beforeAll(async () => {
   database = await createTestDatabase();
   withFeatures = await startCluster(database.url, [
     '--feature-gates=UserNamespacesSupport=true,ImageVolume=true,DynamicResourceAllocation=true,VolumeAttributesClass=true',
-    '--feature-gates=StorageVersionAPI=true,StorageVersionMigrator=true,CoordinatedLeaderElection=true,ClusterTrustBundle=true',
-    '--runtime-config=internal.apiserver.k8s.io/v1alpha1,storagemigration.k8s.io/v1alpha1,coordination.k8s.io/v1alpha1,certificates.k8s.io/v1alpha1',
+    '--feature-gates=StorageVersionAPI=true,StorageVersionMigrator=true,CoordinatedLeaderElection=true,ClusterTrustBundle=true,MultiCIDRServiceAllocator=true',
+    '--runtime-config=internal.apiserver.k8s.io/v1alpha1,storagemigration.k8s.io/v1alpha1,coordination.k8s.io/v1alpha1,certificates.k8s.io/v1alpha1,networking.k8s.io/v1beta1',
     // Of other components, to which the same list is given.
     '--feature-gates=MemoryQoS=true,NFTablesProxyMode=false,SchedulerQueueingHints=true,PodIndexLabel=false',
   ]);
@@ -193,4 +193,36 @@ test('what a gate serves is served with it, and not found without', async () => 
     expect((await withFeatures.request('GET', path)).code, path).toBe(200);
     expect((await without.request('GET', path)).code, path).toBe(404);
   }
+});
+
+test('services get addresses of a range that is added, and keep it from being taken away', async () => {
+  const cidrs = '/apis/networking.k8s.io/v1beta1/servicecidrs';
+  const services = '/api/v1/namespaces/default/services';
+  const added = await withFeatures.request('POST', cidrs, {
+    metadata: { name: 'more' },
+    spec: { cidrs: ['172.31.0.0/24'] },
+  });
+  expect(added.code, added.text).toBe(201);
+  await vi.waitFor(async () => {
+    const { json } = await withFeatures.request('GET', `${cidrs}/more`);
+    expect(json.status.conditions).toMatchObject([{ type: 'Ready', status: 'True' }]);
+  }, PATIENCE);
+  const service = { metadata: { name: 'far' }, spec: { clusterIP: '172.31.0.7', ports: [{ port: 80 }] } };
+  expect((await without.request('POST', services, service)).json.message).toContain('not in the valid range');
+  const made = await withFeatures.request('POST', services, service);
+  expect(made.code, made.text).toBe(201);
+  const record = '/apis/networking.k8s.io/v1beta1/ipaddresses/172.31.0.7';
+  await vi.waitFor(async () => {
+    const { json } = await withFeatures.request('GET', record);
+    expect(json.spec?.parentRef).toMatchObject({ namespace: 'default', name: 'far' });
+  }, PATIENCE);
+  await withFeatures.request('DELETE', `${cidrs}/more`);
+  await vi.waitFor(async () => {
+    const { json } = await withFeatures.request('GET', `${cidrs}/more`);
+    expect(json.status.conditions).toMatchObject([{ status: 'False', reason: 'Terminating' }]);
+  }, PATIENCE);
+  await withFeatures.request('DELETE', `${services}/far`);
+  await vi.waitFor(async () => {
+    expect((await withFeatures.request('GET', `${cidrs}/more`)).code).toBe(404);
+  }, PATIENCE);
 });

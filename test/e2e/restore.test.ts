@@ -361,6 +361,29 @@ test('custom resources are restored, whichever version is stored', async () => {
   expect((await cluster.request('GET', `${ships}/s`)).json.spec).toEqual({ sails: 1 });
 });
 
+test('what belongs to a definition that is gone is told of, and comes back after the definition', async () => {
+  const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  await write('POST', definitions, definitionOf({ plural: 'boats', kind: 'Boat' }));
+  await write('POST', NAMESPACES, { metadata: { name: 'sea' } });
+  const boats = inGroup('stable.example.com', 'sea', 'boats');
+  await expect.poll(async () => (await cluster.request('GET', boats)).code).toBe(200);
+  const boat = { apiVersion: 'stable.example.com/v1', kind: 'Boat', metadata: { name: 'b' } };
+  const to = versionOf(await write('POST', boats, boat));
+  await write('DELETE', `${definitions}/boats.stable.example.com`);
+  await expect.poll(async () => (await cluster.request('GET', boats)).code).toBe(404);
+
+  const first = await restore({ namespace: 'sea', to });
+  expect(first.find(({ action }) => action === 'failed')).toEqual({
+    object: { group: 'stable.example.com', resource: 'boats', kind: 'Boat' },
+    action: 'failed',
+    message: 'not served now: restore customresourcedefinitions boats.stable.example.com first',
+  });
+  const definition = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
+  await restore({ object: { ...definition, name: 'boats.stable.example.com' }, to });
+  await expect.poll(async () => (await cluster.request('GET', boats)).code).toBe(200);
+  expect(actionsOf(await restore({ namespace: 'sea', to }))).toMatchObject({ 'boats b': 'created' });
+});
+
 test('what cannot be restored is refused with the field that says so, and what can be done', async () => {
   const before = versionOf(await write('POST', MAPS, { metadata: { name: 'before' } }));
   const made = versionOf(await write('POST', MAPS, { metadata: { name: 'it' }, data: { k: 'v' } }));

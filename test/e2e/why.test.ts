@@ -193,6 +193,20 @@ async function endOf(resource: string, name: string): Promise<string> {
   return newest();
 }
 
+test('of large objects, the changes of the revision that is asked about are told, and those of its causes left to these', async () => {
+  const maps = '/api/v1/namespaces/default/configmaps';
+  const data = { text: 'x'.repeat(1_000_000) };
+  const { metadata: owner } = await write({}, 'POST', maps, { metadata: { name: 'large' }, data });
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'large', uid: owner.uid }];
+  await write({}, 'POST', maps, { metadata: { name: 'large-owned', ownerReferences }, data });
+  await write({}, 'DELETE', `${maps}/large`);
+  const { json, text } = await why(await endOf('configmaps', 'large-owned'));
+  expect(json.links[0].changes).toHaveLength(1);
+  expect(json.links[1]).toMatchObject({ object: { name: 'large' }, changesTruncated: true });
+  expect(json.links[1]).not.toHaveProperty('changes');
+  expect(text.length).toBeLessThan(1_100_000);
+});
+
 test('the collector and the end of a namespace are explained by what a person deleted', async () => {
   const admin = 'ann';
   const as = { ...MASTERS, 'impersonate-user': admin };

@@ -68,7 +68,7 @@ test.each([
   ]),
   [['--kvstore-servers-overrides=/events#http://a'], 'must begin with postgres://'],
   [['--feature-gates=WatchLst=true'], 'did you mean WatchList?'],
-  [['--feature-gates=MutatingAdmissionPolicy=true'], 'can only be left at its default (false)'],
+  [['--feature-gates=AuthorizeNodeWithSelectors=true'], 'needs AuthorizeWithSelectors=true'],
   [['--runtime-config=apps/v1=maybe'], 'must end in =true or =false'],
   [['--runtime-config=api/all=false'], 'api/all=false alone leaves nothing to serve'],
   [['--runtime-config=api/betas=true'], 'there is no API version "api/betas": did you mean api/beta?'],

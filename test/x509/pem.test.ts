@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { certificatesIn, firstPemBlock, pemBlocks, toPem } from '../../src/x509/pem.ts';
+import { threadMs } from '../kit/thread-time.ts';
 
 const of = (type: string, text: string): string => toPem(type, Buffer.from(text));
 const typesOf = (text: string): string[] => [...pemBlocks(text)].map(({ type }) => type);
@@ -60,7 +61,7 @@ test.each([
   ['beginnings with bodies', '-----BEGIN A-----\neHg=\n'],
 ])('three megabytes of %s are read in no time', (_, line) => {
   const text = `${line.repeat(Math.floor((3 * 1024 * 1024) / line.length))}-----END A-----\n`;
-  const before = performance.now();
+  const before = threadMs();
   expect([...pemBlocks(text)].length).toBeLessThanOrEqual(1);
-  expect(performance.now() - before).toBeLessThan(1000);
+  expect(threadMs() - before).toBeLessThan(1000);
 });

@@ -1,10 +1,13 @@
 import { Slots } from '../../util/concurrency.ts';
+import { isLarge } from '../../verbs/writing/call.ts';
 import { arrange } from './order.ts';
 import type { PastObject } from './past.ts';
 import type { TimeLimit } from './time-limit.ts';
 
 /** Writes under way at a time. They share commits, so that more would not be faster, and would hold up others. */
 const CONCURRENCY = 24;
+/** Of large objects, whose steps all take their turns in the same round of the event loop. */
+const LARGE_CONCURRENCY = 2;
 
 /** What became of an object, and whether it is there, so that others can belong to it. */
 export interface Outcome<Result> {
@@ -31,6 +34,8 @@ export async function restoreAll<Result>(
     objects.map((object) => ({ ...object, resource: object.definition.storage, object })),
   );
   const slots = new Slots(CONCURRENCY);
+  const large = new Slots(LARGE_CONCURRENCY);
+  const slotsOf = ({ sizeBytes }: PastObject): Slots => (isLarge(sizeBytes) ? large : slots);
   const results = new Map<PastObject, Result | 'begun'>();
   const missing = new Map<string, PastObject>();
   const restoreOne = async (object: PastObject): Promise<void> => {
@@ -48,7 +53,7 @@ export async function restoreAll<Result>(
   };
   const all = async (): Promise<void> => {
     for (const group of groups)
-      await Promise.all(group.map(({ object }) => slots.run(() => restoreOne(object))));
+      await Promise.all(group.map(({ object }) => slotsOf(object).run(() => restoreOne(object))));
   };
   await time.until(all());
   return groups.flat().map(({ object }) => {

@@ -1,5 +1,6 @@
 import type { GroupResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
+import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.ts';
 import { invalidUnshown } from '../../object/field-errors.ts';
 import { objectAt } from '../../object/json-values.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
@@ -17,6 +18,14 @@ export interface Collected {
   /** Resources of which nothing is restored, though there was something. */
   readonly skippedResources: readonly { readonly resource: ResourceDefinition; readonly why: string }[];
   readonly unreadable: readonly UnreadableObject[];
+  /** Definitions that are not served now, of whose objects there were some. */
+  readonly unserved: readonly Unserved[];
+}
+
+export interface Unserved extends GroupResource {
+  readonly kind: string;
+  /** The name of the definition. */
+  readonly definition: string;
 }
 
 /** Resources that are read at the same time. */
@@ -54,7 +63,8 @@ export async function collectNamespace(
       break;
     }
   });
-  return { ...(await sift(found)), skippedResources, unreadable };
+  const unserved = await findUnserved(past, registry, namespace);
+  return { ...(await sift(found)), skippedResources, unreadable, unserved };
 }
 
 const tooMany = () =>
@@ -62,6 +72,25 @@ const tooMany = () =>
     'spec.namespace',
     `more than ${MOST_OBJECTS} objects, or ${MOST_BYTES >> 20} MiB, cannot be restored at once`,
   );
+
+const DEFINITIONS: GroupResource = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
+
+async function findUnserved(past: Past, registry: Registry, namespace: string): Promise<Unserved[]> {
+  const definitions = registry.findStorage(DEFINITIONS);
+  const unserved: Unserved[] = [];
+  if (definitions === undefined) return unserved;
+  for await (const object of past.each(definitions, {})) {
+    // widgets.example.com
+    const [resource = '', ...domain] = object.name.split('.');
+    const group = domain.join('.');
+    if (registry.findStorage({ group, resource }) !== undefined) continue;
+    // It was stored as one.
+    const { spec } = object.parse() as CustomResourceDefinition;
+    if (spec?.scope !== 'Namespaced' || !(await past.had({ group, resource }, { namespace }))) continue;
+    unserved.push({ group, resource, kind: spec.names?.kind ?? '', definition: object.name });
+  }
+  return unserved;
+}
 
 /** What an object owned, and what that owned, and so on. @throws StatusError 410, 422 */
 export async function collectDependents(
@@ -96,7 +125,7 @@ export async function collectDependents(
     });
     owners = next;
   }
-  return { objects, skipped, skippedResources: [], unreadable: [] };
+  return { objects, skipped, skippedResources: [], unreadable: [], unserved: [] };
 }
 
 /** Objects of resources that clients can make. */

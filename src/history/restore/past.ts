@@ -69,7 +69,7 @@ export class Past {
     unreadable?: (object: UnreadableObject) => void,
   ): AsyncGenerator<PastObject> {
     const store = storeOf(definition, this.#parts.store);
-    const revision = await this.#revisionOf(definition);
+    const revision = await this.#revisionOf(definition.storage);
     const pace = new Pace(8);
     let after: string | undefined;
     do {
@@ -88,6 +88,15 @@ export class Past {
       }
       after = page.next;
     } while (after !== undefined);
+  }
+
+  /** Whether there was an object, of a resource that need not be served. @throws StatusError 410, 422 */
+  async had(resource: GroupResource, scope: Scope): Promise<boolean> {
+    const revision = await this.#revisionOf(resource);
+    const freshness = { kind: 'exact', revision } as const;
+    const asked = { resource, scope, freshness, around: true, limit: 1, caller: this.#caller };
+    const { entries } = await this.#read(() => this.#parts.store.list(asked), undefined);
+    return entries.length > 0;
   }
 
   async #read<Page>(
@@ -112,11 +121,11 @@ export class Past {
   }
 
   /** The revision whose state is meant, in the log that has the resource. */
-  #revisionOf({ storage }: ResourceDefinition): Promise<Revision> {
-    const history = this.#parts.historyOf(storage);
+  #revisionOf(resource: GroupResource): Promise<Revision> {
+    const history = this.#parts.historyOf(resource);
     let revision = this.#revisions.get(history);
     if (revision === undefined) {
-      revision = this.#find(history, storage);
+      revision = this.#find(history, resource);
       this.#revisions.set(history, revision);
     }
     return revision;
@@ -172,7 +181,7 @@ export class Past {
 
   async #whyAbsent({ definition, namespace, name }: Subject, live: ApiObject | undefined): Promise<string> {
     const history = this.#parts.historyOf(definition.storage);
-    const upTo = await this.#revisionOf(definition);
+    const upTo = await this.#revisionOf(definition.storage);
     const of = { resource: definition.storage, namespace: definition.namespaced ? namespace : '', name };
     const { rows } = await history.rows({ ...of, upTo, order: 'newest first', limit: 1, states: 'none' });
     const [last] = rows;

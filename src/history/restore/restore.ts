@@ -169,7 +169,7 @@ class Restoration {
   }
 
   async #restoreAll(
-    { objects, skipped, skippedResources, unreadable }: Collected,
+    { objects, skipped, skippedResources, unreadable, unserved }: Collected,
     restore: (object: PastObject) => Promise<Outcome<RestoreResult>>,
   ): Promise<RestoreResult[]> {
     const { visible, refused } = await this.#seen(objects);
@@ -187,6 +187,9 @@ class Restoration {
       ...refused,
       ...unreadable.map(({ key, reason }) =>
         resultOf('failed', { ...key }, `its state then cannot be read: ${reason}`),
+      ),
+      ...unserved.map(({ definition, ...object }) =>
+        resultOf('failed', object, `not served now: restore customresourcedefinitions ${definition} first`),
       ),
       ...passed.visible.map((object) => resultOf('skipped', recorded(object), reasons.get(object) ?? '')),
       ...skippedResources.map(({ resource, why }) => resultOf('skipped', recordedResource(resource), why)),

@@ -4,7 +4,7 @@ type Author = Pick<PastWrite, 'user' | 'userAgent' | 'manager'>;
 
 /** What a person, or a pipeline in the name of one, writes with: the act is its own whoever the user is. */
 const TOOLS =
-  /^(kubectl|kubectl-[a-z-]+|oc|k9s|helm|Helm|kustomize|terraform|pulumi|argocd|Mozilla)([/ ]|$)/i;
+  /^(kubectl|kubectl-[a-z-]+|oc|k9s|helm|Helm|kustomize|terraform|HashiCorp|pulumi|argocd|Mozilla)([/ ]|$)/i;
 
 /** People whose names look like those of components. */
 const PEOPLE = new Set(['system:admin', 'system:anonymous', 'system:unauthenticated']);

@@ -5,6 +5,7 @@ import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import type { History, LoggedRevision } from '../../storage/history.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
+import { storedBytesOf } from '../../storage/revision-log.ts';
 import type { Entry, ListPage, Store } from '../../storage/store.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from '../parts.ts';
 import { RowTeller } from '../recorded-rows.ts';
@@ -15,6 +16,9 @@ import { type Explained, explain, type Link } from './explain.ts';
 import { findIn } from './kinds.ts';
 import { LoggedPast, LoggedWrite, rowOf } from './logged-past.ts';
 import { siblingsOf } from './siblings.ts';
+
+/** States whose changes are told, beside the first: an answer is written in one go, and a chain may lead through large objects. */
+const MAX_CHANGED_BYTES = 3 * 1024 * 1024;
 
 /** Why revisions were made, told to one client. */
 export class Explanations implements Pick<Store, 'get' | 'list'> {
@@ -54,7 +58,13 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
 
   async #tell(row: LoggedRevision, { links, unknown }: Explained): Promise<Explanation> {
     const told: ExplanationLink[] = [];
-    for (const link of links) told.push(await this.#toLink(link));
+    let sizeBytes = 0;
+    for (const link of links) {
+      sizeBytes += storedBytesOf(rowOf(link.write));
+      told.push(
+        await this.#toLink(link, { withChanges: told.length === 0 || sizeBytes <= MAX_CHANGED_BYTES }),
+      );
+    }
     return {
       kind: 'Explanation',
       apiVersion: HISTORY_API,
@@ -66,11 +76,17 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     };
   }
 
-  async #toLink({ write, evidence, confidence }: Link): Promise<ExplanationLink> {
+  async #toLink(
+    { write, evidence, confidence }: Link,
+    { withChanges }: { readonly withChanges: boolean },
+  ): Promise<ExplanationLink> {
     const row = rowOf(write);
-    const { object, changes } = await this.#teller.tell(row, this.#rights);
+    const left = { object: this.#teller.objectOf(row), changes: [], isTruncated: true };
+    const { object, changes, isTruncated } = withChanges ? await this.#teller.tell(row, this.#rights) : left;
     return {
-      ...{ ...whoAndWhen(row), object, changes: [...changes] },
+      ...{ ...whoAndWhen(row), object },
+      ...(changes.length === 0 ? {} : { changes: [...changes] }),
+      ...(isTruncated ? { changesTruncated: true } : {}),
       ...(evidence.length === 0 ? {} : { evidence: [...evidence] }),
       ...(confidence === undefined ? {} : { confidence }),
     };

@@ -20,13 +20,16 @@ const ROWS = 200;
 /** What the same request wrote, and what the same client wrote for the same user within some seconds. Newest first. */
 export async function siblingsOf(
   write: PastWrite,
-  { history, begin }: { readonly history: Pick<History, 'rows'>; readonly begin: Revision },
+  { history, begin }: { readonly history: Pick<History, 'rows' | 'newest'>; readonly begin: Revision },
 ): Promise<Sibling[]> {
   const { user, manager, requestId } = write;
   const first = write.revision - NEAR;
+  const last = write.revision + NEAR;
+  const newest = await history.newest();
   const near = {
     after: first > begin ? toRevision(first) : begin,
-    upTo: toRevision(write.revision + NEAR),
+    // What is not there yet would be waited for.
+    upTo: last < newest ? toRevision(last) : newest,
     order: 'newest first',
     states: 'none',
     limit: ROWS,

@@ -2,14 +2,14 @@ import {
   type CipherGCMTypes,
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   createSecretKey,
+  hash,
   hkdfSync,
-  randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
+import { takeNonce } from './nonces.ts';
 
 /**
  * What encrypts with one key. `context` is where the bytes belong: they are opened nowhere else. The ciphers of AES-CBC and secretbox
@@ -32,7 +32,7 @@ export function createGcm(bytes: Buffer): Cipher {
   const key = createSecretKey(bytes);
   return {
     seal: (plain, context) => {
-      const nonce = randomBytes(GCM_NONCE_BYTES);
+      const nonce = takeNonce(GCM_NONCE_BYTES);
       const cipher = createCipheriv(algorithm, key, nonce).setAAD(context);
       const start = cipher.update(plain);
       return Buffer.concat([nonce, start, cipher.final(), cipher.getAuthTag()]);
@@ -81,7 +81,7 @@ export function createCbc(secret: Buffer): Cipher {
     createHmac('sha256', macKey).update(digest(context)).update(sealed).digest();
   return {
     seal: (plain, context) => {
-      const iv = randomBytes(CBC_IV_BYTES);
+      const iv = takeNonce(CBC_IV_BYTES);
       const cipher = createCipheriv(algorithm, key, iv);
       const sealed = Buffer.concat([iv, cipher.update(plain), cipher.final()]);
       return Buffer.concat([sealed, authenticate(sealed, context)]);
@@ -105,7 +105,7 @@ const DIGEST_BYTES = 32;
 export function createSecretbox(key: Buffer): Cipher {
   return {
     seal: (plain, context) => {
-      const nonce = randomBytes(BOX_NONCE_BYTES);
+      const nonce = takeNonce(BOX_NONCE_BYTES);
       const box = xsalsa20poly1305(key, nonce).encrypt(Buffer.concat([digest(context), plain]));
       return Buffer.concat([nonce, box]);
     },
@@ -132,7 +132,7 @@ function join(start: Buffer, end: Buffer): Buffer {
   return whole;
 }
 
-const digest = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+const digest = (bytes: Buffer): Buffer => hash('sha256', bytes, 'buffer');
 
 function assertLength(sealed: Buffer, least: number): void {
   if (sealed.length < least) throw new Error(`${sealed.length} bytes are too few`);

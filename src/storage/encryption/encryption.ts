@@ -7,7 +7,7 @@ import { parseGroupResource } from './config-resources.ts';
 import { KeyedProvider } from './keyed-provider.ts';
 import { type EncryptedForm, formatForm, isEncrypted, parseForm } from './media-type.ts';
 import { type Direction, EncryptionMetrics, type Transformations } from './metrics.ts';
-import type { KeyLabel, Provider } from './provider.ts';
+import type { KeyLabel, Provider, Sealed } from './provider.ts';
 
 /** Undefined stands for `identity`. */
 type Providers = readonly (Provider | undefined)[];
@@ -57,6 +57,8 @@ export class Encryption implements ObjectEncoding {
     to_storage: new Map(),
     from_storage: new Map(),
   };
+  /** Most writes are of one form. */
+  #lastForm: { readonly label: KeyLabel; readonly of: string; readonly mediaType: string } | undefined;
   /** Forms that were parsed, by their media types: there are few. */
   readonly #forms = new Map<string, EncryptedForm>();
 
@@ -75,8 +77,8 @@ export class Encryption implements ObjectEncoding {
     const { mediaType: of } = plain;
     const count = this.#count('to_storage', provider.prefix);
     const sealed = count.measure(() => provider.seal(plain.bytes, toContext(key, of)));
-    if (sealed instanceof Promise) return sealed.then((known) => toEncoded(known, of));
-    return toEncoded(sealed, of);
+    if (sealed instanceof Promise) return sealed.then((known) => this.#toEncoded(known, of));
+    return this.#toEncoded(sealed, of);
   }
 
   handles(mediaType: string): boolean {
@@ -110,6 +112,14 @@ export class Encryption implements ObjectEncoding {
     return label === undefined ? undefined : formatForm({ ...label, of: mediaType });
   }
 
+  #toEncoded({ label, bytes }: Sealed, of: string): EncodedBytes {
+    const last = this.#lastForm;
+    if (last?.label === label && last.of === of) return { bytes, mediaType: last.mediaType };
+    const mediaType = formatForm({ ...label, of });
+    this.#lastForm = { label, of, mediaType };
+    return { bytes, mediaType };
+  }
+
   #count(direction: Direction, prefix: string): Transformations {
     let count = this.#counts[direction].get(prefix);
     if (count === undefined) {
@@ -131,11 +141,6 @@ export class Encryption implements ObjectEncoding {
 }
 
 const MAX_FORMS = 1000;
-
-const toEncoded = (
-  { label, bytes }: { readonly label: KeyLabel; readonly bytes: Buffer },
-  of: string,
-): EncodedBytes => ({ bytes, mediaType: formatForm({ ...label, of }) });
 
 const toContext = ({ group, resource, namespace, name }: ObjectKey, of: string): Buffer =>
   Buffer.from(

@@ -42,6 +42,7 @@ interface WriteSeed extends EncryptedSeed {
   readonly seed: Buffer;
   /** For the envelopes of what is written with it. */
   readonly encoded: Uint8Array;
+  readonly label: KeyLabel;
   readonly expiresMs: number;
 }
 
@@ -79,7 +80,7 @@ export class KmsProvider implements Provider {
   }
 
   get label(): KeyLabel | undefined {
-    return this.#current === undefined ? undefined : this.#labelOf(this.#current.keyId);
+    return this.#current?.label;
   }
 
   seal(plain: Buffer, context: Buffer): Sealed | Promise<Sealed> {
@@ -151,7 +152,8 @@ export class KmsProvider implements Provider {
         `the KMS plugin ${this.name} encrypts with the key ${JSON.stringify(encrypted.keyId)}, and says that its key is ${JSON.stringify(status.keyId)}`,
       );
     this.#keep(idOf(encrypted), seed);
-    this.#current = { ...encrypted, seed, encoded: encodeSeed(encrypted), expiresMs };
+    const label = { provider: this.kind, plugin: this.name, key: encrypted.keyId };
+    this.#current = { ...encrypted, seed, label, encoded: encodeSeed(encrypted), expiresMs };
   }
 
   #noteKey(keyId: string): void {
@@ -185,7 +187,7 @@ export class KmsProvider implements Provider {
   #seal(current: WriteSeed, plain: Buffer, context: Buffer): Sealed {
     const data = this.#keys.seal(current.seed, plain, context);
     this.#metrics.keyUsed('to_storage', this.name, current.keyId);
-    return { label: this.#labelOf(current.keyId), bytes: encodeEnvelope(data, current.encoded) };
+    return { label: current.label, bytes: encodeEnvelope(data, current.encoded) };
   }
 
   /** The seed that is encrypted there; who waits for the same one shares the answer. */
@@ -210,10 +212,6 @@ export class KmsProvider implements Provider {
       this.#restsUntilMs = this.#now() + REST_MS;
       throw error;
     }
-  }
-
-  #labelOf(key: string): KeyLabel {
-    return { provider: this.kind, plugin: this.name, key };
   }
 }
 

@@ -81,13 +81,23 @@ export function allocatedBy(
  */
 export class ValueAllocator {
   readonly #allocations: Allocations;
-  readonly #pools: readonly ValuePool[];
-  readonly #known = new Map<string, KnownPool>();
+  #pools: readonly ValuePool[] = [];
+  #known: ReadonlyMap<string, KnownPool> = new Map();
 
   constructor(allocations: Allocations, pools: readonly ValuePool[]) {
     this.#allocations = allocations;
+    this.use(pools);
+  }
+
+  get pools(): readonly ValuePool[] {
+    return this.#pools;
+  }
+
+  /** From now on values come from these. An attempt that has begun keeps what it began with. */
+  use(pools: readonly ValuePool[]): void {
+    const allocations = this.#allocations;
     this.#pools = pools;
-    for (const pool of pools) this.#known.set(pool.name, new KnownPool(pool, allocations));
+    this.#known = new Map(pools.map((pool) => [pool.name, new KnownPool(pool, allocations)]));
   }
 
   /** The values of one attempt to write. */

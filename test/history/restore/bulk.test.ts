@@ -59,11 +59,14 @@ test('what an object belongs to is there before it is written; without its owner
   expect(results).toEqual(['bad failed', 'good is there', 'child without bad', 'grandchild without child']);
 });
 
-test('at most some are written at a time', async () => {
+test.each([
+  ['at most 24 are written at a time', 1, 24],
+  ['of large ones two, because the steps of all of them take their turns together', 1_000_000, 2],
+])('%s', async (_, sizeBytes, mostAtOnce) => {
   const time = limit();
   let underWay = 0;
   let most = 0;
-  const objects = Array.from({ length: 200 }, (_, at) => past(`o${at}`));
+  const objects = Array.from({ length: 200 }, (__, at) => ({ ...past(`o${at}`), sizeBytes }));
   await restoreAll(objects, {
     ...TELLING,
     time,
@@ -76,7 +79,7 @@ test('at most some are written at a time', async () => {
     },
   });
   time.end();
-  expect(most).toBe(24);
+  expect(most).toBe(mostAtOnce);
 });
 
 test('when the time is up, what was done, what was begun and what was not is told', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { arrange } from '../../../src/history/restore/order.ts';
+import { threadMs } from '../../kit/thread-time.ts';
 
 const item = (resource: string, uid: string, ...ownerUids: string[]) => {
   const [name = '', ...group] = resource.split('.');
@@ -45,7 +46,7 @@ test('nothing is lost where objects own each other, or themselves', () => {
 
 test('a chain of 20,000 owners holds up nobody for long', () => {
   const chain = Array.from({ length: 20_000 }, (_, at) => item('pods', `${at}`, `${at + 1}`)).reverse();
-  const startedAt = performance.now();
+  const startedAt = threadMs();
   expect(arrange(chain)).toHaveLength(20_000);
-  expect(performance.now() - startedAt).toBeLessThan(5000);
+  expect(threadMs() - startedAt).toBeLessThan(5000);
 });

@@ -181,11 +181,11 @@ test('a status that counts pods answers the newest of them that changed in what 
     spec: { nodeName: 'n1' },
     status: { conditions: [{ type: 'PodScheduled', status: 'True' }] },
   });
-  const there = log.change(SETS, set, { status: { replicas: 1 } });
   const ready = (status: string) => ({ status: { conditions: [{ type: 'Ready', status }] } });
   const runs = log.change(kubelet('n1'), pod, ready('True'));
   log.change(kubelet('n1'), pod, { status: { podIP: '10.0.0.1' } });
   log.change(kubelet('n1'), other, ready('True'));
+  const there = log.change(SETS, set, { status: { replicas: 1 } });
   const counted = log.change(SETS, set, { status: { readyReplicas: 1 } });
 
   expect(chainOf(await log.why(there)).slice(1, 2)).toEqual([`${pod.revision} likely`]);

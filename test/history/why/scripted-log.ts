@@ -34,6 +34,8 @@ export class ScriptedLog {
     const { resource, namespace, name, user, manager, requestId, after = NO_REVISION, upTo, limit } = query;
     if (after < this.compacted)
       throw new StorageError({ kind: 'compacted', requested: after, compacted: this.compacted });
+    if (upTo !== undefined && upTo > (await this.newest()))
+      throw new Error(`revision ${upTo} is not there yet, and would be waited for`);
     const wanted = {
       group: resource?.group,
       resource: resource?.resource,
@@ -50,6 +52,10 @@ export class ScriptedLog {
     const rows = found.slice(0, limit).map(toRow);
     this.rowsRead += rows.length;
     return { rows, next: found.length > limit ? rows.at(-1)?.revision : undefined };
+  }
+
+  async newest(): Promise<Revision> {
+    return this.#script.writes.at(-1)?.revision ?? NO_REVISION;
   }
 
   past(begin = NO_REVISION): LoggedPast {

@@ -10,6 +10,8 @@ import { parseForm } from '../../../src/storage/encryption/media-type.ts';
 import { EncryptionMetrics } from '../../../src/storage/encryption/metrics.ts';
 import { createKeySealer } from '../../../src/storage/key-sealer.ts';
 import { JSON_MEDIA_TYPE } from '../../../src/storage/object-encoding.ts';
+import type { StoredObject, Write } from '../../../src/storage/revision-log.ts';
+import { StoredCodec } from '../../../src/storage/stored-codec.ts';
 import { samplesOf } from '../../kit/encryption-samples.ts';
 import { KmsPlugin } from '../../kit/kms.ts';
 
@@ -222,4 +224,23 @@ test('the metrics say how often which key was used, what calls to the plugin cam
   });
   const [, failed] = late.metrics('apiserver_storage_transformation_operations_total');
   expect(failed).toMatchObject([{ status: 'Unavailable' }, 1]);
+});
+
+test('what a server has written comes back to it without being decrypted, whatever was written in between', async () => {
+  const socket = newSocket();
+  await using _plugin = await KmsPlugin.start(socket, 'first');
+  using server = serverOf(socket);
+  await server.provider.refresh();
+  const codec = new StoredCodec([server.encryption]);
+  const writes = Array.from({ length: 50 }, (_, n) => {
+    const key = { ...KEY, name: `s${n}` };
+    const encoded = codec.encode({ verb: 'create', key, json: PLAIN.bytes } as unknown as Write) as Write;
+    return { key, encoded: encoded.encoded };
+  });
+  for (const one of writes)
+    expect(codec.decode(one as unknown as StoredObject)).toMatchObject({ json: PLAIN.bytes });
+  const read = server
+    .metrics('apiserver_storage_transformation_operations_total')
+    .filter(([labels]) => labels.transformation_type === 'from_storage');
+  expect(read).toEqual([]);
 });

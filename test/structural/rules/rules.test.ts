@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../src/api/json.ts';
 import type { JSONSchemaProps, ValidationRule } from '../../../src/api/types/apiextensions/v1.ts';
 import { compileRules, type RunOptions } from '../../../src/structural/rules/rules.ts';
 import { atOnce } from '../../../src/util/concurrency.ts';
+import { threadMs } from '../../kit/thread-time.ts';
 
 const RULES = 'x-kubernetes-validations';
 
@@ -388,9 +389,9 @@ describe('costs', () => {
       x: `${'x'.repeat(3_000_000)}0123456789`,
       y: Array.from({ length: 1000 }, (_, at) => at % 10),
     };
-    const begin = performance.now();
+    const begin = threadMs();
     expect(check(schema, { spec })[0]).toContain('call cost exceeds limit');
-    expect(performance.now() - begin).toBeLessThan(1000);
+    expect(threadMs() - begin).toBeLessThan(1000);
   });
 
   test.each(['&&', '||'])('a long chain of %s is no deep one', (operator) => {

@@ -87,6 +87,8 @@ export type ExplanationLink = {
   evidence?: string[];
   /** How sure that is: certain, likely or possible. Absent for the revision that is explained. */
   confidence?: string;
+  /** There are more changes than these; the revision has them. */
+  changesTruncated?: boolean;
 };
 
 /** An object that history tells of. */

@@ -46,12 +46,17 @@ export const placed: Rule = async (effect, past) => {
   if (told === undefined) return undefined;
   const waited = await hasAnswered(past, effect, told);
   const node = String(specOf(effect.is).nodeName ?? '');
-  const did = node === '' ? 'looks for a node for it' : `placed it on Node ${node}`;
-  if (!waited) return cause(told, 'certain', `The scheduler ${did} since revision ${told.revision}.`);
+  const did = node === '' ? 'looked for one' : `placed it on Node ${node}`;
+  if (!waited)
+    return cause(
+      told,
+      'certain',
+      `The pod waited for a node since revision ${told.revision}, and the scheduler ${did}.`,
+    );
   return cause(
     told,
     'likely',
-    `The scheduler ${did} since revision ${told.revision}; what let it do so only then is not told.`,
+    `The pod waited for a node since revision ${told.revision}, and the scheduler ${did}; what let it do so only then is not told.`,
   );
 };
 
