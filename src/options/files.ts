@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { certificatesIn } from '../x509/pem.ts';
 import { admissionFlags, proxyClientFlags } from './admission.ts';
@@ -9,6 +10,7 @@ import { authorizationFlags } from './authorization.ts';
 import { explainFlag, type Flag } from './flag.ts';
 import { oidcFlags } from './oidc.ts';
 import type { ServerOptions } from './options.ts';
+import { peerFlags } from './serving.ts';
 import { storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
 
@@ -21,14 +23,17 @@ type Named = readonly [flag: Flag, path: string];
  * @throws Error, one line, that names the flag and the file
  */
 export function checkFiles(options: ServerOptions): void {
-  for (const [cert, key] of pairs(options)) checkPair(cert, key);
-  for (const [flag, path] of authorityFiles(options)) {
+  // What is in it may be made by this very start.
+  const own = join(resolve(options.storage.dataDir), '/');
+  const isToCheck = ([, path]: Named): boolean => path !== '' && !resolve(path).startsWith(own);
+  for (const pair of pairs(options)) checkPair(pair.filter(isToCheck));
+  for (const [flag, path] of authorityFiles(options).filter(isToCheck)) {
     // As libpq has it, `system` stands for the authorities of the host.
-    if (path === '' || path === 'system') continue;
+    if (path === 'system') continue;
     if (certificatesIn(read(flag, path)).length === 0)
       throw new Error(`${flag.shown}: ${path} holds no certificate in PEM form`);
   }
-  for (const [flag, path] of otherFiles(options)) if (path !== '') read(flag, path);
+  for (const [flag, path] of otherFiles(options).filter(isToCheck)) read(flag, path);
 }
 
 function otherFiles({ authentication, authorization, admission, audit }: ServerOptions): readonly Named[] {
@@ -48,20 +53,22 @@ function otherFiles({ authentication, authorization, admission, audit }: ServerO
   ];
 }
 
-const authorityFiles = ({ authentication, agents, storage }: ServerOptions): readonly Named[] => [
+const authorityFiles = ({ authentication, serving, agents, storage }: ServerOptions): readonly Named[] => [
   [authenticationFlags.clientCaFile, authentication.clientCaFile],
   [frontProxyFlags.caFile, authentication.frontProxy?.caFile ?? ''],
   [oidcFlags.caFile, authentication.oidc?.caFile ?? ''],
+  [peerFlags.caFile, serving.peers?.caFile ?? ''],
   [agentFlags.caFile, agents.caFile],
   [storageFlags.caFile, storage.caFile],
 ];
 
-const pairs = ({ tls, agents, admission, storage }: ServerOptions): readonly [Named, Named][] => [
+/** A certificate and its key. */
+const pairs = ({ tls, agents, admission, storage }: ServerOptions): readonly (readonly Named[])[] => [
   [
     [tlsFlags.certFile, tls.certFile],
     [tlsFlags.keyFile, tls.keyFile],
   ],
-  ...tls.sni.map(({ certFile, keyFile }): [Named, Named] => [
+  ...tls.sni.map(({ certFile, keyFile }): readonly Named[] => [
     [tlsFlags.sni, certFile],
     [tlsFlags.sni, keyFile],
   ]),
@@ -79,14 +86,12 @@ const pairs = ({ tls, agents, admission, storage }: ServerOptions): readonly [Na
   ],
 ];
 
-function checkPair([certFlag, certFile]: Named, [keyFlag, keyFile]: Named): void {
-  const cert = certFile === '' ? undefined : read(certFlag, certFile);
-  const key = keyFile === '' ? undefined : read(keyFlag, keyFile);
+function checkPair(files: readonly Named[]): void {
+  const [cert, key] = files.map(([flag, path]) => read(flag, path));
   if (cert === undefined || key === undefined) return;
-  const flags = [...new Set([certFlag.shown, keyFlag.shown])].join(' and ');
-  explainFlag(`${flags}: ${certFile} and ${keyFile} are no certificate and its key`, () =>
-    createSecureContext({ cert, key }),
-  );
+  const flags = [...new Set(files.map(([{ shown }]) => shown))].join(' and ');
+  const paths = files.map(([, path]) => path).join(' and ');
+  explainFlag(`${flags}: ${paths} are no certificate and its key`, () => createSecureContext({ cert, key }));
 }
 
 const read = (flag: Flag, path: string): string =>

@@ -33,6 +33,7 @@ test.each([
   ['--admission-control-config-file'],
   ['--audit-policy-file'],
   ['--audit-webhook-config-file'],
+  ['--peer-ca-file', '--feature-gates=UnknownVersionInteroperabilityProxy=true'],
   ['--agent-certificate-authority'],
   ['--agent-client-certificate', `--agent-client-key=${BROKEN}`],
   ['--agent-client-key', `--agent-client-certificate=${BROKEN}`],
@@ -54,6 +55,7 @@ test.each([
   ['--client-ca-file'],
   ['--requestheader-client-ca-file'],
   ['--oidc-ca-file', '--oidc-issuer-url=https://a', '--oidc-client-id=b'],
+  ['--peer-ca-file', '--feature-gates=UnknownVersionInteroperabilityProxy=true'],
   ['--agent-certificate-authority'],
   ['--kvstore-cafile'],
 ])('a file without an authority is told with its flag, %s', (flag, ...others) => {
@@ -83,4 +85,10 @@ test('of certificates for names, the one that cannot be read is named', () => {
 test('without files, and with the authorities of the host, there is nothing to refuse', () => {
   expect(refusal()).toBeUndefined();
   expect(refusal('--kvstore-cafile=system')).toBeUndefined();
+});
+
+test('a file in the folder of the server may be made by the start itself', () => {
+  const own = join(folder, 'data', 'certificates', 'ca.crt');
+  expect(refusal(`--data-dir=${join(folder, 'data')}`, `--client-ca-file=${own}`)).toBeUndefined();
+  expect(String(refusal(`--client-ca-file=${own}`))).toContain('ENOENT');
 });
