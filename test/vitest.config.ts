@@ -9,8 +9,7 @@ import { Tally } from './kit/tally.ts';
  * filling, order, shutdown, stalled commits) is run on all versions by `npm run test:postgres-versions`.
  */
 const ON_THE_OLDEST = [
-  ...['allocations', 'binary-rows', 'changes', 'commit', 'encoded', 'expiry', 'feed', 'history'],
-  ...['history-window', 'load', 'migrate', 'roles'],
+  ...['binary-rows', 'changes', 'commit', 'encoded', 'expiry', 'history', 'migrate', 'roles'],
 ].map((name) => `test/storage/postgres/${name}.test.ts`);
 
 const ALONE = ['test/e2e/hostile/*.test.ts'];
@@ -21,10 +20,14 @@ const WAITING = [
     (name) => `e2e/${name}`,
   ),
   ...['leftovers/leftovers', 'signing-keys', 'time-limits', 'upkeep'].map((name) => `e2e/${name}`),
-  ...['endpoints', 'health', 'outages', 'shutdown', 'waiting'].map((name) => `e2e/serving/${name}`),
+  ...['endpoints', 'health', 'hostile', 'outages', 'shutdown', 'waiting'].map(
+    (name) => `e2e/serving/${name}`,
+  ),
+  'e2e/protocol/versions',
   ...[
     'epochs',
     'outages',
+    'partitions',
     'patience',
     'shutdown',
     'stalled-commits',

@@ -115,19 +115,70 @@ test('who may not read an object is not told of it, in words that name it', asyn
   });
 });
 
-test('a bad change is explained and taken back; a namespace comes back with what was in it', async () => {
+/** What the controllers of a cluster make of a Deployment, written in their place. Answers the name of the pod. */
+async function rollOut(deployment: string, namespace: string): Promise<string> {
+  const get = `/apis/apps/v1/namespaces/${namespace}/deployments/${deployment}`;
+  const { metadata, spec } = (await cluster.request('GET', get)).json;
+  const labels = { app: deployment, 'pod-template-hash': '5c4b9' };
+  const name = `${deployment}-5c4b9`;
+  const ownedBy = (kind: string, owner: { name: string; uid: string }) => [
+    { apiVersion: 'apps/v1', kind, name: owner.name, uid: owner.uid, controller: true },
+  ];
+  const make = async (path: string, controller: string, body: object) => {
+    const as = {
+      'impersonate-user': `system:serviceaccount:kube-system:${controller}`,
+      'impersonate-group': 'system:masters',
+    };
+    const { code, json, text } = await cluster.request('POST', path, body, as);
+    expect(code, text).toBe(201);
+    return json;
+  };
+  const set = await make(`/apis/apps/v1/namespaces/${namespace}/replicasets`, 'deployment-controller', {
+    metadata: { name, labels, ownerReferences: ownedBy('Deployment', metadata) },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: spec.template.spec },
+    },
+  });
+  await make(`/api/v1/namespaces/${namespace}/pods`, 'replicaset-controller', {
+    metadata: { name: `${name}-x7k2p`, labels, ownerReferences: ownedBy('ReplicaSet', set.metadata) },
+    spec: spec.template.spec,
+  });
+  return `${name}-x7k2p`;
+}
+
+test('an incident: a bad image is found by who and why, seen, blamed and taken back; a namespace deleted by mistake is there again', async () => {
+  const masters = '--as-group=system:masters';
   await kubectl('create namespace shop');
-  await kubectl('create deployment web -n shop --image=nginx:1.26');
-  await kubectl('set image deployment/web -n shop nginx=nginx:9.99 --as=alice --as-group=system:masters');
-  expect(await history('why deploy/web -n shop')).toMatch(
-    /^deployment\.apps\/web in shop: alice via kubectl-set did it, \w+ ago\.\n/,
+  await kubectl(`create deployment web -n shop --image=web:1.4.2 --as=ann@example.com ${masters}`);
+  await kubectl('create configmap settings -n shop --from-literal=level=info');
+  await kubectl(`set image deployment/web -n shop web=web:1.4.3 --as=bob@example.com ${masters}`);
+  const pod = await rollOut('web', 'shop');
+
+  expect(await history('who -n shop --since 1h')).toMatch(
+    /^bob@example\.com +kubectl-set +1 +\w+ +deployment\.apps\/web$/m,
+  );
+  const why = await history(`why pod/${pod} -n shop`);
+  expect(why).toMatch(
+    /^pod\/web-5c4b9-x7k2p in shop: because bob@example\.com updated deployment\.apps\/web in shop via kubectl-set, \w+ ago\.\n/,
+  );
+  expect(why).toMatch(
+    /\n {6}~ spec\.template\.spec\.containers\[name=web\]\.image: web:1\.4\.2 → web:1\.4\.3\n$/,
+  );
+  expect(why.match(/ certain: /g)).toHaveLength(2);
+  expect(await history('diff deploy/web -n shop -U0', 1)).toContain(
+    '-      - image: web:1.4.2\n+      - image: web:1.4.3\n',
+  );
+  expect(await history('blame deploy/web -n shop')).toMatch(
+    /^\d+ +bob@example\.com +kubectl-set +\w+ +│ +(- )?image: web:1\.4\.3$/m,
   );
   const image = "get deployment web -n shop -o 'jsonpath={.spec.template.spec.containers[0].image}'";
-  const change = /nginx:9\.99 → nginx:1\.26\n$/;
+  const change = /image: web:1\.4\.3 → web:1\.4\.2\n$/;
   expect(await history('undo deploy/web -n shop --dry-run')).toMatch(change);
-  expect((await kubectl(image)).stdout).toBe('nginx:9.99');
+  expect((await kubectl(image)).stdout).toBe('web:1.4.3');
   expect(await history('undo deploy/web -n shop')).toMatch(change);
-  expect((await kubectl(image)).stdout).toBe('nginx:1.26');
+  expect((await kubectl(image)).stdout).toBe('web:1.4.2');
   expect(await history('log deploy/web -n shop --limit 1')).toMatch(
     / updated by .* via restore\n +restored to revision \d+\n/,
   );
@@ -136,6 +187,9 @@ test('a bad change is explained and taken back; a namespace comes back with what
   expect(await history('deleted ns -o wide')).toMatch(
     /^namespace\/shop .*kubernetes-admin updated namespace\/shop via kubectl\S*$/m,
   );
-  expect(await history('restore namespace/shop')).toContain('deployment.apps/web in shop created (revision ');
-  expect((await kubectl(image)).stdout).toBe('nginx:1.26');
+  const restored = await history('restore namespace/shop');
+  expect(restored).toContain('deployment.apps/web in shop created (revision ');
+  expect(restored).toContain('configmap/settings in shop created (revision ');
+  expect(restored).toContain(`pod/${pod} in shop skipped: ReplicaSet web-5c4b9 makes it anew\n`);
+  expect((await kubectl(image)).stdout).toBe('web:1.4.2');
 });

@@ -2,8 +2,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest, which end last unless they begin first: what the others take is then done beside them. */
 const LONGEST = [
-  ...['e2e/kubectl-generators', 'faults/faults', 'e2e/large-answers', 'e2e/serving/hostile', 'e2e/roles'],
-  ...['e2e/console', 'e2e/protocol/versions', 'storage/postgres/partitions'],
+  ...['e2e/kubectl-generators', 'faults/faults', 'e2e/large-answers', 'e2e/roles'],
+  ...['e2e/console', 'storage/postgres/upgrade'],
   ...['e2e/serving/outages', 'storage/postgres/tail-on-standby'],
   ...['e2e/identity-providers', 'storage/postgres/patience', 'e2e/authentication', 'e2e/failing-services'],
 ].map((name) => `/test/${name}.test.ts`);
