@@ -1,10 +1,10 @@
+import { AddedEvent } from '../storage/added-event.ts';
 import type { History, LoggedRevision } from '../storage/history.ts';
 import type { LogProgress } from '../storage/log-progress.ts';
 import { NO_REVISION, type Revision } from '../storage/revision.ts';
 import type { Change } from '../storage/revision-log.ts';
 import type { Entry, TakeEvent, WatchEvent } from '../storage/store.ts';
 import type { RowConditions } from './revision-query.ts';
-import { ToldEvent } from './told-entry.ts';
 
 const BOOKMARK_MS = 1000;
 /** Rows that are read at a time, with their states. */
@@ -119,7 +119,7 @@ export class RevisionWatch {
       for (const row of page.rows) {
         const entry = await this.#options.tell(row);
         if (signal.aborted) return;
-        if (entry !== undefined) await this.#give(take, new ToldEvent(entry), signal);
+        if (entry !== undefined) await this.#give(take, new AddedEvent(entry), signal);
         this.#position = row.revision;
       }
       this.#position = page.next ?? upTo;

@@ -2,7 +2,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { toStoredJson } from '../codec/stored-object.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
 import type { Revision } from '../storage/revision.ts';
-import type { Encoding, Entry, SharedEvent } from '../storage/store.ts';
+import type { Entry } from '../storage/store.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -12,22 +12,4 @@ export function toEntry(object: ApiObject, revision: Revision, fields: Fields = 
   const key = { group: '', resource: '', namespace: '', name };
   const stored = { key, revision, uid: '', json: toStoredJson(object) };
   return new CachedEntry(stored, () => ({ ...fields }));
-}
-
-/** Told to one client alone. */
-export class ToldEvent implements SharedEvent {
-  readonly type = 'ADDED';
-  readonly entry: Entry;
-
-  constructor(entry: Entry) {
-    this.entry = entry;
-  }
-
-  get revision(): Revision {
-    return this.entry.revision;
-  }
-
-  encoded(encoding: Encoding): Buffer {
-    return encoding.encode(this);
-  }
 }

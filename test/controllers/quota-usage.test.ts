@@ -3,11 +3,11 @@ import { QuotaUsage, type StoredQuotas } from '../../src/controllers/quota-usage
 import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { AddedEvent } from '../../src/storage/added-event.ts';
 import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { EventStream, WatchQuery } from '../../src/storage/store.ts';
-import { StateEvent } from '../../src/storage/watch-cache/applied-change.ts';
 import { endTurn } from '../../src/util/concurrency.ts';
 import { aborted } from '../../src/util/pause.ts';
 import { createTestClient } from '../kit/client.ts';
@@ -42,7 +42,7 @@ test('when a counted resource cannot be followed the run fails, and the next run
     if (!isQuotas && followed.length === 2) throw new Error('broken');
     if (!isQuotas) again.resolve();
     return new DeliveredEvents((take, until) => {
-      if (isQuotas) take(new StateEvent(entry));
+      if (isQuotas) take(new AddedEvent(entry));
       return aborted(until);
     }, signal);
   };
@@ -68,7 +68,7 @@ test('a resource that comes later is followed for the quotas that wait for it', 
   const watch = async ({ resource }: WatchQuery, signal: AbortSignal): Promise<EventStream> => {
     followed.push(resource.resource);
     return new DeliveredEvents((take, until) => {
-      if (resource.resource === 'resourcequotas') take(new StateEvent(waiting));
+      if (resource.resource === 'resourcequotas') take(new AddedEvent(waiting));
       return aborted(until);
     }, signal);
   };

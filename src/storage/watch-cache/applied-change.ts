@@ -94,21 +94,3 @@ class ChangeEvent implements SharedEvent {
     this.#encodings = undefined;
   }
 }
-
-/** An object of the state that one watch begins with. */
-export class StateEvent implements SharedEvent {
-  readonly type = 'ADDED';
-  readonly entry: Entry;
-
-  constructor(entry: Entry) {
-    this.entry = entry;
-  }
-
-  get revision(): Revision {
-    return this.entry.revision;
-  }
-
-  encoded(encoding: Encoding): Buffer {
-    return encoding.encode(this);
-  }
-}

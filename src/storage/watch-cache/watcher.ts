@@ -1,9 +1,10 @@
 import { Pace } from '../../util/concurrency.ts';
+import { AddedEvent } from '../added-event.ts';
 import type { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Bookmark, Entry, TakeEvent, WatchEvent, WatchQuery } from '../store.ts';
-import { type AppliedChange, isInScope, StateEvent } from './applied-change.ts';
+import { type AppliedChange, isInScope } from './applied-change.ts';
 import type { ChangeListener } from './listeners.ts';
 import type { Replay } from './replay.ts';
 import type { WatchedResource } from './watched-resource.ts';
@@ -105,7 +106,7 @@ export class Watcher implements ChangeListener {
         if (pace.isOver()) await pace.rest();
         if (this.#isOver) return;
         if (this.#query.matches?.(entry) === false) continue;
-        this.#give(new StateEvent(entry));
+        this.#give(new AddedEvent(entry));
         if (this.#full !== undefined) await this.#room();
       }
     }

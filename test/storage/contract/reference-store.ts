@@ -1,5 +1,6 @@
 import type { GroupResource } from '../../../src/api/names.ts';
 import type { Caller } from '../../../src/request/api-request.ts';
+import { AddedEvent } from '../../../src/storage/added-event.ts';
 import type { PoolValue } from '../../../src/storage/allocations.ts';
 import { CachedEntry, type FieldReader } from '../../../src/storage/cached-entry.ts';
 import { DeliveredEvents } from '../../../src/storage/delivered-events.ts';
@@ -18,7 +19,6 @@ import type {
   TakeEvent,
   WatchQuery,
 } from '../../../src/storage/store.ts';
-import { StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
 
 /** How long a read waits for a revision that does not exist yet. */
 const PATIENCE_MS = 100;
@@ -126,7 +126,7 @@ export class ReferenceStore implements Store {
     const { resource, scope, start, matches = () => true } = query;
     if (start.kind === 'state') {
       const state = this.#stateAt(after, resource, scope).filter(matches);
-      for (const entry of state) if (!signal.aborted) await take(new StateEvent(entry));
+      for (const entry of state) if (!signal.aborted) await take(new AddedEvent(entry));
       if (!signal.aborted) await take({ type: 'INITIAL_EVENTS_END', revision: after });
     }
     for (let at = 0; !signal.aborted; ) {

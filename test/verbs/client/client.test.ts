@@ -4,12 +4,13 @@ import type { ResourceOf } from '../../../src/api/names.ts';
 import type { ConfigMap } from '../../../src/api/types/core/v1.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';
 import { namespaces } from '../../../src/resources/core/namespace.ts';
+import { AddedEvent } from '../../../src/storage/added-event.ts';
 import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { DeliveredEvents } from '../../../src/storage/delivered-events.ts';
 import { ObjectReader } from '../../../src/storage/object-reader.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type { Entry, WatchQuery } from '../../../src/storage/store.ts';
-import { AppliedChange, StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
+import { AppliedChange } from '../../../src/storage/watch-cache/applied-change.ts';
 import { orNamespaceGone } from '../../../src/verbs/writing/call.ts';
 import { createTestClient } from '../../kit/client.ts';
 
@@ -236,7 +237,7 @@ test('a watch begins with the objects there are, and goes on with changes, of wh
     watch: async (query, signal) => {
       asked.push(query);
       return new DeliveredEvents(async (take) => {
-        await take(new StateEvent(entry));
+        await take(new AddedEvent(entry));
         await take({ type: 'INITIAL_EVENTS_END', revision: toRevision(1) });
         const change = { revision: toRevision(2), entry: undefined, previous: entry };
         const deleted = new AppliedChange(change, undefined).eventFor(query.matches);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ResponseSink } from '../../../src/request/api-response.ts';
+import { AddedEvent } from '../../../src/storage/added-event.ts';
 import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
-import { StateEvent } from '../../../src/storage/watch-cache/applied-change.ts';
 import type { Form } from '../../../src/verbs/forms/form.ts';
 import { Framing } from '../../../src/verbs/forms/framing.ts';
 
@@ -10,7 +10,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const key = { group: '', resource: 'configmaps', namespace: 'shop', name: 'one' };
-const added = new StateEvent(
+const added = new AddedEvent(
   new CachedEntry({ key, uid: '1', revision: toRevision(7), json: Buffer.from('{}') }, () => ({})),
 );
 
