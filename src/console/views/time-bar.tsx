@@ -41,7 +41,7 @@ export function TimeBar(): JSX.Element {
     timer.current = setTimeout(follow, FOLLOW_MS);
   };
   useHowFarBack();
-  useMoments();
+  const isReading = useMoments();
   useEffect(() => () => clearTimeout(timer.current), []);
   const from = at ?? end;
   const step = (end - begin) / 50;
@@ -55,7 +55,7 @@ export function TimeBar(): JSX.Element {
   const moment = dragged === undefined ? from : begin + ((end - begin) * dragged) / STEPS;
   const place = dragged ?? Math.round(((from - begin) / (end - begin)) * STEPS);
   return (
-    <section class={`time-bar ${isPast ? 'is-past' : ''}`} aria-label="Time">
+    <section class={`time-bar ${isPast ? 'is-past' : ''}`} aria-label="Time" aria-busy={isReading}>
       <button type="button" class="now" aria-pressed={!isPast} onClick={backToNow} title="Back to now (n)">
         <span class="now-mark" aria-hidden="true" />
         {isPast ? 'Back to now' : 'Now'}
@@ -92,9 +92,10 @@ function useHowFarBack(): void {
   }, [path, minute.value, clusterBegin.value]);
 }
 
-/** When what the page shows changed. The page of all changes tells it by itself. */
-function useMoments(): void {
+/** When what the page shows changed. The page of all changes tells it by itself. Answers whether that is still being read. */
+function useMoments(): boolean {
   const { value } = address;
+  const [readFor, setReadFor] = useState('');
   const query = value.page === 'changes' || !hasHistory.value ? '' : JSON.stringify(fieldsOf(value));
   useEffect(() => {
     if (query === '') return;
@@ -102,9 +103,13 @@ function useMoments(): void {
     listRevisions({ fields: JSON.parse(query) }, { limit: MOST_MOMENTS, signal: reading.signal })
       .then(({ revisions }) => noteMoments(revisions))
       // Without them, the slider is the same.
-      .catch(() => {});
+      .catch(() => {})
+      .finally(() => {
+        if (!reading.signal.aborted) setReadFor(query);
+      });
     return () => reading.abort();
   }, [query, minute.value]);
+  return query !== '' && readFor !== query;
 }
 
 function fieldsOf(page: ListAddress | ObjectAddress): Record<string, string> {

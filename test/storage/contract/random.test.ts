@@ -223,9 +223,8 @@ class Session {
   /** All pages: they end, none is too long, and those that say how many follow are right. */
   async #list({ scope, select, limit, back, freshness: kind }: Command & { kind: 'list' }): Promise<string> {
     const { store } = this.subject;
-    // What is not older may be anything newer; after a fresh read it is what there is.
-    if (kind === 'any' || kind === 'not-older')
-      await store.list({ resource: inGroup(this.#resource), scope, freshness: LATEST, limit });
+    // These may be answered by any state that is known, or any newer one.
+    if (kind === 'any' || kind === 'not-older') await this.subject.caughtUp();
     const revision = this.#ago(back);
     const freshness = kind === 'exact' || kind === 'not-older' ? { kind, revision } : { kind };
     const query: ListQuery = {

@@ -16,6 +16,8 @@ import { ReferenceStore } from './reference-store.ts';
 /** A store, and what happens to stores: their memory goes, and their history. */
 export interface Subject extends AsyncDisposable {
   readonly store: Store;
+  /** Whatever has been committed is known, also to reads that need not be fresh. */
+  caughtUp(): Promise<void>;
   /** The memory is gone and everything is read afresh; every watch ends. */
   forget(): Promise<void>;
   /** Besides, the history up to now is gone. */
@@ -39,14 +41,18 @@ async function openWatchCache(kept?: ResourceSet): Promise<Subject> {
   const stop = new AbortController();
   const running = cache.run(stop.signal);
   await cache.ready();
-  const forget = async (): Promise<void> => {
-    // A feed that begins afresh by itself has nothing on the way; one that is interrupted in the middle of it would break.
+  const caughtUp = async (): Promise<void> => {
     const newest = await log.reader.currentRevision();
     await vi.waitFor(() => expect(cache.state.applied).toBeGreaterThanOrEqual(newest), PATIENCE);
+  };
+  const forget = async (): Promise<void> => {
+    // A feed that begins afresh by itself has nothing on the way; one that is interrupted in the middle of it would break.
+    await caughtUp();
     await cache.reset();
   };
   return {
     store: cache,
+    caughtUp,
     forget,
     compact: async () => {
       await database.query('UPDATE compaction SET revision = (SELECT max(revision) FROM revisions)');
@@ -65,6 +71,7 @@ async function openReference(): Promise<Subject> {
   const store = new ReferenceStore(readData);
   return {
     store,
+    caughtUp: async () => {},
     forget: async () => store.forget(),
     compact: async () => store.compact(),
     [Symbol.asyncDispose]: async () => {},
