@@ -69,7 +69,7 @@ async function expectInOrder(): Promise<void> {
   expect(rows.map(({ line }) => line).sort()).toEqual(stated.sort());
 }
 
-const COUNT = 3000;
+const COUNT = 10_000;
 
 test(`${COUNT} services created from two servers at once: no cluster IP twice, none lost`, {
   timeout: 600_000,

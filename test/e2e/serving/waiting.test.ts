@@ -51,15 +51,14 @@ test('a database that starts, is full, or hangs up is waited for, and told of in
   await using database = await createTestDatabase({ empty: true });
   await using proxy = await startRefusingProxy(database.url, [STARTING, STARTING, 'hang up', CROWDED]);
   await using server = run(`--kvstore-servers=${proxy.url}`, `--secure-port=${await freePort()}`);
-  // Long, because changes are polled while any database of the same PostgreSQL has a transaction open.
-  await eventually(() => expect(server.output.stdout).toContain('kubectl get namespaces'), 80_000);
+  await eventually(() => expect(server.output.stdout).toContain('kubectl get namespaces'), 25_000);
   expect(proxy.refused).toBe(4);
   expect(server.output.stdout).toContain('waiting for the database: the database system is starting up\n');
   expect(server.output.stdout.match(/waiting for the database/g)).toHaveLength(1);
   expect(server.output.stdout + server.output.stderr).not.toMatch(/^ +at /m);
   server.signal('SIGTERM');
   expect(await server.ended).toBe(0);
-}, 120_000);
+}, 60_000);
 
 test('a server that waits for its database ends when it is told to', async () => {
   const nobody = `postgres://a:b@127.0.0.1:${await freePort()}/a`;
@@ -82,7 +81,7 @@ test('a server whose port is open, and whose start the database holds up, ends w
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.destroy();
-  });
+  }, 20_000);
   server.signal('SIGTERM');
   expect(await server.ended).toBe(0);
   expect(server.output.stderr).toContain('stopping before the start was finished\n');
