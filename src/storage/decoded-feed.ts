@@ -27,6 +27,10 @@ export class DecodedFeed implements ChangeFeed {
     await runTogether(loops, signal).finally(() => decoding.end());
   }
 
+  hurry(): void {
+    this.#feed.hurry();
+  }
+
   /** Begins with a new state, in which objects that can be read by now are read. @throws what the sink throws */
   async renew(): Promise<void> {
     await this.#sink?.renew();

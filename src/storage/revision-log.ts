@@ -184,6 +184,8 @@ export interface ChangeFeed {
    * up and falls back to polling by itself.
    */
   run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void>;
+  /** Somebody waits for a change that is known to be there: where changes are polled, they are asked for now. */
+  hurry(): void;
 }
 
 export interface ChangeSink {

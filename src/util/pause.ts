@@ -15,6 +15,26 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** A pause that somebody else may cut short. */
+export class Rest {
+  #cut = new AbortController();
+
+  /** Also the next one, when there is none now: what it waits for may have come too late for the work before it. */
+  cutShort(): void {
+    this.#cut.abort();
+  }
+
+  /** Never rejects. */
+  async take(
+    { leastMs, mostMs }: { readonly leastMs: number; readonly mostMs: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    await pause(leastMs, signal);
+    await pause(mostMs - leastMs, AbortSignal.any([signal, this.#cut.signal]));
+    this.#cut = new AbortController();
+  }
+}
+
 /** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -78,6 +78,7 @@ function logOf(objects: readonly StoredObject[] = []) {
         sink = given;
         await new Promise(() => {});
       },
+      hurry: () => {},
     },
     reader: {
       currentRevision: async () => toRevision(9),

@@ -1,5 +1,5 @@
 import { runTogether } from '../../util/concurrency.ts';
-import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
+import { type Backoff, pause, pauseAfter, Rest } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
@@ -36,6 +36,8 @@ export interface FeedState {
 
 /** Between polls while no slot can be had: watches are that much slower, and the database hears from us four times a second. */
 const POLL_MS = 250;
+/** Between polls while reads wait for what they bring. */
+const HURRIED_POLL_MS = 20;
 const POLLS: Backoff = { firstMs: POLL_MS, longestMs: 2000 };
 /** Polling goes on between attempts, so they may be rare where there is no slot to be had at all. */
 const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
@@ -66,6 +68,7 @@ export class PostgresFeed implements ChangeFeed {
   readonly #tell: (line: string) => void;
   readonly #history: KnownHistory;
   readonly #schema: ClusterSchema | undefined;
+  readonly #untilPoll = new Rest();
   #state: FeedState = {
     mode: 'starting',
     source: undefined,
@@ -103,6 +106,10 @@ export class PostgresFeed implements ChangeFeed {
     const broken = new AbortController();
     await this.#run(from, sink, { signal: AbortSignal.any([signal, broken.signal]), broken });
     if (broken.signal.aborted) throw broken.signal.reason;
+  }
+
+  hurry(): void {
+    this.#untilPoll.cutShort();
   }
 
   async #run(from: Revision, sink: ChangeSink, { signal, broken }: Ending): Promise<void> {
@@ -241,7 +248,8 @@ export class PostgresFeed implements ChangeFeed {
         () => 0,
         () => failures + 1,
       );
-      await pause(failures === 0 ? POLL_MS : pauseAfter(failures, POLLS), signal);
+      if (failures > 0) await pause(pauseAfter(failures, POLLS), signal);
+      else await this.#untilPoll.take({ leastMs: HURRIED_POLL_MS, mostMs: POLL_MS }, signal);
     }
   }
 

@@ -342,6 +342,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
         reject(new StorageError({ kind: 'future', requested: revision, current }));
       }, timeoutMs);
       this.#waiters.add(waiter);
+      this.#options.feed.hurry();
       signal?.addEventListener('abort', abandon, { once: true });
       if (signal?.aborted === true) abandon();
     });

@@ -71,6 +71,7 @@ class MemoryLog implements RevisionLog {
       this.#sink = sink;
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
     },
+    hurry: () => {},
   };
 
   /** Everything is read anew, and every watch ends. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import { NO_REVISION, type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { ChangeQuery, RevisionReader } from '../../../src/storage/revision-log.ts';
@@ -120,13 +120,15 @@ test('a read of what is newest that the cache does not reach in time is unavaila
   const [first = NO_REVISION] = revisions;
   const { reader } = counting(log.reader);
   const ahead = { ...reader, currentRevision: async () => toRevision(first + 5n) };
-  const silent = { run: (_from: Revision, _sink: unknown, signal: AbortSignal) => aborted(signal) };
+  const hurry = vi.fn();
+  const silent = { run: (_from: Revision, _sink: unknown, signal: AbortSignal) => aborted(signal), hurry };
   const cache = new WatchCache({ ...log, reader: ahead, feed: silent, fieldsOf: () => () => ({}) });
   const stop = new AbortController();
   const running = cache.run(stop.signal);
   await cache.ready();
   const read = cache.get(write('create', 'w0').key, { kind: 'latest' });
   await expect(read).rejects.toMatchObject({ failure: { kind: 'unavailable' } });
+  expect(hurry).toHaveBeenCalledTimes(1);
   stop.abort();
   await running;
 });

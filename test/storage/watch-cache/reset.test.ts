@@ -62,6 +62,7 @@ class Log {
         this.sink = sink;
         return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
       },
+      hurry: () => {},
     };
     const committer = { commit: () => Promise.reject(new Error('nothing is written')) };
     this.cache = new WatchCache({ reader, feed, committer, fieldsOf: () => () => ({}) });

@@ -64,6 +64,7 @@ async function withCache(
       fed.resolve(sink);
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
     },
+    hurry: () => {},
   };
   const committer = { commit: () => Promise.reject(new Error('nothing is written')) };
   const parts = { reader, feed, committer, fieldsOf: () => () => ({}) };
