@@ -10,6 +10,7 @@ import { type Revision, toRevision } from '../storage/revision.ts';
 import type { Entry, ListPage, ListQuery, Store } from '../storage/store.ts';
 import { inTurns, Pace } from '../util/concurrency.ts';
 import { readAsOf, readPast } from '../verbs/as-of.ts';
+import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
 import { Blame } from './blame.ts';
 import { changesBetween, type Leaf, leavesOf } from './changes.ts';
 import { parseReference } from './object-reference.ts';
@@ -72,7 +73,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     if (state.unreadable !== undefined)
       throw badRequest(`name: the object cannot be read: ${state.unreadable}`);
     const schema = this.#teller.schemaOf(state);
-    const leaves = await inTurns(leavesOf(parseStored(state.json), schema));
+    const leaves = await inTurns(leavesOf(await parseJson(state), schema));
     const authors = new Map<Revision, Author>();
     const blame = new Blame(leaves);
     const pace = new Pace(1);
@@ -82,8 +83,8 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       const before = await walk.before(row);
       if (row.unreadable !== undefined || before === 'unreadable') break;
       authors.set(row.revision, { at: row.at, attribution: row.attribution });
-      const after = row.verb === 'delete' ? undefined : parseJson(row);
-      const old = before === undefined || row.verb === 'create' ? undefined : parseJson(before);
+      const after = row.verb === 'delete' ? undefined : await parseJson(row);
+      const old = before === undefined || row.verb === 'create' ? undefined : await parseJson(before);
       const { changes } = await inTurns(changesBetween(old, after, schema, Number.POSITIVE_INFINITY));
       await inTurns(blame.take(row.revision, changes));
       row = (await walk.next())[0];
@@ -102,13 +103,17 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       };
     };
     const lookedBackTo = walk.endedAt;
+    const isPaced = isLarge(state.json.length);
+    await endTurnIf(isPaced);
+    const fields = leaves.map(fieldOf);
+    await endTurnIf(isPaced);
     const told: BlameObject = {
       kind: 'Blame',
       apiVersion: HISTORY_API,
       metadata: { name },
       object: this.#teller.objectOf(state),
       revision: String(state.revision),
-      fields: leaves.map(fieldOf),
+      fields,
       ...(lookedBackTo === undefined || blame.isDone ? {} : { lookedBackTo: String(lookedBackTo) }),
     };
     return toEntry(told as ApiObject, state.revision);
@@ -201,11 +206,12 @@ class Walk {
 /** A state is the newer one of one pair and the older one of the next. */
 const parsed = new WeakMap<Buffer, JsonObject>();
 
-function parseJson({ json }: LoggedRevision): JsonObject {
+async function parseJson({ json }: Pick<LoggedRevision, 'json'>): Promise<JsonObject> {
   const known = parsed.get(json);
   if (known !== undefined) return known;
   const object = parseStored(json);
   parsed.set(json, object);
+  await endTurnIf(isLarge(json.length));
   return object;
 }
 

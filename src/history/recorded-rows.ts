@@ -8,7 +8,8 @@ import { messageOf } from '../registry/custom.ts';
 import type { Registry } from '../registry/registry.ts';
 import { isEncrypted } from '../storage/encryption/media-type.ts';
 import type { LoggedRevision } from '../storage/history.ts';
-import { endTurn, inTurns } from '../util/concurrency.ts';
+import { inTurns } from '../util/concurrency.ts';
+import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
 import { type Changes, changesBetween, type FieldChange, withoutBookkeeping } from './changes.ts';
 import { fieldPath, isWithin } from './paths.ts';
 import type { Rights } from './rights.ts';
@@ -36,6 +37,7 @@ export class RowTeller {
   async tell(row: LoggedRevision, rights: Rights): Promise<RecordedRow> {
     const { changes, isTruncated, isUnknown } = await this.changesOf(row);
     const secrecy = await secrecyOf(row, rights);
+    await endTurnIf(isLarge(row.json.length));
     const generation = Number(readMetadataField(row.json, 'generation') ?? Number.NaN);
     return {
       object: this.objectOf(row),
@@ -53,12 +55,13 @@ export class RowTeller {
       previousUnreadable !== undefined ||
       (verb === 'update' && previous !== undefined && previousJson === undefined);
     if (isUnknown) return { changes: [], isTruncated: false, isUnknown };
+    const isPaced = isLarge(json.length);
     const after = verb === 'delete' ? undefined : parseStored(json);
+    await endTurnIf(isPaced);
     const gone = verb === 'delete' ? (previousJson ?? json) : undefined;
     const old = verb === 'update' ? previousJson : gone;
-    // Objects of megabytes take tens of milliseconds each.
-    if (json.length > LARGE_BYTES) await endTurn();
     const before = old === undefined ? undefined : parseStored(old);
+    await endTurnIf(isPaced);
     const schema = this.schemaOf(row);
     return { ...(await inTurns(changesBetween(before, after, schema, most))), isUnknown };
   }
@@ -86,8 +89,6 @@ export class RowTeller {
     };
   }
 }
-
-const LARGE_BYTES = 256 * 1024;
 
 const HEAD = /^\{"kind":"([^"]*)","apiVersion":"([^"]*)"/;
 const MAX_HEAD_BYTES = 512;

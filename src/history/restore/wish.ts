@@ -2,7 +2,8 @@ import { canonicalGroup } from '../../api/dialect.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { type FieldError, invalid, type StatusError } from '../../api/status.ts';
 import type { Restore, RestoredObject, RestoreSpec } from '../../api/types/history/v1alpha1.ts';
-import { FieldPath } from '../../object/field-path.ts';
+import { boundedProblems } from '../../object/field-errors.ts';
+import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type AsOf, toAsOf } from '../../verbs/as-of.ts';
@@ -44,12 +45,15 @@ export function readWish(restore: ApiObject, registry: Registry, now: Date): Wis
   // It was decoded as one.
   const { metadata, spec = {} } = restore as Restore;
   const { name = '' } = metadata;
-  const errors: FieldError[] = [];
-  const at = FieldPath.root(errors).field('spec');
-  const what = readWhat(at, spec, registry);
-  const to = readMoment(at.field('to'), spec.to ?? '', now);
-  if (errors.length > 0 || what === undefined || to === undefined) throw invalidRestore(name, errors);
-  return { name, what, to };
+  let wish: Wish | undefined;
+  const read = (at: FieldPath): void => {
+    const what = readWhat(at, spec, registry);
+    const to = readMoment(at.field('to'), spec.to ?? '', now);
+    if (what !== undefined && to !== undefined) wish = { name, what, to };
+  };
+  const errors = boundedProblems(() => problemsOf(read, 'spec'));
+  if (errors.length > 0 || wish === undefined) throw invalidRestore(name, errors);
+  return wish;
 }
 
 function readMoment(at: FieldPath, text: string, now: Date): AsOf | undefined {
@@ -144,6 +148,10 @@ function readPaths(
     return paths;
   }
   for (const [path, text] of at.field('paths').each(texts)) {
+    if (Buffer.byteLength(text) > MOST_PATH_BYTES) {
+      path.tooLong(MOST_PATH_BYTES);
+      continue;
+    }
     const parsed = parsePath(text);
     const why = parsed === undefined ? NO_PATH : whyNot(parsed, traitsOf(definition));
     if (why !== undefined) path.invalid(text, why);
@@ -154,6 +162,9 @@ function readPaths(
 
 /** Whoever wants more wants the whole object. */
 const MOST_PATHS = 1000;
+
+/** A dozen keys of annotations, each as long as it may be. */
+const MOST_PATH_BYTES = 4096;
 
 const NO_PATH =
   'must be a path such as spec.template.spec.containers[name=web].image; leave paths out to restore all';

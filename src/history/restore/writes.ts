@@ -3,7 +3,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, StatusError } from '../../api/status.ts';
 import { copyStored, parseStored } from '../../codec/stored-object.ts';
 import { equal } from '../../object/equality.ts';
-import { forbiddenField, invalidValue } from '../../object/field-errors.ts';
+import { boundedProblems, forbiddenField, invalidValue } from '../../object/field-errors.ts';
 import { objectAt, stringOf } from '../../object/json-values.ts';
 import { storeOf } from '../../registry/custom.ts';
 import type { AuthorizedResourceRequest, Caller } from '../../request/api-request.ts';
@@ -124,7 +124,10 @@ export class Writes {
         return made.object;
       },
     });
+    const large = isLarge(then.sizeBytes);
+    await endTurnIf(large);
     const after = parseStored(written.json);
+    await endTurnIf(large);
     owners.add(then.uid, after.metadata.uid ?? '');
     const { revision } = written;
     const isWritten = revision !== undefined && `${revision}` !== before?.metadata.resourceVersion;
@@ -148,6 +151,7 @@ export class Writes {
   async #toUpdate(then: PastObject, live: ApiObject, { asked, taken }: Manner): Promise<Made> {
     refuseEnding(then, live);
     const large = isLarge(then.sizeBytes);
+    await endTurnIf(large);
     const old = then.parse();
     await endTurnIf(large);
     const copy = copyStored(live);
@@ -189,8 +193,8 @@ export class Writes {
   async #withPaths(object: ApiObject, then: ApiObject, { paths, texts }: AskedPaths): Promise<ApiObject> {
     const refusals = await inTurns(takeOver(object, then, paths));
     if (refusals.size === 0) return object;
-    const errors = [...refusals].map(([at, refusal]) =>
-      invalidValue(`spec.paths[${at}]`, texts[at] ?? '', WHY[refusal]),
+    const errors = boundedProblems(() =>
+      [...refusals].map(([at, refusal]) => invalidValue(`spec.paths[${at}]`, texts[at] ?? '', WHY[refusal])),
     );
     throw invalidRestore(this.#parts.name, errors);
   }

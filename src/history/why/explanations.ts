@@ -42,7 +42,9 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     const begin = await history.begin();
     const { signal } = this.#request;
     const find = findIn(this.#parts.registry);
-    const explained = await explain(new LoggedWrite(row), {
+    const write = new LoggedWrite(row);
+    await write.parse();
+    const explained = await explain(write, {
       past: () => new LoggedPast({ history, begin, find, signal }),
       mayRead: ({ key }) => this.#rights.mayRead(key),
     });

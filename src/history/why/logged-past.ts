@@ -7,6 +7,7 @@ import type { ObjectKey } from '../../storage/key.ts';
 import { type Revision, toRevision } from '../../storage/revision.ts';
 import { storedBytesOf } from '../../storage/revision-log.ts';
 import { endTurn } from '../../util/concurrency.ts';
+import { isLarge } from '../../verbs/writing/call.ts';
 import type { Past, PastWrite, Stretch } from './past.ts';
 
 /** Rows that a step may read, over all its searches: what is further back is hardly what a controller answered. */
@@ -185,6 +186,13 @@ export class LoggedWrite implements PastWrite {
     if (previousJson === undefined) return undefined;
     this.#was ??= this.#previous?.is ?? parse(previousJson);
     return this.#was;
+  }
+
+  /** Rules look into it without waiting, so that the states of a large one are parsed before, one in a turn. */
+  async parse(): Promise<void> {
+    const isPaced = isLarge(this.row.json.length);
+    if (isPaced && this.is !== undefined) await endTurn();
+    if (isPaced && this.was !== undefined) await endTurn();
   }
 
   get is() {

@@ -9,6 +9,7 @@ import { CERTIFICATES } from './certificates.ts';
 import { CUSTOM_RESOURCES } from './custom-resources.ts';
 import { LONG_LISTS } from './long-lists.ts';
 import { OBJECTS } from './objects.ts';
+import { PAST } from './past.ts';
 import { PATCHES } from './patches.ts';
 import { QUERIES } from './queries.ts';
 import { YAML_BODIES } from './yaml-bodies.ts';
@@ -40,6 +41,7 @@ describe.each([
   ['long lists', LONG_LISTS],
   ['custom resources', CUSTOM_RESOURCES],
   ['patches', PATCHES],
+  ['the past', PAST],
   ['queries and headers', QUERIES],
   ['requests for certificates', CERTIFICATES],
 ])('%s', (_what, requests) => {
