@@ -54,6 +54,7 @@ export const revisions = define<Revision>({
   verbs: ['get', 'list', 'watch'],
   versions: [{ version: VERSION, type: 'history/v1alpha1.Revision' }],
   subresources: [why],
+  parameters: { list: { since: 'string', until: 'string' } },
   table: {
     columns: [
       column('Revision'),
