@@ -31,11 +31,11 @@ export function toAge(at: string | undefined, now: Date): string {
 
 export const toVerb = ({ verb = '' }: Write): string => DONE.get(verb) ?? toShown(verb);
 
-export const toUser = ({ user }: Write, paint: Paint): string =>
+const toUser = ({ user }: Write, paint: Paint): string =>
   user ? paint('cyan', toShown(user)) : 'nobody known';
 
 /** ` via kubectl-edit`. */
-export const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');
+const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');
 
 /** `alice via kubectl-edit`. */
 export const toWriter = (write: Write, paint: Paint): string => toUser(write, paint) + toMeans(write);

@@ -178,7 +178,7 @@ function changesOfWriter(
   return restrict(compare(before, inOwn(version, object), shape), reset);
 }
 
-export const restrict = ({ written, removed }: Changes, reset: FieldSet): Changes => ({
+const restrict = ({ written, removed }: Changes, reset: FieldSet): Changes => ({
   written: without(written, reset),
   removed: without(removed, reset),
 });
