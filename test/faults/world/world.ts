@@ -19,6 +19,8 @@ export class World implements AsyncDisposable {
   readonly group: DatabaseGroup;
   readonly servers: readonly ApiServer[];
   readonly promotions: Omit<Promotion, 'epoch'>[] = [];
+  /** While rows of the log were dated wrongly. */
+  readonly wrongClocks: (readonly [fromMs: number, toMs: number])[] = [];
 
   static async start(): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-faults-'));
@@ -93,12 +95,13 @@ export class World implements AsyncDisposable {
 
   async log(): Promise<LogRow[]> {
     const rows = await this.group.primary.query<RawRow>(
-      `SELECT name, revision, verb, user_agent, previous_revision, extract(epoch FROM committed_at) * 1000 AS at
+      `SELECT name, revision, verb, user_agent, username, previous_revision, extract(epoch FROM committed_at) * 1000 AS at
       FROM revisions WHERE resource = 'leases' AND namespace = $1 ORDER BY revision`,
       [NAMESPACE],
     );
     return rows.map((row) => ({
       ...{ key: row.name, revision: BigInt(row.revision), op: row.user_agent, verb: row.verb },
+      user: row.username,
       previous: row.previous_revision === null ? undefined : BigInt(row.previous_revision),
       committedAtMs: Number(row.at),
     }));
@@ -113,11 +116,13 @@ export class World implements AsyncDisposable {
     }));
   }
 
-  async compaction(): Promise<{ revision: bigint; window: string }> {
-    const [row] = await this.group.primary.query<{ revision: string; window: string }>(
-      'SELECT revision, history_window::text AS window FROM compaction',
+  async compaction(): Promise<{ revision: bigint; committedAtMs: number; window: string }> {
+    const [row] = await this.group.primary.query<{ revision: string; at: string | null; window: string }>(
+      `SELECT revision, extract(epoch FROM nullif(committed_at, '-infinity')) * 1000 AS at, history_window::text AS window
+      FROM compaction`,
     );
-    return { revision: BigInt(row?.revision ?? 0), window: row?.window ?? 'none' };
+    const { revision = 0, at = 0, window = 'none' } = row ?? {};
+    return { revision: BigInt(revision), committedAtMs: Number(at), window };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -132,6 +137,7 @@ interface RawRow {
   readonly revision: string;
   readonly verb: LogRow['verb'];
   readonly user_agent: string;
+  readonly username: string;
   readonly previous_revision: string | null;
   readonly at: string;
 }
