@@ -20,6 +20,7 @@ export class World implements AsyncDisposable {
   readonly servers: readonly ApiServer[];
   readonly promotions: Omit<Promotion, 'epoch'>[] = [];
   /** While rows of the log were dated wrongly. */
+  readonly #archived = new Map<bigint, LogRow>();
   readonly wrongClocks: (readonly [fromMs: number, toMs: number])[] = [];
 
   static async start(): Promise<World> {
@@ -93,7 +94,29 @@ export class World implements AsyncDisposable {
     }
   }
 
+  /** What compaction may remove from the database from now on is still known to have been there. */
+  async archive(): Promise<void> {
+    for (const row of await this.#rows()) this.#archived.set(row.revision, row);
+  }
+
+  /** All rows that were not lost, those that compaction has removed too. */
   async log(): Promise<LogRow[]> {
+    const rows = await this.#rows();
+    const { revision: compacted } = await this.compaction();
+    const [oldest = compacted + 1n] = rows.map(({ revision }) => revision);
+    const epochs = await this.epochs();
+    const isLost = (revision: bigint): boolean =>
+      this.promotions.some(({ survived }) => {
+        const epoch = epochs.find(({ after }) => after > survived)?.after ?? survived;
+        return revision > survived && revision < epoch;
+      });
+    const gone = [...this.#archived.values()].filter(
+      ({ revision }) => revision <= compacted && revision < oldest && !isLost(revision),
+    );
+    return [...gone, ...rows];
+  }
+
+  async #rows(): Promise<LogRow[]> {
     const rows = await this.group.primary.query<RawRow>(
       `SELECT name, revision, verb, user_agent, username, previous_revision, extract(epoch FROM committed_at) * 1000 AS at
       FROM revisions WHERE resource = 'leases' AND namespace = $1 ORDER BY revision`,
