@@ -80,7 +80,7 @@ export class Revisions implements Store {
   async list(query: ListQuery): Promise<ListPage> {
     const { scope, freshness, matches } = query;
     const revision = freshness.kind === 'exact' ? freshness.revision : await this.#history.newest();
-    const { after, upTo } = await readRange(this.#request.query, this.#history, this.#parts.now());
+    const { after, upTo } = await readRange(this.#request.query, this.#history);
     const rights = new Rights(this.#request, this.#parts);
     const named = scope.name === undefined ? {} : { revisions: [parseName(scope.name)] };
     const range = {
