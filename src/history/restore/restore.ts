@@ -24,7 +24,6 @@ export interface RestoreParts extends PastParts {
   readonly registry: Registry;
   readonly authorizer: Authorizer;
   readonly writer: ObjectWriter;
-  readonly now: () => Date;
   /** --request-timeout */
   readonly requestTimeoutMs: number;
   /** What went wrong with an object, beyond what its caller is told. */
@@ -39,7 +38,7 @@ export function createRestores(
   return [
     'history.cluster.io/restores',
     async (restore, request) => {
-      const wish = readWish(restore, parts.registry, parts.now());
+      const wish = readWish(restore, parts.registry);
       const time = new TimeLimit(request, parts.requestTimeoutMs);
       try {
         const restoration = new Restoration(parts, { wish, request, time });
