@@ -15,7 +15,11 @@ let folder: string;
 const POLICY = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
-rules: [{level: RequestResponse, resources: [{group: history.cluster.io}]}]
+omitStages: [RequestReceived]
+rules:
+- {level: Metadata, resources: [{group: "", resources: [secrets]}]}
+- {level: RequestResponse, namespaces: [audited], resources: [{group: "", resources: [configmaps]}]}
+- {level: RequestResponse, resources: [{group: history.cluster.io}]}
 `;
 
 beforeAll(async () => {
@@ -70,6 +74,13 @@ const actionsOf = (results: RestoreResult[]): Record<string, string | undefined>
 
 const messageOf = (results: RestoreResult[], name: string): string | undefined =>
   results.find(({ object: of }) => of?.name === name)?.message;
+
+// biome-ignore lint/suspicious/noExplicitAny: events are looked into
+const auditEvents = (): any[] =>
+  readFileSync(join(folder, 'audit.log'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
 const template = (image: string) => ({
   metadata: { labels: { app: 'web' } },
@@ -269,6 +280,56 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
   const moved = await read(`${inCore('shop', 'services')}/moved`);
   expect(moved.spec.clusterIP).not.toBe(taken.spec.clusterIP);
   expect(messageOf(results, 'moved')).toContain(taken.spec.clusterIP);
+});
+
+test('each write of a restore is an audit event as its policy wants it for such writes, and names the restore', async () => {
+  const at = (resource: string) => inCore('audited', resource);
+  await write('POST', NAMESPACES, { metadata: { name: 'audited' } });
+  const data = { k: 'dG9sZC1vZg==' };
+  await write('POST', at('secrets'), { metadata: { name: 'key' }, data });
+  const service = { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } };
+  for (const name of ['same', 'changed'])
+    await write('POST', at('configmaps'), { metadata: { name }, data: { k: 'then' } });
+  const to = versionOf(await write('POST', at('services'), service));
+  await write('DELETE', `${at('services')}/web`);
+  await write('DELETE', `${at('secrets')}/key`);
+  await write('PUT', `${at('configmaps')}/changed`, { metadata: { name: 'changed' }, data: { k: 'now' } });
+
+  const told = async (query: string) => {
+    const before = auditEvents().length;
+    const { code, headers, json } = await post({ namespace: 'audited', to }, query);
+    expect(code).toBe(201);
+    const events = auditEvents().slice(before);
+    const objects = events.filter(({ objectRef }) => objectRef.resource !== 'restores');
+    for (const event of objects) {
+      expect(event.annotations).toMatchObject({
+        'history.cluster.io/restore': headers['audit-id'],
+        'authorization.k8s.io/decision': 'allow',
+      });
+      expect(event.requestURI).toBe(`${RESTORES}${query}`);
+      expect(event.user.username).toBe('kubernetes-admin');
+    }
+    return { objects, results: json.status.results as RestoreResult[] };
+  };
+  const named = (event: Answer['json']) => [event.level, event.verb, event.objectRef.name];
+  const wanted = [
+    ['Metadata', 'create', 'key'],
+    ['RequestResponse', 'update', 'changed'],
+  ];
+  expect((await told('?dryRun=All')).objects.map(named)).toEqual(wanted);
+  const { objects, results } = await told('');
+  expect(objects.map(named)).toEqual(wanted);
+  const [key, changed] = objects;
+  expect(JSON.stringify(key)).not.toContain(data.k);
+  expect(changed).toMatchObject({
+    requestObject: { data: { k: 'then' } },
+    responseObject: { data: { k: 'then' } },
+    responseStatus: { code: 200 },
+  });
+  const revisionOf = (name: string) => results.find(({ object: of }) => of?.name === name)?.revision;
+  expect(key.annotations['history.cluster.io/revision']).toBe(revisionOf('key'));
+  expect(changed.annotations['history.cluster.io/revision']).toBe(revisionOf('changed'));
+  expect(changed.responseObject.metadata.resourceVersion).toBe(revisionOf('changed'));
 });
 
 test('who may not write some of it restores the rest, and is told; who may not read it is told of no names', async () => {

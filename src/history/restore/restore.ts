@@ -2,6 +2,7 @@ import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { conflict, internalError } from '../../api/status.ts';
 import type { Restore, RestoreResult } from '../../api/types/history/v1alpha1.ts';
+import type { Auditor } from '../../audit/auditor.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
@@ -17,6 +18,7 @@ import { messageOf, Results, recorded, recordedResource, resultOf } from './resu
 import { Rights, type Subject } from './rights.ts';
 import { TimeLimit } from './time-limit.ts';
 import { readWish, type Wish, type WishedNamespace, type WishedObject } from './wish.ts';
+import { RestoreAudit } from './write-audit.ts';
 import { Writes } from './writes.ts';
 
 export interface RestoreParts extends PastParts {
@@ -24,6 +26,8 @@ export interface RestoreParts extends PastParts {
   readonly registry: Registry;
   readonly authorizer: Authorizer;
   readonly writer: ObjectWriter;
+  /** Undefined: nothing is recorded. */
+  readonly auditor: Auditor | undefined;
   readonly now: () => Date;
   /** --request-timeout */
   readonly requestTimeoutMs: number;
@@ -110,6 +114,7 @@ class Restoration {
     this.#writes = new Writes({
       ...{ store, writer, request, dryRun: this.#dryRun, name: wish.name },
       ...{ rights: this.#rights, owners: new Owners(registry, store), caller: time },
+      audit: new RestoreAudit(parts.auditor, request, parts.now),
     });
   }
 
