@@ -478,6 +478,11 @@ test('what cannot be restored is refused with the field that says so, and what c
       'spec.paths[1]: Invalid value: "data.none": names nothing',
     ],
     [{ object: it, to: made, paths: ['data['] }, 422, 'spec.paths[0]: Invalid value'],
+    [
+      { object: it, to: made, paths: Array.from({ length: 100 }, () => `data.${'k'.repeat(4000)}`) },
+      422,
+      'spec.paths: Too long: must have at most 262144 bytes',
+    ],
     [{ object: it, to: made, paths: ['metadata.uid'] }, 422, 'spec.paths[0]: Invalid value'],
     [
       { object: it, to: made, paths: ['data.k'], withDependents: true },
