@@ -386,6 +386,42 @@ test('who may not write some of it restores the rest, and is told; who may not r
   });
 });
 
+test('nobody gains rights by a restore: of roles and bindings those come back whose rights the caller has', async () => {
+  const rbac = 'rbac.authorization.k8s.io';
+  const all = ['get', 'create', 'update'];
+  const rules = [
+    { apiGroups: [rbac], resources: ['roles', 'rolebindings'], verbs: all },
+    { apiGroups: [''], resources: ['namespaces', 'pods'], verbs: ['get'] },
+  ];
+  await write('POST', `/apis/${rbac}/v1/clusterroles`, { metadata: { name: 'granter' }, rules });
+  await write('POST', `/apis/${rbac}/v1/clusterrolebindings`, {
+    metadata: { name: 'granter' },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'granter' },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'kim' }],
+  });
+  await write('POST', NAMESPACES, { metadata: { name: 'grants' } });
+  let to = '';
+  for (const resource of ['pods', 'secrets']) {
+    const may = [{ apiGroups: [''], resources: [resource], verbs: ['get'] }];
+    await write('POST', inGroup(rbac, 'grants', 'roles'), { metadata: { name: resource }, rules: may });
+    const binding = {
+      metadata: { name: resource },
+      roleRef: { apiGroup: rbac, kind: 'Role', name: resource },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: 'kim' }],
+    };
+    to = versionOf(await write('POST', inGroup(rbac, 'grants', 'rolebindings'), binding));
+  }
+  for (const resource of ['rolebindings', 'roles']) await write('DELETE', inGroup(rbac, 'grants', resource));
+  const as = { 'impersonate-user': 'kim', 'impersonate-group': 'system:authenticated' };
+  const { json } = await post({ namespace: 'grants', to }, '', as);
+  const results: RestoreResult[] = json.status.results;
+  expect(actionsOf(results)).toMatchObject({
+    ...{ 'roles pods': 'created', 'rolebindings pods': 'created' },
+    ...{ 'roles secrets': 'failed', 'rolebindings secrets': 'failed' },
+  });
+  expect(messageOf(results, 'secrets')).toContain('attempting to grant RBAC permissions not currently held');
+});
+
 test('custom resources are restored, whichever version is stored', async () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const outline = definitionOf({ plural: 'ships', kind: 'Ship' });

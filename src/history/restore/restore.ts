@@ -1,6 +1,6 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { conflict, internalError } from '../../api/status.ts';
+import { conflict, internalError, tooManyRequests } from '../../api/status.ts';
 import type { Restore, RestoreResult } from '../../api/types/history/v1alpha1.ts';
 import type { Auditor } from '../../audit/auditor.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
@@ -48,6 +48,7 @@ export function createRestores(
       try {
         const restoration = new Restoration(parts, { wish, request, time });
         const isLarge = wish.what.kind === 'namespace' || wish.what.withDependents;
+        if (isLarge && large.waiting >= MOST_WAITING) throw tooManyRequests(BUSY, RETRY_AFTER_SECONDS);
         const results = await (isLarge ? large.run(() => restoration.run()) : restoration.run());
         note(results, request);
         const answer: Restore = { ...restore, status: { results } };
@@ -61,6 +62,10 @@ export function createRestores(
 
 /** Restores of many objects, each of which has them in memory. */
 const LARGE_AT_ONCE = 2;
+/** They keep their seats of flow control from others. */
+const MOST_WAITING = 8;
+const RETRY_AFTER_SECONDS = 5;
+const BUSY = 'too many restores of many objects are under way';
 
 const NOTED = 'history.cluster.io/restored';
 /** Audit events are no place for more. */
