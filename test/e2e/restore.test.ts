@@ -259,6 +259,8 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
     events: 'skipped',
   });
   expect(results.filter(({ action }) => action === 'failed')).toEqual([]);
+  expect(actionsOf(foreseen)).toEqual(actionsOf(results));
+  expect(messageOf(foreseen, 'moved')).toBe(messageOf(results, 'moved'));
   const audited = readFileSync(join(folder, 'audit.log'), 'utf8');
   for (const told of [JSON.stringify(results), audited]) expect(told).not.toContain('aGlkZGVu');
   const { revision } = results.find(({ object: of }) => of?.resource === 'deployments') ?? {};
@@ -281,6 +283,59 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
   expect(moved.spec.clusterIP).not.toBe(taken.spec.clusterIP);
   expect(messageOf(results, 'moved')).toContain(taken.spec.clusterIP);
 });
+
+test('a dry run of a namespace that is gone tells what the restore then does, refusals included', async () => {
+  const at = (resource: string) => inCore('gone', resource);
+  await write('POST', NAMESPACES, { metadata: { name: 'gone' } });
+  await write('POST', at('serviceaccounts'), { metadata: { name: 'worker' } });
+  const pod = (name: string, serviceAccountName: string, securityContext: object) => ({
+    metadata: { name },
+    spec: {
+      serviceAccountName,
+      securityContext,
+      containers: [{ name: 'c', image: 'c', securityContext: CAREFUL }],
+    },
+  });
+  await write(
+    'POST',
+    at('pods'),
+    pod('careful', 'worker', { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }),
+  );
+  await write('POST', at('pods'), pod('careless', 'worker', {}));
+  await write('POST', at('serviceaccounts'), { metadata: { name: 'away' } });
+  await write('POST', at('pods'), pod('homeless', 'away', {}));
+  await write('DELETE', `${at('serviceaccounts')}/away`);
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  const to = versionOf(await patch(`${NAMESPACES}/gone`, { metadata: { labels } }));
+  await write('DELETE', `${NAMESPACES}/gone`);
+  for (const name of ['careful', 'careless', 'homeless'])
+    await cluster.request('DELETE', `${at('pods')}/${name}?gracePeriodSeconds=0`);
+  await expect.poll(async () => (await cluster.request('GET', `${NAMESPACES}/gone`)).code).toBe(404);
+
+  const told = (results: RestoreResult[]) =>
+    results.map(({ object: of, action, message }) => [of?.resource, of?.name, action, message]);
+  const foreseen = told(await restore({ namespace: 'gone', to }, '?dryRun=All'));
+  expect(foreseen).toContainEqual(['pods', 'careful', 'created', undefined]);
+  expect(foreseen).toContainEqual([
+    'pods',
+    'careless',
+    'failed',
+    expect.stringContaining('violates PodSecurity'),
+  ]);
+  expect(foreseen).toContainEqual([
+    'pods',
+    'homeless',
+    'failed',
+    expect.stringContaining('serviceaccount "away" not found'),
+  ]);
+  // Nobody else is shown what it has foreseen.
+  expect((await cluster.request('GET', `${NAMESPACES}/gone`)).code).toBe(404);
+  const alone = pod('careful', 'worker', {});
+  expect((await cluster.request('POST', `${at('pods')}?dryRun=All`, alone)).code).toBe(404);
+  expect(told(await restore({ namespace: 'gone', to }))).toEqual(foreseen);
+});
+
+const CAREFUL = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 
 test('each write of a restore is an audit event as its policy wants it for such writes, and names the restore', async () => {
   const at = (resource: string) => inCore('audited', resource);
@@ -413,8 +468,10 @@ test('nobody gains rights by a restore: of roles and bindings those come back wh
   }
   for (const resource of ['rolebindings', 'roles']) await write('DELETE', inGroup(rbac, 'grants', resource));
   const as = { 'impersonate-user': 'kim', 'impersonate-group': 'system:authenticated' };
+  const { json: foreseen } = await post({ namespace: 'grants', to }, '?dryRun=All', as);
   const { json } = await post({ namespace: 'grants', to }, '', as);
   const results: RestoreResult[] = json.status.results;
+  expect(actionsOf(foreseen.status.results)).toEqual(actionsOf(results));
   expect(actionsOf(results)).toMatchObject({
     ...{ 'roles pods': 'created', 'rolebindings pods': 'created' },
     ...{ 'roles secrets': 'failed', 'rolebindings secrets': 'failed' },

@@ -1,3 +1,4 @@
+import { ForeseenObjects } from '../../admission/foreseen.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { conflict, internalError, tooManyRequests } from '../../api/status.ts';
@@ -119,6 +120,7 @@ class Restoration {
     this.#writes = new Writes({
       ...{ store, writer, request, dryRun: this.#dryRun, name: wish.name },
       ...{ rights: this.#rights, owners: new Owners(registry, store), caller: time },
+      foreseen: new ForeseenObjects(),
       audit: new RestoreAudit(parts.auditor, request, parts.now),
     });
   }
@@ -155,9 +157,7 @@ class Restoration {
       live === undefined
         ? await this.#results.of(namespace, await this.#writes.restore(namespace), false)
         : (await this.#restoreOne(namespace, false)).result;
-    const rest = await this.#restoreAll(collected, (object) =>
-      this.#dryRun && live === undefined ? this.#foresee(object) : this.#restoreOne(object, false),
-    );
+    const rest = await this.#restoreAll(collected, (object) => this.#restoreOne(object, false));
     return [first, ...rest];
   }
 
@@ -235,14 +235,6 @@ class Restoration {
       return { isThere: false, result: resultOf('failed', recorded(object), message ?? 'an internal error') };
     }
   }
-
-  /** What can be said of an object whose namespace is not there: a dry run does not make it, and nothing can be tried in it. */
-  async #foresee(object: PastObject): Promise<Outcome<RestoreResult>> {
-    const refusal = await this.#rights.refusal('create', object);
-    if (refusal !== undefined)
-      return { isThere: false, result: resultOf('failed', recorded(object), messageOf(refusal) ?? '') };
-    return { isThere: true, result: resultOf('created', recorded(object), FORESEEN) };
-  }
 }
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
@@ -253,4 +245,3 @@ const isEnding = ({ metadata: { deletionTimestamp } }: ApiObject): boolean =>
 const NOT_TRIED = "not tried: the request's time was up";
 const UNKNOWN = "the request's time was up while it was written: it may have been restored";
 const MAY_NOT_READ = 'some objects were left out, which you may not get';
-const FORESEEN = 'not tried, because its namespace is not there: admission may refuse it or change it';

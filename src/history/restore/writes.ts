@@ -1,3 +1,4 @@
+import type { ForeseenObjects } from '../../admission/foreseen.ts';
 import { toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, StatusError } from '../../api/status.ts';
@@ -35,6 +36,7 @@ export interface WritesParts {
   readonly rights: Rights;
   readonly owners: Owners;
   readonly audit: RestoreAudit;
+  readonly foreseen: ForeseenObjects;
   /** The name of the Restore, for its errors. */
   readonly name: string;
 }
@@ -119,7 +121,7 @@ export class Writes {
   }
 
   async #attempt(then: PastObject, manner: Manner): Promise<Restored> {
-    const { writer, rights, owners } = this.#parts;
+    const { writer, rights, owners, dryRun, foreseen } = this.#parts;
     const { audit } = manner;
     const unchanged = await this.#ifUnchanged(then, manner);
     if (unchanged !== undefined) return unchanged;
@@ -156,6 +158,7 @@ export class Writes {
     const after = parseStored(written.json, revision === undefined ? undefined : toResourceVersion(revision));
     await endTurnIf(large);
     owners.add(then.uid, after.metadata.uid ?? '');
+    if (dryRun) foreseen.add(then.definition.storage, after);
     const isWritten = revision !== undefined && `${revision}` !== before?.metadata.resourceVersion;
     return { before, after, notes: [...notes, ...warnings], revision: isWritten ? revision : undefined };
   }
@@ -192,11 +195,11 @@ export class Writes {
   }
 
   #callFor(then: PastObject, audit: WriteAudit, warn: (text: string) => void): WriteCall {
-    const { request, caller, dryRun } = this.#parts;
+    const { request, caller, dryRun, foreseen } = this.#parts;
     const { definition, namespace, revision, sizeBytes } = then;
     const { user, sourceAddress, id } = request;
     return {
-      ...{ definition, namespace, dryRun, caller },
+      ...{ definition, namespace, dryRun, foreseen, caller },
       version: definition.storage.version,
       subresource: '',
       ownership: 'track',
