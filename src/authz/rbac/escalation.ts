@@ -58,6 +58,8 @@ export interface RbacWrite {
   readonly object: ApiObject;
   /** Undefined for a create. */
   readonly old: ApiObject | undefined;
+  /** A role of the namespace that is not there, where a dry run would have made it. */
+  readonly foreseenRole?: (name: string) => ApiObject | undefined;
 }
 
 /**
@@ -95,7 +97,10 @@ export class EscalationGuard {
     if (isHarmless(write)) return;
     const roleRef = roleRefIn(write.object);
     if (await this.#mayBind(write, roleRef)) return;
-    const rules = this.#source.rulesOf(roleRef, write.namespace);
+    const foreseen = roleRef.kind === 'Role' ? write.foreseenRole?.(roleRef.name) : undefined;
+    const rules =
+      this.#source.rulesOf(roleRef, write.namespace) ??
+      (foreseen === undefined ? undefined : rulesIn(foreseen));
     if (rules === undefined) {
       throw notFound({ group: RBAC_GROUP, resource: `${roleRef.kind.toLowerCase()}s` }, roleRef.name);
     }
