@@ -14,7 +14,10 @@ export const why: Command = {
   name: 'why',
   usage: 'TYPE/NAME',
   summary: 'what made a controller do it: the chain of changes back to who began it',
-  notes: ['Without --revision it explains the last change of the object, other than of its status.'],
+  notes: [
+    'Without --revision it explains the last change of the object, other than of its status.',
+    'Below the chain stands what else was written with the change that began it; -o wide shows all of it, and when.',
+  ],
   takes: ['revision', 'output'],
   formats: ['json', 'yaml', 'name', 'wide'],
   examples: [
@@ -50,6 +53,9 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   return 0;
 }
 
+/** Changes of a link, and siblings, unless all are asked for. */
+const USUAL_LINES = 6;
+
 interface ChainOptions {
   readonly title: string;
   readonly screen: Screen;
@@ -60,7 +66,7 @@ interface ChainOptions {
 function toChain(explanation: Explanation, { title, screen, now, isWide }: ChainOptions): string {
   const links = explanation.links ?? [];
   const { paint } = screen;
-  const most = isWide ? Number.POSITIVE_INFINITY : 6;
+  const most = isWide ? Number.POSITIVE_INFINITY : USUAL_LINES;
   const blocks = links.map((link) => {
     const layout = { paint, indent: 6, width: screen.columns, most };
     return `${toEvidence(link, screen)}${toHead(link, screen, now)}${toChanges(link, layout)}`;
@@ -68,7 +74,8 @@ function toChain(explanation: Explanation, { title, screen, now, isWide }: Chain
   const unknown = explanation.unknown
     ? `\n${paint('dim', toShown(`It goes no further back: ${explanation.unknown}`))}\n`
     : '';
-  return `${toAnswer(title, links, explanation, screen, now)}\n${blocks.join('')}${unknown}`;
+  const besides = toSiblings(explanation.siblings ?? [], { screen, now, isWide, most });
+  return `${toAnswer(title, links, explanation, screen, now)}\n${blocks.join('')}${unknown}${besides}`;
 }
 
 /** The answer in a sentence; what follows is how it is known. */
@@ -113,4 +120,46 @@ function toEvidence({ confidence, evidence }: ExplanationLink, { paint }: Screen
   const sure = confidence ? paint(styleOf(confidence), toShown(confidence)) : 'because';
   const more = others.map((text) => `      ${paint('dim', text)}\n`).join('');
   return `   ${paint('dim', '↑')}  ${sure}${first === '' ? '' : `: ${paint('dim', first)}`}\n${more}`;
+}
+
+interface SiblingsOptions extends Omit<ChainOptions, 'title'> {
+  readonly most: number;
+}
+
+/** What else was written with the change that began it: no part of the chain, and so below it. */
+function toSiblings(
+  siblings: readonly ExplanationLink[],
+  { screen, now, isWide, most }: SiblingsOptions,
+): string {
+  if (siblings.length === 0) return '';
+  const { paint } = screen;
+  const byEvidence = group(siblings.slice(0, most), screen);
+  const groups = [...byEvidence].map(([evidence, members]) => {
+    const lines = members.map((sibling) => {
+      const { revision = '?', at } = sibling;
+      const when = isWide ? `${toLocalTime(at)} ${paint('dim', `(${toAge(at, now)} ago)`)}  ` : '';
+      const by = isWide ? ` by ${toWriter(sibling, paint)}` : '';
+      return `    ${paint('yellow', toShown(revision))}  ${when}${toObject(sibling, paint)} ${toVerb(sibling)}${by}\n`;
+    });
+    return `  ${evidence}\n${lines.join('')}`;
+  });
+  const left = siblings.length - most;
+  const more = left > 0 ? `${paint('dim', `  … ${left} more: -o wide shows them`)}\n` : '';
+  return `\nWhat else was written with it:\n${groups.join('')}${more}`;
+}
+
+function toEvidenceLine({ confidence, evidence }: ExplanationLink, { paint }: Screen): string {
+  const sure = confidence ? paint(styleOf(confidence), toShown(confidence)) : 'perhaps';
+  const [first = ''] = (evidence ?? []).map(toShown);
+  return first === '' ? sure : `${sure}: ${paint('dim', first)}`;
+}
+
+/** Those of the same evidence together, in the order that they came in. */
+function group(siblings: readonly ExplanationLink[], screen: Screen): Map<string, ExplanationLink[]> {
+  const groups = new Map<string, ExplanationLink[]>();
+  for (const sibling of siblings) {
+    const evidence = toEvidenceLine(sibling, screen);
+    groups.set(evidence, [...(groups.get(evidence) ?? []), sibling]);
+  }
+  return groups;
 }
