@@ -424,5 +424,35 @@ test('completion offers commands, flags, resource types, names and values', asyn
   expect(await complete('log', 'deploy/w')).toEqual(['deploy/web', ':4', '']);
   expect(await complete('log', 'deploy', '')).toEqual(['web', 'api', ':4', '']);
   expect(await complete('log', '-o', 'j')).toEqual(['json', ':4', '']);
+  expect(await complete('log', '--output=j')).toEqual(['json', ':4', '']);
+  expect(await complete('log', 'deploy/web', '')).toEqual([':4', '']);
+  expect(await complete('help', 'bl')).toEqual(['blame', ':4', '']);
   expect(await complete('log', 'nonsense/')).toEqual([':4', '']);
+});
+
+test('completion of moments offers the last revisions, with what they did; and moments, even where the server does not answer', async () => {
+  cluster.answers[`${HISTORY}/revisions?fieldSelector=${WEB}&limit=10`] = { body: { items: [badImage] } };
+  expect((await cluster.run(['__complete', 'why', 'deploy/web', '--revision', ''])).stdout).toBe(
+    '4712\tupdated by alice via kubectl-edit 119s ago: spec.template.spec.containers[name=web].image, spec.replica…\n:4\n',
+  );
+  const moments = '10m\n1h\n24h\ntoday\nyesterday\n';
+  expect((await cluster.run(['__complete', 'diff', 'deploy/web', '--from='])).stdout).toContain(
+    `${moments}4712\t`,
+  );
+  cluster.answers = {};
+  expect((await cluster.run(['__complete', 'diff', 'deploy/web', '--from', ''])).stdout).toBe(
+    `${moments}:4\n`,
+  );
+});
+
+test('restore completes what is gone as well; names that a shell would take for more than a name are left out', async () => {
+  const gone = 'object.resource=deployments.apps,object.namespace=shop,verb=delete';
+  cluster.answers[`${HISTORY}/revisions?fieldSelector=${gone}&limit=50`] = {
+    body: { items: [{ object: { name: 'old' } }, { object: { name: 'web' } }, { object: { name: '$(x)' } }] },
+  };
+  cluster.answers['get deployments.apps --output=name --namespace=shop'] = {
+    body: 'deployment.apps/web\ndeployment.apps/$(touch x)\ndeployment.apps/a`b\n',
+  };
+  const { stdout } = await cluster.run(['__complete', 'restore', 'deploy/']);
+  expect(stdout).toBe('deploy/old\ndeploy/web\n:4\n');
 });
