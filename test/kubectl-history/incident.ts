@@ -229,7 +229,7 @@ export const ANSWERS: Record<string, FakeAnswer> = {
     secretDeleted,
     settingsDeleted,
   ),
-  [`${HISTORY}/revisions?fieldSelector=object.namespace=shop,verb=create&limit=500`]: list(
+  [`${HISTORY}/revisions?fieldSelector=object.namespace=shop,verb=create&since=4709&limit=500`]: list(
     secretCreated,
     created,
   ),

@@ -14,8 +14,8 @@ export const completion: Command = {
   takes: [],
   examples: [
     ['completion bash > /etc/bash_completion.d/kubectl-history', 'for all users of bash'],
-    ["completion zsh > '${fpath[1]}/_kubectl-history'", 'for zsh, with compinit'],
-    ['completion fish > ~/.config/fish/completions/kubectl-history.fish', 'for fish'],
+    ['completion zsh > /usr/local/share/zsh/site-functions/_kubectl-history', 'for all users of zsh'],
+    ['completion fish > ~/.config/fish/completions/kubectl-history.fish', 'for your fish'],
   ],
   run,
 };

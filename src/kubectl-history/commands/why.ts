@@ -1,8 +1,10 @@
+import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { toChanges } from '../changes.ts';
 import { isDocument, readFormat, toDocument } from '../formats.ts';
+import type { HistoryClient } from '../history-client.ts';
 import type { Explanation, ExplanationLink } from '../history-types.ts';
-import { lastChange, nameOf, placeOf } from '../last-change.ts';
+import { lastChange, nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
 import { readObject } from '../object-reference.ts';
 import { revisionNumber } from '../scope.ts';
 import type { Screen } from '../screen.ts';
@@ -36,7 +38,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   const place = isForNumber
     ? undefined
     : placeOf(await readObject('why', args.words, resources), cluster.namespace);
-  const number = given ?? (place === undefined ? '' : numberOf(await lastChange(history, place)));
+  const number = given ?? (place === undefined ? '' : await lastNumber(history, place, now));
   const explanation = await history.why(number);
   if (isDocument(format)) await screen.write(toDocument(format, explanation, screen));
   else if (format === 'name') {
@@ -55,6 +57,12 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
 
 /** Changes of a link, and siblings, unless all are asked for. */
 const USUAL_LINES = 6;
+
+async function lastNumber(history: HistoryClient, place: ObjectPlace, now: Date): Promise<string> {
+  const last = await lastChange(history, place);
+  if (last === undefined) throw await noRevisions(history, place, now);
+  return numberOf(last);
+}
 
 interface ChainOptions {
   readonly title: string;
