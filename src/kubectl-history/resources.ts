@@ -68,9 +68,8 @@ function noSuchResource(word: string, list: readonly Resource[]): UsageError {
     word.toLowerCase(),
     list.flatMap((one) => [one.resource, one.kind.toLowerCase(), ...one.shortNames]),
   );
-  return new UsageError(
-    `the server has no resource type ${JSON.stringify(word)}${near === undefined ? '' : `; did you mean ${near}?`}`,
-  );
+  const hint = near === undefined ? 'kubectl api-resources lists them' : `did you mean ${near}?`;
+  return new UsageError(`the server has no resource type ${JSON.stringify(word)}; ${hint}`);
 }
 
 /** `deploy`, `deployment`, `Deployment`, `deployments.apps`, `deployments.v1.apps`. */
