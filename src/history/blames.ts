@@ -43,7 +43,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     const history = this.#parts.historyOf(key);
     const rights = new Rights(this.#request, this.#parts);
     await assertMayReadObject(key, rights, this.#request);
-    const asOf = readAsOf(this.#request.query, this.#parts.now());
+    const asOf = readAsOf(this.#request.query);
     const newest = await history.newest();
     const upTo =
       asOf === undefined

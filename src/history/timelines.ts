@@ -87,7 +87,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
 
   async #range(history: History): Promise<Range> {
     const { query } = this.#request;
-    const { after, upTo } = await readRange(query, history, this.#parts.now());
+    const { after, upTo } = await readRange(query, history);
     const newest = await history.newest();
     const goesOn = readContinue(query);
     return {
