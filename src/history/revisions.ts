@@ -1,5 +1,4 @@
-import type { ApiObject } from '../api/object-meta.ts';
-import { badRequest, forbidden, methodNotAllowed } from '../api/status.ts';
+import { badRequest, methodNotAllowed } from '../api/status.ts';
 import type { Revision as RevisionObject } from '../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
 import { restoredBy } from '../request/restored.ts';
@@ -37,7 +36,7 @@ import {
   readRange,
 } from './revision-query.ts';
 import { RevisionWatch } from './revision-watch.ts';
-import { Rights } from './rights.ts';
+import { assertMayRead, Rights } from './rights.ts';
 import type { SharedRows } from './shared-rows.ts';
 import { toEntry } from './told-entry.ts';
 
@@ -80,7 +79,7 @@ export class Revisions implements Store {
     const row = await readRevision(this.#history, key.name);
     if (row === undefined) return undefined;
     const rights = new Rights(this.#request, this.#parts);
-    await assertMayRead(row, rights, this.#request);
+    await assertMayRead(row.key, rights, this.#request);
     return this.#entryOf(row, rights);
   }
 
@@ -245,7 +244,7 @@ export class Revisions implements Store {
       ...(isUnknown ? { changesUnknown: true } : {}),
       ...(restored === undefined ? {} : { restored }),
     };
-    return toEntry(told as ApiObject, row.revision, fieldsOf(row));
+    return toEntry(told, row.revision, fieldsOf(row));
   }
 }
 
@@ -268,17 +267,6 @@ function parseName(name: string): Revision {
   if (revision === undefined)
     throw badRequest(`name: Invalid value: ${JSON.stringify(name)}: must be the number of a revision`);
   return revision;
-}
-
-/** @throws StatusError 403 */
-export async function assertMayRead(
-  { key, revision }: LoggedRevision,
-  rights: Rights,
-  { user }: AuthorizedResourceRequest,
-): Promise<void> {
-  if (await rights.mayRead(key)) return;
-  const why = `User ${JSON.stringify(user.username)} may not read the object that it is a state of`;
-  throw forbidden(REVISIONS, String(revision), why);
 }
 
 /** RFC 3339 in whole seconds, as timestamps of objects are. */
