@@ -455,6 +455,10 @@ test('a change says why it was made, back to who began it', async () => {
     expect(await chain.nth(1).innerText()).toMatch(/^(certain|likely|possible)[\s\S]*ReplicaSet web-7d9f8/);
     expect(await chain.nth(2).innerText()).toMatch(/Deployment web[\s\S]*alice/);
     await page.getByText('It began with this.').waitFor();
+    // What the same client wrote for her beside it.
+    const siblings = page.getByRole('region', { name: 'Written along with it' }).getByRole('listitem');
+    await expect.poll(() => siblings.first().innerText()).toMatch(/possible/);
+    expect(await siblings.allInnerTexts()).not.toContainEqual(expect.stringContaining('Deployment web'));
     await chain.nth(2).getByRole('button').click();
     await page.getByText('Somebody did this of their own').waitFor();
   });
@@ -480,6 +484,50 @@ test('a state is restored after it was shown what that would do, and not before'
     expect(await imageNow()).toBe('shop/web:1.4');
     await page.getByRole('link', { name: 'Changes' }).last().click();
     await page.locator('.badge').getByText('restored').waitFor();
+  });
+});
+
+test('fields are put back one by one, out of a difference or out of blame, and all others stay', async () => {
+  const pathOfMap = `${MAPS}/several`;
+  const dataNow = async (): Promise<unknown> => (await cluster.request('GET', pathOfMap)).json.data;
+  await write('POST', MAPS, { metadata: { name: 'several' }, data: { a: '1', b: '1', 'c.d': '1' } });
+  await write('PATCH', pathOfMap, { data: { a: '2', b: '2', 'c.d': '2', e: '2' } }, 'bob');
+  const dialog = (page: Page) => page.getByRole('dialog', { name: /Restore/ });
+  await visit('#/object/configmaps/shop/several?tab=diff', async (page) => {
+    await page.getByRole('button', { name: 'Choose fields' }).click();
+    await page.getByRole('checkbox', { name: 'Put back data["c.d"]' }).check();
+    await page.getByRole('checkbox', { name: 'Put back data.e' }).check();
+    await page.getByText('2 fields to put back').waitFor();
+    await page.getByRole('button', { name: 'Restore these…' }).click();
+    await dialog(page).getByText('2 of 4 fields').waitFor();
+    await dialog(page)
+      .getByRole('checkbox', { name: /data\.b/ })
+      .check();
+    await dialog(page)
+      .getByRole('checkbox', { name: /data\.e/ })
+      .uncheck();
+    expect(await dataNow()).toEqual({ a: '2', b: '2', 'c.d': '2', e: '2' });
+    await dialog(page).getByRole('button', { name: 'Restore 2 fields' }).click();
+    await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+    expect(await dataNow()).toEqual({ a: '2', b: '1', 'c.d': '1', e: '2' });
+  });
+  await visit('#/object/configmaps/shop/several?blame=author', async (page) => {
+    await page
+      .getByRole('button', { name: /Put back what bob changed/ })
+      .first()
+      .click();
+    await dialog(page).getByText('2 of 2 fields').waitFor();
+    await dialog(page)
+      .getByRole('checkbox', { name: /data\.e/ })
+      .uncheck();
+    await dialog(page).getByRole('button', { name: 'Restore 1 field' }).click();
+    await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+    expect(await dataNow()).toEqual({ a: '1', b: '1', 'c.d': '1', e: '2' });
+    await page
+      .getByRole('button', { name: /Put back what alice changed/ })
+      .first()
+      .click();
+    await seen(page, 'there is nothing before it');
   });
 });
 
