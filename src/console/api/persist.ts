@@ -48,11 +48,22 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 export const isPassing = (error: unknown): error is ApiError =>
   error instanceof ApiError && (error.code === 0 || error.code === 429 || error.code >= 500);
 
-/** What is asked for again while the page shows what it had before. */
 const late = signal<readonly ApiError[]>([]);
 
-/** The first of them. */
+/** Why the page shows what it had before; undefined: it does not. */
 export const lateBecauseOf = (): ApiError | undefined => late.value[0];
+
+/** One part of the page that shows what it had before. */
+export class Lateness {
+  #told: ApiError | undefined;
+
+  tell(error: ApiError | undefined): void {
+    if (error === this.#told) return;
+    const others = late.value.filter((one) => one !== this.#told);
+    late.value = error === undefined ? others : [...others, error];
+    this.#told = error;
+  }
+}
 
 export interface PersistOptions {
   readonly signal: AbortSignal;
@@ -67,19 +78,14 @@ export async function persist<T>(request: () => Promise<T>, options: PersistOpti
   const { signal, keeps, onTrouble } = options;
   const backoff = new Backoff();
   backoff.nextMs();
-  let told: ApiError | undefined;
-  const tell = (error: ApiError | undefined): void => {
-    if (error === told) return;
-    late.value = [...late.value.filter((one) => one !== told), ...(error === undefined ? [] : [error])];
-    told = error;
-  };
+  const lateness = new Lateness();
   try {
     for (;;) {
       try {
         return await request();
       } catch (error) {
         if (signal.aborted || !isPassing(error)) throw error;
-        if (keeps()) tell(error);
+        if (keeps()) lateness.tell(error);
         else onTrouble(error);
         if (error.code === 0) await whenReachable(signal);
         else await backoff.wait(signal);
@@ -88,7 +94,7 @@ export async function persist<T>(request: () => Promise<T>, options: PersistOpti
       }
     }
   } finally {
-    tell(undefined);
+    lateness.tell(undefined);
   }
 }
 

@@ -1,6 +1,14 @@
 import type { ApiObject } from '../model/json.ts';
 import { ApiError, type Ask, ask, isAbort } from './client.ts';
-import { Backoff, isPassing, type PersistOptions, pause, persist, whenReachable } from './persist.ts';
+import {
+  Backoff,
+  isPassing,
+  Lateness,
+  type PersistOptions,
+  pause,
+  persist,
+  whenReachable,
+} from './persist.ts';
 import { BRIEF_PAUSE_MS, BRIEF_SECONDS, takePlace } from './streams.ts';
 import { whenVisible, whileVisible } from './visibility.ts';
 
@@ -52,6 +60,7 @@ export async function stayCurrent<T>({ read, watch, ...options }: StayOptions<T>
     signal.throwIfAborted();
     const from = await persist(read, options);
     if (from === undefined || signal.aborted) return;
+    const began = Date.now();
     try {
       await follow({ ...watch, onState }, { from, signal });
     } catch (error) {
@@ -60,6 +69,7 @@ export async function stayCurrent<T>({ read, watch, ...options }: StayOptions<T>
       if (++refusals > 1) return onState('refused');
     }
     if (signal.aborted) return;
+    if (Date.now() - began > LONG_MS) backoff.reset();
   }
 }
 
@@ -74,7 +84,29 @@ const LONG_MS = 20_000;
  */
 export async function follow<T>(
   options: WatchOptions<T>,
-  { from: first, signal }: { readonly from: string; readonly signal: AbortSignal },
+  { from, signal }: { readonly from: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const lateness = new Lateness();
+  const onState = (state: WatchState): void => {
+    if (state === 'live') lateness.tell(undefined);
+    options.onState(state);
+  };
+  try {
+    await resume({ ...options, onState }, { from, signal, lateness });
+  } finally {
+    lateness.tell(undefined);
+  }
+}
+
+interface Resumed {
+  readonly from: string;
+  readonly signal: AbortSignal;
+  readonly lateness: Lateness;
+}
+
+async function resume<T>(
+  options: WatchOptions<T>,
+  { from: first, signal, lateness }: Resumed,
 ): Promise<void> {
   const backoff = new Backoff();
   let from = first;
@@ -95,6 +127,7 @@ export async function follow<T>(
       if (!isAbort(error) && !isPassing(error) && error instanceof ApiError) throw error;
       isBrief = isBrief && isAbort(error);
       if (!isAbort(error)) options.onState('resuming');
+      if (isPassing(error)) lateness.tell(error);
     } finally {
       leave?.();
       visible.end();
