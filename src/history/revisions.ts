@@ -31,6 +31,8 @@ import { RowTeller, secrecyOf } from './recorded-rows.ts';
 import {
   assertInHistory,
   fieldsOf,
+  type NameResource,
+  namesOf,
   type RowConditions,
   readConditions,
   readRange,
@@ -55,6 +57,7 @@ export class Revisions implements Store {
   readonly #request: AuthorizedResourceRequest;
   readonly #teller: RowTeller;
   readonly #conditions: RowConditions;
+  readonly #nameOf: NameResource;
   readonly #history: History;
   readonly #sharedOf: (history: History) => SharedRows;
 
@@ -72,6 +75,7 @@ export class Revisions implements Store {
     this.#request = request;
     this.#teller = new RowTeller(parts);
     this.#conditions = readConditions(request.query, parts.registry);
+    this.#nameOf = namesOf(request.query, parts.registry);
     this.#history = parts.historyOf(this.#conditions.resource ?? REVISIONS);
   }
 
@@ -105,7 +109,8 @@ export class Revisions implements Store {
       const found = await this.#findRows(asked);
       const seen: LoggedRevision[] = [];
       for (const row of found.rows)
-        if (matches?.(toLightEntry(row)) !== false && (await rights.mayRead(row.key))) seen.push(row);
+        if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row.key)))
+          seen.push(row);
       // Who sees few of them gets more to see.
       rowsAtOnce = Math.min(MAX_LOG_ROWS, 4 * rowsAtOnce);
       const rest = await this.#tellInto(page, seen, rights);
@@ -209,7 +214,8 @@ export class Revisions implements Store {
       after: revision < begin.revision ? begin.revision : revision,
       tellsBegin: !isNamed,
       tell: async (row) => {
-        if (matches?.(toLightEntry(row)) === false || !(await rights.mayRead(row.key))) return undefined;
+        const isSelected = matches?.(toLightEntry(row, this.#nameOf)) !== false;
+        if (!isSelected || !(await rights.mayRead(row.key))) return undefined;
         // What is not for everybody is made for each.
         if ((await secrecyOf(row, rights)) !== 'none')
           return new AddedEvent(await this.#entryOf(row, rights));
@@ -273,10 +279,10 @@ function parseName(name: string): Revision {
 export const toSeconds = (at: string): string => `${at.slice(0, 19)}Z`;
 
 /** What selectors see of a row, whose states are not read yet. */
-function toLightEntry(row: LoggedRevision): Entry {
+function toLightEntry(row: LoggedRevision, nameOf: NameResource): Entry {
   const { revision, uid, json } = row;
   const name = String(revision);
-  const fields = { ...fieldsOf(row), 'metadata.name': name, 'metadata.namespace': '' };
+  const fields = { ...fieldsOf(row, nameOf), 'metadata.name': name, 'metadata.namespace': '' };
   return {
     ...{ namespace: '', name, uid, revision, json, fields },
     metadataEnd: 0,
