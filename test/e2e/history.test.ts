@@ -352,6 +352,27 @@ test('bad input is answered by what is wrong with which parameter', async () => 
     });
 });
 
+test('nothing is called by a name that PostgreSQL cannot hold', async () => {
+  const [{ metadata }] = (await read(`${REVISIONS}?limit=1`)).items;
+  await write('POST', inNamespace('shop', 'configmaps'), { metadata: { name: 'after' } });
+  for (const path of [
+    selecting('object.name=m\0'),
+    selecting('user=\0'),
+    selecting('requestID=\0'),
+    `/api/v1/configmaps?fieldSelector=metadata.name%3Dm%00&asOf=${metadata.name}`,
+    `/api/v1/configmaps?fieldSelector=metadata.namespace%3D%00&asOf=${metadata.name}`,
+  ])
+    expect((await read(path)).items, path).toEqual([]);
+  for (const spec of [
+    { namespace: 'shop\0', to: metadata.name },
+    { object: { resource: 'configmaps', namespace: 'shop', name: 'm\0' }, to: metadata.name },
+  ])
+    expect((await cluster.request('POST', `${GROUP}/restores`, { spec })).json).toMatchObject({
+      code: 422,
+      message: expect.stringMatching(/was not there then/),
+    });
+});
+
 test('kubectl shows revisions as rows, and explains them', async () => {
   const rows = await cluster.kubectl('get revisions --field-selector object.namespace=shop,object.name=m');
   expect(rows.stdout.split('\n')[0]).toMatch(/^REVISION +AGE +USER +VERB +OBJECT +NAMESPACE +CHANGED/);

@@ -48,7 +48,7 @@ export function prepare<Values extends object, Row extends object>(
   // A place goes wherever its value would: into the parameters of the query.
   const { sql: text, parameters } = write(places as Values).compile();
   const fill = (values: Values): unknown[] =>
-    parameters.map((one) => (one instanceof Place ? Reflect.get(values, one.value) : one));
+    parameters.map((one) => (one instanceof Place ? toText(Reflect.get(values, one.value)) : one));
   return {
     text,
     run: async (client, values, prepares = false) => {
@@ -57,6 +57,13 @@ export function prepare<Values extends object, Row extends object>(
     },
   };
 }
+
+/**
+ * PostgreSQL's text does not hold NUL, which clients may ask for, in a selector or a token: nothing is called that. The character next to
+ * it is in no name either, and comes before all that are.
+ */
+const toText = (value: unknown): unknown =>
+  typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\u0001') : value;
 
 class Place {
   readonly value: string | symbol;

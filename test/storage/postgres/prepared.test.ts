@@ -35,6 +35,12 @@ test('a statement is written once, and its values come in the order of their pla
   expect(FIND.text).toContain('"revision" > $1 and "verb" = $2 and "name" = $3 limit $4');
 });
 
+test('what PostgreSQL cannot hold as text is asked for as what nothing is called', async () => {
+  const { client, sent } = recorder();
+  await FIND.run(client, { name: 'a\0b\0', after: '7', limit: 2 });
+  expect(sent[0]?.values).toEqual(['7', 'create', 'a\u0001b\u0001', 2]);
+});
+
 test('a statement goes by its name only where a session is known to be our own', async () => {
   const { client, sent } = recorder();
   const values = { name: 'a', after: '7', limit: 2 };
