@@ -209,7 +209,7 @@ export function ruleMatches(rule: ResourceRule, subject: RuleSubject): boolean {
   );
 }
 
-export const nameMatches = ({ resourceNames }: ResourceRule, name: string): boolean =>
+const nameMatches = ({ resourceNames }: ResourceRule, name: string): boolean =>
   resourceNames.length === 0 || resourceNames.includes(name);
 
 const includes = (values: readonly string[], value: string): boolean =>

@@ -268,7 +268,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 /** Bodies of requests and responses as the JSON text that events carry, on one line. */
 
-export function toBodyText(value: unknown, omitManagedFields: boolean): string | undefined {
+function toBodyText(value: unknown, omitManagedFields: boolean): string | undefined {
   return JSON.stringify(omitManagedFields ? withoutManagedFields(value) : value);
 }
 
@@ -276,7 +276,7 @@ export function toBodyText(value: unknown, omitManagedFields: boolean): string |
  * Undefined for a response that is no object: a log, a metrics page. JSON that needs no change is not parsed.
  * @throws Error for bytes that do not match their content type
  */
-export function readResponse(
+function readResponse(
   { chunks, contentType }: BytesResponse,
   omitManagedFields: boolean,
   types: TypeLibrary,

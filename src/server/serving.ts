@@ -165,7 +165,7 @@ function createResources(
   const { apiAudiences } = options.authentication;
   const { clientStore: store, historyOf, progressOf } = storage;
   const history: HistoryParts = {
-    ...{ store, historyOf, progressOf, registry, types, authorizer, now },
+    ...{ store, historyOf, progressOf, registry, types, authorizer },
     causesAmong: (rows) => causesAmong(rows, findIn(registry)),
   };
   return createResourceHandler({

@@ -109,7 +109,7 @@ async function* linesOf(response: Response): AsyncGenerator<string> {
 
 export const revisionOfObject = ({ metadata }: ApiObject): string => metadata.resourceVersion;
 
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

@@ -155,7 +155,7 @@ interface DifferenceProps {
   readonly isUnified: boolean;
 }
 
-export function Difference({ before, after, isUnified }: DifferenceProps): JSX.Element {
+function Difference({ before, after, isUnified }: DifferenceProps): JSX.Element {
   const rows = useMemo(() => differenceOf(before, after), [before, after]);
   const hunks = useMemo(() => toHunks(rows), [rows]);
   if (rows.every(({ kind }) => kind === 'same'))

@@ -29,7 +29,6 @@ export interface RestoreParts extends PastParts {
   readonly writer: ObjectWriter;
   /** Undefined: nothing is recorded. */
   readonly auditor: Auditor | undefined;
-  readonly now: () => Date;
   /** --request-timeout */
   readonly requestTimeoutMs: number;
   /** What went wrong with an object, beyond what its caller is told. */
@@ -44,7 +43,7 @@ export function createRestores(
   return [
     'history.cluster.io/restores',
     async (restore, request) => {
-      const wish = readWish(restore, parts.registry, parts.now());
+      const wish = readWish(restore, parts.registry);
       const time = new TimeLimit(request, parts.requestTimeoutMs);
       try {
         const restoration = new Restoration(parts, { wish, request, time });
@@ -192,25 +191,31 @@ class Restoration {
     });
     const passed = await this.#seen(skipped.map(({ object }) => object));
     const reasons = new Map(skipped.map(({ object, why }) => [object, why]));
+    const broken = await this.#seen(unreadable);
+    const definitions = await this.#seen(unserved.map(({ definedBy }) => definedBy));
     return [
       ...results,
       ...refused,
-      ...unreadable.map(({ key, reason }) =>
-        resultOf('failed', { ...key }, `its state then cannot be read: ${reason}`),
+      ...broken.visible.map((object) =>
+        resultOf('failed', recorded(object), `its state then cannot be read: ${object.reason}`),
       ),
-      ...unserved.map(({ definition, ...object }) =>
-        resultOf('failed', object, `not served now: restore customresourcedefinitions ${definition} first`),
-      ),
+      ...broken.refused,
+      ...unserved
+        .filter(({ definedBy }) => definitions.visible.includes(definedBy))
+        .map(({ resource, definedBy: { name } }) =>
+          resultOf('failed', resource, `not served now: restore customresourcedefinitions ${name} first`),
+        ),
+      ...definitions.refused,
       ...passed.visible.map((object) => resultOf('skipped', recorded(object), reasons.get(object) ?? '')),
       ...skippedResources.map(({ resource, why }) => resultOf('skipped', recordedResource(resource), why)),
     ];
   }
 
   /** What the caller may read. Of the rest it is told that there is some, and no names. */
-  async #seen(
-    objects: readonly PastObject[],
-  ): Promise<{ readonly visible: PastObject[]; readonly refused: readonly RestoreResult[] }> {
-    const visible: PastObject[] = [];
+  async #seen<Some extends Subject>(
+    objects: readonly Some[],
+  ): Promise<{ readonly visible: readonly Some[]; readonly refused: readonly RestoreResult[] }> {
+    const visible: Some[] = [];
     const refused = new Map<string, RestoreResult>();
     for (const object of objects) {
       const refusal = await this.#rights.refusal('get', object);
