@@ -34,7 +34,7 @@ export function toAge(at: string | undefined, now: Date): string {
 
 export const toVerb = ({ verb = '' }: Write): string => DONE.get(verb) ?? toShown(verb);
 
-const toUser = ({ user }: Write, paint: Paint): string =>
+export const toUser = ({ user }: Write, paint: Paint): string =>
   user ? paint('cyan', toShown(user)) : 'nobody known';
 
 /** ` via kubectl-edit`. */

@@ -176,7 +176,7 @@ function createResources(
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),
       createRestores({
-        ...{ ...history, writer, auditor, requestTimeoutMs: options.limits.requestTimeoutMs },
+        ...{ ...history, writer, auditor, now, requestTimeoutMs: options.limits.requestTimeoutMs },
         onError: (error) => logger.error('restore', error),
       }),
     ]),

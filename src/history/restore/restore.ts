@@ -29,6 +29,7 @@ export interface RestoreParts extends PastParts {
   readonly writer: ObjectWriter;
   /** Undefined: nothing is recorded. */
   readonly auditor: Auditor | undefined;
+  readonly now: () => Date;
   /** --request-timeout */
   readonly requestTimeoutMs: number;
   /** What went wrong with an object, beyond what its caller is told. */
