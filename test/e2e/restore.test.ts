@@ -618,6 +618,30 @@ test('data of a secret comes back and is not shown, and no client can say that a
   expect((await cluster.request('GET', `${keys}/key`)).json.data).toEqual({ k: 'Zmlyc3Q=' });
 });
 
+test('what cannot change is told of, with what can be done', async () => {
+  const keys = inCore('default', 'secrets');
+  const fixed = await write('POST', keys, { metadata: { name: 'fixed' }, data: { k: 'Zmlyc3Q=' } });
+  await write('PUT', `${keys}/fixed`, { metadata: { name: 'fixed' }, data: {}, immutable: true });
+  expect((await post({ object: object('secrets', 'fixed'), to: versionOf(fixed) })).json).toMatchObject({
+    code: 422,
+    message: expect.stringMatching(/field is immutable.*; delete the object, and restore it then$/),
+  });
+  const services = inCore('default', 'services');
+  const ports = [{ port: 80 }];
+  const made = await write('POST', services, { metadata: { name: 'turned' }, spec: { ports } });
+  await write('DELETE', `${services}/turned`);
+  await write('POST', services, { metadata: { name: 'turned' }, spec: { ports, clusterIP: 'None' } });
+  const results = await restore({ object: object('services', 'turned'), to: versionOf(made) });
+  const { clusterIP } = made.spec;
+  expect(messageOf(results, 'turned')).toContain(
+    `spec.clusterIP stays None: only a new service can have ${clusterIP}`,
+  );
+  const absent = { object: object('rafts', 'r', 'gone.example.com'), to: versionOf(made) };
+  expect((await post(absent)).json.message).toContain(
+    'if a definition made it, restore customresourcedefinitions rafts.gone.example.com first',
+  );
+});
+
 test('another object of the name is told apart; one that is being deleted is not touched; what it owned then is its own again', async () => {
   const made = await write('POST', MAPS, { metadata: { name: 'twice' }, data: { k: 'first' } });
   const child = { metadata: { name: 'child', ownerReferences: [{ ...ownedBy(made) }] }, data: {} };
