@@ -82,6 +82,10 @@ const auditEvents = (): any[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
+/** The account that the server makes in every new namespace: it may be first. */
+const isNotRaced = ({ object: of }: RestoreResult): boolean =>
+  of?.resource !== 'serviceaccounts' || of.name !== 'default';
+
 const template = (image: string) => ({
   metadata: { labels: { app: 'web' } },
   spec: { containers: [{ name: 'web', image }] },
@@ -259,7 +263,7 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
     events: 'skipped',
   });
   expect(results.filter(({ action }) => action === 'failed')).toEqual([]);
-  expect(actionsOf(foreseen)).toEqual(actionsOf(results));
+  expect(actionsOf(foreseen.filter(isNotRaced))).toEqual(actionsOf(results.filter(isNotRaced)));
   expect(messageOf(foreseen, 'moved')).toBe(messageOf(results, 'moved'));
   const audited = readFileSync(join(folder, 'audit.log'), 'utf8');
   for (const told of [JSON.stringify(results), audited]) expect(told).not.toContain('aGlkZGVu');
@@ -313,7 +317,9 @@ test('a dry run of a namespace that is gone tells what the restore then does, re
   await expect.poll(async () => (await cluster.request('GET', `${NAMESPACES}/gone`)).code).toBe(404);
 
   const told = (results: RestoreResult[]) =>
-    results.map(({ object: of, action, message }) => [of?.resource, of?.name, action, message]);
+    results
+      .filter(isNotRaced)
+      .map(({ object: of, action, message }) => [of?.resource, of?.name, action, message]);
   const foreseen = told(await restore({ namespace: 'gone', to }, '?dryRun=All'));
   expect(foreseen).toContainEqual(['pods', 'careful', 'created', undefined]);
   expect(foreseen).toContainEqual([
