@@ -211,6 +211,16 @@ test('blame', async () => {
   `);
 });
 
+test('blame on a terminal of 60 columns leaves room for the fields', async () => {
+  expect(await printed('blame deploy/web --path spec.replicas', { columns: 60 })).toMatchInlineSnapshot(`
+    "
+    REVISION  USER    AGE
+                           │ spec:
+    4712      alice  119s  │   replicas: 3
+    "
+  `);
+});
+
 test('blame of a part, with moments', async () => {
   expect(await printed('blame deploy/web --path .spec.template -o wide')).toMatchInlineSnapshot(`
     "
