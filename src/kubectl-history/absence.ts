@@ -10,7 +10,7 @@ import { numberOf, toAge, toLocalTime, toUser } from './writes.ts';
 /** Words for what cannot be told, so that nobody takes "nothing is known" for "nothing was done". */
 
 /** `History is kept from revision 278 on (2026-11-22 23:32:54, 5m ago).` Nothing where nothing was forgotten yet. */
-export async function keptSince(history: HistoryClient, now: Date): Promise<string> {
+async function keptSince(history: HistoryClient, now: Date): Promise<string> {
   const oldest = await history.oldest();
   if (oldest === undefined) return '';
   return `History is kept from revision ${oldest.revision} on (${toLocalTime(oldest.at)}, ${toAge(oldest.at, now)} ago).`;

@@ -38,7 +38,7 @@ export const toUser = ({ user }: Write, paint: Paint): string =>
   user ? paint('cyan', toShown(user)) : 'nobody known';
 
 /** ` via kubectl-edit`. */
-export const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');
+const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');
 
 /** `alice via kubectl-edit`. */
 export const toWriter = (write: Write, paint: Paint): string => toUser(write, paint) + toMeans(write);
