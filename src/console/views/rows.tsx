@@ -20,6 +20,8 @@ export interface RowsProps<T> {
 
 /** Rows above and below that are drawn before they come into sight. */
 const MARGIN = 14;
+/** So many rows go by before rows are drawn anew. */
+const STRIDE = 4;
 
 export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const { items, rowHeight, onEnd, onWidth } = props;
@@ -28,11 +30,16 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const [selected, setSelected] = useState(-1);
   const latest = useRef(-1);
 
+  const look = ({ scrollTop, clientHeight: height }: HTMLElement): void => {
+    const stride = rowHeight * STRIDE;
+    const top = Math.floor(scrollTop / stride) * stride;
+    setView((before) => (before.top === top && before.height === height ? before : { top, height }));
+  };
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
     const measure = (): void => {
-      setView({ top: element.scrollTop, height: element.clientHeight });
+      look(element);
       onWidth?.(element.clientWidth);
     };
     const observer = new ResizeObserver(measure);
@@ -67,11 +74,11 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   });
 
   const first = Math.max(0, Math.floor(view.top / rowHeight) - MARGIN);
-  const last = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + MARGIN);
+  const last = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + STRIDE + MARGIN);
   const onScroll = (): void => {
     const element = box.current;
     if (element === null) return;
-    setView({ top: element.scrollTop, height: element.clientHeight });
+    look(element);
     if (element.scrollTop + element.clientHeight * 2 > element.scrollHeight) onEnd?.();
   };
   const window = items.slice(first, last);
