@@ -140,7 +140,7 @@ function ChangeRow({ revision, withObject, isOpen }: ChangeRowProps): JSX.Elemen
       <div class="change-row">
         <time dateTime={at} title={moment.toLocaleString()}>
           {moment.toLocaleTimeString('en-GB')}
-          {!isToday(moment) && <span class="day">{dayOf(moment.getTime())}</span>}
+          {!isToday(moment) && <span class="day">{dayOf(moment.getTime(), Date.now())}</span>}
         </time>
         <VerbMark verb={verb} />
         <div class="change-what">

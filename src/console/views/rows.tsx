@@ -10,6 +10,8 @@ export interface RowsProps<T> {
   readonly class?: string;
   readonly head?: JSX.Element;
   readonly columns?: number;
+  /** Of the table, in pixels: what is wider than the page is scrolled. */
+  readonly minWidth?: number;
   keyOf(item: T, index: number): string;
   row(item: T, index: number): JSX.Element;
   open?(item: T): void;
@@ -90,7 +92,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
       tabIndex={0}
       aria-label={props.label}
     >
-      <table aria-rowcount={items.length + 1}>
+      <table aria-rowcount={items.length + 1} style={{ minWidth: `${props.minWidth ?? 0}px` }}>
         {props.head}
         <tbody>
           <Gap rows={first} rowHeight={rowHeight} columns={props.columns ?? 1} />
