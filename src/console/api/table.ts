@@ -89,17 +89,3 @@ async function readPages({ path, query, asOf, signal }: TableSource, reader: Tab
   reader.complete();
   return revision;
 }
-
-/** A table that is read once. @throws ApiError */
-export async function readTableOnce(
-  path: string,
-  query: Readonly<Record<string, string | undefined>>,
-  signal?: AbortSignal,
-): Promise<{ columns: readonly Column[]; rows: readonly TableRow[] }> {
-  const table = await askJson<Table>(path, {
-    accept: TABLE,
-    query,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  return { columns: table.columnDefinitions ?? [], rows: table.rows ?? [] };
-}

@@ -82,7 +82,7 @@ const LONG_MS = 20_000;
  *
  * @throws ApiError when the server refuses it
  */
-export async function follow<T>(
+async function follow<T>(
   options: WatchOptions<T>,
   { from, signal }: { readonly from: string; readonly signal: AbortSignal },
 ): Promise<void> {

@@ -83,7 +83,7 @@ async function loadUser(): Promise<void> {
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json';
 
 /** Those who may not list namespaces type the name of theirs. */
-export async function loadNamespaces(): Promise<void> {
+async function loadNamespaces(): Promise<void> {
   const list = await askJson<{ items: readonly ApiObject[] }>('api/v1/namespaces', {
     accept: METADATA_LIST,
   }).catch(() => undefined);
