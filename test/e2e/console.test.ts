@@ -373,6 +373,10 @@ test('a moment before history says since when history is kept', async () => {
       await page.evaluate("location.hash = '#/list/pods?at=2020-01-01T00:00:00Z'");
       await seen(page, 'History does not reach back that far');
       await seen(page, 'history is kept from revision 7');
+      await page.getByRole('button', { name: 'Go to the oldest moment' }).click();
+      await expect.poll(() => parameters(page).get('at')).toBe('2026-01-31T12:00:02.000Z');
+      await page.getByLabel('Go to a moment').fill('2020-01-01 00:00');
+      await page.evaluate("location.hash = '#/list/pods?at=2020-01-01T00:00:00Z'");
       await page.getByRole('alert').getByRole('button', { name: 'Back to now' }).click();
       await seen(page, 'live');
     },
@@ -503,7 +507,8 @@ test('fields are put back one by one, out of a difference or out of blame, and a
   const dataNow = async (): Promise<unknown> => (await cluster.request('GET', pathOfMap)).json.data;
   await write('POST', MAPS, { metadata: { name: 'several' }, data: { a: '1', b: '1', 'c.d': '1' } });
   await write('PATCH', pathOfMap, { data: { a: '2', b: '2', 'c.d': '2', e: '2' } }, 'bob');
-  const dialog = (page: Page) => page.getByRole('dialog', { name: /Restore/ });
+  const dialog = (page: Page) => page.getByRole('dialog', { name: 'Restore' });
+  const done = (page: Page) => page.getByRole('dialog', { name: 'Restored' });
   await visit('#/object/configmaps/shop/several?tab=diff', async (page) => {
     await page.getByRole('button', { name: 'Choose fields' }).click();
     await page.getByRole('checkbox', { name: 'Put back data["c.d"]' }).check();
@@ -519,8 +524,11 @@ test('fields are put back one by one, out of a difference or out of blame, and a
       .uncheck();
     expect(await dataNow()).toEqual({ a: '2', b: '2', 'c.d': '2', e: '2' });
     await dialog(page).getByRole('button', { name: 'Restore 2 fields' }).click();
-    await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+    await done(page).getByRole('button', { name: 'Close' }).last().click();
     expect(await dataNow()).toEqual({ a: '2', b: '1', 'c.d': '1', e: '2' });
+    // What is compared next is what was written by it.
+    await page.getByRole('checkbox', { name: 'Put back data.b' }).waitFor();
+    await page.getByRole('checkbox', { name: 'Put back data.e' }).waitFor({ state: 'detached' });
   });
   await visit('#/object/configmaps/shop/several?blame=author', async (page) => {
     await page
@@ -532,7 +540,7 @@ test('fields are put back one by one, out of a difference or out of blame, and a
       .getByRole('checkbox', { name: /data\.e/ })
       .uncheck();
     await dialog(page).getByRole('button', { name: 'Restore 1 field' }).click();
-    await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+    await done(page).getByRole('button', { name: 'Close' }).last().click();
     expect(await dataNow()).toEqual({ a: '1', b: '1', 'c.d': '1', e: '2' });
     await page
       .getByRole('button', { name: /Put back what alice changed/ })

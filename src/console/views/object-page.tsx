@@ -35,6 +35,8 @@ interface ObjectPageProps {
 export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Element {
   const [wish, setWish] = useState<RestoreWish | undefined>(undefined);
   const [newest, setNewest] = useState('');
+  // What is compared is read anew after a restore.
+  const [round, setRound] = useState(0);
   const tabs = TABS.filter(({ needsHistory }) => hasHistory.value || !needsHistory);
   const tab = tabs.find(({ id }) => id === params.value.tab)?.id ?? 'yaml';
   const place = { kind, namespace, name };
@@ -91,7 +93,7 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
           onRevisions={([first]) => setNewest(first?.metadata.name ?? '')}
         />
       ) : tab === 'diff' ? (
-        <DiffView {...place} restore={setWish} />
+        <DiffView key={round} {...place} restore={setWish} />
       ) : object === undefined ? (
         error === undefined ? (
           <Loading lines={14} />
@@ -115,7 +117,10 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
             name,
           }}
           {...wish}
-          close={() => setWish(undefined)}
+          close={() => {
+            setWish(undefined);
+            setRound(round + 1);
+          }}
         />
       )}
     </section>
