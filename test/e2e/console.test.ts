@@ -740,6 +740,8 @@ test('every page has names for all that can be used and contrast for all that ca
     ['#/changes?rev=1', '.changes td'],
     ['#/object/deployments.apps/shop/web?blame=author', '.blame-first'],
     ['#/object/deployments.apps/shop/web?tab=diff', '.diff mark'],
+    ['#/object/configmaps/shop/several?tab=diff&pick=1', '.pick'],
+    ['#/object/configmaps/shop/several?tab=diff&pick=1&rev=1', '.panel .facts'],
     ['#/object/deployments.apps/shop/web?tab=events', '.events li'],
   ];
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -186,7 +186,7 @@ function Summary({ revision }: { revision: Revision }): JSX.Element {
       <code class="path" title={first.path}>
         <Text of={lastParts(first.path)} />
       </code>{' '}
-      {first.hidden === true ? 'changed' : <Values {...first} limit={80} />}
+      {first.hidden === true ? 'changed' : <Values {...first} limit={80} isBrief />}
       {fields.length > 1 && <span class="faint">{` and ${counted(fields.length - 1, 'more', 'more')}`}</span>}
     </>
   );
