@@ -6,6 +6,7 @@ import {
   SelectorError,
 } from '../object/selectors.ts';
 import type { Registry } from '../registry/registry.ts';
+import { StorageError } from '../storage/errors.ts';
 import type { History, LoggedRevision, LogQuery } from '../storage/history.ts';
 import { type Revision, toRevision } from '../storage/revision.ts';
 import type { WriteVerb } from '../storage/revision-log.ts';
@@ -99,4 +100,11 @@ async function readUntil(text: string, history: History): Promise<Revision> {
   const { revision: begin } = await history.begin();
   if (upTo === undefined || upTo < begin) throw await beforeHistory('until', history);
   return upTo;
+}
+
+/** A state is known from where history begins, to the newest. @throws StorageError compacted, future */
+export async function assertInHistory(revision: Revision, history: History, newest: Revision): Promise<void> {
+  if (revision > newest) throw new StorageError({ kind: 'future', requested: revision, current: newest });
+  const { revision: begin } = await history.begin();
+  if (revision < begin) throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin });
 }

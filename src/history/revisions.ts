@@ -19,6 +19,7 @@ import type {
   Entry,
   EventStream,
   Freshness,
+  ListFreshness,
   ListPage,
   ListQuery,
   Store,
@@ -28,7 +29,13 @@ import { Pace } from '../util/concurrency.ts';
 import { beforeHistory } from '../verbs/as-of.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from './parts.ts';
 import { RowTeller, secrecyOf } from './recorded-rows.ts';
-import { fieldsOf, type RowConditions, readConditions, readRange } from './revision-query.ts';
+import {
+  assertInHistory,
+  fieldsOf,
+  type RowConditions,
+  readConditions,
+  readRange,
+} from './revision-query.ts';
 import { RevisionWatch } from './revision-watch.ts';
 import { Rights } from './rights.ts';
 import type { SharedRows } from './shared-rows.ts';
@@ -79,7 +86,7 @@ export class Revisions implements Store {
 
   async list(query: ListQuery): Promise<ListPage> {
     const { scope, freshness, matches } = query;
-    const revision = freshness.kind === 'exact' ? freshness.revision : await this.#history.newest();
+    const revision = await this.#revisionOf(freshness);
     const { after, upTo } = await readRange(this.#request.query, this.#history);
     const rights = new Rights(this.#request, this.#parts);
     const named = scope.name === undefined ? {} : { revisions: [parseName(scope.name)] };
@@ -112,6 +119,15 @@ export class Revisions implements Store {
       entries: page.entries,
       ...(next === undefined ? {} : { next: toPosition({ namespace: '', name: String(next + 1n) }) }),
     };
+  }
+
+  /** The newest that the answer tells of. @throws StorageError compacted, future */
+  async #revisionOf(freshness: ListFreshness): Promise<Revision> {
+    const newest = await this.#history.newest();
+    if (freshness.kind === 'latest' || freshness.kind === 'any') return newest;
+    const { kind, revision } = freshness;
+    await assertInHistory(revision, this.#history, newest);
+    return kind === 'exact' ? revision : newest;
   }
 
   /** Answers from where to go on, when not all of the rows have gone into the page. */

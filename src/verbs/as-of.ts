@@ -12,7 +12,10 @@ export type AsOf =
   | { readonly kind: 'revision'; readonly revision: Revision }
   | { readonly kind: 'moment'; readonly at: string };
 
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/** PostgreSQL writes years before this one otherwise. */
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
 
 /** Undefined: the present. @throws StatusError 400 */
 export function readAsOf(query: URLSearchParams): AsOf | undefined {
@@ -34,9 +37,24 @@ export function parseAsOf(name: string, text: string): AsOf {
 export function toAsOf(text: string): AsOf | string {
   const revision = /^\d+$/.test(text) ? parseRevision(text) : undefined;
   if (revision !== undefined && revision > 0n) return { kind: 'revision', revision };
-  const atMs = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs)) return 'must be a revision, or a moment such as 2026-01-31T12:00:00Z';
-  return { kind: 'moment', at: text };
+  const moment = toMoment(text);
+  return moment === undefined
+    ? 'must be a revision, or a moment such as 2026-01-31T12:00:00Z'
+    : { kind: 'moment', at: moment };
+}
+
+/** The moment in UTC, as fine as it was written; undefined for what is on no calendar. */
+function toMoment(text: string): string | undefined {
+  const [, day = '', fraction = ''] = MOMENT.exec(text) ?? [];
+  const atMs = Date.parse(text);
+  if (!isDay(day) || Number.isNaN(atMs) || atMs < FIRST_MS) return undefined;
+  return `${new Date(atMs).toISOString().slice(0, 19)}${fraction}Z`;
+}
+
+/** Date takes 2026-02-30 for the second of March. */
+function isDay(day: string): boolean {
+  const atMs = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
 }
 
 /** For verbs that know no past, and where another would be meant than is done. @throws StatusError 400 */

@@ -147,6 +147,11 @@ function readPaths(
     at.field('paths').tooMany(texts.length, MOST_PATHS);
     return paths;
   }
+  const sizeBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  if (sizeBytes > MOST_BYTES_OF_PATHS) {
+    at.field('paths').tooLong(MOST_BYTES_OF_PATHS);
+    return paths;
+  }
   for (const [path, text] of at.field('paths').each(texts)) {
     if (Buffer.byteLength(text) > MOST_PATH_BYTES) {
       path.tooLong(MOST_PATH_BYTES);
@@ -165,6 +170,9 @@ const MOST_PATHS = 1000;
 
 /** A dozen keys of annotations, each as long as it may be. */
 const MOST_PATH_BYTES = 4096;
+
+/** Of all paths together: a thousand of the usual length, whose steps are read in less than 10 ms. */
+const MOST_BYTES_OF_PATHS = 256 * 1024;
 
 const NO_PATH =
   'must be a path such as spec.template.spec.containers[name=web].image; leave paths out to restore all';
