@@ -128,15 +128,18 @@ AS $$
     ), made AS (
         SELECT c.path, max(p.revision) AS revision
         FROM pairs p
+        -- A state that the log has elsewhere, or no more. Apart, because a function whose arguments are queries is called row by row.
+        LEFT JOIN LATERAL (
+            SELECT as_jsonb(b.object) AS object FROM (
+                SELECT e.object FROM history e WHERE e.revision = p.previous_revision
+                UNION ALL
+                SELECT e.object FROM superseded_objects e WHERE e.revision = p.previous_revision
+            ) b
+            WHERE p.previous_revision IS DISTINCT FROM p.last_revision
+            LIMIT 1
+        ) k ON true
         CROSS JOIN LATERAL changes_between(
-            CASE WHEN p.previous_revision = p.last_revision THEN p.last_object ELSE (
-                SELECT as_jsonb(k.object) FROM (
-                    SELECT b.object FROM history b WHERE b.revision = p.previous_revision
-                    UNION ALL
-                    SELECT b.object FROM superseded_objects b WHERE b.revision = p.previous_revision
-                    LIMIT 1
-                ) k
-            ) END,
+            CASE WHEN p.previous_revision = p.last_revision THEN p.last_object ELSE k.object END,
             CASE WHEN p.verb <> 'delete' THEN p.object END
         ) c
         GROUP BY c.path
