@@ -648,6 +648,27 @@ test('what cannot change is told of, with what can be done', async () => {
   );
 });
 
+test('while a namespace is being deleted, nothing is restored into it, and what to do is told', async () => {
+  await write('POST', NAMESPACES, { metadata: { name: 'ending' } });
+  const held = { name: 'held', finalizers: ['example.com/held'] };
+  await write('POST', inCore('ending', 'configmaps'), { metadata: held });
+  const to = versionOf(await write('POST', inCore('ending', 'configmaps'), { metadata: { name: 'it' } }));
+  await write('DELETE', `${NAMESPACES}/ending`);
+  const it = `${inCore('ending', 'configmaps')}/it`;
+  await expect.poll(async () => (await cluster.request('GET', it)).code).toBe(404);
+  for (const query of ['', '?dryRun=All']) {
+    expect((await post({ namespace: 'ending', to }, query)).json).toMatchObject({
+      code: 409,
+      message: expect.stringContaining('it is being deleted; restore it once it is gone'),
+    });
+    expect((await post({ object: object('configmaps', 'it', '', 'ending'), to }, query)).json).toMatchObject({
+      code: 403,
+      message: expect.stringContaining('it is being terminated'),
+    });
+  }
+  await patch(`${inCore('ending', 'configmaps')}/held`, { metadata: { finalizers: null } }, 'merge-patch');
+});
+
 test('another object of the name is told apart; one that is being deleted is not touched; what it owned then is its own again', async () => {
   const made = await write('POST', MAPS, { metadata: { name: 'twice' }, data: { k: 'first' } });
   const child = { metadata: { name: 'child', ownerReferences: [{ ...ownedBy(made) }] }, data: {} };
