@@ -2,7 +2,8 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import type { Change, RecordedObject } from '../api/types/history/v1alpha1.ts';
-import { parseStored, readMetadataField } from '../codec/stored-object.ts';
+import { readMetadataField } from '../codec/stored-object.ts';
+import { StoredState } from '../codec/stored-state.ts';
 import { isObject } from '../object/json-values.ts';
 import { messageOf } from '../registry/custom.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -55,13 +56,11 @@ export class RowTeller {
       previousUnreadable !== undefined ||
       (verb === 'update' && previous !== undefined && previousJson === undefined);
     if (isUnknown) return { changes: [], isTruncated: false, isUnknown };
-    const isPaced = isLarge(json.length);
-    const after = verb === 'delete' ? undefined : parseStored(json);
-    await endTurnIf(isPaced);
     const gone = verb === 'delete' ? (previousJson ?? json) : undefined;
-    const old = verb === 'update' ? previousJson : gone;
-    const before = old === undefined ? undefined : parseStored(old);
-    await endTurnIf(isPaced);
+    const [before, after] = await whatDiffers(
+      verb === 'update' ? previousJson : gone,
+      verb === 'delete' ? undefined : json,
+    );
     const schema = this.schemaOf(row);
     return { ...(await inTurns(changesBetween(before, after, schema, most))), isUnknown };
   }
@@ -88,6 +87,28 @@ export class RowTeller {
       uid,
     };
   }
+}
+
+/** Of two states, those fields that may differ; of one alone, all. A large one is parsed in a turn of its own. */
+async function whatDiffers(
+  before: Buffer | undefined,
+  after: Buffer | undefined,
+): Promise<readonly [JsonObject | undefined, JsonObject | undefined]> {
+  const isPaced = isLarge((after ?? before)?.length ?? 0);
+  const [was, becomes] = [before, after].map((json) =>
+    json === undefined ? undefined : StoredState.of(json),
+  );
+  if (was === undefined || becomes === undefined) {
+    const objects = [was?.object, becomes?.object] as const;
+    await endTurnIf(isPaced);
+    return objects;
+  }
+  const names = was.differing(becomes);
+  const old = was.pick(names);
+  await endTurnIf(isPaced);
+  const now = becomes.pick(names);
+  await endTurnIf(isPaced);
+  return [old, now];
 }
 
 const HEAD = /^\{"kind":"([^"]*)","apiVersion":"([^"]*)"/;

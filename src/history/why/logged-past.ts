@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { GroupResource } from '../../api/names.ts';
-import { parseStored } from '../../codec/stored-object.ts';
+import { StoredState } from '../../codec/stored-state.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { History, HistoryBegin, LoggedRevision, LogQuery } from '../../storage/history.ts';
 import type { ObjectKey } from '../../storage/key.ts';
@@ -208,4 +208,5 @@ export function rowOf(write: PastWrite): LoggedRevision {
 }
 
 /** Undefined for what cannot be decoded. */
-const parse = (json: Buffer): JsonObject | undefined => (json.length === 0 ? undefined : parseStored(json));
+const parse = (json: Buffer): JsonObject | undefined =>
+  json.length === 0 ? undefined : StoredState.of(json).object;
