@@ -3,7 +3,6 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import type { Change, RecordedObject } from '../api/types/history/v1alpha1.ts';
 import { readMetadataField } from '../codec/stored-object.ts';
-import { StoredState } from '../codec/stored-state.ts';
 import { isObject } from '../object/json-values.ts';
 import { messageOf } from '../registry/custom.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -12,6 +11,7 @@ import type { LoggedRevision } from '../storage/history.ts';
 import { inTurns } from '../util/concurrency.ts';
 import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
 import { type Changes, changesBetween, type FieldChange, withoutBookkeeping } from './changes.ts';
+import { whatDiffers } from './differing.ts';
 import { fieldPath, isWithin } from './paths.ts';
 import type { Rights } from './rights.ts';
 
@@ -87,28 +87,6 @@ export class RowTeller {
       uid,
     };
   }
-}
-
-/** Of two states, those fields that may differ; of one alone, all. A large one is parsed in a turn of its own. */
-async function whatDiffers(
-  before: Buffer | undefined,
-  after: Buffer | undefined,
-): Promise<readonly [JsonObject | undefined, JsonObject | undefined]> {
-  const isPaced = isLarge((after ?? before)?.length ?? 0);
-  const [was, becomes] = [before, after].map((json) =>
-    json === undefined ? undefined : StoredState.of(json),
-  );
-  if (was === undefined || becomes === undefined) {
-    const objects = [was?.object, becomes?.object] as const;
-    await endTurnIf(isPaced);
-    return objects;
-  }
-  const names = was.differing(becomes);
-  const old = was.pick(names);
-  await endTurnIf(isPaced);
-  const now = becomes.pick(names);
-  await endTurnIf(isPaced);
-  return [old, now];
 }
 
 const HEAD = /^\{"kind":"([^"]*)","apiVersion":"([^"]*)"/;
