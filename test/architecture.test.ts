@@ -72,6 +72,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
+const TESTS = fileURLToPath(new URL('.', import.meta.url));
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file))
@@ -163,3 +164,38 @@ test('comments and the map name no file that is gone', () => {
   );
   expect(gone).toEqual([]);
 });
+
+test('what a file exports, another one imports', () => {
+  const tests = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .map((file) => join(TESTS, file));
+  const imported = new Map<string, Set<string>>();
+  for (const path of [...files.map((file) => join(SOURCE, file)), ...tests])
+    for (const { from, names } of namesImportedBy(path))
+      imported.set(from, new Set([...(imported.get(from) ?? []), ...names]));
+  const exports = /^export (?:async |abstract )*(?:function\*?|const|class) (\w+)/gm;
+  const unused = files
+    .filter((file) => !file.startsWith('api/types/'))
+    .flatMap((file) => {
+      const path = join(SOURCE, file);
+      const names = imported.get(path);
+      return [...readFileSync(path, 'utf8').matchAll(exports)]
+        .map(([, name = '']) => name)
+        .filter((name) => names?.has(name) !== true && names?.has('*') !== true)
+        .map((name) => `${file} exports ${name}`);
+    });
+  expect(unused).toEqual([]);
+});
+
+/** The names that a file imports or passes on, of each file that it names; `*` where it takes all of them. */
+function namesImportedBy(path: string): { from: string; names: string[] }[] {
+  const text = readFileSync(path, 'utf8');
+  const statements = /(?:import|export)\s+(?:type\s+)?(\*|\{[^}]*\})[^;']*from\s+'(\.[^']+)'/g;
+  const calls = /import\((\s*)'(\.[^']+)'\s*\)/g;
+  return [...text.matchAll(statements), ...text.matchAll(calls)].map(([, what = '', from = '']) => ({
+    from: resolve(dirname(path), from),
+    names: what.startsWith('{')
+      ? what.split(/[{},]/).map((name) => name.trim().replace(/^type\s+|\s+as\s.*$/g, ''))
+      : ['*'],
+  }));
+}

@@ -2,6 +2,7 @@ import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Caller, UserInfo } from '../request/api-request.ts';
 import type { Waits } from '../request/waits.ts';
+import type { ForeseenObjects } from './foreseen.ts';
 import type { AdmissionMetrics, Phase as PhaseName, Times } from './metrics.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
@@ -24,6 +25,8 @@ export interface AdmissionAttributes {
    */
   readonly sent?: ApiObject;
   readonly dryRun: boolean;
+  /** Of a dry run alone: what the same request would have made before. */
+  readonly foreseen?: ForeseenObjects;
   readonly user: UserInfo;
   /** The client that waits for the write, if there is one. When it has gone, webhooks are no longer awaited. */
   readonly caller?: Pick<Caller, 'signal'>;

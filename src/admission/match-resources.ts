@@ -6,6 +6,7 @@ import type { LabelSelector } from '../api/types/meta/v1.ts';
 import { fromLabelSelector, type LabelRequirement, matchesLabels } from '../object/selectors.ts';
 import type { AdmissionAttributes, AdmissionOperation } from './admission.ts';
 import type { ClusterObjects, FollowedObjects } from './cluster-objects.ts';
+import type { ForeseenObjects } from './foreseen.ts';
 import { NAMESPACES } from './resources.ts';
 
 /** A resource in one of its versions, with the kind of its objects. */
@@ -134,8 +135,11 @@ export class Namespaces {
   }
 
   /** Asks the store for a namespace that is not in the cache yet. @throws StatusError 404 */
-  async get(name: string): Promise<Namespace> {
-    const namespace = this.#followed.get('', name) ?? (await this.#objects.find(NAMESPACES, '', name));
+  async get(name: string, foreseen?: ForeseenObjects): Promise<Namespace> {
+    const namespace =
+      this.#followed.get('', name) ??
+      (await this.#objects.find(NAMESPACES, '', name)) ??
+      foreseen?.find(NAMESPACES, '', name);
     if (namespace === undefined) throw notFound(NAMESPACES, name);
     return namespace;
   }
@@ -147,13 +151,13 @@ export class Namespaces {
   selected(selector: Selector, attributes: AdmissionAttributes): boolean | Promise<boolean> {
     const name = namespaceOf(attributes);
     if (selector.length === 0 || (name === '' && !isNamespace(attributes))) return true;
-    const { object, operation, subresource } = attributes;
+    const { object, operation, subresource, foreseen } = attributes;
     const written = operation === 'CREATE' || operation === 'UPDATE';
     if (isNamespace(attributes) && subresource === '' && written)
       return matchesLabels(selector, object?.metadata.labels ?? {});
     const known = this.#followed.get('', name);
     if (known !== undefined) return matchesLabels(selector, known.metadata.labels ?? {});
-    return this.get(name).then(({ metadata }) => matchesLabels(selector, metadata.labels ?? {}));
+    return this.get(name, foreseen).then(({ metadata }) => matchesLabels(selector, metadata.labels ?? {}));
   }
 }
 
@@ -205,7 +209,7 @@ export function ruleMatches(rule: ResourceRule, subject: RuleSubject): boolean {
   );
 }
 
-export const nameMatches = ({ resourceNames }: ResourceRule, name: string): boolean =>
+const nameMatches = ({ resourceNames }: ResourceRule, name: string): boolean =>
   resourceNames.length === 0 || resourceNames.includes(name);
 
 const includes = (values: readonly string[], value: string): boolean =>

@@ -15,6 +15,7 @@ import type {
 } from '../api/types/core/v1.ts';
 import type { StorageClass } from '../api/types/storage/v1.ts';
 import type { ClusterObjects, FollowedObjects } from './cluster-objects.ts';
+import type { ForeseenObjects } from './foreseen.ts';
 
 /** Resources that several plugins use, with the types of their objects. */
 
@@ -55,9 +56,17 @@ export class ObjectLookup<T extends ApiObject> {
   }
 
   /** No promise when the object is in the cache, as it nearly always is. `use` gets undefined when there is no object. */
-  with(namespace: string, name: string, use: (object: T | undefined) => void): Promise<void> | undefined {
+  with(
+    namespace: string,
+    name: string,
+    use: (object: T | undefined) => void,
+    foreseen?: ForeseenObjects,
+  ): Promise<void> | undefined {
     const object = this.#followed.get(namespace, name);
-    if (object === undefined) return this.#objects.find(this.#resource, namespace, name).then(use);
+    if (object === undefined)
+      return this.#objects
+        .find(this.#resource, namespace, name)
+        .then((found) => use(found ?? foreseen?.find(this.#resource, namespace, name)));
     use(object);
     return undefined;
   }

@@ -11,7 +11,7 @@
 
 export type Dialect = 'k8s.io' | 'cluster.io';
 
-export const DIALECTS: readonly Dialect[] = ['cluster.io', 'k8s.io'];
+const DIALECTS: readonly Dialect[] = ['cluster.io', 'k8s.io'];
 
 /** Groups of this server that have a domain, without it. */
 const DOMAIN_GROUPS: ReadonlySet<string> = new Set([

@@ -1,11 +1,11 @@
 import { typeName } from '../api/idl/type-name.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
-import type { Status, StatusError } from '../api/status.ts';
+import { type Status, StatusError } from '../api/status.ts';
 import { parseBytes } from '../codec/formats.ts';
 import { bodyFormat } from '../codec/negotiate.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
-import type { ApiRequest, AuditTrail, ResourceTarget, UserInfo } from '../request/api-request.ts';
+import type { ApiRequest, AuditTrail, RawRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { type BytesResponse, gatherRest } from '../request/api-response.ts';
 import { TOTAL_LATENCY } from '../request/waits.ts';
 import { goDuration } from '../util/go-duration.ts';
@@ -138,9 +138,23 @@ export class RequestAudit implements AuditTrail {
     return whole;
   }
 
-  refused({ status }: StatusError): void {
-    this.status(fieldsOf(status));
-    if (this.#wantsResponse()) this.#responseObject = JSON.stringify(status);
+  /** Sets the response to an object that has not been encoded. */
+  answeredWith(code: number, object: unknown): void {
+    this.status({ code });
+    if (this.#wantsResponse()) this.#responseObject = toBodyText(object, this.#rule.omitManagedFields);
+  }
+
+  /** Passes the last event of a request that failed. */
+  failed(error: unknown): Stored {
+    if (error instanceof StatusError) {
+      const { status } = error;
+      this.status(fieldsOf(status));
+      if (this.#wantsResponse()) this.#responseObject = JSON.stringify(status);
+      return this.stage('ResponseComplete');
+    }
+    const message = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`;
+    this.status({ status: 'Failure', message, reason: 'InternalError', code: 500 });
+    return this.stage('Panic');
   }
 
   /** Passes an event of the request to the back ends. True when no event is to be stored. */
@@ -186,8 +200,13 @@ export class RequestAudit implements AuditTrail {
   }
 }
 
-/** Without a user, authentication failed. */
-export type ReceivedRequest = ApiRequest & { readonly user?: UserInfo };
+/** What is recorded of a request. Without a user, authentication failed. */
+export interface ReceivedRequest
+  extends Pick<ApiRequest, 'id' | 'verb' | 'path' | 'target' | 'headers' | 'sourceAddress' | 'userAgent'>,
+    Pick<ApiRequest, 'receivedAt' | 'waits'> {
+  readonly raw: Pick<RawRequest, 'url'>;
+  readonly user?: UserInfo;
+}
 
 const toEventUser = ({ username, uid, groups, extra }: UserInfo): EventUser => ({
   username,
@@ -249,7 +268,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 /** Bodies of requests and responses as the JSON text that events carry, on one line. */
 
-export function toBodyText(value: unknown, omitManagedFields: boolean): string | undefined {
+function toBodyText(value: unknown, omitManagedFields: boolean): string | undefined {
   return JSON.stringify(omitManagedFields ? withoutManagedFields(value) : value);
 }
 
@@ -257,7 +276,7 @@ export function toBodyText(value: unknown, omitManagedFields: boolean): string |
  * Undefined for a response that is no object: a log, a metrics page. JSON that needs no change is not parsed.
  * @throws Error for bytes that do not match their content type
  */
-export function readResponse(
+function readResponse(
   { chunks, contentType }: BytesResponse,
   omitManagedFields: boolean,
   types: TypeLibrary,

@@ -153,7 +153,7 @@ export interface LineWriter {
  * requests share. Old files are handled here and not by the stream library, which blocks writing while it compresses, has no
  * maximum age, and keeps a list of its files in a file of its own.
  */
-export class RotatingFile implements LineWriter {
+class RotatingFile implements LineWriter {
   readonly #path: string;
   readonly #options: RotationOptions;
   readonly #timer: NodeJS.Timeout;

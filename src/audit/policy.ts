@@ -15,10 +15,10 @@ import { checkName } from '../object/formats.ts';
 import type { ApiRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 
 /** How much of a request is recorded. Every level includes the ones before it. */
-export const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
+const LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type Level = (typeof LEVELS)[number];
 
-export const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
+const STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type Stage = (typeof STAGES)[number];
 
 export const isAtLeast = (level: Level, least: Level): boolean =>

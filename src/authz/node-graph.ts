@@ -28,7 +28,7 @@ export interface NodeRelations {
 /** One object that a pod or volume refers to, as a key. */
 export type Reference = string;
 
-export const toReference = (kind: RelatedKind, namespace: string, name: string): Reference =>
+const toReference = (kind: RelatedKind, namespace: string, name: string): Reference =>
   `${kind}\0${namespace}\0${name}`;
 
 interface RunningPod {
@@ -209,7 +209,7 @@ function count(
 const MIRROR = 'kubernetes.io/config.mirror';
 
 /** A mirror pod gives its node nothing, because the node itself makes such pods. */
-export function podReferences(pod: Pod): Reference[] {
+function podReferences(pod: Pod): Reference[] {
   const { metadata, spec = {} } = pod;
   const { namespace = '', annotations } = metadata;
   if (annotations?.[MIRROR] !== undefined) return [];
@@ -244,7 +244,7 @@ function resourceClaimNames({ spec, status }: Pod): string[] {
 }
 
 /** The secrets that a node needs to mount a persistent volume. */
-export function volumeSecrets(spec: PersistentVolumeSpec): Reference[] {
+function volumeSecrets(spec: PersistentVolumeSpec): Reference[] {
   const { claimRef, azureFile, cephfs, flexVolume, iscsi, rbd, scaleIO, cinder, storageos, csi } = spec;
   // References with a namespace of their own; without one, that of the claim.
   const beside = [

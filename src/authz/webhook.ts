@@ -146,7 +146,7 @@ export function toReviewSpec({ user, verb, target, path, selectors }: Authorizat
 }
 
 /** In v1beta1 the groups are called `group`. */
-export function toReview(spec: JsonObject, version: ReviewVersion): JsonObject {
+function toReview(spec: JsonObject, version: ReviewVersion): JsonObject {
   const { groups, ...rest } = spec;
   const sent = version === 'v1' || groups === undefined ? spec : { ...rest, group: groups };
   return {
@@ -159,7 +159,7 @@ export function toReview(spec: JsonObject, version: ReviewVersion): JsonObject {
 }
 
 /** @throws Error when the answer is no review */
-export function parseReviewStatus(answer: JsonValue): ReviewStatus {
+function parseReviewStatus(answer: JsonValue): ReviewStatus {
   const { kind, status } = asObject(answer);
   if (kind !== undefined && kind !== 'SubjectAccessReview') {
     throw new Error(`webhook answered with a ${JSON.stringify(kind)} instead of a SubjectAccessReview`);

@@ -97,7 +97,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(RENAMED);
 const rename = (code: string): string => code.replace(CALLS, (name) => NAMES.get(name) ?? name);
 
 /** The expression as the library is to read it. */
-export const toSource = (expression: string): string => mapCode(expression, rename);
+const toSource = (expression: string): string => mapCode(expression, rename);
 
 function environmentOf(variables: CelVariables): Environment {
   const environment = createEnvironment();

@@ -12,7 +12,6 @@ import { createEgress } from '../server/egress.ts';
 import { openEncryption } from '../server/encryption.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
-import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { aborted } from '../util/pause.ts';
@@ -84,14 +83,14 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const setUp = async (): ReturnType<typeof ensureKeys> => {
     await ask();
     for (const { urls } of overridesOf(storage, databaseUrls))
-      await setUpOther(databaseConnection(storage, urls, reroute), storage, progress);
-    return setUpDatabase(databaseConnection(storage, databaseUrls, reroute), setUpWith, sealer);
+      await setUpDatabase(databaseConnection(storage, urls, reroute), (database) =>
+        bringUpToDate(database, 'another database', storage, progress),
+      );
+    return setUpDatabase(databaseConnection(storage, databaseUrls, reroute), setUpMain, sealer);
   };
-  const setUpWith = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
-    progress(database.encryption);
-    const applied = await database.migrate({ say: progress });
-    if (applied.length > 0) progress(`brought the database up to date (${applied.join(', ')})`);
-    progress(describeWindow(await database.keepHistoryWindow(windowWish(storage))));
+  const setUpMain = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
+    const window = await bringUpToDate(database, 'the database', storage, progress);
+    progress(describeWindow(window));
     progress(`an acknowledged write is ${await database.describeDurability()}`);
     return ensureKeys(options, dataDir, database);
   };
@@ -120,18 +119,17 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   return server;
 }
 
-/** One that has some resources of the cluster. */
-function setUpOther(
-  connection: ConnectionOptions,
+/** Its migrations, and the history that it is to keep. */
+async function bringUpToDate(
+  database: DatabaseSetup,
+  which: string,
   storage: StorageOptions,
   progress: (message: string) => void,
-): Promise<void> {
-  return setUpDatabase(connection, async (database) => {
-    progress(database.encryption);
-    const applied = await database.migrate({ say: progress });
-    if (applied.length > 0) progress(`brought another database up to date (${applied.join(', ')})`);
-    await database.keepHistoryWindow(windowWish(storage));
-  });
+): ReturnType<DatabaseSetup['keepHistoryWindow']> {
+  progress(database.encryption);
+  const applied = await database.migrate({ say: progress });
+  if (applied.length > 0) progress(`brought ${which} up to date (${applied.join(', ')})`);
+  return database.keepHistoryWindow(windowWish(storage));
 }
 
 /** Takes over the keys that other servers of this database made, so that clients see one cluster. */

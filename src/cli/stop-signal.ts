@@ -1,5 +1,5 @@
 /** The error that ends a start which was told to stop. */
-export class Stopped extends Error {
+class Stopped extends Error {
   constructor(signal: NodeJS.Signals) {
     super(`stopped by ${signal}`);
     this.name = 'Stopped';

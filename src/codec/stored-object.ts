@@ -271,4 +271,4 @@ export function skipValue(json: Buffer, from: number): number {
 export const findMetadataEnd = (json: Buffer): number => skipValue(json, findMetadata(json));
 
 /** Where the metadata begins, with its opening brace. */
-export const findMetadata = (json: Buffer): number => json.indexOf(METADATA) + METADATA.length - 1;
+const findMetadata = (json: Buffer): number => json.indexOf(METADATA) + METADATA.length - 1;

@@ -202,7 +202,7 @@ function withoutSchemas({
 }
 
 /** A name is plural and group. */
-export const groupOf = (name: string): string => name.slice(name.indexOf('.') + 1);
+const groupOf = (name: string): string => name.slice(name.indexOf('.') + 1);
 
 /** v1 takes none but structural schemas. Others are in definitions that were made before it. */
 const mayBreakStructure = (definition: CustomResourceDefinition): boolean =>

@@ -118,8 +118,8 @@ export class KubernetesService {
 
 /** The objects behind service default/kubernetes, for the servers that are alive. */
 
-export const SERVICE_NAME = 'kubernetes';
-export const SERVICE_NAMESPACE = 'default';
+const SERVICE_NAME = 'kubernetes';
+const SERVICE_NAMESPACE = 'default';
 const PORT_NAME = 'https';
 /** Tells the mirroring controller to leave the objects alone, because this server maintains both. */
 const SKIP_MIRROR = { 'endpointslice.kubernetes.io/skip-mirror': 'true' };
@@ -197,7 +197,7 @@ export interface ServiceShape {
   readonly nodePort: number;
 }
 
-export function toService({ clusterIp, targetPort, nodePort }: ServiceShape): ApiObject {
+function toService({ clusterIp, targetPort, nodePort }: ServiceShape): ApiObject {
   const port: JsonObject = { name: PORT_NAME, port: 443, protocol: 'TCP', targetPort };
   if (nodePort > 0) port.nodePort = nodePort;
   return {

@@ -69,7 +69,7 @@ export function nextStep(
 const isAsked = ({ pingTime, renewTime }: NonNullable<LeaseCandidate['spec']>): boolean =>
   pingTime !== undefined && !(msOf(pingTime) < msOf(renewTime));
 
-export const isExpired = ({ spec = {} }: Lease, nowMs: number): boolean =>
+const isExpired = ({ spec = {} }: Lease, nowMs: number): boolean =>
   spec.leaseDurationSeconds === undefined ||
   !isWithin(spec.renewTime, spec.leaseDurationSeconds * 1000, nowMs);
 

@@ -209,7 +209,7 @@ export interface CountedResource {
 }
 
 /** The resources whose objects these limits count. */
-export function resourcesCountedBy(
+function resourcesCountedBy(
   names: readonly string[],
   definitions: readonly ResourceDefinition[],
 ): CountedResource[] {
@@ -222,7 +222,7 @@ export function resourcesCountedBy(
 }
 
 /** Counts the usage of a quota's namespace over all objects. A limit that no measure counts has no usage. */
-export async function countUsage(
+async function countUsage(
   client: Client,
   quota: ResourceQuota,
   definitions: readonly ResourceDefinition[],

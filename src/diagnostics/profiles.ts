@@ -138,7 +138,7 @@ interface Profile {
 }
 
 /** A gzipped perftools.profiles.Profile for `go tool pprof` and other readers of its format (proto/profile.proto of pprof). */
-export async function encodeProfile(profile: Profile): Promise<Buffer> {
+async function encodeProfile(profile: Profile): Promise<Buffer> {
   return promisify(gzip)(new ProfileWriter().write(profile));
 }
 

@@ -96,7 +96,7 @@ export function bySchemaOrder(a: FlowSchema, b: FlowSchema): number {
 
 /** Stored objects have passed validation; a field that is absent nevertheless reads as empty. */
 
-export function part(object: JsonObject | undefined, name: string): JsonObject | undefined {
+function part(object: JsonObject | undefined, name: string): JsonObject | undefined {
   const value = object?.[name];
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
@@ -111,12 +111,12 @@ function texts(object: JsonObject | undefined, name: string): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-export function text(object: JsonObject | undefined, name: string): string {
+function text(object: JsonObject | undefined, name: string): string {
   const value = object?.[name];
   return typeof value === 'string' ? value : '';
 }
 
-export function number(object: JsonObject | undefined, name: string): number | undefined {
+function number(object: JsonObject | undefined, name: string): number | undefined {
   const value = object?.[name];
   return typeof value === 'number' ? value : undefined;
 }

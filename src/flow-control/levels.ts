@@ -231,7 +231,7 @@ function minimumNow(level: Level): number {
  * Lends seats of levels that do not need them to levels that do, by their demand since the last adjustment. Exempt requests run
  * in any case, so their seats are subtracted first; if that leaves too few, every level gets less.
  */
-export function adjustSeats(levels: readonly Level[], options: AdjustmentOptions): void {
+function adjustSeats(levels: readonly Level[], options: AdjustmentOptions): void {
   const { nominalSum, serverSeats, now, metrics } = options;
   for (const level of levels) level.statistics.update(level.demand.reset(now));
   const seats = divide(levels, nominalSum, metrics);

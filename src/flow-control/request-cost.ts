@@ -23,6 +23,11 @@ export const MAX_SEATS = 10;
 /** Work that takes one seat (Kubernetes: the same figures). */
 const OBJECTS_PER_SEAT = 100;
 const WATCHES_PER_SEAT = 10;
+/**
+ * A restore writes up to 24 objects at a time. How many it writes is said in its body, which has not been read, so that each
+ * counts as a large one.
+ */
+const RESTORE_SEATS = MAX_SEATS;
 /** How long sending one write to its watches keeps a seat busy. */
 const EVENT_MS = 5;
 
@@ -107,6 +112,8 @@ const has = (query: URLSearchParams, name: string): boolean => (query.get(name) 
 function estimateWrite(target: ResourceTarget, to: Destination, around: Surroundings): Work {
   // Nobody watches tokens.
   if (target.resource === 'serviceaccounts' && target.subresource === 'token') return LEAST;
+  if (target.resource === 'restores' && target.group === 'history.cluster.io')
+    return plainWork(Math.min(RESTORE_SEATS, to.widest));
   const watches = around.countWatches(target);
   to.recorder.watchers(watches);
   if (watches < WATCHES_PER_SEAT) return LEAST;

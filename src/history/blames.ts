@@ -18,6 +18,7 @@ import { parseReference } from './object-reference.ts';
 import { HISTORY_API, type HistoryParts } from './parts.ts';
 import { fieldPath } from './paths.ts';
 import { isSecretPath, RowTeller, secrecyOf } from './recorded-rows.ts';
+import { assertInHistory } from './revision-query.ts';
 import { Rights } from './rights.ts';
 import { toEntry } from './told-entry.ts';
 
@@ -44,12 +45,13 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     const history = this.#parts.historyOf(key);
     const rights = new Rights(this.#request, this.#parts);
     await assertMayReadObject(key, rights, this.#request);
-    const asOf = readAsOf(this.#request.query, this.#parts.now());
+    const asOf = readAsOf(this.#request.query);
+    const newest = await history.newest();
     const upTo =
       asOf === undefined
-        ? await history.newest()
+        ? newest
         : await readPast(asOf, history, async (revision) => {
-            await assertInHistory(revision, history);
+            await assertInHistory(revision, history, newest);
             return revision;
           });
     return this.#tell(name, key, { history, rights, upTo });
@@ -225,10 +227,4 @@ export async function assertMayReadObject(
   if (await rights.mayRead(key)) return;
   const why = `User ${JSON.stringify(user.username)} may not read the object`;
   throw forbidden(target, target.name, why);
-}
-
-/** @throws StorageError compacted */
-async function assertInHistory(revision: Revision, history: History): Promise<void> {
-  const { revision: begin } = await history.begin();
-  if (revision < begin) throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin });
 }

@@ -20,7 +20,7 @@ export interface Changes {
 }
 
 /** Of one revision. An update of more fields is the exception, and who wants all of them has the two states. */
-export const MAX_CHANGES = 1000;
+const MAX_CHANGES = 1000;
 
 interface Pair {
   readonly path: string;

@@ -3,14 +3,6 @@ import { badRequest } from '../api/status.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ObjectKey } from '../storage/key.ts';
 
-/**
- * How an object is named where one name must say it all: `<resource>[.<group>]:<namespace>:<name>`.
- *
- *   deployments.apps:default:web      pods:default:web-x      nodes::n1
- */
-export const toReference = ({ group, resource, namespace, name }: ObjectKey): string =>
-  `${toResourceText({ group, resource })}:${namespace}:${name}`;
-
 /** `deployments.apps`, `pods` */
 export const toResourceText = ({ group, resource }: GroupResource): string =>
   group === '' ? resource : `${resource}.${group}`;
@@ -22,7 +14,14 @@ export function parseResourceText(text: string): GroupResource {
     : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
 }
 
-/** The object under the resource that stores it. @throws StatusError 400 */
+/**
+ * How an object is named where one name must say it all: `<resource>[.<group>]:<namespace>:<name>`.
+ *
+ *   deployments.apps:default:web      pods:default:web-x      nodes::n1
+ *
+ * @returns the object under the resource that stores it
+ * @throws StatusError 400
+ */
 export function parseReference(text: string, registry: Registry): ObjectKey {
   const [resource = '', namespace, ...rest] = text.split(':');
   // The names of roles and role bindings have colons.

@@ -18,7 +18,6 @@ export interface HistoryParts {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly authorizer: Authorizer;
-  readonly now: () => Date;
   /** Which of these rows answer which, as far as that is told by the rows themselves. */
   readonly causesAmong: (rows: readonly LoggedRevision[]) => Promise<ReadonlyMap<Revision, Revision>>;
 }

@@ -6,10 +6,11 @@ import {
   SelectorError,
 } from '../object/selectors.ts';
 import type { Registry } from '../registry/registry.ts';
+import { StorageError } from '../storage/errors.ts';
 import type { History, LoggedRevision, LogQuery } from '../storage/history.ts';
 import { type Revision, toRevision } from '../storage/revision.ts';
 import type { WriteVerb } from '../storage/revision-log.ts';
-import { beforeHistory, parseAsOf } from '../verbs/as-of.ts';
+import { beforeHistory, parseAsOf, revisionOf } from '../verbs/as-of.ts';
 import { parseResourceText, storedResource, toResourceText } from './object-reference.ts';
 
 /** What a list or a watch of revisions asks of the log. */
@@ -72,20 +73,20 @@ export interface RevisionRange {
  * `?since=` and `?until=`, each a revision or a moment, both inclusive.
  * @throws StatusError 400; 410 for what is older than the history that is kept
  */
-export async function readRange(query: URLSearchParams, history: History, now: Date): Promise<RevisionRange> {
+export async function readRange(query: URLSearchParams, history: History): Promise<RevisionRange> {
   const since = query.get('since') ?? '';
   const until = query.get('until') ?? '';
   return {
-    after: since === '' ? undefined : await readSince(since, history, now),
-    upTo: until === '' ? undefined : await readUntil(until, history, now),
+    after: since === '' ? undefined : await readSince(since, history),
+    upTo: until === '' ? undefined : await readUntil(until, history),
   };
 }
 
-async function readSince(text: string, history: History, now: Date): Promise<Revision> {
-  const since = parseAsOf('since', text, now);
+async function readSince(text: string, history: History): Promise<Revision> {
+  const since = parseAsOf('since', text);
   const { revision: begin, at } = await history.begin();
   const after =
-    since.kind === 'revision' ? toRevision(since.revision - 1n) : await history.revisionAt(since.at);
+    since.kind === 'revision' ? toRevision(since.revision - 1n) : await revisionOf(since, history, 'since');
   if (after !== undefined && after >= begin) return after;
   // A log that nothing was cut from has all there ever was.
   const reachesBack = at === undefined || (since.kind === 'moment' && Date.parse(since.at) >= at.getTime());
@@ -93,10 +94,17 @@ async function readSince(text: string, history: History, now: Date): Promise<Rev
   throw await beforeHistory('since', history);
 }
 
-async function readUntil(text: string, history: History, now: Date): Promise<Revision> {
-  const until = parseAsOf('until', text, now);
-  const upTo = until.kind === 'revision' ? until.revision : await history.revisionAt(until.at);
+async function readUntil(text: string, history: History): Promise<Revision> {
+  const until = parseAsOf('until', text);
+  const upTo = await revisionOf(until, history, 'until');
   const { revision: begin } = await history.begin();
   if (upTo === undefined || upTo < begin) throw await beforeHistory('until', history);
   return upTo;
+}
+
+/** A state is known from where history begins, to the newest. @throws StorageError compacted, future */
+export async function assertInHistory(revision: Revision, history: History, newest: Revision): Promise<void> {
+  if (revision > newest) throw new StorageError({ kind: 'future', requested: revision, current: newest });
+  const { revision: begin } = await history.begin();
+  if (revision < begin) throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin });
 }

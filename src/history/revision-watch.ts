@@ -1,48 +1,62 @@
-import { AddedEvent } from '../storage/added-event.ts';
+import { StorageError } from '../storage/errors.ts';
 import type { History, LoggedRevision } from '../storage/history.ts';
 import type { LogProgress } from '../storage/log-progress.ts';
-import { NO_REVISION, type Revision } from '../storage/revision.ts';
+import type { Revision } from '../storage/revision.ts';
 import type { Change } from '../storage/revision-log.ts';
-import type { Entry, TakeEvent, WatchEvent } from '../storage/store.ts';
+import type { SharedEvent, TakeEvent, WatchEvent } from '../storage/store.ts';
+import { type Backoff, pause, pauseAfter } from '../util/pause.ts';
 import type { RowConditions } from './revision-query.ts';
+import { type SharedRows, sizeOf } from './shared-rows.ts';
 
 const BOOKMARK_MS = 1000;
 /** Rows that are read at a time, with their states. */
-const ROWS = 100;
+const MAX_ROWS = 100;
+/** Of rows that wait for a reader. What is larger is read again when it has taken what it has. */
+const WAITING_BYTES = 256 * 1024;
+/** Revisions that a watch remembers to be told. One that has more of them before it reads the log by itself. */
+const MAX_PENDING = 500;
+/** While the database is away. */
+const RETRIES: Backoff = { firstMs: 50, longestMs: 1000 };
 
 export interface RevisionWatchOptions {
   readonly history: History;
+  /** New rows of that history, which all its watches share. */
+  readonly shared: SharedRows;
   readonly progress: LogProgress;
   readonly conditions: RowConditions;
   readonly bookmarks: boolean;
   readonly after: Revision;
   /** The client did not say after which revision, and is told where the watch begins. */
   readonly tellsBegin: boolean;
-  /** Undefined: the client is not told of it. */
-  tell(row: LoggedRevision): Promise<Entry | undefined>;
+  /** Undefined: the client is not told of it; who wrote it is asked here alone. */
+  tell(row: LoggedRevision): Promise<SharedEvent | undefined>;
 }
 
 /**
- * One watch of revisions. The feed of the log says that there is something new; the rows themselves, with who wrote them, are read
- * from the log, from where the watch has got to up to where the feed has. A reader that does not keep up is behind in the log, and
- * nothing is kept for it.
+ * One watch of revisions. The feed of the log says which there are; the rows themselves, with who wrote them, are read from the
+ * log, once for all watches. What came before the feed is followed, and what a reader has not kept up with, is read from the log
+ * for this watch alone; no states are kept for it. While the database is away the watch waits, and goes on where it was.
  */
 export class RevisionWatch {
   readonly #options: RevisionWatchOptions;
   /** Told up to here. */
   #position: Revision;
-  /** There may be something to tell up to here. */
+  /** What there is to tell up to here is found in the log. */
+  #behindUpTo: Revision;
+  /** And from there up to here, it is these. */
   #target: Revision;
+  #pending: Revision[] = [];
   #isReading = false;
-  /** What was applied before this was followed is not known, and is read. */
-  #isBehind = false;
   #failure: { readonly error: unknown } | undefined;
   #wake: () => void = () => {};
   #bookmarkIsDue = false;
+  #rowsAtOnce = MAX_ROWS;
+  #failures = 0;
 
   constructor(options: RevisionWatchOptions) {
     this.#options = options;
     this.#position = options.after;
+    this.#behindUpTo = options.after;
     this.#target = options.after;
   }
 
@@ -52,7 +66,10 @@ export class RevisionWatch {
     const wake = (): void => this.#wake();
     const unfollow = progress.follow({
       applied: (changes) => this.#applied(changes),
-      ended: (error) => {
+      loaded: (revision) => this.#reach(revision),
+      ended: (error, applied) => {
+        // Who began behind what was followed asked for the history that is loaded now.
+        if (this.#position > applied) return;
         this.#failure = { error };
         this.#wake();
       },
@@ -65,15 +82,14 @@ export class RevisionWatch {
       : undefined;
     signal.addEventListener('abort', wake);
     // What came before this was followed.
-    if (progress.applied > this.#target) this.#target = progress.applied;
-    this.#isBehind = progress.applied === NO_REVISION;
+    this.#reach(progress.applied);
     try {
       const begin = { type: 'INITIAL_EVENTS_END', revision: this.#position } as const;
       if (this.#options.tellsBegin) await this.#give(take, begin, signal);
       while (!signal.aborted) {
         if (this.#failure !== undefined) throw this.#failure.error;
         if (this.#target > this.#position) await this.#read(take, signal);
-        else if (this.#bookmarkIsDue) await this.#bookmark(take);
+        else if (this.#bookmarkIsDue) await this.#bookmark(take, signal);
         else await this.#sleep(signal);
       }
     } finally {
@@ -83,16 +99,34 @@ export class RevisionWatch {
     }
   }
 
+  /** The log has got here, and what it has up to there is not known. */
+  #reach(revision: Revision): void {
+    if (revision <= this.#target) return;
+    this.#fallBehind(revision);
+    this.#wake();
+  }
+
+  #fallBehind(upTo: Revision): void {
+    this.#pending = [];
+    this.#target = upTo;
+    this.#behindUpTo = upTo;
+  }
+
   #applied(changes: readonly Change[]): void {
     const last = changes.at(-1)?.revision;
     if (last === undefined || last <= this.#target) return;
+    const concerning = changes.filter((change) => change.revision > this.#target && this.#concerns(change));
     // What does not concern the watch is passed over without a question.
     const isIdle = !this.#isReading && this.#target === this.#position;
-    const concerns =
-      this.#isBehind || changes.some((change) => change.revision > this.#position && this.#concerns(change));
+    if (isIdle && concerning.length === 0) {
+      this.#target = last;
+      this.#position = last;
+      return;
+    }
+    if (this.#pending.length + concerning.length > MAX_PENDING) this.#fallBehind(last);
+    else for (const { revision } of concerning) this.#pending.push(revision);
     this.#target = last;
-    if (isIdle && !concerns) this.#position = last;
-    else this.#wake();
+    this.#wake();
   }
 
   #concerns({ key, uid, verb }: Change): boolean {
@@ -106,42 +140,87 @@ export class RevisionWatch {
     );
   }
 
-  /** One page. */
+  /** Some of what there is to tell. */
   async #read(take: TakeEvent, signal: AbortSignal): Promise<void> {
-    const { history, conditions } = this.#options;
     this.#isReading = true;
-    this.#isBehind = false;
     try {
-      const upTo = this.#target;
-      const page = await history.rows({
-        ...{ ...conditions, after: this.#position, upTo, order: 'oldest first', limit: ROWS, states: 'both' },
-      });
-      for (const row of page.rows) {
-        const entry = await this.#options.tell(row);
-        if (signal.aborted) return;
-        if (entry !== undefined) await this.#give(take, new AddedEvent(entry), signal);
-        this.#position = row.revision;
-      }
-      this.#position = page.next ?? upTo;
+      const full = await this.#readAndTell(take, signal);
+      this.#failures = 0;
+      if (full !== undefined) await untilTaken(full.taken, signal);
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.failure.kind !== 'unavailable') throw error;
+      this.#failures += 1;
+      await pause(pauseAfter(this.#failures, RETRIES), signal);
     } finally {
       this.#isReading = false;
     }
   }
 
-  async #bookmark(take: TakeEvent): Promise<void> {
-    this.#bookmarkIsDue = false;
-    await take({ type: 'BOOKMARK', revision: this.#position });
+  /** When much would have to wait for the reader, answers what it must wait for, and holds nothing meanwhile. */
+  async #readAndTell(take: TakeEvent, signal: AbortSignal): Promise<Full | undefined> {
+    const page = await (this.#behindUpTo > this.#position ? this.#readLog() : this.#readPending());
+    return page === undefined ? undefined : this.#tellAll(page, take, signal);
   }
 
-  /** Until the reader can take more, or the watch ends. */
+  async #readLog(): Promise<Found> {
+    const { history, conditions } = this.#options;
+    const upTo = this.#behindUpTo;
+    const range = { after: this.#position, upTo, limit: this.#rowsAtOnce };
+    const { rows, next } = await history.rows({
+      ...{ ...conditions, ...range, order: 'oldest first', states: 'both' },
+    });
+    return { rows, upTo: next ?? upTo };
+  }
+
+  /** Undefined: the log says what has become of them. */
+  async #readPending(): Promise<Found | undefined> {
+    const target = this.#target;
+    const revisions = this.#pending.slice(0, this.#rowsAtOnce);
+    const upTo = revisions.length === this.#pending.length ? target : revisions.at(-1);
+    const rows = await this.#options.shared.read(revisions).catch((error: unknown) => {
+      if (error instanceof StorageError && error.failure.kind === 'compacted') return undefined;
+      throw error;
+    });
+    if (rows !== undefined && upTo !== undefined) return { rows, upTo };
+    this.#fallBehind(this.#target);
+    return undefined;
+  }
+
+  async #tellAll({ rows, upTo }: Found, take: TakeEvent, signal: AbortSignal): Promise<Full | undefined> {
+    let waitingBytes = rows.reduce((sum, row) => sum + sizeOf(row), 0);
+    for (const [at, row] of rows.entries()) {
+      const event = await this.#options.tell(row);
+      if (signal.aborted) return undefined;
+      const full = event === undefined ? undefined : take(event);
+      waitingBytes -= sizeOf(row);
+      this.#moveTo(row.revision);
+      if (full === undefined) continue;
+      if (waitingBytes <= WAITING_BYTES) {
+        await untilTaken(full, signal);
+        continue;
+      }
+      this.#rowsAtOnce = at + 1;
+      return { taken: full };
+    }
+    this.#rowsAtOnce = Math.min(MAX_ROWS, 2 * this.#rowsAtOnce);
+    this.#moveTo(upTo);
+    return undefined;
+  }
+
+  #moveTo(revision: Revision): void {
+    this.#position = revision;
+    const left = this.#pending.findIndex((pending) => pending > revision);
+    if (left !== 0) this.#pending.splice(0, left < 0 ? this.#pending.length : left);
+  }
+
+  async #bookmark(take: TakeEvent, signal: AbortSignal): Promise<void> {
+    this.#bookmarkIsDue = false;
+    await this.#give(take, { type: 'BOOKMARK', revision: this.#position }, signal);
+  }
+
   async #give(take: TakeEvent, event: WatchEvent, signal: AbortSignal): Promise<void> {
     const full = take(event);
-    if (full === undefined) return;
-    await new Promise<void>((resolve, reject) => {
-      const stop = (): void => resolve();
-      signal.addEventListener('abort', stop, { once: true });
-      full.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-    });
+    if (full !== undefined) await untilTaken(full, signal);
   }
 
   #sleep(signal: AbortSignal): Promise<void> {
@@ -150,4 +229,24 @@ export class RevisionWatch {
       if (signal.aborted || this.#failure !== undefined) resolve();
     });
   }
+}
+
+/** Rows to be told of, and where the watch has got to when they are told. */
+interface Found {
+  readonly rows: readonly LoggedRevision[];
+  readonly upTo: Revision;
+}
+
+interface Full {
+  readonly taken: Promise<void>;
+}
+
+/** Until the reader can take more, or the watch ends. */
+async function untilTaken(full: Promise<void>, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => resolve();
+    signal.addEventListener('abort', stop, { once: true });
+    full.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    if (signal.aborted) resolve();
+  });
 }

@@ -3,15 +3,23 @@ import { badRequest, forbidden, methodNotAllowed } from '../api/status.ts';
 import type { Revision as RevisionObject } from '../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
 import { restoredBy } from '../request/restored.ts';
+import { AddedEvent } from '../storage/added-event.ts';
 import { DeliveredEvents } from '../storage/delivered-events.ts';
 import { StorageError } from '../storage/errors.ts';
-import { type History, type LoggedRevision, type LogQuery, MAX_LOG_ROWS } from '../storage/history.ts';
+import {
+  type History,
+  type LoggedRevision,
+  type LogPage,
+  type LogQuery,
+  MAX_LOG_ROWS,
+} from '../storage/history.ts';
 import { type ObjectKey, parsePosition, toPosition } from '../storage/key.ts';
 import { NO_REVISION, parseRevision, type Revision, toRevision } from '../storage/revision.ts';
 import type {
   Entry,
   EventStream,
   Freshness,
+  ListFreshness,
   ListPage,
   ListQuery,
   Store,
@@ -20,10 +28,17 @@ import type {
 import { Pace } from '../util/concurrency.ts';
 import { beforeHistory } from '../verbs/as-of.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from './parts.ts';
-import { RowTeller } from './recorded-rows.ts';
-import { fieldsOf, type RowConditions, readConditions, readRange } from './revision-query.ts';
+import { RowTeller, secrecyOf } from './recorded-rows.ts';
+import {
+  assertInHistory,
+  fieldsOf,
+  type RowConditions,
+  readConditions,
+  readRange,
+} from './revision-query.ts';
 import { RevisionWatch } from './revision-watch.ts';
 import { Rights } from './rights.ts';
+import type { SharedRows } from './shared-rows.ts';
 import { toEntry } from './told-entry.ts';
 
 /** Revisions on a page, unless the client says how many. */
@@ -42,9 +57,18 @@ export class Revisions implements Store {
   readonly #teller: RowTeller;
   readonly #conditions: RowConditions;
   readonly #history: History;
+  readonly #sharedOf: (history: History) => SharedRows;
 
-  /** @throws StatusError 400 for selectors that cannot be read */
-  constructor(parts: HistoryParts, request: AuthorizedResourceRequest) {
+  /**
+   * `sharedOf`: what watches of a log share.
+   * @throws StatusError 400 for selectors that cannot be read
+   */
+  constructor(
+    parts: HistoryParts,
+    request: AuthorizedResourceRequest,
+    sharedOf: (history: History) => SharedRows,
+  ) {
+    this.#sharedOf = sharedOf;
     this.#parts = parts;
     this.#request = request;
     this.#teller = new RowTeller(parts);
@@ -62,8 +86,8 @@ export class Revisions implements Store {
 
   async list(query: ListQuery): Promise<ListPage> {
     const { scope, freshness, matches } = query;
-    const revision = freshness.kind === 'exact' ? freshness.revision : await this.#history.newest();
-    const { after, upTo } = await readRange(this.#request.query, this.#history, this.#parts.now());
+    const revision = await this.#revisionOf(freshness);
+    const { after, upTo } = await readRange(this.#request.query, this.#history);
     const rights = new Rights(this.#request, this.#parts);
     const named = scope.name === undefined ? {} : { revisions: [parseName(scope.name)] };
     const range = {
@@ -79,7 +103,7 @@ export class Revisions implements Store {
         ...{ ...this.#conditions, ...named, ...range, upTo: next },
         ...{ order: 'newest first', states: 'none', limit: rowsAtOnce },
       };
-      const found = await this.#history.rows(asked);
+      const found = await this.#findRows(asked);
       const seen: LoggedRevision[] = [];
       for (const row of found.rows)
         if (matches?.(toLightEntry(row)) !== false && (await rights.mayRead(row.key))) seen.push(row);
@@ -89,11 +113,21 @@ export class Revisions implements Store {
       next = rest ?? (found.next === undefined ? undefined : toRevision(found.next - 1n));
       if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
     }
+    if (next === undefined) await this.#assertKept(range.upTo);
     return {
       revision,
       entries: page.entries,
       ...(next === undefined ? {} : { next: toPosition({ namespace: '', name: String(next + 1n) }) }),
     };
+  }
+
+  /** The newest that the answer tells of. @throws StorageError compacted, future */
+  async #revisionOf(freshness: ListFreshness): Promise<Revision> {
+    const newest = await this.#history.newest();
+    if (freshness.kind === 'latest' || freshness.kind === 'any') return newest;
+    const { kind, revision } = freshness;
+    await assertInHistory(revision, this.#history, newest);
+    return kind === 'exact' ? revision : newest;
   }
 
   /** Answers from where to go on, when not all of the rows have gone into the page. */
@@ -107,9 +141,7 @@ export class Revisions implements Store {
     while (left.length > 0) {
       if (page.isFull) return left[0]?.revision;
       const wanted = left.slice(0, page.room).map(({ revision }) => revision);
-      const { rows: told } = await this.#history.rows({
-        ...{ revisions: wanted, order: 'newest first', states: 'both', limit: wanted.length },
-      });
+      const told = await this.#readKept(wanted);
       const read = new Map(told.map((row) => [row.revision, row]));
       let taken = 0;
       for (const { revision } of left.slice(0, wanted.length)) {
@@ -127,6 +159,42 @@ export class Revisions implements Store {
     return undefined;
   }
 
+  /** Without those that have been compacted since they were found. */
+  async #readKept(revisions: readonly Revision[]): Promise<readonly LoggedRevision[]> {
+    const query = { order: 'newest first', states: 'both', limit: revisions.length } as const;
+    let kept = revisions;
+    while (kept.length > 0)
+      try {
+        return (await this.#history.rows({ ...query, revisions: kept })).rows;
+      } catch (error) {
+        if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
+        const { compacted } = error.failure;
+        kept = kept.filter((revision) => revision > compacted);
+      }
+    return [];
+  }
+
+  /**
+   * A list ends where history begins. One that was to go on before that, or was read when another history began, has left out
+   * something.
+   * @throws StatusError 410
+   */
+  async #assertKept(upTo: Revision): Promise<void> {
+    const { revision: begin } = await this.#history.begin();
+    if (begin > upTo) throw await beforeHistory('continue', this.#history);
+  }
+
+  /** @throws StatusError 410 when what `since` asks for has been compacted meanwhile */
+  async #findRows(query: LogQuery): Promise<LogPage> {
+    try {
+      return await this.#history.rows(query);
+    } catch (error) {
+      if (query.after === undefined || !(error instanceof StorageError) || error.failure.kind !== 'compacted')
+        throw error;
+      throw await beforeHistory('since', this.#history);
+    }
+  }
+
   async watch({ start, matches, bookmarks }: WatchQuery, signal: AbortSignal): Promise<EventStream> {
     const progress = this.#parts.progressOf(this.#conditions.resource ?? REVISIONS);
     // All of history is not what a watch begins with: what is there is listed.
@@ -136,13 +204,17 @@ export class Revisions implements Store {
     if (isNamed && revision < begin.revision && begin.at !== undefined)
       throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin.revision });
     const rights = new Rights(this.#request, this.#parts, REMEMBERED_MS);
+    const shared = this.#sharedOf(this.#history);
     const watch = new RevisionWatch({
-      ...{ history: this.#history, progress, conditions: this.#conditions, bookmarks },
+      ...{ history: this.#history, shared, progress, conditions: this.#conditions, bookmarks },
       after: revision < begin.revision ? begin.revision : revision,
       tellsBegin: !isNamed,
       tell: async (row) => {
         if (matches?.(toLightEntry(row)) === false || !(await rights.mayRead(row.key))) return undefined;
-        return this.#entryOf(row, rights);
+        // What is not for everybody is made for each.
+        if ((await secrecyOf(row, rights)) !== 'none')
+          return new AddedEvent(await this.#entryOf(row, rights));
+        return shared.event(row, () => this.#entryOf(row, rights));
       },
     });
     return new DeliveredEvents((take, until) => watch.run(take, until), signal);

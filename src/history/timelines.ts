@@ -47,7 +47,6 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
 
   async get({ name }: ObjectKey): Promise<Entry | undefined> {
     const { query } = this.#request;
-    refuseAsOf(query);
     const rights = new Rights(this.#request, this.#parts);
     const limit = readLimit(query);
     const page = name.startsWith(NAMESPACE)
@@ -64,8 +63,9 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
     return toEntry(told as ApiObject, page.revision);
   }
 
-  /** There is none: get answers all there is. */
+  /** There is none but for a get with asOf: since and until say which part of the past is meant. @throws StatusError 400, 405 */
   async list(): Promise<ListPage> {
+    refuseAsOf(this.#request.query);
     throw methodNotAllowed();
   }
 
@@ -87,7 +87,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
 
   async #range(history: History): Promise<Range> {
     const { query } = this.#request;
-    const { after, upTo } = await readRange(query, history, this.#parts.now());
+    const { after, upTo } = await readRange(query, history);
     const newest = await history.newest();
     const goesOn = readContinue(query);
     return {
@@ -102,24 +102,30 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
     const pace = new Pace(1);
     let { after } = range;
     let sizeBytes = 0;
-    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    let rowsAtOnce = Math.min(limit, MAX_LOG_ROWS);
+    let isFull = false;
+    for (let pages = 0; pages < MAX_PAGES && !isFull; pages += 1) {
       if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
       const page = await history.rows({
-        ...{ ...which, upTo: range.upTo, order: 'oldest first', states: 'both' },
-        limit: Math.min(limit - entries.length, MAX_LOG_ROWS),
+        ...{ ...which, upTo: range.upTo, order: 'oldest first', states: 'both', limit: rowsAtOnce },
         ...(after === undefined ? {} : { after }),
       });
+      // Where the answer ends must not tell, to who asks for few entries at a time, of each row that is left out.
+      rowsAtOnce = Math.max(rowsAtOnce, Math.min(USUAL_LIMIT, 4 * rowsAtOnce));
+      after = page.next;
       for (const row of page.rows) {
         if (pace.isOver()) await pace.rest();
-        after = row.revision;
         if (!isOurs(row) || (isEvent(row.key) && row.verb === 'delete')) continue;
         if (!(await rights.mayRead(row.key))) continue;
         entries.push(await this.#toEntry(row, rights));
         if (!isEvent(row.key)) told.push(row);
         sizeBytes += row.json.length;
+        isFull = entries.length >= limit || sizeBytes >= PAGE_BYTES;
+        if (!isFull) continue;
+        if (row !== page.rows.at(-1)) after = row.revision;
+        break;
       }
-      after = page.next;
-      if (after === undefined || entries.length >= limit || sizeBytes >= PAGE_BYTES) break;
+      if (after === undefined) break;
     }
     const causes = await this.#parts.causesAmong(told);
     return { entries: entries.map((entry) => withCause(entry, causes)), next: after, revision: range.upTo };

@@ -1,5 +1,5 @@
 import { closest } from './closest.ts';
-import { EVERYWHERE, FLAGS, type Flag, type FlagKey, KUBECTL_FLAGS } from './flags.ts';
+import { EVERYWHERE, FLAGS, type Flag, type FlagKey, FOREIGN_FLAGS, KUBECTL_FLAGS } from './flags.ts';
 import { UsageError } from './usage-error.ts';
 
 /** What the command line says, before anybody knows whether the command takes it. */
@@ -52,7 +52,7 @@ class Reader implements CommandLine {
     const equals = argument.indexOf('=');
     const name = argument.slice(2, equals < 0 ? undefined : equals);
     const known = BY_NAME.get(name);
-    if (known === undefined) throw unknownFlag(`--${name}`, name);
+    if (known === undefined) throw unknownFlag(name, `--${name}`);
     this.#take(known, `--${name}`, equals < 0 ? undefined : argument.slice(equals + 1));
   }
 
@@ -61,7 +61,7 @@ class Reader implements CommandLine {
     const letter = letters.charAt(0);
     const rest = letters.slice(1);
     const known = BY_LETTER.get(letter);
-    if (known === undefined) throw unknownFlag(`-${letter}`);
+    if (known === undefined) throw unknownFlag(letter, `-${letter}`);
     if (known.flag.type === 'boolean' && rest !== '' && !rest.startsWith('=')) {
       this.#take(known, `-${letter}`, undefined);
       this.#letters(rest);
@@ -71,7 +71,7 @@ class Reader implements CommandLine {
   #take({ flag, key }: Known, written: string, attached: string | undefined): void {
     const value =
       flag.type === 'boolean'
-        ? readBoolean(written, attached ?? 'true')
+        ? readBoolean(flag, written, attached ?? 'true')
         : this.#value(flag, written, attached);
     if (key === undefined) {
       this.forKubectl.push(`--${flag.name}=${value}`);
@@ -93,14 +93,19 @@ class Reader implements CommandLine {
   }
 }
 
-function readBoolean(written: string, value: string): string {
+function readBoolean({ words }: Flag, written: string, value: string): string {
+  const meant = words?.[value];
+  if (meant !== undefined) return meant;
   if (/^(1|t|true)$/i.test(value)) return 'true';
   if (/^(0|f|false)$/i.test(value)) return 'false';
-  throw new UsageError(`${written}: ${JSON.stringify(value)} is neither true nor false`);
+  const others = words === undefined ? '' : `, nor one of ${Object.keys(words).join(', ')}`;
+  throw new UsageError(`${written}: ${JSON.stringify(value)} is neither true nor false${others}`);
 }
 
-function unknownFlag(written: string, name?: string): UsageError {
-  const near = name === undefined ? undefined : closest(name, [...BY_NAME.keys()]);
+function unknownFlag(name: string, written: string): UsageError {
+  const instead = FOREIGN_FLAGS.get(name);
+  if (instead !== undefined) return new UsageError(`there is no flag ${written}; ${instead}`);
+  const near = written.startsWith('--') ? closest(name, [...BY_NAME.keys()]) : undefined;
   return new UsageError(
     `there is no flag ${written}${near === undefined ? '' : `; did you mean --${near}?`}`,
   );

@@ -1,9 +1,15 @@
 import { parseCommandLine } from './arguments.ts';
+import { tellingChanges } from './changes.ts';
 import { COMMANDS } from './commands/all.ts';
 import { EVERYWHERE, FLAGS, type Flag, KUBECTL_FLAGS } from './flags.ts';
-import { qualified } from './resources.ts';
+import type { HistoryClient } from './history-client.ts';
+import { placeOf, selectorOf } from './last-change.ts';
+import { readNamed } from './object-reference.ts';
+import { qualified, type Resource } from './resources.ts';
+import { PLAIN } from './screen.ts';
 import type { Command, Session } from './session.ts';
-import { toShown } from './shown-text.ts';
+import { cutEnd, toShown } from './shown-text.ts';
+import { numberOf, toAge, toVerb, toWriter } from './writes.ts';
 
 /**
  * What may follow on the command line, as kubectl's completion expects it of a plugin: a line each, with a tab before what it
@@ -29,17 +35,28 @@ export async function complete(
 ): Promise<Completion> {
   const typed = args.at(-1) ?? '';
   const before = args.slice(0, -1);
-  const command = COMMANDS.find(({ name }) => name === wordsOf(before)[0]);
+  const words = wordsOf(before);
+  const command = COMMANDS.find(({ name }) => name === words[0]);
+  const openFor = (line: readonly string[]): Session => open([PATIENCE, ...line]);
+  const [attached, value = ''] = attachedFlag(typed) ?? [];
+  if (attached !== undefined) return only(value, await valuesOf(attached, command, openFor, before));
   const flag = valueFlag(before.at(-1));
-  if (flag !== undefined) return only(typed, await valuesOf(flag, command, () => open(before.slice(0, -1))));
+  if (flag !== undefined) return only(typed, await valuesOf(flag, command, openFor, before.slice(0, -1)));
   if (typed.startsWith('-')) return only(typed, flagsOf(command));
-  if (command === undefined) {
-    const names = COMMANDS.map(({ name, summary }) => `${name}\t${summary}`);
-    return only(typed, wordsOf(before).length > 0 ? [] : [...names, 'help\thelp, with examples']);
-  }
-  if (command.name === 'completion') return only(typed, ['bash', 'zsh', 'fish', 'kubectl']);
-  if (command.usage === '') return only(typed, []);
-  return objects(typed, wordsOf(before).slice(1), open(before));
+  if (words.length === 0 || (words.length === 1 && words[0] === 'help'))
+    return only(typed, commandNames(words));
+  if (command === undefined || command.usage === '') return only(typed, []);
+  if (command.name === 'completion')
+    return only(typed, words.length > 1 ? [] : ['bash', 'zsh', 'fish', 'kubectl']);
+  return objects(typed, command, words.slice(1), openFor(before));
+}
+
+/** Somebody waits with a finger on the key. What the command line says comes later, and is heeded instead. */
+const PATIENCE = '--request-timeout=5s';
+
+function commandNames(words: readonly string[]): string[] {
+  const names = COMMANDS.map(({ name, summary }) => `${name}\t${summary}`);
+  return words.length > 0 ? names : [...names, 'help\thelp, with examples'];
 }
 
 const only = (typed: string, words: readonly string[]): Completion => ({
@@ -74,6 +91,13 @@ function valueFlag(last: string | undefined): Flag | undefined {
   );
 }
 
+/** `--output=js`: the flag, and what of its value is there. The shells' scripts of kubectl put the flag before what is answered. */
+function attachedFlag(typed: string): readonly [Flag, string] | undefined {
+  const [, name, value = ''] = /^(--?[^=]+)=(.*)$/s.exec(typed) ?? [];
+  const flag = valueFlag(name);
+  return flag === undefined ? undefined : [flag, value];
+}
+
 function flagsOf(command: Command | undefined): string[] {
   const own = [...(command?.takes ?? []), ...EVERYWHERE].map((key): Flag => FLAGS[key]);
   return [...own, ...KUBECTL_FLAGS].map(
@@ -81,45 +105,100 @@ function flagsOf(command: Command | undefined): string[] {
   );
 }
 
+/** None with spaces: shells differ in who quotes them. */
+const MOMENTS: readonly string[] = ['10m', '1h', '24h', 'today', 'yesterday'];
+const TAKE_MOMENTS: ReadonlySet<string> = new Set(['since', 'until', 'at', 'from', 'to']);
+
 async function valuesOf(
   { name, choices }: Flag,
   command: Command | undefined,
-  open: () => Session,
-): Promise<string[]> {
-  if (choices !== undefined) return [...choices];
-  if (name === 'output') return [...(command?.formats ?? [])];
-  if (['since', 'until', 'at', 'from', 'to'].includes(name))
-    return ["'10 min ago'", '1h', 'yesterday', 'today'];
-  if (name === 'namespace') return namesFrom(open(), ['get', 'namespaces', '--output=name']);
-  if (name === 'context') return namesFrom(open(), ['config', 'get-contexts', '--output=name']);
+  open: (line: readonly string[]) => Session,
+  line: readonly string[],
+): Promise<readonly string[]> {
+  if (choices !== undefined) return choices;
+  if (name === 'output') return command?.formats ?? [];
+  if (TAKE_MOMENTS.has(name)) return [...MOMENTS, ...(await revisionsOf(open(line), wordsOf(line)))];
+  if (name === 'revision') return revisionsOf(open(line), wordsOf(line));
+  if (name === 'namespace') return namesFrom(open(line), ['get', 'namespaces', '--output=name']);
+  if (name === 'context') return namesFrom(open(line), ['config', 'get-contexts', '--output=name']);
+  if (name === 'cluster') return namesFrom(open(line), ['config', 'get-clusters'], 1);
+  if (name === 'user') return namesFrom(open(line), ['config', 'get-users'], 1);
   return [];
 }
 
-async function namesFrom({ kubectl }: Session, args: readonly string[]): Promise<string[]> {
+const MOST_REVISIONS = 10;
+
+/** The last of the object that the line names so far. Without them, moments do. */
+const revisionsOf = (session: Session, words: readonly string[]): Promise<string[]> =>
+  readRevisions(session, words).catch(() => []);
+
+/** Each with what it did. */
+async function readRevisions(session: Session, words: readonly string[]): Promise<string[]> {
+  const { cluster, resources, history } = await session.open();
+  const named = await readNamed(words.slice(1), resources);
+  if (named?.name === undefined) return [];
+  const place = placeOf({ ...named, name: named.name }, cluster.namespace);
+  const revisions = await history.revisions({ fields: selectorOf(place), limit: MOST_REVISIONS });
+  return revisions.map((revision) => {
+    const paths = tellingChanges(revision).map(({ path = '' }) => path);
+    const what = paths.length === 0 ? '' : `: ${cutEnd(toShown(paths.join(', ')), 60)}`;
+    const deed = `${toVerb(revision)} by ${toWriter(revision, PLAIN)} ${toAge(revision.at, session.now)} ago`;
+    return `${numberOf(revision)}\t${deed}${what}`;
+  });
+}
+
+/**
+ * Names of RBAC's objects may have any character, and bash puts what it completes on the line as it is: `$(…)` in a name would be run.
+ */
+const SAFE = /^[\w.:@%+,-]+$/;
+
+async function namesFrom(
+  { kubectl }: Session,
+  args: readonly string[],
+  headings = 0,
+): Promise<readonly string[]> {
   const { stdout } = await kubectl.run(args);
   return stdout
     .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => toShown(line.slice(line.indexOf('/') + 1)));
+    .slice(headings)
+    .map((line) => line.slice(line.indexOf('/') + 1))
+    .filter((name) => SAFE.test(name));
 }
 
-async function objects(typed: string, before: readonly string[], session: Session): Promise<Completion> {
-  const { resources, cluster } = await session.open();
-  const slash = typed.indexOf('/');
-  const [type] = slash < 0 ? before : [typed.slice(0, slash)];
+async function objects(
+  typed: string,
+  command: Command,
+  before: readonly string[],
+  session: Session,
+): Promise<Completion> {
+  const [first] = before;
+  if (before.length > 1 || first?.includes('/') === true) return only(typed, []);
+  const { resources, cluster, history } = await session.open();
+  const slash = first === undefined ? typed.indexOf('/') : -1;
+  const type = slash < 0 ? first : typed.slice(0, slash);
   if (type === undefined) {
-    const all = await resources.all();
-    const unique = new Set(all.map(({ resource }) => resource));
-    const names = [...unique]
-      .map((name) => all.find(({ resource }) => resource === name))
-      .filter((one) => one !== undefined);
-    return {
-      words: names.map(({ resource }) => resource).filter((name) => name.startsWith(typed)),
-      directive: NO_FILES | NO_SPACE,
-    };
+    const names = new Set((await resources.all()).map(({ resource }) => resource));
+    return { ...only(typed, [...names]), directive: NO_FILES | NO_SPACE };
   }
   const resource = await resources.find(type);
-  const scope = resource.isNamespaced ? [`--namespace=${cluster.namespace}`] : [];
-  const found = await namesFrom(session, ['get', qualified(resource), '--output=name', ...scope]);
-  return only(typed, slash < 0 ? found : found.map((name) => `${type}/${name}`));
+  const namespace = resource.isNamespaced ? cluster.namespace : undefined;
+  const scope = namespace === undefined ? [] : [`--namespace=${namespace}`];
+  const there = await namesFrom(session, ['get', qualified(resource), '--output=name', ...scope]);
+  const gone = command.name === 'restore' ? await namesGone(history, { resource, namespace }) : [];
+  const names = [...new Set([...gone, ...there])];
+  return only(typed, slash < 0 ? names : names.map((name) => `${type}/${name}`));
+}
+
+const MOST_GONE = 50;
+
+async function namesGone(
+  history: HistoryClient,
+  { resource, namespace }: { readonly resource: Resource; readonly namespace: string | undefined },
+): Promise<readonly string[]> {
+  const fields = {
+    ...{ 'object.resource': qualified(resource), 'object.namespace': namespace },
+    verb: 'delete',
+  };
+  const deletions = await history.revisions({ fields, limit: MOST_GONE });
+  return deletions.map(({ object }) => object?.name ?? '').filter((name) => SAFE.test(name));
 }

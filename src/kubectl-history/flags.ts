@@ -8,6 +8,8 @@ export interface Flag {
   readonly value?: string;
   readonly meaning: string;
   readonly choices?: readonly string[];
+  /** What else means true or false. */
+  readonly words?: Readonly<Record<string, 'true' | 'false'>>;
   /** May be given several times. */
   readonly multiple?: boolean;
 }
@@ -51,7 +53,13 @@ export const FLAGS = {
     type: 'boolean',
     meaning: 'what the object owned then is restored too',
   },
-  dryRun: { name: 'dry-run', type: 'boolean', meaning: 'show what would be changed, and change nothing' },
+  dryRun: {
+    name: 'dry-run',
+    type: 'boolean',
+    // As kubectl's own commands have it. It is always the server that tries.
+    words: { server: 'true', client: 'true', none: 'false' },
+    meaning: 'show what would be changed, and change nothing',
+  },
   yes: { name: 'yes', short: 'y', type: 'boolean', meaning: 'do it without asking' },
   noOpen: { name: 'no-open', type: 'boolean', meaning: 'print the address, and open no browser' },
   port: {
@@ -111,3 +119,20 @@ export const KUBECTL_FLAGS: readonly Flag[] = [
     toKubectl(name, { type: 'boolean' }),
   ),
 ];
+
+/** What other commands of kubectl take, and what there is here in its place. By their names, and by their letters. */
+export const FOREIGN_FLAGS: ReadonlyMap<string, string> = new Map([
+  ...['l', 'selector', 'field-selector'].map(
+    (name) => [name, 'there are no selectors: name a type or an object, as in deploy/web'] as const,
+  ),
+  ...['filename', 'R', 'recursive', 'k', 'kustomize'].map(
+    (name) => [name, 'objects are named, as in deploy/web, and not read from files'] as const,
+  ),
+  ...['w', 'watch'].map((name) => [name, 'log --follow tells what comes'] as const),
+  ...['no-headers', 'template', 'sort-by', 'show-labels'].map(
+    (name) => [name, '-o json is for programs'] as const,
+  ),
+  ['to-revision', 'it is --to'],
+  ['since-time', 'it is --since'],
+  ['tail', 'it is --limit'],
+]);

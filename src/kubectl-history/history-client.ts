@@ -34,6 +34,11 @@ export interface RevisionsPage {
   readonly resourceVersion: string;
 }
 
+export interface Oldest {
+  readonly revision: string;
+  readonly at: string | undefined;
+}
+
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'BOOKMARK'; readonly object: Revision }
   | { readonly type: 'ERROR'; readonly object: { code?: number; reason?: string; message?: string } };
@@ -43,6 +48,8 @@ export interface HistoryClient {
   pages(query: RevisionsQuery): AsyncGenerator<RevisionsPage>;
   /** All pages together. @throws CommandError */
   revisions(query: RevisionsQuery): Promise<readonly Revision[]>;
+  /** How far back history goes; undefined where it goes back to the beginning. @throws CommandError */
+  oldest(): Promise<Oldest | undefined>;
   /** @throws CommandError */
   revision(number: string): Promise<Revision>;
   /** @throws CommandError */
@@ -97,6 +104,16 @@ export function createHistoryClient({ kubectl, server, resources }: HistoryClien
       const all: Revision[] = [];
       for await (const { items } of client.pages(query)) all.push(...items);
       return all;
+    },
+    async oldest() {
+      try {
+        await read(`${ROOT}/revisions?limit=1&since=1`);
+      } catch (error) {
+        if (!(error instanceof ServerError) || error.reason !== 'Expired') throw error;
+        const [, revision, at] = /from revision (\d+)(?: \(([^)]+)\))?/.exec(error.message) ?? [];
+        if (revision !== undefined) return { revision, at };
+      }
+      return undefined;
     },
     revision: (number) => read(`${ROOT}/revisions/${number}`),
     why: (number) => read(`${ROOT}/revisions/${number}/why`),

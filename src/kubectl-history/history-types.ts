@@ -95,6 +95,8 @@ export interface Explanation {
   readonly links?: readonly ExplanationLink[] | null;
   readonly root?: string;
   readonly unknown?: string;
+  /** What else belongs to the act with which it began. They are no causes. */
+  readonly siblings?: readonly ExplanationLink[] | null;
 }
 
 export interface RestoreSpec {

@@ -2,7 +2,6 @@ import type { HistoryClient } from './history-client.ts';
 import type { Revision } from './history-types.ts';
 import { type NamedObject, toShortName } from './object-reference.ts';
 import { qualified } from './resources.ts';
-import { CommandError } from './usage-error.ts';
 import { isChangeOfWish } from './writes.ts';
 
 export interface ObjectPlace {
@@ -34,16 +33,13 @@ export const selectorOf = ({
 /** Status is written often. What is meant lies further back than this only where nobody would look for it. */
 const LOOKED_THROUGH = 1000;
 
-/** The last revision that changed what is wanted of the object, rather than its status. @throws CommandError */
-export async function lastChange(history: HistoryClient, place: ObjectPlace): Promise<Revision> {
+/** The last revision that changed what is wanted of the object, rather than its status. Undefined: there is none of it at all. */
+export async function lastChange(history: HistoryClient, place: ObjectPlace): Promise<Revision | undefined> {
   let newest: Revision | undefined;
   for await (const { items } of history.pages({ fields: selectorOf(place), limit: LOOKED_THROUGH })) {
     newest ??= items[0];
     const found = items.find(isChangeOfWish);
     if (found !== undefined) return found;
   }
-  if (newest !== undefined) return newest;
-  throw new CommandError(
-    `history has no change of ${nameOf(place)}: it is not there, or was not changed in the time that is kept`,
-  );
+  return newest;
 }

@@ -27,7 +27,8 @@ const INTERRUPTED = 130;
 /** Arguments → exit code. */
 export async function run(args: readonly string[], world: World): Promise<number> {
   if (args[0] === '__complete') return printCompletion(args.slice(1), world);
-  let command: Command | undefined;
+  // Until the line is understood: where a flag is wrong, help of the command that was meant is of use.
+  let command = COMMANDS.find(({ name }) => args.includes(name));
   try {
     const line = parseCommandLine(args);
     const wanted = line.words[0] === 'help' ? line.words[1] : line.words[0];

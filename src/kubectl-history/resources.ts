@@ -68,13 +68,12 @@ function noSuchResource(word: string, list: readonly Resource[]): UsageError {
     word.toLowerCase(),
     list.flatMap((one) => [one.resource, one.kind.toLowerCase(), ...one.shortNames]),
   );
-  return new UsageError(
-    `the server has no resource type ${JSON.stringify(word)}${near === undefined ? '' : `; did you mean ${near}?`}`,
-  );
+  const hint = near === undefined ? 'kubectl api-resources lists them' : `did you mean ${near}?`;
+  return new UsageError(`the server has no resource type ${JSON.stringify(word)}; ${hint}`);
 }
 
 /** `deploy`, `deployment`, `Deployment`, `deployments.apps`, `deployments.v1.apps`. */
-export function findIn(list: readonly Resource[], word: string): Resource | undefined {
+function findIn(list: readonly Resource[], word: string): Resource | undefined {
   const typed = word.toLowerCase();
   const exactly = (name: string, group: string | undefined): Resource | undefined => {
     const inGroup = group === undefined ? list : list.filter((one) => one.group === group);
@@ -103,7 +102,7 @@ async function discover(kubectl: Kubectl): Promise<readonly Resource[]> {
 }
 
 /** What `kubectl api-resources -o wide` prints. Those of Kubernetes come first: a definition of the same name does not hide them. */
-export function parseApiResources(table: string): readonly Resource[] {
+function parseApiResources(table: string): readonly Resource[] {
   const [header = '', ...rows] = table.split('\n');
   const columns = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', 'VERBS'].map((name) =>
     header.indexOf(name),

@@ -22,6 +22,9 @@ export function toLocalTime(at: string | undefined): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** `at revision 4711`, `at 2026-11-22 14:00:02`: what a flag said. */
+export const toMoment = (at: string): string => `at ${/^\d+$/.test(at) ? `revision ${at}` : toLocalTime(at)}`;
+
 /** `2m`, `3h5m`; nothing where nobody knows. */
 export function toAge(at: string | undefined, now: Date): string {
   const age = now.getTime() - Date.parse(at ?? '');
@@ -35,7 +38,7 @@ export const toUser = ({ user }: Write, paint: Paint): string =>
   user ? paint('cyan', toShown(user)) : 'nobody known';
 
 /** ` via kubectl-edit`. */
-export const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');
+const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');
 
 /** `alice via kubectl-edit`. */
 export const toWriter = (write: Write, paint: Paint): string => toUser(write, paint) + toMeans(write);

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { assertWithinLimits } from './document-limits.ts';
 import { setField } from './json-values.ts';
+import { endOfString, parseWithNumbers } from './marked-numbers.ts';
 import { isWrittenOddly, toWritten } from './written-number.ts';
 
 /**
  * JSON whose integers keep their digits: an integer that a number cannot hold, beyond 2^53, becomes a bigint. Few documents
  * have one, so a scan looks for long integers first; it visits every sixteenth byte and takes 1 µs for 8 kB. Only a document
- * with a long integer takes the exact way, which is ten times slower.
+ * with a long integer takes the exact way.
  */
 
 declare global {
@@ -50,24 +51,19 @@ export const parsePlainly = (text: string): JsonValue => parseFaithfully(text, r
 /** Numbers that are written otherwise than Go would write them become symbols (written-number.ts). @throws SyntaxError */
 export const parseAsWritten = (text: string): JsonValue => parseFaithfully(text, readAsWritten);
 
-const readExactly = (text: string): JsonValue => JSON.parse(text, revive);
 const readPlainly = (text: string): JsonValue => JSON.parse(text);
 
-function revive(_key: string, value: unknown, { source }: { source?: string } = {}): unknown {
-  if (typeof value !== 'number' || source === undefined || source.length < MIN_DIGITS) return value;
-  return source.length <= MAX_DIGITS && INTEGER.test(source) ? toExact(BigInt(source)) : value;
-}
+const readExactly = (text: string): JsonValue => parseWithNumbers(text, exactly);
 
-function readAsWritten(text: string): JsonValue {
-  const symbols = new Map<string, symbol>();
-  return JSON.parse(text, (key, value: unknown, { source }: { source?: string } = {}) => {
-    if (typeof value !== 'number' || source === undefined || !isWrittenOddly(source, value))
-      return revive(key, value, source === undefined ? {} : { source });
-    const symbol = symbols.get(source) ?? toWritten(source);
-    symbols.set(source, symbol);
-    return symbol;
-  });
-}
+const readAsWritten = (text: string): JsonValue =>
+  parseWithNumbers(text, (source) =>
+    isWrittenOddly(source, Number(source)) ? toWritten(source) : exactly(source),
+  );
+
+const exactly = (source: string): JsonValue | undefined =>
+  source.length >= MIN_DIGITS && source.length <= MAX_DIGITS && INTEGER.test(source)
+    ? toExact(BigInt(source))
+    : undefined;
 
 /** A number where a number is exact, else the bigint. */
 export function toExact(value: bigint): number | bigint {
@@ -154,9 +150,6 @@ function hasBackslashKey(value: JsonValue | undefined): boolean {
   return false;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
 /** Replaces the keys that have escapes by names that have none. The text is known to be valid JSON. */
 function nameKeys(text: string): { renamed: string; names: ReadonlyMap<string, string> } {
   // Random, so that no key of the document equals a name.
@@ -178,12 +171,6 @@ function nameKeys(text: string): { renamed: string; names: ReadonlyMap<string, s
     at = end + 1;
   }
   return { renamed: pieces.join('') + text.slice(copied), names };
-}
-
-function endOfString(text: string, from: number): number {
-  let at = from;
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at;
 }
 
 function isKey(text: string, from: number): boolean {

@@ -13,7 +13,7 @@ import type { ApiResponse, ResponseHeaders } from '../request/api-response.ts';
  */
 export type Console = (request: Pick<ApiRequest, 'method' | 'path' | 'headers'>) => ApiResponse | undefined;
 
-export const CONSOLE_FOLDER = fileURLToPath(new URL('dist/console/', PROJECT));
+const CONSOLE_FOLDER = fileURLToPath(new URL('dist/console/', PROJECT));
 
 const ROOT = '/console/';
 

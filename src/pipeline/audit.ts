@@ -1,5 +1,6 @@
 import { internalError, StatusError } from '../api/status.ts';
 import type { Auditor, RequestAudit } from '../audit/auditor.ts';
+import { recordVerdict } from '../audit/verdict.ts';
 import type { Verdict } from '../authz/authorizer.ts';
 import type { ApiRequest, AuthenticatedRequest } from '../request/api-request.ts';
 import type { ApiResponse, BytesResponse, StreamResponse, TunnelResponse } from '../request/api-response.ts';
@@ -52,14 +53,7 @@ async function recordFailure<T>(trail: RequestAudit, work: () => Promise<T>): Pr
   try {
     return await work();
   } catch (error) {
-    if (error instanceof StatusError) {
-      trail.refused(error);
-      await trail.stage('ResponseComplete');
-    } else {
-      const message = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`;
-      trail.status({ status: 'Failure', message, reason: 'InternalError', code: 500 });
-      await trail.stage('Panic');
-    }
+    await trail.failed(error);
     throw error;
   }
 }
@@ -136,17 +130,7 @@ function describeAttempt({ headers, peerCertificate }: ApiRequest): string {
     : `Authentication failed, attempted: ${tried.join(', ')}`;
 }
 
-const DECISION = 'authorization.k8s.io/decision';
-const REASON = 'authorization.k8s.io/reason';
-
 /** Adds the decision of authorization and its reason to the event. */
 export function annotateVerdict({ audit: trail }: AuthenticatedRequest, verdict: Verdict): void {
-  if (trail === undefined) return;
-  const { decision, reason, error } = verdict;
-  if (decision !== 'allow' && error !== undefined) {
-    trail.annotate(REASON, 'internal error');
-    return;
-  }
-  trail.annotate(DECISION, decision === 'allow' ? 'allow' : 'forbid');
-  trail.annotate(REASON, reason);
+  if (trail !== undefined) recordVerdict(trail, verdict);
 }

@@ -1,4 +1,6 @@
 import type { AdmissionPlugin } from '../admission/admission.ts';
+import type { ResourceOf } from '../api/names.ts';
+import type { ApiObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import {
@@ -139,15 +141,18 @@ const RBAC_RESOURCES: ReadonlySet<string> = new Set([
 ]);
 const isRbacResource = (resource: string): resource is RbacWrite['resource'] => RBAC_RESOURCES.has(resource);
 
+const ROLES: ResourceOf<ApiObject> = { group: RBAC_GROUP, resource: 'roles' };
+
 function toPlugin(guard: EscalationGuard): AdmissionPlugin {
   return {
     name: 'RoleEscalation',
     operations: ['CREATE', 'UPDATE'],
-    validate: async ({ definition, object, old, user, namespace, name, operation }) => {
+    validate: async ({ definition, object, old, user, namespace, name, operation, foreseen }) => {
       const { group, resource } = definition;
       if (group !== RBAC_GROUP || !isRbacResource(resource) || object === undefined) return;
       const requestName = operation === 'CREATE' ? '' : name;
-      await guard.check({ user, resource, namespace, name, requestName, object, old });
+      const foreseenRole = (role: string): ApiObject | undefined => foreseen?.find(ROLES, namespace, role);
+      await guard.check({ user, resource, namespace, name, requestName, object, old, foreseenRole });
     },
   };
 }

@@ -157,7 +157,7 @@ function createServerPipeline(
 
 function createResources(
   { registry, types, now, isFeatureOn, egress, logger }: Foundation,
-  { storage, policy, writing, options }: ServingParts,
+  { storage, policy, writing, auditor, options }: ServingParts,
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
   const { authorizer } = policy;
@@ -165,7 +165,7 @@ function createResources(
   const { apiAudiences } = options.authentication;
   const { clientStore: store, historyOf, progressOf } = storage;
   const history: HistoryParts = {
-    ...{ store, historyOf, progressOf, registry, types, authorizer, now },
+    ...{ store, historyOf, progressOf, registry, types, authorizer },
     causesAmong: (rows) => causesAmong(rows, findIn(registry)),
   };
   return createResourceHandler({
@@ -176,7 +176,7 @@ function createResources(
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),
       createRestores({
-        ...{ ...history, writer, requestTimeoutMs: options.limits.requestTimeoutMs },
+        ...{ ...history, writer, auditor, now, requestTimeoutMs: options.limits.requestTimeoutMs },
         onError: (error) => logger.error('restore', error),
       }),
     ]),

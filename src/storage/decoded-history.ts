@@ -12,7 +12,7 @@ export class DecodedHistory implements History {
     this.#codec = codec;
   }
 
-  revisionAt(moment: string): Promise<Revision | undefined> {
+  revisionAt(moment: string): Promise<Revision | 'future' | undefined> {
     return this.#history.revisionAt(moment);
   }
 

@@ -5,8 +5,11 @@ import type { Attribution, ChangeWithPrevious, WriteVerb } from './revision-log.
 
 /** Questions about the past: when the log was where, and what is in it. Answers are about the history that is kept. */
 export interface History {
-  /** The newest revision that was there at a moment (RFC 3339); undefined when the history that is kept begins later. */
-  revisionAt(moment: string): Promise<Revision | undefined>;
+  /**
+   * The newest revision that was there at a moment (RFC 3339); undefined when the history that is kept begins later. The clock that
+   * dates the log decides what is in the future: a moment of the next minute is not, because clocks of clients differ.
+   */
+  revisionAt(moment: string): Promise<Revision | 'future' | undefined>;
   /** Where it begins. */
   begin(): Promise<HistoryBegin>;
   /** The newest revision. */

@@ -9,8 +9,8 @@ import type { ObjectKey } from './key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
 import type { EncodedBytes } from './revision-log.ts';
 
-export const YAML_MEDIA_TYPE = 'application/yaml';
-export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
+const YAML_MEDIA_TYPE = 'application/yaml';
+const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 
 /** The forms in which objects can be stored. */
 export type StoredMediaType = typeof JSON_MEDIA_TYPE | typeof YAML_MEDIA_TYPE | typeof PROTOBUF_MEDIA_TYPE;

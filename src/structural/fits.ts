@@ -134,7 +134,7 @@ class Check {
 export const has = (object: JsonObject, name: string): boolean =>
   Object.hasOwn(object, name) && object[name] !== undefined;
 
-export function isInRange(value: number | bigint, { schema }: ValueRules): boolean {
+function isInRange(value: number | bigint, { schema }: ValueRules): boolean {
   if (exceeds(value, schema) || fallsBelow(value, schema)) return false;
   return schema.multipleOf === undefined || divides(value, schema.multipleOf) === 'yes';
 }

@@ -30,7 +30,7 @@ import { type Expected, nameText } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import { assertMayCreate } from './write.ts';
-import { isLargeCall, runSteps, type WriteCall } from './writing/call.ts';
+import { endTurnIf, isLarge, isLargeCall, runSteps, type WriteCall } from './writing/call.ts';
 import type { Change } from './writing/change.ts';
 
 /** Server-side apply: a PATCH whose body is what its manager wants the object to be. */
@@ -139,7 +139,9 @@ async function readConfig(
   options: MutationOptions,
   expected: Expected,
 ): Promise<JsonObject> {
-  const { value, duplicates } = parse(await readBytes(request));
+  const bytes = await readBytes(request);
+  const isPaced = isLarge(bytes.length);
+  const { value, duplicates } = parse(bytes);
   request.audit?.requestBody(value);
   const own = view?.toParent === undefined;
   checkType(value, own ? expected : { ...expected, ...view.served });
@@ -149,11 +151,16 @@ async function readConfig(
   }
   const config = own ? value : { metadata, ...view.toParent?.(value) };
   const { group, version, kind } = expected;
-  const typed = { ...config, kind, apiVersion: toApiVersion({ group, version }) };
+  const typed = withType(config, kind, toApiVersion({ group, version }));
+  await endTurnIf(isPaced);
   checkFields(typed, expected);
   reportDuplicates(request, duplicates, options);
   return typed;
 }
+
+/** A copy of tens of thousands of fields takes as long as checking them. */
+const withType = (config: JsonObject, kind: string, apiVersion: string): JsonObject =>
+  config.kind === kind && config.apiVersion === apiVersion ? config : { ...config, kind, apiVersion };
 
 /** Nothing, too, is an object. @throws StatusError 400 */
 function parse(bytes: Buffer): { value: JsonObject; duplicates: readonly string[] } {

@@ -12,35 +12,49 @@ export type AsOf =
   | { readonly kind: 'revision'; readonly revision: Revision }
   | { readonly kind: 'moment'; readonly at: string };
 
-/** A client's clock may be so much ahead. What it then asks for is the newest state. */
-const CLOCK_SKEW_MS = 60_000;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+/** PostgreSQL writes years before this one otherwise. */
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
 
 /** Undefined: the present. @throws StatusError 400 */
-export function readAsOf(query: URLSearchParams, now: Date): AsOf | undefined {
+export function readAsOf(query: URLSearchParams): AsOf | undefined {
   const text = query.get('asOf');
   if (text === null || text === '') return undefined;
   if (query.get('resourceVersion'))
     throw invalidPast('asOf', text, 'may not be given beside resourceVersion');
-  return parseAsOf('asOf', text, now);
+  return parseAsOf('asOf', text);
 }
 
 /** A revision or a moment, as a parameter has it. @throws StatusError 400 */
-export function parseAsOf(name: string, text: string, now: Date): AsOf {
-  const asOf = toAsOf(text, now);
+export function parseAsOf(name: string, text: string): AsOf {
+  const asOf = toAsOf(text);
   if (typeof asOf === 'string') throw invalidPast(name, text, asOf);
   return asOf;
 }
 
 /** The same, or what is wrong with it. */
-export function toAsOf(text: string, now: Date): AsOf | string {
+export function toAsOf(text: string): AsOf | string {
   const revision = /^\d+$/.test(text) ? parseRevision(text) : undefined;
   if (revision !== undefined && revision > 0n) return { kind: 'revision', revision };
-  const atMs = MOMENT.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(atMs)) return 'must be a revision, or a moment such as 2026-01-31T12:00:00Z';
-  if (atMs > now.getTime() + CLOCK_SKEW_MS) return 'is in the future';
-  return { kind: 'moment', at: text };
+  const moment = toMoment(text);
+  return moment === undefined
+    ? 'must be a revision, or a moment such as 2026-01-31T12:00:00Z'
+    : { kind: 'moment', at: moment };
+}
+
+/** The moment in UTC, as fine as it was written; undefined for what is on no calendar. */
+function toMoment(text: string): string | undefined {
+  const [, day = '', fraction = ''] = MOMENT.exec(text) ?? [];
+  const atMs = Date.parse(text);
+  if (!isDay(day) || Number.isNaN(atMs) || atMs < FIRST_MS) return undefined;
+  return `${new Date(atMs).toISOString().slice(0, 19)}${fraction}Z`;
+}
+
+/** Date takes 2026-02-30 for the second of March. */
+function isDay(day: string): boolean {
+  const atMs = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
 }
 
 /** For verbs that know no past, and where another would be meant than is done. @throws StatusError 400 */
@@ -52,15 +66,32 @@ export function refuseAsOf(query: URLSearchParams): void {
 const invalidPast = (name: string, text: string, why: string): Error =>
   badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: ${why}`);
 
-/** Reads the state as of then. `field`: what named it. @throws StatusError 410 that says how far back history reaches */
+/** The newest revision of then; undefined: history does not reach back. `field`: what named it. @throws what `refuse` makes */
+export async function revisionOf(
+  asOf: AsOf,
+  history: Pick<History, 'revisionAt'>,
+  field: string,
+  refuse = invalidPast,
+): Promise<Revision | undefined> {
+  if (asOf.kind === 'revision') return asOf.revision;
+  const revision = await history.revisionAt(asOf.at);
+  if (revision === 'future') throw refuse(field, asOf.at, 'is in the future');
+  return revision;
+}
+
+/**
+ * Reads the state as of then. `field`: what named it.
+ * @throws StatusError 410 that says how far back history reaches; what `refuse` makes of a moment that is still to come
+ */
 export async function readPast<Result>(
   asOf: AsOf,
   history: Pick<History, 'revisionAt' | 'begin'>,
   read: (revision: Revision) => Promise<Result>,
   field = 'asOf',
+  refuse = invalidPast,
 ): Promise<Result> {
   try {
-    const revision = asOf.kind === 'revision' ? asOf.revision : await history.revisionAt(asOf.at);
+    const revision = await revisionOf(asOf, history, field, refuse);
     if (revision !== undefined) return await read(revision);
   } catch (error) {
     if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;

@@ -52,7 +52,11 @@ export type Refusal = (why: string, given?: JsonObject | 'other-version' | 'no-k
 export async function readBytes(request: ApiRequest): Promise<Buffer> {
   const bytes = await request.body(MAX_BODY_BYTES);
   const isYaml = /yaml/i.test(request.headers['content-type'] ?? '');
-  if (isYaml) await readYamlAside(bytes);
+  if (isYaml) {
+    await readYamlAside(bytes);
+    // JSON that calls itself YAML was read here.
+    await endTurnIf(isLarge(bytes.length));
+  }
   return bytes;
 }
 

@@ -59,7 +59,7 @@ export function isDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').includes('All');
 }
 
-export function checkDryRun(query: URLSearchParams): FieldError[] {
+function checkDryRun(query: URLSearchParams): FieldError[] {
   const unknown = query.getAll('dryRun').filter((value) => value !== 'All' && value !== '');
   if (unknown.length === 0) return [];
   return [notSupported('dryRun', unknown, ['All'])];

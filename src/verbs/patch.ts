@@ -296,7 +296,7 @@ function unknownFields(list: JsonValue): string[] {
   return found;
 }
 
-export const PATCH_KINDS: Readonly<Record<string, PatchKind>> = table({
+const PATCH_KINDS: Readonly<Record<string, PatchKind>> = table({
   'application/json-patch+json': operations,
   'application/merge-patch+json': merge,
   'application/strategic-merge-patch+json': strategic,

@@ -74,7 +74,7 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
   const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
-  const asOf = readAsOf(request.query, call.context.now());
+  const asOf = readAsOf(request.query);
   try {
     const found =
       asOf === undefined
@@ -123,7 +123,7 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
   const { definition } = served;
   const selection = toSelection(options, request.target, served);
   const start = toListStart(options, definition.namespaced);
-  const asOf = options.continue === '' ? readAsOf(request.query, call.context.now()) : undefined;
+  const asOf = options.continue === '' ? readAsOf(request.query) : undefined;
   const read = (freshness: ListFreshness): Promise<ListPage> =>
     storeFor(call).list({
       resource: definition.storage,

@@ -155,7 +155,7 @@ function reviewRules(authorizer: Authorizer, body: ApiObject, user: UserInfo): J
   };
 }
 
-export function toUserInfo({ username, uid, groups, extra }: UserInfo): JsonObject {
+function toUserInfo({ username, uid, groups, extra }: UserInfo): JsonObject {
   return {
     username,
     ...(uid === '' ? {} : { uid }),

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTab, startBrowser, type Tab } from '../kit/browser.ts';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
@@ -214,10 +214,12 @@ test('the page is for everybody, and small; a token opens the cluster, and is ke
       );
       expect((sizes as number[]).reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
       expect(await page.title()).toBe('configmaps · pg-apiserver');
-      // It expires.
+      // It expires: what is seen stays, under the question for another.
       await page.route(/pods/, (route) => route.fulfill({ status: 401, json: { message: 'Unauthorized' } }));
       await page.getByRole('link', { name: 'Pods', exact: true }).click();
+      await page.getByRole('dialog', { name: 'Sign in' }).waitFor();
       await seen(page, 'The server does not know this token');
+      await page.getByRole('heading', { name: 'Pods', includeHidden: true }).waitFor();
       await page.unroute(/pods/);
       await field.fill(token);
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -238,6 +240,18 @@ test('through kubectl proxy nobody is asked for a token', async () => {
     await tab.page.getByRole('link', { name: 'later' }).waitFor();
     await seen(tab.page, 'live');
     expect(tab.complaints).toEqual([]);
+    // The browser has six connections to what speaks HTTP/1.1, for all pages of one user together.
+    const context = tab.page.context();
+    const pages = [tab.page];
+    while (pages.length < 7) {
+      const page = await context.newPage();
+      await page.goto(tab.page.url());
+      await page.getByRole('link', { name: 'later' }).waitFor();
+      pages.push(page);
+    }
+    await write('POST', MAPS, { metadata: { name: 'for-all' } });
+    await Promise.all(pages.map((page) => page.getByRole('link', { name: 'for-all' }).waitFor()));
+    await write('DELETE', `${MAPS}/for-all`);
     await tab.close();
   } finally {
     proxy.process.kill();
@@ -455,6 +469,10 @@ test('a change says why it was made, back to who began it', async () => {
     expect(await chain.nth(1).innerText()).toMatch(/^(certain|likely|possible)[\s\S]*ReplicaSet web-7d9f8/);
     expect(await chain.nth(2).innerText()).toMatch(/Deployment web[\s\S]*alice/);
     await page.getByText('It began with this.').waitFor();
+    // What the same client wrote for her beside it.
+    const siblings = page.getByRole('region', { name: 'Written along with it' }).getByRole('listitem');
+    await expect.poll(() => siblings.first().innerText()).toMatch(/possible/);
+    expect(await siblings.allInnerTexts()).not.toContainEqual(expect.stringContaining('Deployment web'));
     await chain.nth(2).getByRole('button').click();
     await page.getByText('Somebody did this of their own').waitFor();
   });
@@ -480,6 +498,50 @@ test('a state is restored after it was shown what that would do, and not before'
     expect(await imageNow()).toBe('shop/web:1.4');
     await page.getByRole('link', { name: 'Changes' }).last().click();
     await page.locator('.badge').getByText('restored').waitFor();
+  });
+});
+
+test('fields are put back one by one, out of a difference or out of blame, and all others stay', async () => {
+  const pathOfMap = `${MAPS}/several`;
+  const dataNow = async (): Promise<unknown> => (await cluster.request('GET', pathOfMap)).json.data;
+  await write('POST', MAPS, { metadata: { name: 'several' }, data: { a: '1', b: '1', 'c.d': '1' } });
+  await write('PATCH', pathOfMap, { data: { a: '2', b: '2', 'c.d': '2', e: '2' } }, 'bob');
+  const dialog = (page: Page) => page.getByRole('dialog', { name: /Restore/ });
+  await visit('#/object/configmaps/shop/several?tab=diff', async (page) => {
+    await page.getByRole('button', { name: 'Choose fields' }).click();
+    await page.getByRole('checkbox', { name: 'Put back data["c.d"]' }).check();
+    await page.getByRole('checkbox', { name: 'Put back data.e' }).check();
+    await page.getByText('2 fields to put back').waitFor();
+    await page.getByRole('button', { name: 'Restore these…' }).click();
+    await dialog(page).getByText('2 of 4 fields').waitFor();
+    await dialog(page)
+      .getByRole('checkbox', { name: /data\.b/ })
+      .check();
+    await dialog(page)
+      .getByRole('checkbox', { name: /data\.e/ })
+      .uncheck();
+    expect(await dataNow()).toEqual({ a: '2', b: '2', 'c.d': '2', e: '2' });
+    await dialog(page).getByRole('button', { name: 'Restore 2 fields' }).click();
+    await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+    expect(await dataNow()).toEqual({ a: '2', b: '1', 'c.d': '1', e: '2' });
+  });
+  await visit('#/object/configmaps/shop/several?blame=author', async (page) => {
+    await page
+      .getByRole('button', { name: /Put back what bob changed/ })
+      .first()
+      .click();
+    await dialog(page).getByText('2 of 2 fields').waitFor();
+    await dialog(page)
+      .getByRole('checkbox', { name: /data\.e/ })
+      .uncheck();
+    await dialog(page).getByRole('button', { name: 'Restore 1 field' }).click();
+    await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+    expect(await dataNow()).toEqual({ a: '1', b: '1', 'c.d': '1', e: '2' });
+    await page
+      .getByRole('button', { name: /Put back what alice changed/ })
+      .first()
+      .click();
+    await seen(page, 'there is nothing before it');
   });
 });
 
@@ -538,6 +600,93 @@ test('it is told that the server is away; when it is back the list goes on with 
       await gone(page, 'The server does not answer');
     },
     { complaints: [/ERR_|Failed to load/] },
+  );
+});
+
+/** What a browser tells a page whose tab goes to the background, or comes back. */
+const turn = (page: Page, state: 'hidden' | 'visible'): Promise<void> =>
+  page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'))`);
+
+test('in the background a page holds no stream, in sight one, and shown again it has missed nothing', async () => {
+  await visit('#/list/configmaps?ns=shop', async (page) => {
+    const streams = new Set<Request>();
+    page.on('request', (request) => request.url().includes('watch=1') && streams.add(request));
+    for (const end of ['requestfinished', 'requestfailed'] as const)
+      page.on(end as 'requestfailed', (request) => streams.delete(request));
+    for (const hash of ['#/changes', '#/object/deployments.apps/shop/web', '#/list/configmaps?ns=shop']) {
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      await expect.poll(() => streams.size).toBe(1);
+    }
+    await page.getByRole('link', { name: 'Deployments', exact: true }).click();
+    await page.getByRole('link', { name: 'web', exact: true }).click();
+    await page.getByRole('link', { name: 'Changes' }).last().click();
+    await page.locator('.changes td').first().waitFor();
+    await expect
+      .poll(() => [...streams].map((one) => one.url()))
+      .toEqual([expect.stringContaining('/revisions?')]);
+    await page.getByRole('link', { name: 'ConfigMaps', exact: true }).click();
+    await seen(page, 'live');
+    await turn(page, 'hidden');
+    await expect.poll(() => streams.size).toBe(0);
+    const lists: string[] = [];
+    page.on('request', (request) => !request.url().includes('watch=1') && lists.push(request.url()));
+    await write('POST', MAPS, { metadata: { name: 'unseen' } });
+    await write('DELETE', `${MAPS}/later`);
+    await turn(page, 'visible');
+    await page.getByRole('link', { name: 'unseen' }).waitFor();
+    await page.getByRole('link', { name: 'later' }).waitFor({ state: 'detached' });
+    expect(lists.filter((url) => /configmaps/.test(url))).toEqual([]);
+    await write('POST', MAPS, { metadata: { name: 'later' }, data: { k: 'v' } });
+    await write('DELETE', `${MAPS}/unseen`);
+  });
+});
+
+test('while the server cannot answer, the page says so, keeps what it has, and asks ever more rarely', async () => {
+  await visit(
+    '#/list/configmaps?ns=shop',
+    async (page) => {
+      await seen(page, 'live');
+      const asked: number[] = [];
+      const answer = (status: number, message: string) =>
+        page.route(/configmaps/, (route) => {
+          asked.push(performance.now());
+          return route.fulfill({ status, json: { message } });
+        });
+      // The stream is begun anew.
+      const again = async (): Promise<void> => {
+        await turn(page, 'hidden');
+        await turn(page, 'visible');
+      };
+      await answer(503, 'the database is away');
+      await again();
+      await seen(page, 'the database is away');
+      await page.getByRole('link', { name: 'later' }).waitFor();
+      await expect.poll(() => asked.length, PATIENCE).toBeGreaterThanOrEqual(3);
+      expect((asked[2] ?? 0) - (asked[1] ?? 0)).toBeGreaterThan(350);
+      await page.unroute(/configmaps/);
+      await gone(page, 'the database is away');
+      await seen(page, 'live');
+
+      // What is compacted is read again; a server that says nothing else is not asked without end.
+      await page.route(/configmaps.*watch=1/, (route) => {
+        asked.push(performance.now());
+        return route.fulfill({ status: 410, json: { message: 'too old', reason: 'Expired' } });
+      });
+      asked.length = 0;
+      await again();
+      await expect.poll(() => asked.length, PATIENCE).toBeGreaterThanOrEqual(3);
+      expect((asked[2] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(350);
+      await page.getByRole('link', { name: 'later' }).waitFor();
+      await page.unroute(/configmaps.*watch=1/);
+      await seen(page, 'live');
+
+      await answer(403, 'you may not list configmaps any more');
+      await again();
+      await seen(page, 'you may not list configmaps any more');
+      await page.getByRole('link', { name: 'later' }).waitFor();
+    },
+    { complaints: [/status of (503|410|403)/] },
   );
 });
 

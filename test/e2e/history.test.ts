@@ -165,6 +165,10 @@ test('who may read one namespace sees the history of that one alone', async () =
   expect((await as('reader', `${GROUP}/blames/configmaps:other:m`)).json.code).toBe(403);
   expect((await as('reader', `${GROUP}/timelines/configmaps:other:m`)).json.code).toBe(403);
   expect((await as('reader', `${GROUP}/timelines/namespace:other`)).json.entries).toEqual([]);
+  // What goes on would say that there is something, and its number.
+  const { json: empty } = await as('reader', `${GROUP}/timelines/namespace:kube-system?limit=1`);
+  expect(await read(`${GROUP}/timelines/namespace:kube-system?limit=1`)).toHaveProperty('continue');
+  expect([empty.entries, empty.continue]).toEqual([[], undefined]);
   expect((await as('reader', `${GROUP}/blames/configmaps:shop:m`)).code).toBe(200);
   const anonymous = await cluster.bearer('nobody', 'GET', REVISIONS);
   expect(anonymous.code).toBe(401);
@@ -309,6 +313,12 @@ test('bad input is answered by what is wrong with which parameter', async () => 
     [`${GROUP}/timelines/namespace:shop?limit=many`, 400, /^limit: Invalid value: "many"/],
     [`${GROUP}/timelines/namespace:shop?continue=x`, 400, /^continue: Invalid value: "x"/],
     [`${GROUP}/blames`, 405, /not/],
+    [`${GROUP}/timelines/namespace:shop?asOf=1`, 400, /^asOf: Invalid value: "1"/],
+    [`${REVISIONS}/1/why?asOf=1`, 400, /^asOf: Invalid value: "1"/],
+    [`${REVISIONS}?limit=1&resourceVersion=99999999`, 504, /Too large resource version: 99999999/],
+    [`${REVISIONS}?resourceVersion=99999999`, 504, /Too large resource version: 99999999/],
+    [`${REVISIONS}?asOf=99999999`, 504, /Too large resource version: 99999999/],
+    [`${GROUP}/blames/configmaps:shop:m?asOf=99999999`, 504, /Too large resource version: 99999999/],
   ];
   for (const [path, code, message] of wrong)
     expect((await cluster.request('GET', path)).json, path).toMatchObject({
@@ -350,10 +360,13 @@ test('what is older than the history that is kept is gone, and it is said how fa
     `${REVISIONS}/${oldest.metadata.name}`,
     `${REVISIONS}?since=${oldest.metadata.name}`,
     `${REVISIONS}?since=2001-01-01T00:00:00Z`,
+    `${REVISIONS}?asOf=${oldest.metadata.name}`,
     `${GROUP}/timelines/namespace:shop?since=${oldest.metadata.name}`,
     `${GROUP}/blames/configmaps:shop:m?asOf=${oldest.metadata.name}`,
   ];
   for (const path of paths) expect((await cluster.request('GET', path)).json, path).toMatchObject(gone);
+  const exact = `${REVISIONS}?resourceVersion=${oldest.metadata.name}&resourceVersionMatch=Exact`;
+  expect((await cluster.request('GET', exact)).code).toBe(410);
   expect((await read(REVISIONS)).items).toHaveLength(1);
   const watch = cluster.watch(`${REVISIONS}?watch=1&resourceVersion=${oldest.metadata.name}`);
   await watch.reached(1);

@@ -2,9 +2,10 @@ import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { spawnKubectl } from '../kit/running-tool.ts';
+import { hasShell, startShell } from '../kit/shell.ts';
 import { kubectlPath, type ToolResult } from '../kit/tools.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
@@ -101,6 +102,46 @@ N  WHEN  created by kubernetes-admin via kubectl-create
   following.process.kill('SIGINT');
   expect(await following.ended).toBe(130);
   expect(await history('deleted cm')).toMatch(/^configmap\/settings2 +\w+ +\d+ +kubernetes-admin$/m);
+});
+
+const SHELLS = ['bash', 'zsh', 'fish'].map((shell) => ({
+  shell,
+  title: hasShell(shell) ? shell : `${shell}, which is not installed`,
+}));
+
+describe.each(SHELLS)('$title', ({ shell }) => {
+  const load: Record<string, string> = {
+    bash: 'source <(kubectl-history completion bash)',
+    zsh: 'autoload -Uz compinit; compinit -u -D; source <(kubectl-history completion zsh)',
+    fish: 'kubectl-history completion fish | source',
+  };
+
+  test.skipIf(!hasShell(shell))(
+    'completes commands, flags, types, names, namespaces, moments and revisions',
+    async () => {
+      using terminal = await startShell(shell, {
+        ...{ PATH: path, HOME: cluster.folder, KUBECONFIG: cluster.kubeconfig },
+      });
+      await terminal.does(load[shell] ?? '');
+      await terminal.completes('kubectl-history bl', 'kubectl-history blame');
+      await terminal.completes('kubectl-history log --oneline repl', 'log --oneline replica');
+      await terminal.completes('kubectl-history log deploy/', 'log deploy/web');
+      await terminal.completes('kubectl-history log -n default deploy ', 'deploy web');
+      await terminal.completes('kubectl-history log deploy/web --si', 'web --since');
+      await terminal.completes('kubectl-history log deploy/web --since=yes', '--since=yesterday');
+      await terminal.completes('kubectl-history log -n kube-pu', '-n kube-public');
+      await terminal.completes('kubectl-history log clusterrole/system:basic-', 'system:basic-user');
+      await kubectl(`create configmap once-${shell}`);
+      const revision = (await history(`log cm/once-${shell} -o name`)).trim().replace(/.*\//, '');
+      await terminal.completes(`kubectl-history why cm/once-${shell} --revision `, `--revision ${revision}`);
+    },
+  );
+});
+
+test('a name that a shell would run is not completed', async () => {
+  await kubectl(`create clusterrole 'innocent$(touch x)' --verb=get --resource=pods`);
+  const { stdout } = await kubectl('__complete history log clusterrole/innocent');
+  expect(stdout).toBe(':4\n');
 });
 
 test('who may not read an object is not told of it, in words that name it', async () => {

@@ -15,7 +15,11 @@ let folder: string;
 const POLICY = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
-rules: [{level: RequestResponse, resources: [{group: history.cluster.io}]}]
+omitStages: [RequestReceived]
+rules:
+- {level: Metadata, resources: [{group: "", resources: [secrets]}]}
+- {level: RequestResponse, namespaces: [audited], resources: [{group: "", resources: [configmaps]}]}
+- {level: RequestResponse, resources: [{group: history.cluster.io}]}
 `;
 
 beforeAll(async () => {
@@ -70,6 +74,13 @@ const actionsOf = (results: RestoreResult[]): Record<string, string | undefined>
 
 const messageOf = (results: RestoreResult[], name: string): string | undefined =>
   results.find(({ object: of }) => of?.name === name)?.message;
+
+// biome-ignore lint/suspicious/noExplicitAny: events are looked into
+const auditEvents = (): any[] =>
+  readFileSync(join(folder, 'audit.log'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 
 const template = (image: string) => ({
   metadata: { labels: { app: 'web' } },
@@ -248,6 +259,8 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
     events: 'skipped',
   });
   expect(results.filter(({ action }) => action === 'failed')).toEqual([]);
+  expect(actionsOf(foreseen)).toEqual(actionsOf(results));
+  expect(messageOf(foreseen, 'moved')).toBe(messageOf(results, 'moved'));
   const audited = readFileSync(join(folder, 'audit.log'), 'utf8');
   for (const told of [JSON.stringify(results), audited]) expect(told).not.toContain('aGlkZGVu');
   const { revision } = results.find(({ object: of }) => of?.resource === 'deployments') ?? {};
@@ -269,6 +282,109 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
   const moved = await read(`${inCore('shop', 'services')}/moved`);
   expect(moved.spec.clusterIP).not.toBe(taken.spec.clusterIP);
   expect(messageOf(results, 'moved')).toContain(taken.spec.clusterIP);
+});
+
+test('a dry run of a namespace that is gone tells what the restore then does, refusals included', async () => {
+  const at = (resource: string) => inCore('gone', resource);
+  await write('POST', NAMESPACES, { metadata: { name: 'gone' } });
+  await write('POST', at('serviceaccounts'), { metadata: { name: 'worker' } });
+  const pod = (name: string, serviceAccountName: string, securityContext: object) => ({
+    metadata: { name },
+    spec: {
+      serviceAccountName,
+      securityContext,
+      containers: [{ name: 'c', image: 'c', securityContext: CAREFUL }],
+    },
+  });
+  await write(
+    'POST',
+    at('pods'),
+    pod('careful', 'worker', { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }),
+  );
+  await write('POST', at('pods'), pod('careless', 'worker', {}));
+  await write('POST', at('serviceaccounts'), { metadata: { name: 'away' } });
+  await write('POST', at('pods'), pod('homeless', 'away', {}));
+  await write('DELETE', `${at('serviceaccounts')}/away`);
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  const to = versionOf(await patch(`${NAMESPACES}/gone`, { metadata: { labels } }));
+  await write('DELETE', `${NAMESPACES}/gone`);
+  for (const name of ['careful', 'careless', 'homeless'])
+    await cluster.request('DELETE', `${at('pods')}/${name}?gracePeriodSeconds=0`);
+  await expect.poll(async () => (await cluster.request('GET', `${NAMESPACES}/gone`)).code).toBe(404);
+
+  const told = (results: RestoreResult[]) =>
+    results.map(({ object: of, action, message }) => [of?.resource, of?.name, action, message]);
+  const foreseen = told(await restore({ namespace: 'gone', to }, '?dryRun=All'));
+  expect(foreseen).toContainEqual(['pods', 'careful', 'created', undefined]);
+  expect(foreseen).toContainEqual([
+    'pods',
+    'careless',
+    'failed',
+    expect.stringContaining('violates PodSecurity'),
+  ]);
+  expect(foreseen).toContainEqual([
+    'pods',
+    'homeless',
+    'failed',
+    expect.stringContaining('serviceaccount "away" not found'),
+  ]);
+  // Nobody else is shown what it has foreseen.
+  expect((await cluster.request('GET', `${NAMESPACES}/gone`)).code).toBe(404);
+  const alone = pod('careful', 'worker', {});
+  expect((await cluster.request('POST', `${at('pods')}?dryRun=All`, alone)).code).toBe(404);
+  expect(told(await restore({ namespace: 'gone', to }))).toEqual(foreseen);
+});
+
+const CAREFUL = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+
+test('each write of a restore is an audit event as its policy wants it for such writes, and names the restore', async () => {
+  const at = (resource: string) => inCore('audited', resource);
+  await write('POST', NAMESPACES, { metadata: { name: 'audited' } });
+  const data = { k: 'dG9sZC1vZg==' };
+  await write('POST', at('secrets'), { metadata: { name: 'key' }, data });
+  const service = { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } };
+  for (const name of ['same', 'changed'])
+    await write('POST', at('configmaps'), { metadata: { name }, data: { k: 'then' } });
+  const to = versionOf(await write('POST', at('services'), service));
+  await write('DELETE', `${at('services')}/web`);
+  await write('DELETE', `${at('secrets')}/key`);
+  await write('PUT', `${at('configmaps')}/changed`, { metadata: { name: 'changed' }, data: { k: 'now' } });
+
+  const told = async (query: string) => {
+    const before = auditEvents().length;
+    const { code, headers, json } = await post({ namespace: 'audited', to }, query);
+    expect(code).toBe(201);
+    const events = auditEvents().slice(before);
+    const objects = events.filter(({ objectRef }) => objectRef.resource !== 'restores');
+    for (const event of objects) {
+      expect(event.annotations).toMatchObject({
+        'history.cluster.io/restore': headers['audit-id'],
+        'authorization.k8s.io/decision': 'allow',
+      });
+      expect(event.requestURI).toBe(`${RESTORES}${query}`);
+      expect(event.user.username).toBe('kubernetes-admin');
+    }
+    return { objects, results: json.status.results as RestoreResult[] };
+  };
+  const named = (event: Answer['json']) => [event.level, event.verb, event.objectRef.name];
+  const wanted = [
+    ['Metadata', 'create', 'key'],
+    ['RequestResponse', 'update', 'changed'],
+  ];
+  expect((await told('?dryRun=All')).objects.map(named)).toEqual(wanted);
+  const { objects, results } = await told('');
+  expect(objects.map(named)).toEqual(wanted);
+  const [key, changed] = objects;
+  expect(JSON.stringify(key)).not.toContain(data.k);
+  expect(changed).toMatchObject({
+    requestObject: { data: { k: 'then' } },
+    responseObject: { data: { k: 'then' } },
+    responseStatus: { code: 200 },
+  });
+  const revisionOf = (name: string) => results.find(({ object: of }) => of?.name === name)?.revision;
+  expect(key.annotations['history.cluster.io/revision']).toBe(revisionOf('key'));
+  expect(changed.annotations['history.cluster.io/revision']).toBe(revisionOf('changed'));
+  expect(changed.responseObject.metadata.resourceVersion).toBe(revisionOf('changed'));
 });
 
 test('who may not write some of it restores the rest, and is told; who may not read it is told of no names', async () => {
@@ -323,6 +439,44 @@ test('who may not write some of it restores the rest, and is told; who may not r
     code: 403,
     message: expect.stringContaining('cannot get resource \\"secrets\\"'.replaceAll('\\', '')),
   });
+});
+
+test('nobody gains rights by a restore: of roles and bindings those come back whose rights the caller has', async () => {
+  const rbac = 'rbac.authorization.k8s.io';
+  const all = ['get', 'create', 'update'];
+  const rules = [
+    { apiGroups: [rbac], resources: ['roles', 'rolebindings'], verbs: all },
+    { apiGroups: [''], resources: ['namespaces', 'pods'], verbs: ['get'] },
+  ];
+  await write('POST', `/apis/${rbac}/v1/clusterroles`, { metadata: { name: 'granter' }, rules });
+  await write('POST', `/apis/${rbac}/v1/clusterrolebindings`, {
+    metadata: { name: 'granter' },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'granter' },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'kim' }],
+  });
+  await write('POST', NAMESPACES, { metadata: { name: 'grants' } });
+  let to = '';
+  for (const resource of ['pods', 'secrets']) {
+    const may = [{ apiGroups: [''], resources: [resource], verbs: ['get'] }];
+    await write('POST', inGroup(rbac, 'grants', 'roles'), { metadata: { name: resource }, rules: may });
+    const binding = {
+      metadata: { name: resource },
+      roleRef: { apiGroup: rbac, kind: 'Role', name: resource },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: 'kim' }],
+    };
+    to = versionOf(await write('POST', inGroup(rbac, 'grants', 'rolebindings'), binding));
+  }
+  for (const resource of ['rolebindings', 'roles']) await write('DELETE', inGroup(rbac, 'grants', resource));
+  const as = { 'impersonate-user': 'kim', 'impersonate-group': 'system:authenticated' };
+  const { json: foreseen } = await post({ namespace: 'grants', to }, '?dryRun=All', as);
+  const { json } = await post({ namespace: 'grants', to }, '', as);
+  const results: RestoreResult[] = json.status.results;
+  expect(actionsOf(foreseen.status.results)).toEqual(actionsOf(results));
+  expect(actionsOf(results)).toMatchObject({
+    ...{ 'roles pods': 'created', 'rolebindings pods': 'created' },
+    ...{ 'roles secrets': 'failed', 'rolebindings secrets': 'failed' },
+  });
+  expect(messageOf(results, 'secrets')).toContain('attempting to grant RBAC permissions not currently held');
 });
 
 test('custom resources are restored, whichever version is stored', async () => {
@@ -417,6 +571,11 @@ test('what cannot be restored is refused with the field that says so, and what c
       'spec.paths[1]: Invalid value: "data.none": names nothing',
     ],
     [{ object: it, to: made, paths: ['data['] }, 422, 'spec.paths[0]: Invalid value'],
+    [
+      { object: it, to: made, paths: Array.from({ length: 100 }, () => `data.${'k'.repeat(4000)}`) },
+      422,
+      'spec.paths: Too long: must have at most 262144 bytes',
+    ],
     [{ object: it, to: made, paths: ['metadata.uid'] }, 422, 'spec.paths[0]: Invalid value'],
     [
       { object: it, to: made, paths: ['data.k'], withDependents: true },

@@ -3,8 +3,10 @@ import type { Finding, Promotion, Record } from './judge/record.ts';
 import type { Fault } from './nemesis/fault.ts';
 import { Random } from './random.ts';
 import { Client, toItem } from './workload/client.ts';
+import { Historian } from './workload/historian.ts';
 import type { Caller } from './workload/http.ts';
 import { keysOf, PATH } from './workload/keys.ts';
+import { OBJECTS, revisionsOf, type WatchSource } from './workload/sources.ts';
 import { TokenBearer } from './workload/token-bearer.ts';
 import { Watcher } from './workload/watcher.ts';
 import { sleep, until } from './world/until.ts';
@@ -28,7 +30,18 @@ export interface Verdict {
 
 const CLIENTS = 6;
 const WATCHERS = 6;
+const HISTORIANS = 2;
 const KEYS = 5;
+/** Who writes here. */
+const USER = 'kubernetes-admin';
+/** One each, the first of which stay with a server. */
+const REVISION_WATCHES: readonly WatchSource[] = [
+  revisionsOf({}),
+  revisionsOf({ verb: 'update' }, USER),
+  revisionsOf({}),
+  revisionsOf({ key: 'key-1' }),
+  revisionsOf({ verb: 'delete' }),
+];
 const PAUSE_MS = [200, 1500] as const;
 /** After everything was put right. */
 const RECOVERY_MS = 60_000;
@@ -77,6 +90,7 @@ export async function runFaults(options: RunOptions): Promise<Verdict> {
 class Workload {
   readonly #clients: readonly Client[];
   readonly watchers: readonly Watcher[];
+  readonly historians: readonly Historian[];
   readonly bearer: TokenBearer;
   readonly #world: World;
   readonly #writing = new AbortController();
@@ -97,19 +111,23 @@ class Workload {
       { length: CLIENTS },
       (_, n) => new Client({ name: `c${n}`, callers: callersOf(n), keys, random: random.fork() }),
     );
-    this.watchers = Array.from(
-      { length: WATCHERS },
-      (_, n) =>
-        new Watcher({
-          ...{ name: `w${n}`, callers: callersOf(n), random: random.fork() },
-          seconds: n < world.servers.length ? [3600, 3600] : [4, 12],
-        }),
+    const watcherOf = (name: string, n: number, source: WatchSource): Watcher =>
+      new Watcher({
+        ...{ name, source, callers: callersOf(n), random: random.fork() },
+        seconds: n < world.servers.length ? [3600, 3600] : [4, 12],
+      });
+    const sources = Array.from({ length: WATCHERS }, () => OBJECTS);
+    const objects = sources.map((source, n) => watcherOf(`w${n}`, n, source));
+    this.watchers = [...objects, ...REVISION_WATCHES.map((source, n) => watcherOf(`r${n}`, n, source))];
+    this.historians = Array.from(
+      { length: HISTORIANS },
+      (_, n) => new Historian({ name: `h${n}`, callers: world.callers(), keys, random: random.fork() }),
     );
     this.bearer = new TokenBearer({ callers: world.callers(), random: random.fork() });
   }
 
   get operations() {
-    return this.#clients.flatMap(({ operations }) => operations);
+    return [...this.#clients, ...this.historians].flatMap(({ operations }) => operations);
   }
 
   acknowledged(of?: number): number {
@@ -122,7 +140,9 @@ class Workload {
     const [caller] = this.#world.callers();
     if (caller !== undefined) await TokenBearer.prepare(caller);
     const { signal } = this.#writing;
-    this.#writers = Promise.all([...this.#clients, this.bearer].map((one) => one.run(signal)));
+    this.#writers = Promise.all(
+      [...this.#clients, ...this.historians, this.bearer].map((one) => one.run(signal)),
+    );
     this.#readers = Promise.all(this.watchers.map((one) => one.run(this.#watching.signal)));
   }
 
@@ -143,7 +163,7 @@ class Workload {
         rule: 'answers come within their patience',
         facts: `${id} (${kind}) took ${Math.round(completedMs - invokedMs)} ms`,
       }));
-    return [...this.bearer.findings, ...slow];
+    return [...this.bearer.findings, ...this.historians.flatMap(({ findings }) => findings), ...slow];
   }
 }
 
@@ -179,14 +199,21 @@ async function collect(world: World, work: Workload): Promise<Record> {
   }
   const log = await world.log();
   const epochs = await world.epochs();
+  const compaction = await world.compaction();
   const promotions = world.promotions.map((one): Promotion => {
     const epoch = epochs.find(({ after }) => after > one.survived)?.after;
     return { ...one, epoch: epoch ?? one.survived };
   });
   return {
     ...{ log, epochs, promotions, finalLists },
-    compacted: (await world.compaction()).revision,
+    compacted: compaction.revision,
+    compactedAtMs: compaction.committedAtMs,
+    wrongClocks: world.wrongClocks,
+    originMs: performance.timeOrigin,
     operations: work.operations,
+    told: work.historians.flatMap(({ told }) => told),
+    pasts: work.historians.flatMap(({ pasts }) => pasts),
+    blames: work.historians.flatMap(({ blames }) => blames),
     watches: work.watchers.flatMap(({ sessions }) => sessions),
     watchersMustReach: log.at(-1)?.revision ?? 0n,
   };
@@ -209,7 +236,7 @@ async function judgeSettings(world: World): Promise<Finding[]> {
 }
 
 function summarize(
-  { operations, watches, log, epochs, promotions }: Record,
+  { operations, watches, told, pasts, blames, log, epochs, promotions }: Record,
   faults: number,
   work: Workload,
 ): string {
@@ -225,5 +252,6 @@ function summarize(
     `${operations.length} operations (${counts}), the slowest took ${Math.round(slowest)} ms`,
     ...(unknown === '' ? [] : [`unknown: ${unknown}`]),
     `${log.length} rows, ${watches.length} watches, ${events} events, ${work.bearer.checked} tokens shown`,
+    `${told.length} histories of ${told.reduce((sum, { rows }) => sum + rows.length, 0)} rows, ${pasts.length} pasts, ${blames.length} blames`,
   ].join('; ');
 }

@@ -63,6 +63,14 @@ test('a write costs what telling its watches costs, after it was answered', () =
   expect(estimate({ verb: 'create' }, { watches: 1000 }, token).finalSeats).toBe(0);
 });
 
+test('a restore takes the seats of the many writes that it may be', () => {
+  const restores = { group: 'history.cluster.io', resource: 'restores' };
+  const wide = { initialSeats: 10, finalSeats: 0, extraMs: 0 };
+  expect(estimate({ verb: 'create' }, {}, restores)).toEqual(wide);
+  expect(estimate({ verb: 'create' }, { widest: 4 }, restores)).toEqual({ ...wide, initialSeats: 4 });
+  expect(estimate({ verb: 'create' }, {}, { ...restores, group: 'velero.io' }).initialSeats).toBe(1);
+});
+
 test('everything else takes one seat', () => {
   for (const init of [{ verb: 'get' }, { verb: 'deletecollection' }, { verb: 'get', path: '/version' }])
     expect(estimate(init, { objects: 5000, watches: 5000 })).toEqual({

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RevisionWatch } from '../../src/history/revision-watch.ts';
+import { SharedRows } from '../../src/history/shared-rows.ts';
 import { toEntry } from '../../src/history/told-entry.ts';
+import { AddedEvent } from '../../src/storage/added-event.ts';
 import { EncodedLog } from '../../src/storage/encoded-log.ts';
-import type { LoggedRevision } from '../../src/storage/history.ts';
+import { StorageError } from '../../src/storage/errors.ts';
+import type { History, LoggedRevision } from '../../src/storage/history.ts';
 import type { LogFollower, LogProgress } from '../../src/storage/log-progress.ts';
 import type { PostgresLog } from '../../src/storage/postgres/postgres.ts';
-import { NO_REVISION, type Revision } from '../../src/storage/revision.ts';
+import { NO_REVISION, type Revision, toRevision } from '../../src/storage/revision.ts';
 import type { WatchEvent } from '../../src/storage/store.ts';
 import { WatchCache } from '../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
@@ -14,12 +17,16 @@ import { openLog, write } from '../storage/postgres/kit.ts';
 let database: TestDatabase;
 let log: PostgresLog;
 let cache: WatchCache;
+let history: History;
+/** Questions that were asked of the log, and those that are to fail. */
+const asked = { questions: 0, failures: 0 };
 const stop = new AbortController();
 let running: Promise<void>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   log = openLog(database.url);
+  history = countingHistory();
   cache = new WatchCache({ ...log, fieldsOf: () => () => ({}) });
   running = cache.run(stop.signal);
   await cache.ready();
@@ -31,6 +38,22 @@ afterAll(async () => {
   await log.close();
   await database.drop();
 });
+
+/** The log, whose questions are counted, and fail where that is wanted. */
+function countingHistory(): History {
+  const history = new EncodedLog(log, []).decodeHistory(log.history);
+  return {
+    revisionAt: (moment) => history.revisionAt(moment),
+    begin: () => history.begin(),
+    newest: () => history.newest(),
+    rows: async (query) => {
+      asked.questions += 1;
+      if (asked.failures === 0) return history.rows(query);
+      asked.failures -= 1;
+      throw new StorageError({ kind: 'unavailable', reason: 'it is away' });
+    },
+  };
+}
 
 type Conditions = ConstructorParameters<typeof RevisionWatch>[0]['conditions'];
 
@@ -46,14 +69,18 @@ class Reader {
   constructor(
     after: Revision,
     conditions: Conditions = {},
-    { slow = false, bookmarks = false, progress = cache as LogProgress } = {},
+    {
+      slow = false,
+      bookmarks = false,
+      progress = cache as LogProgress,
+      shared = new SharedRows(history),
+    } = {},
   ) {
-    const history = new EncodedLog(log, []).decodeHistory(log.history);
     const watch = new RevisionWatch({
-      ...{ history, progress, conditions, bookmarks, after, tellsBegin: false },
+      ...{ history, shared, progress, conditions, bookmarks, after, tellsBegin: false },
       tell: async ({ revision }: LoggedRevision) => {
         const head = { kind: 'Revision', apiVersion: 'v1' };
-        return toEntry({ ...head, metadata: { name: String(revision) } }, revision);
+        return new AddedEvent(toEntry({ ...head, metadata: { name: String(revision) } }, revision));
       },
     });
     const take = (event: WatchEvent): Promise<void> | undefined => {
@@ -63,11 +90,13 @@ class Reader {
       return slow ? new Promise((resolve) => setImmediate(resolve)) : undefined;
     };
     this.#run = watch.run(take, this.#over.signal);
-    this.#run.catch((error: unknown) => this.#reached.reject(error));
+    this.#run.catch(() => {});
   }
 
   reached(count: number): Promise<void> {
     this.#wanted = count;
+    this.#reached = Promise.withResolvers();
+    this.#run.catch(this.#reached.reject);
     if (this.told.length >= count) this.#reached.resolve();
     return this.#reached.promise;
   }
@@ -106,24 +135,61 @@ test('what does not concern a watch costs no question, and moves its bookmarks o
   expect(reader.told).toEqual([mine]);
 });
 
-test('a watch that begins while the state is loaded misses nothing that was written before it is there', async () => {
+test('a row is read once for all watches that want it', async () => {
+  const shared = new SharedRows(history);
   const after = await log.history.newest();
+  const readers = Array.from({ length: 50 }, () => new Reader(after, {}, { shared }));
+  const before = asked.questions;
+  const made: Revision[] = [];
+  for (let at = 0; at < 10; at += 1) {
+    made.push(await log.committer.commit(write('create', `shared${at}`)));
+    await Promise.all(readers.map((reader) => reader.reached(at + 1)));
+  }
+  await Promise.all(readers.map((reader) => reader.stop()));
+  for (const { told } of readers) expect(told).toEqual(made);
+  expect(asked.questions - before).toBe(10);
+});
+
+test('while the log cannot be read a watch waits, and goes on where it was', async () => {
+  const after = await log.history.newest();
+  const reader = new Reader(after);
+  asked.failures = 2;
+  const made = await log.committer.commit(write('create', 'away'));
+  await reader.reached(1);
+  await reader.stop();
+  expect(reader.told).toEqual([made]);
+  expect(asked.failures).toBe(0);
+});
+
+/** Followers of a log that tells what the test says. */
+function staged(): { readonly progress: LogProgress; readonly followers: LogFollower[] } {
   const followers: LogFollower[] = [];
   const follow = (follower: LogFollower): (() => void) => {
     followers.push(follower);
     return () => {};
   };
-  const progress = { applied: NO_REVISION, follow };
+  return { progress: { applied: NO_REVISION, follow }, followers };
+}
+
+test('a watch that begins while the state is loaded is told of what was written before, though nothing follows', async () => {
+  const after = await log.history.newest();
+  const { progress, followers } = staged();
   const reader = new Reader(after, { name: 'meanwhile' }, { progress });
   const made = await log.committer.commit(write('create', 'meanwhile'));
-  // It was loaded with the state. What is told of begins behind it.
-  const later = write('create', 'later');
-  const revision = await log.committer.commit(later);
-  const change = { ...later, revision, previous: undefined, committedAt: new Date() };
-  for (const follower of followers) follower.applied([change]);
+  for (const follower of followers) follower.loaded(made);
   await reader.reached(1);
   await reader.stop();
   expect(reader.told).toEqual([made]);
+});
+
+test('a slow reader is told of everything, and few rows are kept for it', async () => {
+  const after = await log.history.newest();
+  const reader = new Reader(after, {}, { slow: true });
+  const commits = Array.from({ length: 700 }, (_, at) => log.committer.commit(write('create', `slow${at}`)));
+  const made = (await Promise.all(commits)).sort((a, b) => (a < b ? -1 : 1));
+  await reader.reached(made.length);
+  await reader.stop();
+  expect(reader.told).toEqual(made);
 });
 
 test('a watch ends when the history that it follows is gone', async () => {
@@ -132,4 +198,18 @@ test('a watch ends when the history that it follows is gone', async () => {
   const ended = expect(reader.reached(1)).rejects.toMatchObject({ failure: { kind: 'compacted' } });
   await cache.reset();
   await ended;
+});
+
+test('a watch that began in the new history does not end with the old one', async () => {
+  const { progress, followers } = staged();
+  const after = await log.history.newest();
+  const reader = new Reader(after, {}, { progress });
+  const over = toRevision(after - 1n);
+  const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over } as const;
+  for (const follower of followers) follower.ended(new StorageError(failure), over);
+  const made = await log.committer.commit(write('create', 'anew'));
+  for (const follower of followers) follower.loaded(made);
+  await reader.reached(1);
+  await reader.stop();
+  expect(reader.told).toEqual([made]);
 });

@@ -41,7 +41,7 @@ export const watchBegins = (cluster: Cluster, resource: string): Promise<void> =
     })
     .toBe(true);
 
-function watchTool(child: ChildProcess): RunningTool {
+export function watchTool(child: ChildProcess): RunningTool {
   let output = '';
   const waiting = new Set<() => void>();
   const collect = (chunk: Buffer): void => {

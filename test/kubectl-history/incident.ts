@@ -114,7 +114,12 @@ const link = ({ metadata, ...rest }: typeof badImage | typeof created, more: obj
   ...more,
 });
 
-const explanation = {
+const sibling = (revision: string, object: object, confidence: string, evidence: string): object => ({
+  ...{ revision, object, confidence, evidence: [evidence] },
+  ...{ at: '2026-11-22T14:08:00.500000Z', verb: 'update', user: 'alice', manager: 'kubectl-edit' },
+});
+
+export const explanation = {
   kind: 'Explanation',
   revision: '4719',
   root: '4712',
@@ -132,6 +137,16 @@ const explanation = {
       evidence: ['owns the replica set', 'its template became that of the replica set'],
       confidence: 'likely',
     }),
+  ],
+  siblings: [
+    sibling('4714', { ...settings, name: 'flags' }, 'certain', 'The same request, r-1, wrote it.'),
+    sibling('4711', settings, 'possible', 'alice wrote it with the same client within 3 seconds.'),
+    sibling(
+      '4710',
+      { ...settings, name: 'red\u001b[31m' },
+      'possible',
+      'alice wrote it with the same client within 3 seconds.',
+    ),
   ],
 };
 
@@ -214,7 +229,7 @@ export const ANSWERS: Record<string, FakeAnswer> = {
     secretDeleted,
     settingsDeleted,
   ),
-  [`${HISTORY}/revisions?fieldSelector=object.namespace=shop,verb=create&limit=500`]: list(
+  [`${HISTORY}/revisions?fieldSelector=object.namespace=shop,verb=create&since=4709&limit=500`]: list(
     secretCreated,
     created,
   ),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFakeCluster, type FakeCluster, type RunOptions } from './fake-kubectl.ts';
-import { ANSWERS } from './incident.ts';
+import { ANSWERS, explanation, HISTORY } from './incident.ts';
 
 /** What each command prints, whole. */
 let cluster: FakeCluster;
@@ -247,8 +247,37 @@ test('why', async () => {
           ~ spec.replicas: 2 → 3
           + metadata.labels.tier: gold
           - spec.paused: true
+
+    What else was written with it:
+      certain: The same request, r-1, wrote it.
+        4714  configmap/flags in shop updated
+      possible: alice wrote it with the same client within 3 seconds.
+        4711  configmap/settings in shop updated
+        4710  configmap/red\\x1b[31m in shop updated
     "
   `);
+});
+
+test('why tells what else was written with the change that began it, and in all forms', async () => {
+  const after = (text: string): string => text.slice(text.indexOf('\n\nWhat else') + 1);
+  expect(after(await printed('why pod/web-7d4b9-x2x7k -o wide'))).toMatchInlineSnapshot(`
+    "
+    What else was written with it:
+      certain: The same request, r-1, wrote it.
+        4714  2026-11-22 14:08:00 (119s ago)  configmap/flags in shop updated by alice via kubectl-edit
+      possible: alice wrote it with the same client within 3 seconds.
+        4711  2026-11-22 14:08:00 (119s ago)  configmap/settings in shop updated by alice via kubectl-edit
+        4710  2026-11-22 14:08:00 (119s ago)  configmap/red\\x1b[31m in shop updated by alice via kubectl-edit
+    "
+  `);
+  const { siblings } = JSON.parse(await printed('why pod/web-7d4b9-x2x7k -o json'));
+  expect(siblings).toEqual(explanation.siblings);
+  expect(await printed('why pod/web-7d4b9-x2x7k -o yaml')).toContain('\nsiblings:\n');
+  cluster.answers[`${HISTORY}/revisions/4719/why`] = {
+    body: { ...explanation, siblings: explanation.siblings.flatMap((one) => [one, one, one]) },
+  };
+  expect(await printed('why pod/web-7d4b9-x2x7k')).toMatch(/\n {2}… 3 more: -o wide shows them\n$/);
+  expect(await printed('why pod/web-7d4b9-x2x7k -o wide')).not.toContain('…');
 });
 
 test('who', async () => {

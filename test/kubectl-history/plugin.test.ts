@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type Call,
   createFakeCluster,
@@ -6,7 +6,7 @@ import {
   type Outcome,
   type RunOptions,
 } from './fake-kubectl.ts';
-import { ANSWERS, badImage, created, HISTORY, planned, status } from './incident.ts';
+import { ANSWERS, badImage, created, HISTORY, planned, settingsDeleted, status } from './incident.ts';
 
 let cluster: FakeCluster;
 
@@ -83,6 +83,20 @@ test.each([
   ['lgo', 'there is no command "lgo"; did you mean log?'],
   ['log --sicne 1h', 'there is no flag --sicne; did you mean --since?'],
   ['log -x', 'there is no flag -x'],
+  [
+    'log -l app=web',
+    'there is no flag -l; there are no selectors: name a type or an object, as in deploy/web',
+  ],
+  [
+    'undo --filename=x',
+    'there is no flag --filename; objects are named, as in deploy/web, and not read from files',
+  ],
+  ['undo deploy/web --to-revision=3', 'there is no flag --to-revision; it is --to'],
+  [
+    'undo deploy/web --dry-run=x',
+    '--dry-run: "x" is neither true nor false, nor one of server, client, none',
+  ],
+  ['log gizmo/web', 'the server has no resource type "gizmo"; kubectl api-resources lists them'],
   ['log --since', '--since needs a value: a moment'],
   ['log --since soon', '--since: "soon" is no moment'],
   ['log --limit 0', '--limit: "0" is no whole number of 1 or more'],
@@ -144,6 +158,84 @@ test('a server without history, and one that is not there, are said in words', a
     code: 1,
     stderr: 'error: kubectl is not there: put it into a folder of PATH\n',
   });
+});
+
+describe('where history has nothing to tell', () => {
+  const CM = 'object.resource=configmaps,object.namespace=shop,object.name=';
+  const NOPE = `${CM}nope`;
+  const path = '/api/v1/namespaces/shop/configmaps/nope';
+  const since = 'History is kept from revision 4000 on (2026-11-21 00:00:00, 38h ago).';
+
+  beforeEach(() => {
+    vi.stubEnv('TZ', 'UTC');
+    const none = { body: { items: [] } };
+    for (const limit of [1, 100, 500]) {
+      cluster.answers[`${HISTORY}/revisions?fieldSelector=${NOPE}&limit=${limit}`] = none;
+      cluster.answers[`${HISTORY}/revisions?fieldSelector=${CM}settings&limit=${limit}`] ??= {
+        body: { items: [settingsDeleted] },
+      };
+    }
+    cluster.answers[`${HISTORY}/revisions?fieldSelector=user=eve&limit=500`] = none;
+    cluster.answers[`${HISTORY}/revisions?limit=1&since=1`] = {
+      reason: 'Expired',
+      message: 'since: history is kept from revision 4000 (2026-11-21T00:00:00.000Z)',
+    };
+    for (const name of ['nope', 'settings']) {
+      cluster.answers[`/api/v1/namespaces/shop/configmaps/${name}`] = {
+        reason: 'NotFound',
+        message: `configmaps "${name}" not found`,
+      };
+      cluster.answers[`${HISTORY}/blames/configmaps:shop:${name}`] = {
+        reason: 'NotFound',
+        message: `blames.history.cluster.io "configmaps:shop:${name}" not found`,
+      };
+    }
+  });
+
+  afterEach(() => vi.unstubAllEnvs());
+
+  const COMMANDS = ['log', 'who', 'diff', 'why', 'undo', 'restore'];
+
+  test.each(COMMANDS)('%s says that an object is unknown, and how far history reaches', async (command) => {
+    const { code, stdout, stderr } = await run(`${command} cm/nope`);
+    expect({ code, stdout }).toEqual({ code: command === 'diff' ? 2 : 1, stdout: '' });
+    expect(stderr).toBe(
+      `error: configmap/nope in shop is not there, and history has no trace of it. ${since}\n`,
+    );
+  });
+
+  test.each(COMMANDS)('%s says that the caller may not read the object', async (command) => {
+    const message = 'configmaps "nope" is forbidden: User "eve" cannot get resource "configmaps"';
+    cluster.answers[path] = { reason: 'Forbidden', message };
+    expect(await run(`${command} cm/nope`)).toMatchObject({ stdout: '', stderr: `error: ${message}\n` });
+  });
+
+  test('an object that was not changed is no failure of log, and one of what needs a change', async () => {
+    cluster.answers[path] = { body: { kind: 'ConfigMap' } };
+    expect(await run('log cm/nope')).toEqual(
+      expect.objectContaining({ code: 0, stdout: '', stderr: `No changes found. ${since}\n` }),
+    );
+    expect(await run('undo cm/nope')).toMatchObject({
+      code: 1,
+      stderr: `error: configmap/nope in shop was not changed in the time that is kept. ${since}\n`,
+    });
+  });
+
+  test('an empty list says that it tells what the caller may read', async () => {
+    expect(await run('log -A --by eve')).toMatchObject({
+      code: 0,
+      stderr: `No changes found. Only what you may read is told. ${since}\n`,
+    });
+  });
+
+  test.each(['show', 'blame'])(
+    '%s of what was deleted says by whom, and how it comes back',
+    async (command) => {
+      expect((await run(`${command} cm/settings`)).stderr).toMatch(
+        /^error: .*: alice deleted it 60m ago \(revision 4709\)\. Bring it back: kubectl history restore configmap\/settings -n shop\n$/,
+      );
+    },
+  );
 });
 
 test('another server, which would answer what is there now, is not asked what was there', async () => {
@@ -424,5 +516,35 @@ test('completion offers commands, flags, resource types, names and values', asyn
   expect(await complete('log', 'deploy/w')).toEqual(['deploy/web', ':4', '']);
   expect(await complete('log', 'deploy', '')).toEqual(['web', 'api', ':4', '']);
   expect(await complete('log', '-o', 'j')).toEqual(['json', ':4', '']);
+  expect(await complete('log', '--output=j')).toEqual(['json', ':4', '']);
+  expect(await complete('log', 'deploy/web', '')).toEqual([':4', '']);
+  expect(await complete('help', 'bl')).toEqual(['blame', ':4', '']);
   expect(await complete('log', 'nonsense/')).toEqual([':4', '']);
+});
+
+test('completion of moments offers the last revisions, with what they did; and moments, even where the server does not answer', async () => {
+  cluster.answers[`${HISTORY}/revisions?fieldSelector=${WEB}&limit=10`] = { body: { items: [badImage] } };
+  expect((await cluster.run(['__complete', 'why', 'deploy/web', '--revision', ''])).stdout).toBe(
+    '4712\tupdated by alice via kubectl-edit 119s ago: spec.template.spec.containers[name=web].image, spec.replica…\n:4\n',
+  );
+  const moments = '10m\n1h\n24h\ntoday\nyesterday\n';
+  expect((await cluster.run(['__complete', 'diff', 'deploy/web', '--from='])).stdout).toContain(
+    `${moments}4712\t`,
+  );
+  cluster.answers = {};
+  expect((await cluster.run(['__complete', 'diff', 'deploy/web', '--from', ''])).stdout).toBe(
+    `${moments}:4\n`,
+  );
+});
+
+test('restore completes what is gone as well; names that a shell would take for more than a name are left out', async () => {
+  const gone = 'object.resource=deployments.apps,object.namespace=shop,verb=delete';
+  cluster.answers[`${HISTORY}/revisions?fieldSelector=${gone}&limit=50`] = {
+    body: { items: [{ object: { name: 'old' } }, { object: { name: 'web' } }, { object: { name: '$(x)' } }] },
+  };
+  cluster.answers['get deployments.apps --output=name --namespace=shop'] = {
+    body: 'deployment.apps/web\ndeployment.apps/$(touch x)\ndeployment.apps/a`b\n',
+  };
+  const { stdout } = await cluster.run(['__complete', 'restore', 'deploy/']);
+  expect(stdout).toBe('deploy/old\ndeploy/web\n:4\n');
 });

@@ -1,13 +1,11 @@
-import type { GroupResource } from '../../api/names.ts';
 import { forbidden, notFound, StatusError } from '../../api/status.ts';
+import type { Namespace } from '../../api/types/core/v1.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { describePlugin, type PluginParts, refusal } from '../plugin.ts';
-import { ObjectLookup } from '../resources.ts';
-
-const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
+import { NAMESPACES, ObjectLookup } from '../resources.ts';
 
 /** Namespaces that the cluster itself needs; they cannot be deleted. */
 const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'cluster-system', 'kube-public']);
@@ -70,6 +68,8 @@ async function check(
   if (operation === 'DELETE' || !definition.namespaced || definition.isReview === true) return;
   const key = { ...NAMESPACES, namespace: '', name: namespace };
   const entry = await objects.entry(key, deleted.has(namespace) ? 'latest' : 'cached-if-found');
+  const isForeseen = attributes.foreseen?.find(NAMESPACES, '', namespace) !== undefined;
+  if (entry === undefined && isForeseen) return;
   if (entry === undefined) throw notFound(NAMESPACES, namespace);
   if (operation === 'CREATE' && entry.fields['status.phase'] === 'Terminating') throw terminating(attributes);
 }
@@ -109,12 +109,12 @@ export function createNamespaceExists(objects: ClusterObjects): AdmissionPlugin 
   return {
     name: 'NamespaceExists',
     operations: ['CREATE', 'UPDATE', 'DELETE'],
-    validate: ({ namespace }) =>
-      namespace === ''
-        ? undefined
-        : namespaces.with('', namespace, (found) => {
-            if (found === undefined) throw notFound(NAMESPACES, namespace);
-          }),
+    validate: ({ namespace, foreseen }) => {
+      const mustBeThere = (found: Namespace | undefined): void => {
+        if (found === undefined) throw notFound(NAMESPACES, namespace);
+      };
+      return namespace === '' ? undefined : namespaces.with('', namespace, mustBeThere, foreseen);
+    },
   };
 }
 

@@ -28,15 +28,16 @@ export function createPodNodeSelector(objects: ClusterObjects, selectors: NodeSe
     use: (spec: PodSpec, selector: Labels) => void,
   ): Promise<void> | undefined => {
     if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;
-    const { namespace, object, definition } = attributes;
-    return namespaces.with('', namespace, (found) => {
+    const { namespace, object, definition, foreseen } = attributes;
+    const take = (found: Namespace | undefined): void => {
       if (found === undefined) throw internalError(`namespace ${namespace} does not exist`);
       const selector = selectorOf(found, selectors);
       const spec = specOf(object);
       const why = 'pod node label selector conflicts with its namespace node label selector';
       if (conflicts(selector, labelsOf(spec))) throw forbidden(definition, attributes.name, why);
       use(spec, selector);
-    });
+    };
+    return namespaces.with('', namespace, take, foreseen);
   };
   return {
     name: 'PodNodeSelector',

@@ -169,10 +169,12 @@ class PodSecurity {
   }
 
   /** Finds a namespace that was just created, perhaps on another server; or returns why it cannot be read. */
-  async #findNamespace({ namespace }: AdmissionAttributes): Promise<Namespace | Error> {
+  async #findNamespace({ namespace, foreseen }: AdmissionAttributes): Promise<Namespace | Error> {
     try {
       const found = await this.#objects.find(NAMESPACES, '', namespace);
-      return found ?? new Error(`namespaces "${namespace}" not found`);
+      return (
+        found ?? foreseen?.find(NAMESPACES, '', namespace) ?? new Error(`namespaces "${namespace}" not found`)
+      );
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }

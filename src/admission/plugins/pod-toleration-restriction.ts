@@ -39,11 +39,12 @@ export function createPodTolerationRestriction(
     use: (pod: Pod, namespace: Namespace) => void,
   ): Promise<void> | undefined => {
     if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;
-    const { namespace, object } = attributes;
-    return namespaces.with('', namespace, (found) => {
+    const { namespace, object, foreseen } = attributes;
+    const take = (found: Namespace | undefined): void => {
       if (found === undefined) throw notFound(NAMESPACES, namespace);
       use(object, found);
-    });
+    };
+    return namespaces.with('', namespace, take, foreseen);
   };
   return {
     name: 'PodTolerationRestriction',

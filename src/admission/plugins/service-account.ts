@@ -84,8 +84,8 @@ function withAccount(
   name: string,
   use: (account: ServiceAccount) => void,
 ): Promise<void> | undefined {
-  const { namespace } = attributes;
-  const known = lookup.known(namespace, name);
+  const { namespace, foreseen } = attributes;
+  const known = lookup.known(namespace, name) ?? foreseen?.find(SERVICE_ACCOUNTS, namespace, name);
   if (known !== undefined) {
     use(known);
     return undefined;

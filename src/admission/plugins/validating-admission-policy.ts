@@ -109,7 +109,9 @@ class Dispatch {
       }
       const params = await collectParams(source, binding.paramRef, namespaceOf(attributes));
       const namespace =
-        attributes.namespace === '' ? undefined : await this.#parts.namespaces.get(attributes.namespace);
+        attributes.namespace === ''
+          ? undefined
+          : await this.#parts.namespaces.get(attributes.namespace, attributes.foreseen);
       for (const param of params) {
         const given = await this.#bindings.for(matched, namespace, param);
         const judgement = await judge(policy, given, this.#rights, this.#reportOf(policy));

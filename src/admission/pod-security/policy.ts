@@ -25,7 +25,7 @@ export interface LevelVersion {
 }
 
 /** The reaction to a violation: the pod is refused, the violation is recorded, or the sender is warned. */
-export const MODES = ['enforce', 'audit', 'warn'] as const;
+const MODES = ['enforce', 'audit', 'warn'] as const;
 export type Mode = (typeof MODES)[number];
 export type Policy = Readonly<Record<Mode, LevelVersion>>;
 
@@ -34,10 +34,10 @@ export const PRIVILEGED: LevelVersion = { level: 'privileged', version: LATEST }
 /** Prefix of the labels and of the audit annotations. */
 export const PREFIX = 'pod-security.kubernetes.io/';
 
-export const LEVEL_PROBLEM = `must be one of ${LEVELS.join(', ')}`;
-export const VERSION_PROBLEM = 'must be "latest" or "v1.x"';
+const LEVEL_PROBLEM = `must be one of ${LEVELS.join(', ')}`;
+const VERSION_PROBLEM = 'must be "latest" or "v1.x"';
 
-export const parseLevel = (text: string): Level | undefined => LEVELS.find((level) => level === text);
+const parseLevel = (text: string): Level | undefined => LEVELS.find((level) => level === text);
 
 export function parseVersion(text: string): Version | undefined {
   if (text === 'latest') return LATEST;
@@ -49,17 +49,16 @@ export function parseVersion(text: string): Version | undefined {
 export const toText = ({ level, version }: LevelVersion): string =>
   `${level}:${version === LATEST ? 'latest' : `v1.${version}`}`;
 
-export const equals = (a: LevelVersion, b: LevelVersion): boolean =>
-  a.level === b.level && a.version === b.version;
+const equals = (a: LevelVersion, b: LevelVersion): boolean => a.level === b.level && a.version === b.version;
 
 /** Positive where `a` allows less than `b`. */
-export const compareLevels = (a: Level, b: Level): number => LEVELS.indexOf(a) - LEVELS.indexOf(b);
+const compareLevels = (a: Level, b: Level): number => LEVELS.indexOf(a) - LEVELS.indexOf(b);
 
 export const isPrivileged = ({ enforce, audit, warn }: Policy): boolean =>
   enforce.level === 'privileged' && audit.level === 'privileged' && warn.level === 'privileged';
 
 /** Whether two policies are the same in effect: the version of `privileged` does not matter. */
-export const areEquivalent = (a: Policy, b: Policy): boolean =>
+const areEquivalent = (a: Policy, b: Policy): boolean =>
   MODES.every(
     (mode) => (a[mode].level === 'privileged' && b[mode].level === 'privileged') || equals(a[mode], b[mode]),
   );
@@ -80,7 +79,7 @@ const LABELS = {
   warnVersion: `${PREFIX}warn-version`,
 } as const;
 
-export const isLabelled = (labels: Labels, mode: Mode): boolean =>
+const isLabelled = (labels: Labels, mode: Mode): boolean =>
   labels[LABELS[mode]] !== undefined || labels[LABELS[`${mode}Version`]] !== undefined;
 
 /**

@@ -39,7 +39,7 @@ export interface Policy {
   readonly annotations: readonly { readonly key: string; readonly value: Compiled }[];
 }
 
-export function readPolicy({ metadata, spec = {} }: ValidatingAdmissionPolicy): Policy {
+function readPolicy({ metadata, spec = {} }: ValidatingAdmissionPolicy): Policy {
   const paramKind = spec.paramKind && readParamKind(spec.paramKind);
   const compiler = new PolicyCompiler(paramKind !== undefined);
   const variables = new Map(
@@ -106,7 +106,7 @@ export interface Binding {
   readonly actions: readonly ValidationAction[];
 }
 
-export function readBinding({ metadata, spec = {} }: ValidatingAdmissionPolicyBinding): Binding {
+function readBinding({ metadata, spec = {} }: ValidatingAdmissionPolicyBinding): Binding {
   const { policyName = '', paramRef, matchResources, validationActions = [] } = spec;
   return {
     name: metadata.name ?? '',

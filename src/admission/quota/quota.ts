@@ -85,13 +85,13 @@ export interface Measure<T extends ApiObject = ApiObject> {
 }
 
 /** `count/deployments.apps`, `count/pods`. */
-export const countName = ({ group, resource }: GroupResource): string =>
+const countName = ({ group, resource }: GroupResource): string =>
   group === '' ? `count/${resource}` : `count/${resource}.${group}`;
 
-export const amount = (count: number): Quantity =>
+const amount = (count: number): Quantity =>
   parseQuantity(String(count)) ?? { nanos: 0n, format: 'DecimalSI' };
 
-export const ONE = amount(1);
+const ONE = amount(1);
 export const ZERO = amount(0);
 
 const POD_COUNT = countName(PODS);

@@ -44,12 +44,7 @@ export function parseIssuer(
 
 const withoutSlashes = (url: string): string => url.replace(/\/+$/, '');
 
-export function checkUrl(
-  text: string,
-  field: string,
-  disallowed: readonly string[],
-  problems: FieldError[],
-): void {
+function checkUrl(text: string, field: string, disallowed: readonly string[], problems: FieldError[]): void {
   const wrong = (why: string): void => void problems.push(invalidValue(field, text, why));
   if (disallowed.includes(text)) {
     wrong(`URL must not overlap with disallowed issuers: [${[...disallowed].sort().join(' ')}]`);

@@ -118,7 +118,7 @@ const NBF_LEEWAY_SECONDS = 60;
 const GOOGLE = 'accounts.google.com';
 
 /** ID tokens of one issuer. */
-export class JwtAuthenticator implements TokenAuthenticator {
+class JwtAuthenticator implements TokenAuthenticator {
   readonly #options: JwtAuthenticatorOptions;
   readonly #provider: IdentityProvider;
   readonly #get: HttpsGet;
@@ -238,7 +238,7 @@ export interface DistributedClaimsOptions {
  *
  * Returns the claims with that claim added. @throws Error
  */
-export async function expandClaims(
+async function expandClaims(
   claims: JsonObject,
   { claim, get, verify }: DistributedClaimsOptions,
 ): Promise<JsonObject> {

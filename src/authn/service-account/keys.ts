@@ -59,7 +59,7 @@ function algorithmOf(key: KeyObject, path: string): string {
   return algorithm;
 }
 
-export function toVerificationKey(key: KeyObject): VerificationKey {
+function toVerificationKey(key: KeyObject): VerificationKey {
   return { id: keyId(key), key, algorithms: [algorithmOf(key, 'the key')] };
 }
 

@@ -119,11 +119,11 @@ function checkRepetitions(authorizers: readonly AuthorizerConfig[], problems: Fi
 }
 
 /** The kinds of authorizers, as --authorization-mode and the configuration file name them. */
-export const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'] as const;
+const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'] as const;
 
 export type Mode = (typeof MODES)[number];
 
-export const isMode = (text: string): text is Mode => MODES.some((mode) => mode === text);
+const isMode = (text: string): text is Mode => MODES.some((mode) => mode === text);
 
 /** One link of the chain. */
 export type AuthorizerConfig =
@@ -131,7 +131,7 @@ export type AuthorizerConfig =
   | { readonly type: 'Webhook'; readonly name: string; readonly webhook: WebhookConfig };
 
 /** Authorizers other than webhooks have the name of their mode. */
-export const nameOfMode = (mode: Mode): string => mode.toLowerCase();
+const nameOfMode = (mode: Mode): string => mode.toLowerCase();
 
 /** The parts of a chain. An absent engine was not enabled when the server started. */
 export interface Engines {

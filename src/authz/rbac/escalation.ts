@@ -26,17 +26,17 @@ export function escalation(
 }
 
 /** The rights that a user must hold to write an aggregation rule, which may aggregate anything. */
-export const FULL_AUTHORITY: readonly PolicyRule[] = [
+const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-export const AGGREGATION_REFUSED = 'must have cluster-admin privileges to use the aggregationRule';
+const AGGREGATION_REFUSED = 'must have cluster-admin privileges to use the aggregationRule';
 
 const GC_FIELDS = ['ownerReferences', 'finalizers', 'managedFields'];
 
 /** Whether an update changes only fields of garbage collection, which needs no rights to the rules. */
-export function changesOnlyGarbageCollection(object: ApiObject, old: ApiObject): boolean {
+function changesOnlyGarbageCollection(object: ApiObject, old: ApiObject): boolean {
   return equalExcept(object, old, ['metadata']) && equalExcept(object.metadata, old.metadata, GC_FIELDS);
 }
 
@@ -58,6 +58,8 @@ export interface RbacWrite {
   readonly object: ApiObject;
   /** Undefined for a create. */
   readonly old: ApiObject | undefined;
+  /** A role of the namespace that is not there, where a dry run would have made it. */
+  readonly foreseenRole?: (name: string) => ApiObject | undefined;
 }
 
 /**
@@ -95,7 +97,10 @@ export class EscalationGuard {
     if (isHarmless(write)) return;
     const roleRef = roleRefIn(write.object);
     if (await this.#mayBind(write, roleRef)) return;
-    const rules = this.#source.rulesOf(roleRef, write.namespace);
+    const foreseen = roleRef.kind === 'Role' ? write.foreseenRole?.(roleRef.name) : undefined;
+    const rules =
+      this.#source.rulesOf(roleRef, write.namespace) ??
+      (foreseen === undefined ? undefined : rulesIn(foreseen));
     if (rules === undefined) {
       throw notFound({ group: RBAC_GROUP, resource: `${roleRef.kind.toLowerCase()}s` }, roleRef.name);
     }
@@ -152,7 +157,7 @@ export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly Pol
 }
 
 /** A rule as pieces of one verb and one resource (and one name), or one verb and one URL. */
-export function breakDown(rule: PolicyRule): PolicyRule[] {
+function breakDown(rule: PolicyRule): PolicyRule[] {
   const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   const pieces: PolicyRule[] = [];
   for (const group of apiGroups) {
@@ -229,5 +234,5 @@ const part = (name: string, values: readonly string[] = []): string =>
   values.length === 0 ? '' : `${name}:${quoteAll(values)}`;
 
 /** A list in Go's %q: `["a" "b"]`. */
-export const quoteAll = (values: readonly string[]): string =>
+const quoteAll = (values: readonly string[]): string =>
   `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;

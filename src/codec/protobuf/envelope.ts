@@ -81,7 +81,8 @@ function readUnknown(bytes: Buffer): { kind: string; apiVersion: string; raw: Ui
   const reader = Reader.create(bytes);
   let kind = '';
   let apiVersion = '';
-  let raw: Uint8Array = new Uint8Array();
+  // The last one counts: each is remembered as a place, not cut out.
+  let [rawBegin, rawEnd] = [0, 0];
   while (reader.pos < bytes.length) {
     const key = reader.uint32();
     requireDelimited(key);
@@ -93,10 +94,14 @@ function readUnknown(bytes: Buffer): { kind: string; apiVersion: string; raw: Ui
         if (field === 1) apiVersion = text;
         else if (field === 2) kind = text;
       }
-    } else if (key >>> 3 === 2) raw = reader.bytes();
-    else reader.skipType(key & 7);
+    } else if (key >>> 3 === 2) {
+      const sizeBytes = reader.uint32();
+      rawBegin = reader.pos;
+      reader.skip(sizeBytes);
+      rawEnd = reader.pos;
+    } else reader.skipType(key & 7);
   }
-  return { kind, apiVersion, raw };
+  return { kind, apiVersion, raw: bytes.subarray(rawBegin, rawEnd) };
 }
 
 const NAMES = ['', 'TypeMeta', 'Raw', 'ContentEncoding', 'ContentType'];

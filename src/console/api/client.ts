@@ -48,7 +48,7 @@ export interface Ask {
   readonly signal?: AbortSignal;
 }
 
-export const JSON_TYPE = 'application/json';
+const JSON_TYPE = 'application/json';
 
 /** `path` is below the root, without a slash before it: `api/v1/pods`. @throws ApiError */
 export async function ask(path: string, options: Ask = {}): Promise<Response> {

@@ -2,7 +2,8 @@ import type { BlameField } from '../model/blame.ts';
 import type { Json, Metadata } from '../model/json.ts';
 import { askJson } from './client.ts';
 import { HISTORY_GROUP } from './kinds.ts';
-import { follow, revisionOfObject, type WatchState } from './watch.ts';
+import type { PersistOptions } from './persist.ts';
+import { revisionOfObject, stayCurrent, type WatchState } from './watch.ts';
 
 /** What the API tells of history: history.cluster.io/v1alpha1. */
 
@@ -52,6 +53,8 @@ export interface Explanation {
   readonly links?: readonly ExplanationLink[];
   readonly root?: string;
   readonly unknown?: string;
+  /** What else the act that it began with has written. */
+  readonly siblings?: readonly ExplanationLink[];
 }
 
 export interface ExplanationLink {
@@ -71,6 +74,8 @@ export type RestoreSpec = { readonly to: string } & (
   | {
       readonly object: Readonly<Record<'group' | 'resource' | 'namespace' | 'name', string>>;
       readonly withDependents?: boolean;
+      /** Nothing but these. */
+      readonly paths?: readonly string[];
     }
   | { readonly namespace: string }
 );
@@ -125,20 +130,24 @@ export async function listRevisions(
 /** @throws ApiError */
 export function followRevisions(
   query: RevisionQuery,
-  options: {
-    readonly from: string;
-    readonly signal: AbortSignal;
+  {
+    deliver,
+    onState,
+    ...options
+  }: PersistOptions & {
+    /** Answers the revision to follow from; undefined where nothing is to be followed. */
+    read(): Promise<string | undefined>;
     deliver(revision: Revision): void;
     onState(state: WatchState): void;
   },
 ): Promise<void> {
-  return follow<Revision>({
-    path: `${ROOT}/revisions`,
-    query: toQuery(query),
-    revisionOf: revisionOfObject,
+  return stayCurrent<Revision>({
     ...options,
-    deliver: ({ type, object }) => {
-      if (type !== 'DELETED') options.deliver(object);
+    watch: {
+      ...{ path: `${ROOT}/revisions`, query: toQuery(query), revisionOf: revisionOfObject, onState },
+      deliver: ({ type, object }) => {
+        if (type !== 'DELETED') deliver(object);
+      },
     },
   });
 }
@@ -162,10 +171,11 @@ export async function getBlame(
 /** @throws ApiError */
 export async function restore(
   spec: RestoreSpec,
-  { dryRun }: { readonly dryRun: boolean },
+  { dryRun, signal }: { readonly dryRun: boolean; readonly signal?: AbortSignal },
 ): Promise<readonly RestoreResult[]> {
   const { status } = await askJson<{ status?: { results?: readonly RestoreResult[] } }>(`${ROOT}/restores`, {
     method: 'POST',
+    ...(signal === undefined ? {} : { signal }),
     query: { dryRun: dryRun ? 'All' : undefined },
     body: {
       apiVersion: `${HISTORY_GROUP}/v1alpha1`,

@@ -1,6 +1,7 @@
 import type { Metadata } from '../model/json.ts';
 import { askJson } from './client.ts';
-import { follow, type WatchState } from './watch.ts';
+import type { PersistOptions } from './persist.ts';
+import { stayCurrent, type WatchState } from './watch.ts';
 
 /** Lists in the form that kubectl reads: columns and cells, chosen by whoever defined the kind. */
 export interface Column {
@@ -32,7 +33,7 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 const FIRST_PAGE = '250';
 const PAGE = '2500';
 
-export interface TableReader {
+export interface TableReader extends Omit<PersistOptions, 'signal'> {
   /** A list begins: what was there is no more. */
   begin(columns: readonly Column[]): void;
   add(rows: readonly TableRow[]): void;
@@ -52,25 +53,23 @@ export interface TableSource {
 }
 
 /** Reads the list, and then follows it until the signal aborts. @throws ApiError */
-export async function readTable(source: TableSource, reader: TableReader): Promise<void> {
-  const { signal, asOf, canWatch } = source;
-  while (!signal.aborted) {
-    const revision = await readPages(source, reader);
-    if (asOf !== undefined || !canWatch || signal.aborted) return;
-    await follow<Table>({
-      path: source.path,
-      accept: TABLE,
-      query: source.query,
-      from: revision,
-      signal,
+export function readTable(source: TableSource, reader: TableReader): Promise<void> {
+  const { signal, asOf, canWatch, path, query } = source;
+  return stayCurrent<Table>({
+    ...{ signal, keeps: reader.keeps, onTrouble: reader.onTrouble },
+    read: async () => {
+      const revision = await readPages(source, reader);
+      return asOf === undefined && canWatch ? revision : undefined;
+    },
+    watch: {
+      ...{ path, query, accept: TABLE, onState: reader.onState },
       revisionOf: (table) =>
         table.metadata?.resourceVersion || table.rows?.[0]?.object.metadata.resourceVersion,
       deliver: ({ type, object }) => {
         for (const row of object.rows ?? []) reader.change(type === 'DELETED' ? 'delete' : 'set', row);
       },
-      onState: reader.onState,
-    });
-  }
+    },
+  });
 }
 
 async function readPages({ path, query, asOf, signal }: TableSource, reader: TableReader): Promise<string> {
@@ -89,18 +88,4 @@ async function readPages({ path, query, asOf, signal }: TableSource, reader: Tab
   } while (next !== '');
   reader.complete();
   return revision;
-}
-
-/** A table that is read once. @throws ApiError */
-export async function readTableOnce(
-  path: string,
-  query: Readonly<Record<string, string | undefined>>,
-  signal?: AbortSignal,
-): Promise<{ columns: readonly Column[]; rows: readonly TableRow[] }> {
-  const table = await askJson<Table>(path, {
-    accept: TABLE,
-    query,
-    ...(signal === undefined ? {} : { signal }),
-  });
-  return { columns: table.columnDefinitions ?? [], rows: table.rows ?? [] };
 }

@@ -1,8 +1,19 @@
 import type { ApiObject } from '../model/json.ts';
 import { ApiError, type Ask, ask, isAbort } from './client.ts';
+import {
+  Backoff,
+  isPassing,
+  Lateness,
+  type PersistOptions,
+  pause,
+  persist,
+  whenReachable,
+} from './persist.ts';
+import { BRIEF_PAUSE_MS, BRIEF_SECONDS, takePlace } from './streams.ts';
+import { whenVisible, whileVisible } from './visibility.ts';
 
-/** How a watch is doing. */
-export type WatchState = 'live' | 'resuming' | 'ended';
+/** How a watch is doing. `refused`: what is shown may be read, and not be watched. */
+export type WatchState = 'live' | 'resuming' | 'refused' | 'ended';
 
 export interface WatchEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -18,56 +29,135 @@ export interface WatchOptions<T> {
   readonly path: string;
   readonly accept?: string;
   readonly query: Ask['query'];
-  /** Where to begin: the resourceVersion of a list. */
-  readonly from: string;
-  readonly signal: AbortSignal;
   /** The revision of what was delivered. Undefined: none that could be resumed from. */
   revisionOf(object: T): string | undefined;
   deliver(event: WatchEvent<T>): void;
   onState(state: WatchState): void;
 }
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
+export interface StayOptions<T> extends PersistOptions {
+  /** Answers the revision to follow from; undefined where nothing is to be followed. */
+  read(): Promise<string | undefined>;
+  readonly watch: WatchOptions<T>;
+}
 
 /**
- * Delivers events until the signal aborts, and resumes where it was cut off. Resolves when it cannot be resumed, because what was
- * missed is no longer kept, or it may not be watched: then the list must be read again.
- * @throws ApiError when the server refuses it
+ * Reads, and follows what was read, until the signal aborts; reads anew when what was missed is no longer kept. Somebody who may not
+ * watch has what was read.
+ *
+ * @throws ApiError when it may not be read, or is not there
  */
-export async function follow<T>(options: WatchOptions<T>): Promise<void> {
-  let from = options.from;
-  let pauseMs = 0;
+export async function stayCurrent<T>({ read, watch, ...options }: StayOptions<T>): Promise<void> {
+  const { signal } = options;
+  const backoff = new Backoff();
+  let refusals = 0;
+  const onState = (state: WatchState): void => {
+    if (state === 'live') refusals = 0;
+    watch.onState(state);
+  };
   for (;;) {
+    await backoff.wait(signal);
+    signal.throwIfAborted();
+    const from = await persist(read, options);
+    if (from === undefined || signal.aborted) return;
+    const began = Date.now();
     try {
-      const ended = await once({ ...options, from }, (revision) => {
-        from = revision;
-        pauseMs = 0;
-      });
-      if (ended === 'expired') return;
+      await follow({ ...watch, onState }, { from, signal });
     } catch (error) {
-      if (options.signal.aborted || isAbort(error)) return;
-      if (isFinal(error)) throw error;
+      if (signal.aborted || isAbort(error)) return;
+      // Reading again tells whether it may not be read either, or is there no more.
+      if (++refusals > 1) return onState('refused');
     }
-    if (options.signal.aborted) return;
-    if (pauseMs > 0) options.onState('resuming');
-    await pause(pauseMs * (0.75 + Math.random() / 2), options.signal);
-    if (options.signal.aborted) return;
-    pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pauseMs * 2));
+    if (signal.aborted) return;
+    if (Date.now() - began > LONG_MS) backoff.reset();
   }
 }
 
-/** Asking again would not help. */
-const isFinal = (error: unknown): boolean =>
-  error instanceof ApiError && error.code >= 400 && error.code < 500 && error.code !== 429;
+/** A stream that lived so long was none that is cut off as soon as it is opened. */
+const LONG_MS = 20_000;
+
+/**
+ * Delivers events until the signal aborts, and resumes where it was cut off. While nobody sees the page there is no stream. Resolves
+ * when it cannot be resumed, because what was missed is no longer kept.
+ *
+ * @throws ApiError when the server refuses it
+ */
+async function follow<T>(
+  options: WatchOptions<T>,
+  { from, signal }: { readonly from: string; readonly signal: AbortSignal },
+): Promise<void> {
+  const lateness = new Lateness();
+  const onState = (state: WatchState): void => {
+    if (state === 'live') lateness.tell(undefined);
+    options.onState(state);
+  };
+  try {
+    await resume({ ...options, onState }, { from, signal, lateness });
+  } finally {
+    lateness.tell(undefined);
+  }
+}
+
+interface Resumed {
+  readonly from: string;
+  readonly signal: AbortSignal;
+  readonly lateness: Lateness;
+}
+
+async function resume<T>(
+  options: WatchOptions<T>,
+  { from: first, signal, lateness }: Resumed,
+): Promise<void> {
+  const backoff = new Backoff();
+  let from = first;
+  const note = (revision: string): void => {
+    from = revision;
+  };
+  while (!signal.aborted) {
+    await whenVisible(signal);
+    const visible = whileVisible(signal);
+    const leave = await takePlace();
+    const began = Date.now();
+    let isBrief = leave === undefined;
+    try {
+      const stream = { from, note, isBrief, signal: visible.signal };
+      if ((await once(options, stream)) === 'expired') return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isAbort(error) && !isPassing(error) && error instanceof ApiError) throw error;
+      isBrief = isBrief && isAbort(error);
+      if (!isAbort(error)) options.onState('resuming');
+      if (isPassing(error)) lateness.tell(error);
+    } finally {
+      leave?.();
+      visible.end();
+    }
+    // It was given up because nobody saw it.
+    if (visible.signal.aborted) continue;
+    await whenReachable(signal);
+    if (Date.now() - began > LONG_MS) backoff.reset();
+    if (isBrief) await pause(BRIEF_PAUSE_MS, signal);
+    else await backoff.wait(signal);
+  }
+}
+
+interface Stream {
+  readonly from: string;
+  readonly isBrief: boolean;
+  readonly signal: AbortSignal;
+  note(revision: string): void;
+}
 
 async function once<T>(
-  { path, accept, query, from, signal, revisionOf, deliver, onState }: WatchOptions<T>,
-  note: (revision: string) => void,
+  { path, accept, query, revisionOf, deliver, onState }: WatchOptions<T>,
+  { from, isBrief, signal, note }: Stream,
 ): Promise<'expired' | 'ended'> {
   const response = await ask(path, {
     ...(accept === undefined ? {} : { accept }),
-    query: { ...query, watch: '1', allowWatchBookmarks: 'true', resourceVersion: from },
+    query: {
+      ...{ ...query, watch: '1', allowWatchBookmarks: 'true', resourceVersion: from },
+      timeoutSeconds: isBrief ? String(BRIEF_SECONDS) : undefined,
+    },
     signal,
   }).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 410) return undefined;
@@ -83,8 +173,9 @@ async function once<T>(
     }
     const delivered = object as T;
     const revision = revisionOf(delivered);
-    if (revision !== undefined && revision !== '') note(revision);
     if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') deliver({ type, object: delivered });
+    // Not before: what was not delivered is asked for again.
+    if (revision !== undefined && revision !== '') note(revision);
   }
   return 'ended';
 }
@@ -108,15 +199,3 @@ async function* linesOf(response: Response): AsyncGenerator<string> {
 }
 
 export const revisionOfObject = ({ metadata }: ApiObject): string => metadata.resourceVersion;
-
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
-}

@@ -31,7 +31,7 @@ export type Params = Readonly<Partial<Record<ParamName, string>>>;
 
 const PARAMS = [
   ...(['at', 'ns', 'q', 'sort', 'wide'] as const),
-  ...(['tab', 'from', 'to', 'layout', 'blame', 'managed'] as const),
+  ...(['tab', 'from', 'to', 'layout', 'pick', 'blame', 'managed'] as const),
   ...(['kind', 'who', 'verb', 'name', 'rev'] as const),
 ] as const;
 

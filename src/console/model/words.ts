@@ -3,7 +3,7 @@ export interface Words {
   readonly title: string;
   readonly detail: string;
   /** What the page can do about it. */
-  readonly remedy?: 'sign-in' | 'now' | 'retry';
+  readonly remedy?: 'now' | 'retry';
 }
 
 interface Failure {
@@ -26,7 +26,6 @@ export function wordsFor(error: unknown): Words {
       return {
         title: 'You are not signed in',
         detail: 'The token is missing, wrong or expired.',
-        remedy: 'sign-in',
       };
     case 403:
       return { title: 'You may not see this', detail: message };

@@ -100,7 +100,7 @@ const endsInDash = (lead: readonly Token[]): boolean => lead.at(-1)?.text === '-
 const trimmed = (lead: readonly Token[]): Token[] => [...lead.slice(0, -1), mark(':')];
 
 /** As the paths of changes and blame: plain names behind a dot, others in brackets. */
-export const pathOf = (parent: string, name: string): string =>
+const pathOf = (parent: string, name: string): string =>
   /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)
     ? parent === ''
       ? name

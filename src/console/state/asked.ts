@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isAbort } from '../api/client.ts';
+import { persist } from '../api/persist.ts';
 import { noteBegin } from './reach.ts';
 
 export interface Asked<T> {
@@ -9,8 +10,15 @@ export interface Asked<T> {
   again(): void;
 }
 
-/** What a request answers; asked anew when `key` changes. The answer before stays until the next one has come. */
-export function useAsked<T>(key: string, request: (signal: AbortSignal) => Promise<T>): Asked<T> {
+/**
+ * What a request answers; asked anew when `key` changes. The answer before stays until the next one has come, or a refusal.
+ * `persists`: it is asked again by itself while the server cannot answer.
+ */
+export function useAsked<T>(
+  key: string,
+  request: (signal: AbortSignal) => Promise<T>,
+  { persists = true } = {},
+): Asked<T> {
   const [round, setRound] = useState(0);
   const [state, setState] = useState<Omit<Asked<T>, 'again'>>({
     value: undefined,
@@ -19,11 +27,20 @@ export function useAsked<T>(key: string, request: (signal: AbortSignal) => Promi
   });
   const latest = useRef(request);
   latest.current = request;
+  const shown = useRef<T | undefined>(undefined);
+  shown.current = state.value;
   useEffect(() => {
     const reading = new AbortController();
     setState(({ value }) => ({ value, error: undefined, isReading: true }));
-    latest
-      .current(reading.signal)
+    const ask = (): Promise<T> => latest.current(reading.signal);
+    const answer = persists
+      ? persist(ask, {
+          signal: reading.signal,
+          keeps: () => shown.current !== undefined,
+          onTrouble: (error) => setState({ value: undefined, error, isReading: true }),
+        })
+      : ask();
+    answer
       .then((value) => reading.signal.aborted || setState({ value, error: undefined, isReading: false }))
       .catch((error: unknown) => {
         if (reading.signal.aborted || isAbort(error)) return;

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { ApiError, askJson, isSignedOut, setToken, token } from '../api/client.ts';
 import { HISTORY_GROUP, type Kind, loadKinds } from '../api/kinds.ts';
+import { persist } from '../api/persist.ts';
 import type { ApiObject } from '../model/json.ts';
 
 /** What is shown where the address names no kind. */
@@ -21,15 +22,34 @@ export const kindById = computed(() => new Map(kinds.value.map((kind) => [kind.i
 /** Whether the server tells of changes, beside past states. */
 export const hasHistory = computed(() => kinds.value.some(({ group }) => group === HISTORY_GROUP));
 
+/** Each sign-in begins another: nothing that was read for one user is shown to the next. */
+export const session = signal(0);
+
+let loading = new AbortController();
+
 export async function load(): Promise<void> {
-  isLoaded.value = false;
+  loading.abort();
+  loading = new AbortController();
+  const { signal } = loading;
   failure.value = undefined;
   try {
-    kinds.value = await loadKinds();
+    const found = await persist(loadKinds, {
+      signal,
+      keeps: () => kinds.value.length > 0,
+      onTrouble: (error) => {
+        failure.value = error;
+        isLoaded.value = true;
+      },
+    });
+    if (signal.aborted) return;
+    kinds.value = found;
+    failure.value = undefined;
     isSignedOut.value = false;
+    session.value++;
     void loadUser();
     void loadNamespaces();
   } catch (error) {
+    if (signal.aborted) return;
     // Anonymous users are refused by 403 where they are let in at all.
     if (error instanceof ApiError && error.code === 403 && token.value === '') isSignedOut.value = true;
     failure.value = error;
@@ -43,8 +63,11 @@ export async function signIn(typed: string): Promise<void> {
 }
 
 export function signOut(): void {
+  loading.abort();
   setToken('');
   user.value = '';
+  kinds.value = [];
+  namespaces.value = [];
   isSignedOut.value = true;
 }
 
@@ -60,7 +83,7 @@ async function loadUser(): Promise<void> {
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json';
 
 /** Those who may not list namespaces type the name of theirs. */
-export async function loadNamespaces(): Promise<void> {
+async function loadNamespaces(): Promise<void> {
   const list = await askJson<{ items: readonly ApiObject[] }>('api/v1/namespaces', {
     accept: METADATA_LIST,
   }).catch(() => undefined);

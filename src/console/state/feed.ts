@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { isAbort } from '../api/client.ts';
 import { followRevisions, listRevisions, type Revision, type RevisionQuery } from '../api/history.ts';
+import { type PersistOptions, persist } from '../api/persist.ts';
 import type { WatchState } from '../api/watch.ts';
 import { momentOfRevision } from './clock.ts';
 import { moments, shownSince } from './density.ts';
@@ -16,6 +17,8 @@ export class FeedState {
   readonly revisions = signal<readonly Revision[] | undefined>(undefined);
   readonly error = signal<unknown>(undefined);
   readonly isReading = signal(true);
+  /** Whether what is shown is what was asked for. */
+  readonly isKept = signal(false);
   readonly watch = signal<WatchState>('ended');
   #next = '';
   #fresh: Revision[] = [];
@@ -32,6 +35,7 @@ export class FeedState {
     this.#reading = new AbortController();
     this.#query = query;
     this.isReading.value = true;
+    this.isKept.value = false;
     this.error.value = undefined;
     void this.#guard(this.#run(query, this.#reading.signal));
   }
@@ -50,26 +54,38 @@ export class FeedState {
     void this.#guard(this.#readPage(this.#reading.signal));
   }
 
-  async #run(query: RevisionQuery, signal: AbortSignal): Promise<void> {
-    do {
-      const { revisions, from, next } = await listRevisions(query, { limit: PAGE, signal });
-      if (signal.aborted) return;
-      this.#next = next;
-      this.#show(revisions);
-      if (query.until !== undefined) return;
-      await followRevisions(query, {
-        from,
-        signal,
-        deliver: (revision) => this.#add(revision),
-        onState: (state) => {
-          if (!signal.aborted) this.watch.value = state;
-        },
-      });
-    } while (!signal.aborted);
+  #run(query: RevisionQuery, signal: AbortSignal): Promise<void> {
+    return followRevisions(query, {
+      ...this.#persisting(signal),
+      read: async () => {
+        const { revisions, from, next } = await listRevisions(query, { limit: PAGE, signal });
+        signal.throwIfAborted();
+        this.#next = next;
+        this.#show(revisions);
+        return query.until === undefined ? from : undefined;
+      },
+      deliver: (revision) => signal.aborted || this.#add(revision),
+      onState: (state) => {
+        if (!signal.aborted) this.watch.value = state;
+      },
+    });
+  }
+
+  #persisting(signal: AbortSignal): PersistOptions {
+    return {
+      signal,
+      keeps: () => this.isKept.value,
+      onTrouble: (error) => {
+        this.error.value = error;
+        this.isReading.value = false;
+      },
+    };
   }
 
   async #readPage(signal: AbortSignal): Promise<void> {
-    const { revisions, next } = await listRevisions(this.#query, { limit: PAGE, next: this.#next, signal });
+    const page = { limit: PAGE, next: this.#next, signal };
+    const read = () => listRevisions(this.#query, page);
+    const { revisions, next } = await persist(read, this.#persisting(signal));
     if (signal.aborted) return;
     this.#next = next;
     this.#show([...(this.revisions.value ?? []), ...revisions]);
@@ -87,6 +103,8 @@ export class FeedState {
 
   #show(revisions: readonly Revision[]): void {
     this.isReading.value = false;
+    this.isKept.value = true;
+    this.error.value = undefined;
     this.revisions.value = revisions;
   }
 
@@ -99,6 +117,7 @@ export class FeedState {
       noteBegin(error);
       this.error.value = error;
       this.isReading.value = false;
+      this.watch.value = 'ended';
     }
   }
 }

@@ -1,56 +1,69 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, askJson, isAbort } from '../api/client.ts';
+import { askJson, isAbort } from '../api/client.ts';
 import { type Kind, pathOf } from '../api/kinds.ts';
-import { follow, revisionOfObject } from '../api/watch.ts';
+import { revisionOfObject, stayCurrent } from '../api/watch.ts';
 import type { ApiObject } from '../model/json.ts';
 import { noteBegin } from './reach.ts';
 
 export interface ShownObject {
+  /** What was read before an error stays. */
   readonly object: ApiObject | undefined;
   readonly error: unknown;
   /** It was there while the page was open. */
   readonly isGone: boolean;
 }
 
+export interface ObjectQuery {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly asOf: string | undefined;
+  /** Otherwise it is read anew when `version` changes. */
+  readonly isFollowed: boolean;
+  readonly version: string;
+}
+
+const NOTHING: ShownObject = { object: undefined, error: undefined, isGone: false };
+
 /** An object now, followed, or as it was. */
-export function useObject(
-  kind: Kind,
-  namespace: string,
-  name: string,
-  asOf: string | undefined,
-): ShownObject {
-  const [state, setState] = useState<ShownObject>({ object: undefined, error: undefined, isGone: false });
+export function useObject(query: ObjectQuery): ShownObject {
+  const { kind, namespace, name, asOf, isFollowed } = query;
+  const version = isFollowed ? '' : query.version;
+  const [state, setState] = useState<ShownObject>(NOTHING);
+  useEffect(() => setState(NOTHING), [kind, namespace, name, asOf]);
   useEffect(() => {
     const reading = new AbortController();
     const { signal } = reading;
-    const read = async (): Promise<void> => {
-      for (;;) {
-        const object = await askJson<ApiObject>(pathOf(kind, namespace, name), { query: { asOf }, signal });
-        setState({ object, error: undefined, isGone: false });
-        if (asOf !== undefined || !kind.canWatch) return;
-        await follow<ApiObject>({
-          path: pathOf(kind, namespace),
-          query: { fieldSelector: `metadata.name=${name}` },
-          from: object.metadata.resourceVersion,
-          signal,
-          revisionOf: revisionOfObject,
-          deliver: ({ type, object: changed }) =>
-            setState({ object: changed, error: undefined, isGone: type === 'DELETED' }),
-          onState: () => {},
-        });
-        if (signal.aborted) return;
-      }
+    let isKept = false;
+    const read = async (): Promise<string | undefined> => {
+      const object = await askJson<ApiObject>(pathOf(kind, namespace, name), { query: { asOf }, signal });
+      isKept = true;
+      setState({ object, error: undefined, isGone: false });
+      return isFollowed && asOf === undefined && kind.canWatch ? object.metadata.resourceVersion : undefined;
     };
-    read().catch((error: unknown) => {
+    stayCurrent<ApiObject>({
+      ...{ signal, read, keeps: () => isKept },
+      onTrouble: (error) => setState((before) => ({ ...before, error })),
+      watch: {
+        path: pathOf(kind, namespace),
+        query: { fieldSelector: `metadata.name=${name}` },
+        revisionOf: revisionOfObject,
+        deliver: ({ type, object }) => setState({ object, error: undefined, isGone: type === 'DELETED' }),
+        onState: () => {},
+      },
+    }).catch((error: unknown) => {
       if (signal.aborted || isAbort(error)) return;
       noteBegin(error);
-      // A watch that is refused leaves what was read.
-      const mayNotWatch = error instanceof ApiError && error.code === 403;
-      setState((before) =>
-        mayNotWatch && before.object !== undefined ? before : { object: undefined, error, isGone: false },
-      );
+      setState((before) => failed(before, error));
     });
     return () => reading.abort();
-  }, [kind, namespace, name, asOf]);
+  }, [kind, namespace, name, asOf, isFollowed, version]);
   return state;
+}
+
+/** What is not there any more was deleted while nobody looked. */
+function failed(before: ShownObject, error: unknown): ShownObject {
+  const isMissing = typeof error === 'object' && error !== null && 'code' in error && error.code === 404;
+  if (before.object === undefined || !isMissing) return { ...before, error };
+  return { object: before.object, error: undefined, isGone: true };
 }

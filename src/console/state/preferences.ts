@@ -7,7 +7,7 @@ const THEME_KEY = 'pg-apiserver-theme';
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
 const kept = localStorage.getItem(THEME_KEY);
-export const theme = signal<Theme>(THEMES.find((one) => one === kept) ?? 'auto');
+const theme = signal<Theme>(THEMES.find((one) => one === kept) ?? 'auto');
 
 effect(() => {
   const { documentElement } = document;

@@ -12,11 +12,13 @@ export interface Shown {
   readonly rows: readonly TableRow[];
 }
 
-/** A list as the page shows it: it keeps what it has until something newer has come, so that nothing flickers. */
-export class TableState implements TableReader {
+/** A list as the page shows it: it keeps what it has until all that is newer has come, so that nothing flickers or jumps. */
+export class TableState {
   readonly shown = signal<Shown | undefined>(undefined);
   /** Undefined: all is well. */
   readonly error = signal<unknown>(undefined);
+  /** Whether what is shown is what was asked for, if not as it is now. */
+  readonly isKept = signal(false);
   readonly isReading = signal(true);
   readonly watch = signal<WatchState>('ended');
   /** When rows changed, by key, since the list was read. */
@@ -24,6 +26,7 @@ export class TableState implements TableReader {
   #columns: readonly Column[] = [];
   #rows = new Map<string, TableRow>();
   #isComplete = false;
+  #hasShown = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #reading = new AbortController();
 
@@ -32,8 +35,11 @@ export class TableState implements TableReader {
     this.#reading = new AbortController();
     const { signal } = this.#reading;
     this.isReading.value = true;
+    this.isKept.value = false;
     this.watch.value = 'ended';
     const own: TableReader = {
+      keeps: () => this.isKept.value,
+      onTrouble: (error) => signal.aborted || this.#fail(error),
       begin: (columns) => signal.aborted || this.begin(columns),
       add: (rows) => signal.aborted || this.add(rows),
       complete: () => signal.aborted || this.complete(),
@@ -43,10 +49,14 @@ export class TableState implements TableReader {
     readTable({ ...source, signal }, own).catch((error: unknown) => {
       if (signal.aborted || isAbort(error)) return;
       noteBegin(error);
-      this.error.value = error;
-      this.isReading.value = false;
-      this.watch.value = 'ended';
+      this.#fail(error);
     });
+  }
+
+  #fail(error: unknown): void {
+    this.error.value = error;
+    this.isReading.value = false;
+    this.watch.value = 'ended';
   }
 
   close(): void {
@@ -64,12 +74,14 @@ export class TableState implements TableReader {
 
   add(rows: readonly TableRow[]): void {
     for (const row of rows) this.#rows.set(keyOf(row), row);
-    this.#draw();
+    if (!this.#hasShown) this.#draw();
   }
 
   complete(): void {
     this.#isComplete = true;
+    this.#hasShown = true;
     this.isReading.value = false;
+    this.isKept.value = true;
     this.#draw();
   }
 

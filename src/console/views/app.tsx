@@ -1,14 +1,18 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { isReachable, isSignedOut, token } from '../api/client.ts';
-import { inOneLine } from '../model/text.ts';
+import { lateBecauseOf } from '../api/persist.ts';
+import { inOneLine, shortened } from '../model/text.ts';
+import { wordsFor } from '../model/words.ts';
 import {
   FIRST_KIND,
   failure,
   hasHistory,
   isLoaded,
   kindById,
+  kinds,
   load,
+  session,
   signOut,
   user,
 } from '../state/catalog.ts';
@@ -24,21 +28,28 @@ import { Mark } from './mark.tsx';
 import { Empty, Loading, Trouble } from './notice.tsx';
 import { ObjectPage } from './object-page.tsx';
 import { Sidebar } from './sidebar.tsx';
-import { SignIn } from './sign-in.tsx';
+import { SignIn, SignInAgain } from './sign-in.tsx';
 import { shortAuthor, Text } from './text.tsx';
 import { PastRibbon, TimeBar } from './time-bar.tsx';
 
 export function App(): JSX.Element {
   useEffect(() => void load(), []);
+  // Who is signed out while the page is open keeps what is seen, and the place in it.
+  const hasMore = kinds.value.length > 0;
+  if (hasMore)
+    return (
+      <>
+        <Shell key={session.value} />
+        {isSignedOut.value && <SignInAgain />}
+      </>
+    );
   if (isSignedOut.value) return <SignIn />;
   if (!isLoaded.value) return <Start />;
-  if (failure.value !== undefined)
-    return (
-      <main class="alone">
-        <Trouble error={failure.value} retry={() => void load()} />
-      </main>
-    );
-  return <Shell />;
+  return (
+    <main class="alone">
+      <Trouble error={failure.value} retry={() => void load()} />
+    </main>
+  );
 }
 
 /** What is seen before the server has answered for the first time. */
@@ -75,12 +86,7 @@ function Shell(): JSX.Element {
         <button type="button" class="shade" aria-label="Close the menu" onClick={() => setMenuOpen(false)} />
       )}
       <main>
-        {!isReachable.value && (
-          <div class="lost" role="alert">
-            <Icon name="alert" /> The server does not answer. What you see may be old; the page goes on as
-            soon as it is back.
-          </div>
-        )}
+        <Late />
         <PastRibbon />
         <Boundary key={pageKey()}>
           <Page />
@@ -88,6 +94,27 @@ function Shell(): JSX.Element {
       </main>
       <TimeBar />
       {isHelpOpen && <Help close={() => setHelpOpen(false)} />}
+    </div>
+  );
+}
+
+/** The page keeps what it has, and goes on by itself. */
+function Late(): JSX.Element | null {
+  const error = lateBecauseOf();
+  if (isReachable.value && error === undefined) return null;
+  return (
+    <div class="lost" role="alert">
+      <Icon name="alert" />
+      <p>
+        {!isReachable.value || error === undefined ? (
+          'The server does not answer.'
+        ) : (
+          <>
+            {wordsFor(error).title}: <Text of={shortened(error.message, 300)} />.
+          </>
+        )}{' '}
+        What you see may be old; the page goes on as soon as it is back.
+      </p>
     </div>
   );
 }

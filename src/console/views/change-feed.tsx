@@ -8,7 +8,7 @@ import { FeedState } from '../state/feed.ts';
 import { asOf, change, namespace, params } from '../state/place.ts';
 import { ObjectLink, Values, VerbMark } from './change-lines.tsx';
 import { ChangePanel } from './change-panel.tsx';
-import { Empty, Loading, Trouble } from './notice.tsx';
+import { Empty, Kept, Loading, Trouble } from './notice.tsx';
 import { Rows } from './rows.tsx';
 import { Author, shortAuthor, Text } from './text.tsx';
 import { AUTHOR_COLOURS } from './yaml-view.tsx';
@@ -52,38 +52,46 @@ export function ChangeFeed({ of, onRevisions }: ChangeFeedProps): JSX.Element {
     if (shown.length < 30 && feed.hasMore) feed.more();
   }, [shown.length, revisions]);
 
-  if (feed.error.value !== undefined) return <Trouble error={feed.error.value} retry={read} />;
+  const isKept = feed.isKept.value;
+  if (feed.error.value !== undefined && !isKept) return <Trouble error={feed.error.value} retry={read} />;
   if (revisions === undefined) return <Loading label="Loading changes" />;
   return (
-    <div class={`feed ${rev === undefined ? '' : 'with-panel'}`}>
-      {shown.length === 0 ? (
-        <Empty title={feed.isReading.value ? 'Looking…' : 'No changes'}>
-          {asOf.value === undefined
-            ? 'Nothing that matches was written since history begins.'
-            : 'Nothing that matches was written until then.'}
-        </Empty>
-      ) : (
-        <Rows
-          class="changes"
-          label="Changes"
-          items={shown}
-          rowHeight={ROW_HEIGHT}
-          keyOf={({ metadata }) => metadata.name}
-          open={({ metadata }) => change({ rev: metadata.name }, { replace: rev !== undefined })}
-          onEnd={() => feed.more()}
-          row={(revision) => (
-            <ChangeRow
-              revision={revision}
-              withObject={of === undefined}
-              isOpen={revision.metadata.name === rev}
-            />
-          )}
-        />
-      )}
-      {rev !== undefined && (
-        <ChangePanel key={rev} number={rev} known={revisions.find(({ metadata }) => metadata.name === rev)} />
-      )}
-    </div>
+    <>
+      {feed.error.value !== undefined && <Kept error={feed.error.value} />}
+      <div class={`feed ${rev === undefined ? '' : 'with-panel'}`}>
+        {shown.length === 0 ? (
+          <Empty title={feed.isReading.value ? 'Looking…' : 'No changes'}>
+            {asOf.value === undefined
+              ? 'Nothing that matches was written since history begins.'
+              : 'Nothing that matches was written until then.'}
+          </Empty>
+        ) : (
+          <Rows
+            class="changes"
+            label="Changes"
+            items={shown}
+            rowHeight={ROW_HEIGHT}
+            keyOf={({ metadata }) => metadata.name}
+            open={({ metadata }) => change({ rev: metadata.name }, { replace: rev !== undefined })}
+            onEnd={() => feed.more()}
+            row={(revision) => (
+              <ChangeRow
+                revision={revision}
+                withObject={of === undefined}
+                isOpen={revision.metadata.name === rev}
+              />
+            )}
+          />
+        )}
+        {rev !== undefined && (
+          <ChangePanel
+            key={rev}
+            number={rev}
+            known={revisions.find(({ metadata }) => metadata.name === rev)}
+          />
+        )}
+      </div>
+    </>
   );
 }
 

@@ -6,33 +6,53 @@ import { kindById } from '../state/catalog.ts';
 import { hrefOfObject } from '../state/place.ts';
 import { Text } from './text.tsx';
 
+interface ChangeLinesProps {
+  readonly changes: readonly Change[];
+  readonly limit?: number;
+  /** Where lines can be chosen. */
+  isChosen?(path: string): boolean;
+  toggle?(path: string): void;
+}
+
 /** What was changed, a field a line: path, old and new value. */
-export function ChangeLines({
-  changes,
-  limit = 200,
-}: {
-  changes: readonly Change[];
-  limit?: number;
-}): JSX.Element {
+export function ChangeLines({ changes, limit = 200, isChosen, toggle }: ChangeLinesProps): JSX.Element {
   const rest = changes.length - limit;
   return (
     <ul class="change-lines">
       {changes.slice(0, limit).map((one) => (
         <li key={one.path}>
-          <code class="path">
-            <Text of={one.path === '' ? 'the whole object' : inOneLine(one.path, 300)} />
-          </code>
-          {one.hidden === true ? (
-            <span class="faint">changed, and hidden from you</span>
-          ) : one.path === '' ? (
-            <span class="faint">{one.old === undefined ? 'created' : 'deleted'}</span>
+          {isChosen === undefined ? (
+            <ChangeLine change={one} />
           ) : (
-            <Values {...one} limit={600} />
+            <label class={`choice ${isChosen(one.path) ? 'is-chosen' : ''}`}>
+              <input type="checkbox" checked={isChosen(one.path)} onChange={() => toggle?.(one.path)} />
+              <div>
+                <ChangeLine change={one} />
+              </div>
+            </label>
           )}
         </li>
       ))}
       {rest > 0 && <li class="faint">and {rest.toLocaleString('en')} more</li>}
     </ul>
+  );
+}
+
+function ChangeLine({ change }: { change: Change }): JSX.Element {
+  const { path, old, hidden } = change;
+  return (
+    <>
+      <code class="path">
+        <Text of={path === '' ? 'the whole object' : inOneLine(path, 300)} />
+      </code>
+      {hidden === true ? (
+        <span class="faint">changed, and hidden from you</span>
+      ) : path === '' ? (
+        <span class="faint">{old === undefined ? 'created' : 'deleted'}</span>
+      ) : (
+        <Values {...change} limit={600} />
+      )}
+    </>
   );
 }
 

@@ -133,7 +133,7 @@ function Why({ number }: { number: string }): JSX.Element | null {
   );
 }
 
-function Chain({ links = [], unknown }: Explanation): JSX.Element {
+function Chain({ links = [], unknown, siblings = [] }: Explanation): JSX.Element {
   return (
     <>
       <ol class="chain">
@@ -150,7 +150,39 @@ function Chain({ links = [], unknown }: Explanation): JSX.Element {
           'Somebody did this of their own: nothing else led to it.'
         )}
       </p>
+      {siblings.length > 0 && <Siblings siblings={siblings} />}
     </>
+  );
+}
+
+/** What else the same act has written: one file often holds many objects. */
+function Siblings({ siblings }: { siblings: readonly ExplanationLink[] }): JSX.Element {
+  return (
+    <section class="siblings" aria-label="Written along with it">
+      <h4>Written along with it</h4>
+      <ul>
+        {siblings.map(({ revision, object, verb = '', at, evidence = [], confidence }) => (
+          <li key={revision} title={evidence.join('; ')}>
+            <VerbMark verb={verb} />
+            <span class="sibling-what">{object !== undefined && <ObjectLink object={object} />}</span>
+            {confidence !== undefined && (
+              <span class={`confidence confidence-${confidence}`}>{confidence}</span>
+            )}
+            <button
+              type="button"
+              class="link"
+              aria-label={`Show the change of ${object?.name ?? revision}`}
+              onClick={() => change({ rev: revision })}
+            >
+              <Moment at={at} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p class="faint">
+        <Text of={[...new Set(siblings.flatMap(({ evidence = [] }) => evidence))].slice(0, 3).join(' ')} />
+      </p>
+    </section>
   );
 }
 

@@ -8,20 +8,23 @@ import type { Json } from '../model/json.ts';
 import { clockOf } from '../model/moments.ts';
 import { readable } from '../model/readable.ts';
 import { counted, inOneLine, shortened } from '../model/text.ts';
-import { textOf, toLines } from '../model/yaml.ts';
+import { type Line, type NameElement, textOf, toLines } from '../model/yaml.ts';
 import { useAsked } from '../state/asked.ts';
 import { now } from '../state/clock.ts';
 import { change, params } from '../state/place.ts';
 import { isNarrow } from '../state/preferences.ts';
+import { ChangePanel } from './change-panel.tsx';
 import { Icon } from './icons.tsx';
 import { Empty, Loading, Trouble } from './notice.tsx';
+import { type Boxes, boxesOf, PickBox, type Picking, usePicking } from './picking.tsx';
+import type { RestoreWish } from './restore-dialog.tsx';
 import { shortAuthor, Text } from './text.tsx';
 
 interface DiffViewProps {
   readonly kind: Kind;
   readonly namespace: string;
   readonly name: string;
-  restore(to: string): void;
+  restore(wish: RestoreWish): void;
 }
 
 const MOST_REVISIONS = 200;
@@ -31,7 +34,7 @@ const NOTHING = '0';
 
 /** Any two revisions of an object beside each other. */
 export function DiffView({ kind, namespace, name, restore }: DiffViewProps): JSX.Element {
-  const { at, from: askedFrom, to: askedTo, layout } = params.value;
+  const { at, from: askedFrom, to: askedTo, layout, rev, pick } = params.value;
   const fields = { 'object.resource': kind.id, 'object.namespace': namespace, 'object.name': name };
   const known = useAsked(`${kind.id} ${namespace} ${name} ${at}`, (signal) =>
     listRevisions({ fields, until: at }, { limit: MOST_REVISIONS, signal }),
@@ -44,56 +47,118 @@ export function DiffView({ kind, namespace, name, restore }: DiffViewProps): JSX
     if (key === '') return undefined;
     return Promise.all([from, to].map((revision) => readState({ kind, namespace, name, revision, signal })));
   });
+  const object = { group: kind.group, resource: kind.plural, namespace, name };
+  const isPicking = pick === '1' && from !== NOTHING && known.value !== undefined;
+  const picking = usePicking(isPicking ? { object, to: from } : undefined);
   if (known.error !== undefined) return <Trouble error={known.error} retry={known.again} />;
   if (known.value === undefined) return <Loading lines={14} />;
   if (revisions.length === 0 && askedTo === undefined)
     return <Empty title="No changes are known">All of them are older than the history that is kept.</Empty>;
   const isUnified = layout === 'unified' || (layout === undefined && isNarrow.value);
   return (
-    <div class="diff-view">
-      <div class="code-tools">
-        <RevisionChoice
-          label="From"
-          value={from}
-          revisions={revisions}
-          choose={(rev) => change({ from: rev })}
-          none
-        />
-        <span class="arrow" aria-hidden="true">
-          →
-        </span>
-        <RevisionChoice
-          label="To"
-          value={to}
-          revisions={revisions}
-          choose={(rev) => change({ to: rev, from })}
-        />
-        <fieldset class="segments">
-          <legend>Layout</legend>
-          {(['split', 'unified'] as const).map((one) => (
-            <button
-              key={one}
-              type="button"
-              aria-pressed={isUnified === (one === 'unified')}
-              onClick={() => change({ layout: one }, { replace: true })}
-            >
-              {one === 'split' ? 'Side by side' : 'Unified'}
-            </button>
-          ))}
-        </fieldset>
-        {from !== NOTHING && (
-          <button type="button" class="plain restore-from" onClick={() => restore(from)}>
-            <Icon name="restore" /> Restore the left one
-          </button>
+    <div class={`feed diff-page ${rev === undefined ? '' : 'with-panel'}`}>
+      <div class="diff-view">
+        <div class="code-tools diff-tools">
+          <RevisionChoice
+            label="From"
+            value={from}
+            revisions={revisions}
+            choose={(rev) => change({ from: rev })}
+            none
+          />
+          <span class="arrow" aria-hidden="true">
+            →
+          </span>
+          <RevisionChoice
+            label="To"
+            value={to}
+            revisions={revisions}
+            choose={(rev) => change({ to: rev, from })}
+          />
+          <fieldset class="segments">
+            <legend>Layout</legend>
+            {(['split', 'unified'] as const).map((one) => (
+              <button
+                key={one}
+                type="button"
+                aria-pressed={isUnified === (one === 'unified')}
+                onClick={() => change({ layout: one }, { replace: true })}
+              >
+                {one === 'split' ? 'Side by side' : 'Unified'}
+              </button>
+            ))}
+          </fieldset>
+          <div class="tool-group">
+            {to !== '' && (
+              <button type="button" class="plain" onClick={() => change({ rev: to })}>
+                <Icon name="help" /> Why?
+              </button>
+            )}
+            {from !== NOTHING && (
+              <>
+                <button
+                  type="button"
+                  class="plain"
+                  aria-pressed={isPicking}
+                  onClick={() => change({ pick: isPicking ? '' : '1' }, { replace: true })}
+                >
+                  <Icon name="check" /> Choose fields
+                </button>
+                <button type="button" class="plain restore-from" onClick={() => restore({ to: from })}>
+                  <Icon name="restore" /> Restore the left one
+                </button>
+              </>
+            )}
+          </div>
+        </div>
+        {picking !== undefined && (
+          <PickBar picking={picking} restore={(paths) => restore({ to: from, paths })} />
+        )}
+        {states.error !== undefined ? (
+          <Trouble error={states.error} retry={states.again} />
+        ) : states.value === undefined ? (
+          <Loading lines={14} />
+        ) : (
+          <Difference
+            before={states.value[0]}
+            after={states.value[1]}
+            isUnified={isUnified}
+            picking={picking}
+          />
         )}
       </div>
-      {states.error !== undefined ? (
-        <Trouble error={states.error} retry={states.again} />
-      ) : states.value === undefined ? (
-        <Loading lines={14} />
-      ) : (
-        <Difference before={states.value[0] ?? []} after={states.value[1] ?? []} isUnified={isUnified} />
+      {rev !== undefined && (
+        <ChangePanel key={rev} number={rev} known={revisions.find(({ metadata }) => metadata.name === rev)} />
       )}
+    </div>
+  );
+}
+
+interface PickBarProps {
+  readonly picking: Picking;
+  restore(paths: readonly string[]): void;
+}
+
+function PickBar({ picking, restore }: PickBarProps): JSX.Element {
+  const { chosen, isReading, problem } = picking;
+  return (
+    <div class="pick-bar" role="status" aria-busy={isReading}>
+      {problem !== '' ? (
+        <span class="wrong">
+          <Text of={problem.slice(0, 500)} />
+        </span>
+      ) : (
+        <span>
+          {isReading
+            ? 'Looking for what can be put back…'
+            : chosen.size === 0
+              ? 'Mark the fields to put back as they are on the left.'
+              : `${counted(chosen.size, 'field')} to put back`}
+        </span>
+      )}
+      <button type="button" class="primary" disabled={chosen.size === 0} onClick={() => restore([...chosen])}>
+        Restore these…
+      </button>
     </div>
   );
 }
@@ -111,14 +176,15 @@ interface StateQuery {
   readonly signal: AbortSignal;
 }
 
-/** Lines of the object's state; none where it was not there. */
-async function readState({ kind, namespace, name, revision, signal }: StateQuery): Promise<string[]> {
-  if (revision === NOTHING) return [];
+/** The object's state; undefined where it was not there. */
+async function readState(query: StateQuery): Promise<Json | undefined> {
+  const { kind, namespace, name, revision, signal } = query;
+  if (revision === NOTHING) return undefined;
   try {
     const object = await askJson<Json>(pathOf(kind, namespace, name), { query: { asOf: revision }, signal });
-    return toLines(readable(object, { managedFields: false, resourceVersion: false })).map(textOf);
+    return readable(object, { managedFields: false, resourceVersion: false });
   } catch (error) {
-    if (error instanceof ApiError && error.code === 404) return [];
+    if (error instanceof ApiError && error.code === 404) return undefined;
     throw error;
   }
 }
@@ -150,14 +216,30 @@ function RevisionChoice({ label, value, revisions, none, choose }: RevisionChoic
 }
 
 interface DifferenceProps {
-  readonly before: readonly string[];
-  readonly after: readonly string[];
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
   readonly isUnified: boolean;
+  readonly picking: Picking | undefined;
 }
 
-export function Difference({ before, after, isUnified }: DifferenceProps): JSX.Element {
-  const rows = useMemo(() => differenceOf(before, after), [before, after]);
+function Difference({ before, after, isUnified, picking }: DifferenceProps): JSX.Element {
+  const nameElement = picking?.nameElement;
+  const left = useMemo(() => linesOf(before, nameElement), [before, nameElement]);
+  const right = useMemo(() => linesOf(after, nameElement), [after, nameElement]);
+  // Names of elements are no part of the text.
+  const rows = useMemo(() => differenceOf(left.map(textOf), right.map(textOf)), [before, after]);
   const hunks = useMemo(() => toHunks(rows), [rows]);
+  const boxes = useMemo(
+    () =>
+      picking === undefined || nameElement === undefined ? NO_BOXES : boxesOf(rows, { left, right }, picking),
+    [rows, left, right, nameElement],
+  );
+  const boxAt = (side: Which, number: number | undefined): JSX.Element | undefined => {
+    const path = boxes.get(`${side}${number}`);
+    return path === undefined || picking === undefined ? undefined : (
+      <PickBox path={path} picking={picking} />
+    );
+  };
   if (rows.every(({ kind }) => kind === 'same'))
     return (
       <Empty title="No difference">
@@ -165,7 +247,7 @@ export function Difference({ before, after, isUnified }: DifferenceProps): JSX.E
       </Empty>
     );
   return (
-    <section class="diff scrolls" aria-label="Difference">
+    <section class={`diff scrolls ${picking === undefined ? '' : 'with-boxes'}`} aria-label="Difference">
       <table class={isUnified ? 'unified' : 'split'}>
         <colgroup>
           {(isUnified ? ['number', 'number', 'sign', 'text'] : ['number', 'text', 'number', 'text']).map(
@@ -176,7 +258,7 @@ export function Difference({ before, after, isUnified }: DifferenceProps): JSX.E
         </colgroup>
         <tbody>
           {hunks.map((hunk) => (
-            <HunkRows key={firstNumber(hunk)} hunk={hunk} isUnified={isUnified} />
+            <HunkRows key={firstNumber(hunk)} hunk={hunk} isUnified={isUnified} boxAt={boxAt} />
           ))}
         </tbody>
       </table>
@@ -184,10 +266,23 @@ export function Difference({ before, after, isUnified }: DifferenceProps): JSX.E
   );
 }
 
+const NO_BOXES: Boxes = new Map();
+
+const linesOf = (state: Json | undefined, nameElement: NameElement | undefined): readonly Line[] =>
+  state === undefined ? [] : toLines(state, nameElement);
+
+type BoxAt = (side: Which, number: number | undefined) => JSX.Element | undefined;
+
 const firstNumber = ({ rows: [row] }: Hunk): string =>
   `${row?.left?.number ?? ''}:${row?.right?.number ?? ''}`;
 
-function HunkRows({ hunk, isUnified }: { hunk: Hunk; isUnified: boolean }): JSX.Element {
+interface HunkRowsProps {
+  readonly hunk: Hunk;
+  readonly isUnified: boolean;
+  readonly boxAt: BoxAt;
+}
+
+function HunkRows({ hunk, isUnified, boxAt }: HunkRowsProps): JSX.Element {
   const [isOpen, setOpen] = useState(!hunk.isFolded);
   if (!isOpen)
     return (
@@ -204,9 +299,9 @@ function HunkRows({ hunk, isUnified }: { hunk: Hunk; isUnified: boolean }): JSX.
     <>
       {isUnified
         ? inUnifiedOrder(hunk.rows).map(({ row, side }) => (
-            <UnifiedLine key={`${keyOf(row)}${side}`} row={row} side={side} />
+            <UnifiedLine key={`${keyOf(row)}${side}`} row={row} side={side} boxAt={boxAt} />
           ))
-        : hunk.rows.map((row) => <SplitLine key={keyOf(row)} row={row} />)}
+        : hunk.rows.map((row) => <SplitLine key={keyOf(row)} row={row} boxAt={boxAt} />)}
     </>
   );
 }
@@ -231,12 +326,15 @@ function inUnifiedOrder(rows: readonly Row[]): { row: Row; side: Which }[] {
   return lines;
 }
 
-function UnifiedLine({ row, side }: { row: Row; side: Which }): JSX.Element {
+function UnifiedLine({ row, side, boxAt }: { row: Row; side: Which; boxAt: BoxAt }): JSX.Element {
   const tone = row.kind === 'same' ? 'same' : side === 'left' ? 'removed' : 'added';
   const shown = row[side];
   return (
     <tr class={`diff-${tone}`}>
-      <td class="line-number">{side === 'left' || row.kind === 'same' ? row.left?.number : ''}</td>
+      <td class="line-number">
+        {row.kind !== 'same' && boxAt(side, shown?.number)}
+        {side === 'left' || row.kind === 'same' ? row.left?.number : ''}
+      </td>
       <td class="line-number">{side === 'right' ? row.right?.number : ''}</td>
       <td class="sign" aria-label={tone}>
         {tone === 'removed' ? '−' : tone === 'added' ? '+' : ''}
@@ -248,21 +346,35 @@ function UnifiedLine({ row, side }: { row: Row; side: Which }): JSX.Element {
   );
 }
 
-function SplitLine({ row }: { row: Row }): JSX.Element {
+function SplitLine({ row, boxAt }: { row: Row; boxAt: BoxAt }): JSX.Element {
   const tones = row.kind === 'same' ? ['same', 'same'] : [row.left && 'removed', row.right && 'added'];
   return (
     <tr>
       {([row.left, row.right] as const).map((side, index) => (
-        <SplitCells key={index === 0 ? 'left' : 'right'} side={side} tone={tones[index] ?? 'absent'} />
+        <SplitCells
+          key={index === 0 ? 'left' : 'right'}
+          side={side}
+          tone={tones[index] ?? 'absent'}
+          box={row.kind === 'same' ? undefined : boxAt(index === 0 ? 'left' : 'right', side?.number)}
+        />
       ))}
     </tr>
   );
 }
 
-function SplitCells({ side, tone }: { side: Side | undefined; tone: string }): JSX.Element {
+interface SplitCellsProps {
+  readonly side: Side | undefined;
+  readonly tone: string;
+  readonly box: JSX.Element | undefined;
+}
+
+function SplitCells({ side, tone, box }: SplitCellsProps): JSX.Element {
   return (
     <>
-      <td class={`line-number diff-${tone}`}>{side?.number}</td>
+      <td class={`line-number diff-${tone}`}>
+        {box}
+        {side?.number}
+      </td>
       <td class={`line diff-${tone}`}>
         <SideText side={side} />
       </td>

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { isReachable } from '../api/client.ts';
 import { type Kind, pathOf, pluralOf } from '../api/kinds.ts';
 import type { Column, TableRow } from '../api/table.ts';
 import { columnsThatFit, compareCells, widthOf } from '../model/columns.ts';
@@ -10,7 +9,7 @@ import { useKeys } from '../state/keys.ts';
 import { asOf, change, go, hrefOfObject, lastingParams, namespace, params } from '../state/place.ts';
 import { isNarrow } from '../state/preferences.ts';
 import { keyOf, type Shown, TableState } from '../state/table.ts';
-import { Empty, Loading, Trouble } from './notice.tsx';
+import { Empty, Kept, Loading, Trouble } from './notice.tsx';
 import { Rows } from './rows.tsx';
 import { SearchField } from './search-field.tsx';
 import { Age, Text } from './text.tsx';
@@ -31,16 +30,13 @@ export function ListPage({ kind }: { kind: Kind }): JSX.Element {
     table.read({ path, query: {}, asOf: asOf.value, canWatch: kind.canWatch });
   }, [table, asOf.value, round]);
   const retry = (): void => setRound(round + 1);
-  // A list that failed while the server was away is read again when it is back.
-  useEffect(() => {
-    if (isReachable.value && table.error.value !== undefined) retry();
-  }, [isReachable.value]);
-
+  const isKept = table.isKept.value;
   const shown = table.shown.value;
   return (
     <section class="page list-page" aria-busy={table.isReading.value}>
       <ListHead kind={kind} table={table} />
-      {table.error.value !== undefined ? (
+      {table.error.value !== undefined && isKept && <Kept error={table.error.value} />}
+      {table.error.value !== undefined && !isKept ? (
         <Trouble error={table.error.value} retry={retry} />
       ) : shown === undefined ? (
         <Loading label={`Loading ${kind.plural}`} />
@@ -74,10 +70,16 @@ function WatchMark({ table }: { table: TableState }): JSX.Element | null {
   if (state === 'ended') return null;
   return (
     <span class={`watch-mark watch-${state}`} role="status">
-      {state === 'live' ? 'live' : 'reconnecting…'}
+      {WATCH_WORDS[state]}
     </span>
   );
 }
+
+const WATCH_WORDS = {
+  live: 'live',
+  resuming: 'reconnecting…',
+  refused: 'not live: you may not watch',
+} as const;
 
 interface ShownColumn extends Column {
   /** Of the cells; -1 is the namespace. */

@@ -1,9 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { isSignedOut } from '../api/client.ts';
+import { SECOND } from '../model/moments.ts';
 import { wordsFor } from '../model/words.ts';
 import { change } from '../state/place.ts';
+import { historyBegin } from '../state/reach.ts';
 import { Icon } from './icons.tsx';
 import { Text } from './text.tsx';
+
+/** A little later than the oldest: it goes on while somebody looks. */
+const oldest = (begin: number): string => new Date(begin + 2 * SECOND).toISOString();
 
 /** An error told in words, with what can be done about it. */
 export function Trouble({ error, retry }: { error: unknown; retry?: () => void }): JSX.Element {
@@ -16,20 +20,20 @@ export function Trouble({ error, retry }: { error: unknown; retry?: () => void }
         <p>
           <Text of={detail} />
         </p>
-        {remedy === 'sign-in' && (
-          <button
-            type="button"
-            onClick={() => {
-              isSignedOut.value = true;
-            }}
-          >
-            Sign in
-          </button>
-        )}
         {remedy === 'now' && (
-          <button type="button" onClick={() => change({ at: '' })}>
-            Back to now
-          </button>
+          <div class="notice-actions">
+            {historyBegin.value !== undefined && (
+              <button
+                type="button"
+                onClick={() => change({ at: oldest(historyBegin.value ?? 0) }, { replace: true })}
+              >
+                Go to the oldest moment
+              </button>
+            )}
+            <button type="button" onClick={() => change({ at: '' })}>
+              Back to now
+            </button>
+          </div>
         )}
         {remedy === 'retry' && retry !== undefined && (
           <button type="button" onClick={retry}>
@@ -37,6 +41,19 @@ export function Trouble({ error, retry }: { error: unknown; retry?: () => void }
           </button>
         )}
       </div>
+    </div>
+  );
+}
+
+/** Above what is kept: why it is not as it is now. */
+export function Kept({ error }: { error: unknown }): JSX.Element {
+  const { title, detail } = wordsFor(error);
+  return (
+    <div class="lost" role="alert">
+      <Icon name="alert" />
+      <p>
+        <b>{title}.</b> <Text of={detail} /> What you see is what was read before.
+      </p>
     </div>
   );
 }

@@ -11,9 +11,9 @@ import { ChangeFeed } from './change-feed.tsx';
 import { DiffView } from './diff-view.tsx';
 import { EventsView } from './events-view.tsx';
 import { Icon } from './icons.tsx';
-import { Empty, Loading, Trouble } from './notice.tsx';
+import { Empty, Kept, Loading, Trouble } from './notice.tsx';
 import { RelationsView } from './relations-view.tsx';
-import { RestoreDialog } from './restore-dialog.tsx';
+import { RestoreDialog, type RestoreWish } from './restore-dialog.tsx';
 import { Age, Text } from './text.tsx';
 import { YamlView } from './yaml-view.tsx';
 
@@ -32,12 +32,17 @@ interface ObjectPageProps {
 }
 
 export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Element {
-  const { object, error, isGone } = useObject(kind, namespace, name, asOf.value);
-  const [restoreTo, setRestoreTo] = useState<string | undefined>(undefined);
+  const [wish, setWish] = useState<RestoreWish | undefined>(undefined);
+  const [newest, setNewest] = useState('');
   const tabs = TABS.filter(({ needsHistory }) => hasHistory.value || !needsHistory);
   const tab = tabs.find(({ id }) => id === params.value.tab)?.id ?? 'yaml';
   const place = { kind, namespace, name };
-  const restore = (to: string): void => setRestoreTo(to);
+  // The stream of its changes tells of the object as well: a page holds no more than one.
+  const isFollowed = tab !== 'changes';
+  const { object, error, isGone } = useObject({
+    ...{ ...place, asOf: asOf.value },
+    ...{ isFollowed, version: newest },
+  });
   return (
     <section class="page object-page">
       <header class="page-head">
@@ -57,7 +62,7 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
           <ObjectState object={object} isGone={isGone} />
         </div>
         {hasHistory.value && asOf.value !== undefined && object !== undefined && (
-          <button type="button" class="primary" onClick={() => restore(asOf.value ?? '')}>
+          <button type="button" class="primary" onClick={() => setWish({ to: asOf.value ?? '' })}>
             <Icon name="restore" /> Restore this state
           </button>
         )}
@@ -73,31 +78,38 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
           </a>
         ))}
       </nav>
+      {object !== undefined && error !== undefined && tab !== 'diff' && <Kept error={error} />}
       {tab === 'changes' ? (
-        <ChangeFeed of={{ id: kind.id, namespace, name }} />
+        <ChangeFeed
+          of={{ id: kind.id, namespace, name }}
+          onRevisions={([first]) => setNewest(first?.metadata.name ?? '')}
+        />
       ) : tab === 'diff' ? (
-        <DiffView {...place} restore={restore} />
-      ) : error !== undefined ? (
-        <Missing error={error} />
+        <DiffView {...place} restore={setWish} />
       ) : object === undefined ? (
-        <Loading lines={14} />
+        error === undefined ? (
+          <Loading lines={14} />
+        ) : (
+          <Missing error={error} />
+        )
       ) : tab === 'relations' ? (
         <RelationsView {...place} object={object} />
       ) : tab === 'events' ? (
         <EventsView {...place} object={object} />
       ) : (
-        <YamlView {...place} object={object} />
+        <YamlView {...place} object={object} restore={setWish} />
       )}
-      {restoreTo !== undefined && (
+      {wish !== undefined && (
         <RestoreDialog
           object={{
             ...(kind.group === '' ? {} : { group: kind.group }),
             resource: kind.plural,
+            kind: kind.kind,
             namespace,
             name,
           }}
-          to={restoreTo}
-          close={() => setRestoreTo(undefined)}
+          {...wish}
+          close={() => setWish(undefined)}
         />
       )}
     </section>

@@ -1,9 +1,16 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type RecordedObject, type RestoreResult, type RestoreSpec, restore } from '../api/history.ts';
+import {
+  type Change,
+  type RecordedObject,
+  type RestoreResult,
+  type RestoreSpec,
+  restore,
+} from '../api/history.ts';
 import { clockOf } from '../model/moments.ts';
+import { canBePutBack, touchedBy } from '../model/paths.ts';
 import { counted, inOneLine } from '../model/text.ts';
-import { useAsked } from '../state/asked.ts';
+import { type Asked, useAsked } from '../state/asked.ts';
 import { now } from '../state/clock.ts';
 import { change } from '../state/place.ts';
 import { ChangeLines, ObjectLink } from './change-lines.tsx';
@@ -11,30 +18,44 @@ import { Dialog } from './help.tsx';
 import { Empty, Loading, Trouble } from './notice.tsx';
 import { Text } from './text.tsx';
 
-interface RestoreDialogProps {
-  readonly object: RecordedObject;
+export interface RestoreWish {
   /** The revision or moment whose state is wanted. */
   readonly to: string;
+  /** Fields that are wanted from it. Undefined: all. */
+  readonly paths?: readonly string[];
+}
+
+interface RestoreDialogProps extends RestoreWish {
+  readonly object: RecordedObject;
   close(): void;
 }
 
+/** A Restore names no more (src/history/restore). */
+const MOST_PATHS = 1000;
+
+type Results = readonly RestoreResult[];
+
 /** Shows what a restore would do before it is done. */
-export function RestoreDialog({ object, to, close }: RestoreDialogProps): JSX.Element {
-  const { group = '', resource, namespace = '', name } = object;
+export function RestoreDialog({ object, to, paths, close }: RestoreDialogProps): JSX.Element {
   const [withDependents, setWithDependents] = useState(false);
-  const [done, setDone] = useState<readonly RestoreResult[] | undefined>(undefined);
+  const [isOfFields, setOfFields] = useState(paths !== undefined);
+  const [picked, setPicked] = useState<ReadonlySet<string> | undefined>(undefined);
+  const [done, setDone] = useState<Results | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
-  const isNamespace = group === '' && resource === 'namespaces';
-  const spec: RestoreSpec =
-    isNamespace && withDependents
-      ? { namespace: name, to }
-      : { object: { group, resource, namespace, name }, to, ...(withDependents ? { withDependents } : {}) };
-  const planned = useAsked(`${withDependents}`, () => restore(spec, { dryRun: true }));
+
+  const wholeSpec = specOf(object, to, withDependents);
+  const whole = usePlan(wholeSpec, true);
+  const changes = fieldsOf(whole.value);
+  const chosen = picked ?? firstChosen(changes, paths, whole.error !== undefined);
+  const fieldSpec: RestoreSpec = { ...specOf(object, to, false), paths: [...chosen].sort() };
+  const ofFields = usePlan(fieldSpec, isOfFields && chosen.size > 0);
+  const plan = isOfFields ? ofFields : whole;
+
   const run = async (): Promise<void> => {
     setBusy(true);
     try {
-      setDone(await restore(spec, { dryRun: false }));
+      setDone(await restore(isOfFields ? fieldSpec : wholeSpec, { dryRun: false }));
       // What was restored is of now.
       change({ at: '' });
     } catch (failure) {
@@ -42,52 +63,190 @@ export function RestoreDialog({ object, to, close }: RestoreDialogProps): JSX.El
     }
     setBusy(false);
   };
-  const results = done ?? planned.value;
-  const isIdle = results?.every(({ action }) => action === 'unchanged') === true;
+  const isIdle = isOfFields && chosen.size === 0 ? true : plan.value?.every(isUnchanged) === true;
+  const isDone = done !== undefined;
   return (
-    <Dialog title={done === undefined ? 'Restore' : 'Restored'} close={close} class="restore">
+    <Dialog title={isDone ? 'Restored' : 'Restore'} close={close} class="restore">
       <p>
-        <ObjectLink object={object} /> {done === undefined ? 'becomes what it was' : 'is what it was'} at{' '}
+        {isOfFields && (isDone ? 'What was chosen of ' : 'What you choose of ')}
+        <ObjectLink object={object} /> {isDone ? 'is what it was' : 'becomes what it was'} at{' '}
         <b>{momentInWords(to)}</b>.
       </p>
-      {done === undefined && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={withDependents}
-            onChange={() => setWithDependents(!withDependents)}
+      {!isDone && (
+        <div class="restore-choices">
+          <Extent
+            isOfFields={isOfFields}
+            canChoose={changes.length > 0 || paths !== undefined}
+            choose={(ofThem) => {
+              setOfFields(ofThem);
+              if (ofThem) setWithDependents(false);
+            }}
           />
-          {isNamespace ? 'And everything that was in it' : 'And what it owned then'}
-        </label>
+          {!isOfFields && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={withDependents}
+                onChange={() => setWithDependents(!withDependents)}
+              />
+              {isNamespace(object) ? 'And everything that was in it' : 'And what it owned then'}
+            </label>
+          )}
+        </div>
       )}
       {error !== undefined ? (
         <Trouble error={error} />
-      ) : planned.error !== undefined && done === undefined ? (
-        <Trouble error={planned.error} retry={planned.again} />
-      ) : results === undefined ? (
+      ) : isDone ? (
+        <ResultList results={done} isDone />
+      ) : isOfFields && changes.length > 0 ? (
+        <>
+          <FieldChoice changes={changes} chosen={chosen} choose={setPicked} />
+          <PlanProblems plan={ofFields} />
+        </>
+      ) : plan.error !== undefined ? (
+        <Trouble error={plan.error} retry={plan.again} />
+      ) : plan.value === undefined ? (
         <Loading lines={4} label="Trying it" />
-      ) : isIdle && done === undefined ? (
+      ) : isIdle ? (
         <Empty title="Nothing to do">It is what it was then.</Empty>
       ) : (
-        <Results results={results} isDone={done !== undefined} />
+        <ResultList results={plan.value} isDone={false} />
       )}
       <footer>
-        {done === undefined && <span class="faint">Nothing is written until you restore.</span>}
+        {!isDone && <span class="faint">Nothing is written until you restore.</span>}
         <button type="button" onClick={close}>
-          {done === undefined ? 'Cancel' : 'Close'}
+          {isDone ? 'Close' : 'Cancel'}
         </button>
-        {done === undefined && (
+        {!isDone && (
           <button
             type="button"
             class="primary"
-            disabled={isBusy || planned.isReading || planned.error !== undefined || isIdle}
+            disabled={isBusy || isIdle || plan.isReading || plan.error !== undefined}
             onClick={() => void run()}
           >
-            {isBusy ? 'Restoring…' : 'Restore'}
+            {isBusy
+              ? 'Restoring…'
+              : isOfFields && chosen.size > 0
+                ? `Restore ${counted(chosen.size, 'field')}`
+                : 'Restore'}
           </button>
         )}
       </footer>
     </Dialog>
+  );
+}
+
+const isNamespace = ({ group = '', resource }: RecordedObject): boolean =>
+  group === '' && resource === 'namespaces';
+
+type ObjectSpec = Extract<RestoreSpec, { object: unknown }>;
+
+function specOf(object: RecordedObject, to: string, withDependents: false): ObjectSpec;
+function specOf(object: RecordedObject, to: string, withDependents: boolean): RestoreSpec;
+function specOf(object: RecordedObject, to: string, withDependents: boolean): RestoreSpec {
+  const { group = '', resource, namespace = '', name } = object;
+  if (isNamespace(object) && withDependents) return { namespace: name, to };
+  return { object: { group, resource, namespace, name }, to, ...(withDependents ? { withDependents } : {}) };
+}
+
+/** What a restore would do. Asked once: what refuses it may be anything, and is told. */
+function usePlan(spec: RestoreSpec, isWanted: boolean): Asked<Results> {
+  const key = isWanted ? JSON.stringify(spec) : '';
+  return useAsked(key, async (signal) => (key === '' ? [] : restore(spec, { dryRun: true, signal })), {
+    persists: false,
+  });
+}
+
+const isUnchanged = ({ action }: RestoreResult): boolean => action === 'unchanged';
+
+/** The fields that can be chosen: those of one object that is there. */
+function fieldsOf(results: Results = []): readonly Change[] {
+  const [only] = results;
+  if (results.length !== 1 || only?.action !== 'updated') return [];
+  return (only.changes ?? []).filter(({ path }) => canBePutBack(path)).slice(0, MOST_PATHS);
+}
+
+/** Those that were chosen before; where it cannot be told what there is to choose from, as they were chosen. */
+function firstChosen(
+  changes: readonly Change[],
+  paths: readonly string[] = [],
+  isUnknown: boolean,
+): ReadonlySet<string> {
+  const all = changes.map(({ path }) => path);
+  return new Set(isUnknown ? paths : touchedBy(all, paths));
+}
+
+interface ExtentProps {
+  readonly isOfFields: boolean;
+  readonly canChoose: boolean;
+  choose(isOfFields: boolean): void;
+}
+
+function Extent({ isOfFields, canChoose, choose }: ExtentProps): JSX.Element {
+  return (
+    <fieldset class="segments">
+      <legend>What to put back</legend>
+      <button type="button" aria-pressed={!isOfFields} onClick={() => choose(false)}>
+        All of it
+      </button>
+      <button
+        type="button"
+        aria-pressed={isOfFields}
+        disabled={!isOfFields && !canChoose}
+        onClick={() => choose(true)}
+      >
+        Some fields
+      </button>
+    </fieldset>
+  );
+}
+
+interface FieldChoiceProps {
+  readonly changes: readonly Change[];
+  readonly chosen: ReadonlySet<string>;
+  choose(chosen: ReadonlySet<string>): void;
+}
+
+/** What differs, field by field, each to be put back or left. */
+function FieldChoice({ changes, chosen, choose }: FieldChoiceProps): JSX.Element {
+  const isAll = chosen.size === changes.length;
+  const toggle = (path: string): void => {
+    const next = new Set(chosen);
+    if (!next.delete(path)) next.add(path);
+    choose(next);
+  };
+  return (
+    <div class="field-choice">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isAll}
+          ref={(box) => {
+            if (box !== null) box.indeterminate = !isAll && chosen.size > 0;
+          }}
+          onChange={() => choose(new Set(isAll ? [] : changes.map(({ path }) => path)))}
+        />
+        {`${chosen.size.toLocaleString('en')} of ${counted(changes.length, 'field')}`}
+      </label>
+      <ChangeLines
+        changes={changes}
+        limit={MOST_PATHS}
+        isChosen={(path) => chosen.has(path)}
+        toggle={toggle}
+      />
+    </div>
+  );
+}
+
+/** Why what was chosen cannot be put back, or not all of it. */
+function PlanProblems({ plan }: { plan: Asked<Results> }): JSX.Element | null {
+  const messages = (plan.value ?? []).flatMap(({ message = '' }) => (message === '' ? [] : [message]));
+  const told = plan.error instanceof Error ? [plan.error.message] : messages;
+  if (told.length === 0) return null;
+  return (
+    <p class="wrong" role="alert">
+      <Text of={told.join('; ').slice(0, 1000)} />
+    </p>
   );
 }
 
@@ -99,8 +258,8 @@ const momentInWords = (to: string): string =>
       : clockOf(Date.parse(to), now.value);
 
 /** In a dry run, what would be done. */
-function Results({ results, isDone }: { results: readonly RestoreResult[]; isDone: boolean }): JSX.Element {
-  const shown = results.filter(({ action }) => action !== 'unchanged');
+function ResultList({ results, isDone }: { results: Results; isDone: boolean }): JSX.Element {
+  const shown = results.filter((result) => !isUnchanged(result));
   const rest = results.length - shown.length;
   return (
     <div class="restore-results">
@@ -111,7 +270,7 @@ function Results({ results, isDone }: { results: readonly RestoreResult[]; isDon
             <ObjectLink object={object} />
           </h3>
           {message !== '' && (
-            <p class="wrong">
+            <p class={action === 'failed' ? 'wrong' : 'faint'}>
               <Text of={message.slice(0, 1000)} />
             </p>
           )}

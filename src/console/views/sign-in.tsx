@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { token } from '../api/client.ts';
 import { wordsFor } from '../model/words.ts';
 import { failure, signIn } from '../state/catalog.ts';
@@ -8,6 +8,32 @@ import { Text } from './text.tsx';
 
 /** Asks for a token, where the connection has no credentials of its own. */
 export function SignIn(): JSX.Element {
+  return (
+    <main class="sign-in">
+      <SignInForm />
+    </main>
+  );
+}
+
+/** Over the page, which stays as it is: the token has expired, or was revoked. */
+export function SignInAgain(): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog
+      ref={dialog}
+      class="sign-in-again"
+      aria-label="Sign in"
+      // There is nothing behind it that could be used.
+      onCancel={(event) => event.preventDefault()}
+      onClose={() => dialog.current?.showModal()}
+    >
+      <SignInForm />
+    </dialog>
+  );
+}
+
+function SignInForm(): JSX.Element {
   const [typed, setTyped] = useState('');
   const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event): Promise<void> => {
@@ -20,35 +46,33 @@ export function SignIn(): JSX.Element {
   // A token that was typed in and does not let in is wrong, or has expired meanwhile.
   const wasTried = token.value !== '';
   return (
-    <main class="sign-in">
-      <form onSubmit={(event) => void submit(event)}>
-        <Mark />
-        <h1>Sign in</h1>
-        <p>Paste a token. It stays in this tab, and is forgotten when you close it.</p>
-        <input
-          type="password"
-          aria-label="Token"
-          placeholder="Token"
-          autocomplete="off"
-          value={typed}
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
-        {wasTried && !isBusy && (
-          <p class="wrong" role="alert">
-            <Text of={refusal(failure.value)} />
-          </p>
-        )}
-        <button type="submit" class="primary" disabled={isBusy || typed.trim() === ''}>
-          {isBusy ? 'Signing in…' : 'Sign in'}
-        </button>
-        <div class="sign-in-help">
-          <p>No token at hand?</p>
-          <pre>kubectl create token NAME</pre>
-          <p>Or run this and open /console/ there: it needs no token.</p>
-          <pre>kubectl proxy</pre>
-        </div>
-      </form>
-    </main>
+    <form class="sign-in-form" onSubmit={(event) => void submit(event)}>
+      <Mark />
+      <h1>Sign in</h1>
+      <p>Paste a token. It stays in this tab, and is forgotten when you close it.</p>
+      <input
+        type="password"
+        aria-label="Token"
+        placeholder="Token"
+        autocomplete="off"
+        value={typed}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      {wasTried && !isBusy && (
+        <p class="wrong" role="alert">
+          <Text of={refusal(failure.value)} />
+        </p>
+      )}
+      <button type="submit" class="primary" disabled={isBusy || typed.trim() === ''}>
+        {isBusy ? 'Signing in…' : 'Sign in'}
+      </button>
+      <div class="sign-in-help">
+        <p>No token at hand?</p>
+        <pre>kubectl create token NAME</pre>
+        <p>Or run this and open /console/ there: it needs no token.</p>
+        <pre>kubectl proxy</pre>
+      </div>
+    </form>
   );
 }
 

@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { getBlame, referenceOf } from '../api/history.ts';
+import { getBlame, getRevision, referenceOf } from '../api/history.ts';
 import type { Kind } from '../api/kinds.ts';
 import { type Blame, type BlameField, colourOf, createBlame, recencyOf } from '../model/blame.ts';
 import type { ApiObject, Json } from '../model/json.ts';
+import { canBePutBack } from '../model/paths.ts';
 import { readable } from '../model/readable.ts';
 import { shortened } from '../model/text.ts';
 import { type Line, type Token, toLines, toYaml } from '../model/yaml.ts';
@@ -11,6 +12,7 @@ import { useAsked } from '../state/asked.ts';
 import { hasHistory } from '../state/catalog.ts';
 import { asOf, change, params } from '../state/place.ts';
 import { Icon } from './icons.tsx';
+import type { RestoreWish } from './restore-dialog.tsx';
 import { Rows } from './rows.tsx';
 import { Author, Moment, shortAuthor, Text } from './text.tsx';
 
@@ -25,12 +27,13 @@ interface YamlViewProps {
   readonly namespace: string;
   readonly name: string;
   readonly object: ApiObject;
+  restore(wish: RestoreWish): void;
 }
 
 type BlameBy = 'author' | 'age';
 
 /** The object as YAML; with blame, each line says who set it and when. */
-export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.Element {
+export function YamlView({ kind, namespace, name, object, restore }: YamlViewProps): JSX.Element {
   const { blame: asked, managed } = params.value;
   const by: BlameBy | undefined = !hasHistory.value
     ? undefined
@@ -51,12 +54,24 @@ export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.
   const lines = useMemo(() => toLines(shown, blame?.blame.nameElement), [shown, blame]);
   const fields = useMemo(() => (blame === undefined ? undefined : fieldsOf(lines, blame)), [lines, blame]);
   const digits = String(lines.length).length;
+  const [refusal, setRefusal] = useState('');
+  const undo = (revision: string): void => {
+    setRefusal('');
+    readUndo(revision).then(restore, (error: unknown) =>
+      setRefusal(error instanceof Error ? error.message : String(error)),
+    );
+  };
   return (
     <div class={`code-view ${blame === undefined ? '' : 'with-blame'}`}>
       <div class="code-tools">
         {hasHistory.value && <BlameChoice by={by} isReading={by !== undefined && blamed.isReading} />}
         {by !== undefined && blamed.error !== undefined && (
           <span class="wrong">Blame cannot be had: {String((blamed.error as Error).message)}</span>
+        )}
+        {refusal !== '' && (
+          <span class="wrong" role="alert">
+            <Text of={refusal.slice(0, 300)} />
+          </span>
         )}
         <label class="check">
           <input
@@ -83,6 +98,7 @@ export function YamlView({ kind, namespace, name, object }: YamlViewProps): JSX.
                 before={fields[index - 1]}
                 by={by}
                 recency={(at) => blame?.recency(at) ?? 0}
+                undo={undo}
               />
             )}
             <td class="line-number" style={{ width: `${digits + 3}ch` }}>
@@ -141,10 +157,11 @@ interface BlameCellProps {
   readonly before: BlameField | undefined;
   readonly by: BlameBy;
   recency(at: string): number;
+  undo(revision: string): void;
 }
 
 /** The first line of a run that one revision set names it; the others have its colour alone. */
-function BlameCell({ field, before, by, recency }: BlameCellProps): JSX.Element {
+function BlameCell({ field, before, by, recency, undo }: BlameCellProps): JSX.Element {
   if (field?.revision === undefined) return <td class="blame blame-none" />;
   const { revision, at = '', user = '', manager = '' } = field;
   const isFirst = before?.revision !== revision;
@@ -156,13 +173,31 @@ function BlameCell({ field, before, by, recency }: BlameCellProps): JSX.Element 
       title={`${user} (${manager}), revision ${revision}`}
     >
       {isFirst && (
-        <button type="button" onClick={() => change({ tab: 'diff', to: revision, from: '' })}>
-          <Author name={shortAuthor(user)} colour={colour} />
-          <Moment at={at} />
-        </button>
+        <div class="blame-line">
+          <button type="button" onClick={() => change({ tab: 'diff', to: revision, from: '' })}>
+            <Author name={shortAuthor(user)} colour={colour} />
+            <Moment at={at} />
+          </button>
+          <button
+            type="button"
+            class="blame-undo"
+            aria-label={`Put back what ${shortAuthor(user)} changed in revision ${revision}`}
+            title="Put back what this changed…"
+            onClick={() => undo(revision)}
+          >
+            <Icon name="restore" />
+          </button>
+        </div>
       )}
     </td>
   );
+}
+
+/** What it takes to put back what a revision changed. @throws Error in words, where there is nothing before it */
+async function readUndo(revision: string): Promise<RestoreWish> {
+  const { previous, changes = [] } = await getRevision(revision);
+  if (previous === undefined) throw new Error('The object was made with this: there is nothing before it.');
+  return { to: previous, paths: changes.map(({ path }) => path).filter(canBePutBack) };
 }
 
 /** A line that only holds others together goes with the first of them. */

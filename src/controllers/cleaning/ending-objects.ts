@@ -80,7 +80,7 @@ async function isUsed(claim: PersistentVolumeClaim, client: Client): Promise<boo
 }
 
 /** A pod without a node has nothing mounted, and no node starts it with a claim that ends. */
-export function usesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
+function usesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
   if ((pod.spec?.nodeName ?? '') === '') return false;
   const isShutDown =
     pod.metadata.deletionTimestamp !== undefined && pod.metadata.deletionGracePeriodSeconds === 0;

@@ -64,7 +64,7 @@ export class ForeignOwners {
 }
 
 /** As Kubernetes' collector writes it. */
-export function toEvent({ dependent, reference }: ForeignOwner, now: Date): Event {
+function toEvent({ dependent, reference }: ForeignOwner, now: Date): Event {
   const { namespace, name, kind, apiVersion, uid } = dependent;
   const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`;
   const at = now.toISOString().replace(/\.\d+Z$/, 'Z');

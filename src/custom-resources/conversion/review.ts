@@ -40,7 +40,7 @@ export function createReview(
 }
 
 /** The answer cannot be read as a review. */
-export class UnreadableReview extends Error {}
+class UnreadableReview extends Error {}
 
 /** The versions do not differ. @throws UnreadableReview */
 export function decodeReview(body: Buffer, types: TypeLibrary): ConversionReview {

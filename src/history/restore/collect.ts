@@ -8,6 +8,7 @@ import type { Registry } from '../../registry/registry.ts';
 import type { UnreadableObject } from '../../storage/errors.ts';
 import { Pace, Slots } from '../../util/concurrency.ts';
 import type { Past, PastObject } from './past.ts';
+import type { Subject } from './rights.ts';
 import { type Surroundings, whySkip, whySkipResource } from './skips.ts';
 import { isRestorable } from './wish.ts';
 
@@ -17,15 +18,18 @@ export interface Collected {
   readonly skipped: readonly { readonly object: PastObject; readonly why: string }[];
   /** Resources of which nothing is restored, though there was something. */
   readonly skippedResources: readonly { readonly resource: ResourceDefinition; readonly why: string }[];
-  readonly unreadable: readonly UnreadableObject[];
-  /** Definitions that are not served now, of whose objects there were some. */
+  readonly unreadable: readonly Unreadable[];
+  /** What is not served now, and of which there was some. */
   readonly unserved: readonly Unserved[];
 }
 
-export interface Unserved extends GroupResource {
-  readonly kind: string;
-  /** The name of the definition. */
-  readonly definition: string;
+export interface Unreadable extends Subject {
+  readonly reason: string;
+}
+
+export interface Unserved {
+  readonly resource: GroupResource & { readonly kind: string };
+  readonly definedBy: PastObject;
 }
 
 /** Resources that are read at the same time. */
@@ -45,7 +49,7 @@ export async function collectNamespace(
 ): Promise<Collected> {
   const found: PastObject[] = [];
   const skippedResources: Collected['skippedResources'][number][] = [];
-  const unreadable: UnreadableObject[] = [];
+  const unreadable: Unreadable[] = [];
   let sizeBytes = 0;
   const take = (object: PastObject): void => {
     sizeBytes += object.sizeBytes;
@@ -54,7 +58,9 @@ export async function collectNamespace(
   };
   await overResources(resourcesOf(registry, isNamespaced), async (resource) => {
     const why = whySkipResource(resource.storage);
-    for await (const object of past.each(resource, { namespace }, (one) => unreadable.push(one))) {
+    const note = ({ key, reason }: UnreadableObject): void =>
+      void unreadable.push({ definition: resource, namespace, name: key.name, reason });
+    for await (const object of past.each(resource, { namespace }, note)) {
       if (why === undefined) {
         take(object);
         continue;
@@ -87,7 +93,8 @@ async function findUnserved(past: Past, registry: Registry, namespace: string): 
     // It was stored as one.
     const { spec } = object.parse() as CustomResourceDefinition;
     if (spec?.scope !== 'Namespaced' || !(await past.had({ group, resource }, { namespace }))) continue;
-    unserved.push({ group, resource, kind: spec.names?.kind ?? '', definition: object.name });
+    const kind = spec.names?.kind ?? '';
+    unserved.push({ resource: { group, resource, kind }, definedBy: object });
   }
   return unserved;
 }
@@ -106,12 +113,17 @@ export async function collectDependents(
   const known = new Map([[root.uid, root]]);
   const objects: PastObject[] = [];
   const skipped: Collected['skipped'][number][] = [];
+  const unreadable = new Map<string, Unreadable>();
   const surroundings: Surroundings = { has: (uid) => known.has(uid), selects: () => false };
   let owners: ReadonlySet<string> = new Set([root.uid]);
   while (owners.size > 0) {
     const next = new Set<string>();
     await overResources(resources, async (resource) => {
-      for await (const object of past.each(resource, scope)) {
+      const note = ({ key, uid, reason: why }: UnreadableObject): void => {
+        const reason = `${why}; it may have belonged to ${root.name}, or not`;
+        unreadable.set(uid, { definition: resource, namespace: key.namespace, name: key.name, reason });
+      };
+      for await (const object of past.each(resource, scope, note)) {
         if (known.has(object.uid) || !object.ownerUids.some((uid) => owners.has(uid))) continue;
         known.set(object.uid, object);
         if (known.size > MOST_OBJECTS) throw past.invalid(tooMany());
@@ -125,7 +137,7 @@ export async function collectDependents(
     });
     owners = next;
   }
-  return { objects, skipped, skippedResources: [], unreadable: [], unserved: [] };
+  return { objects, skipped, skippedResources: [], unreadable: [...unreadable.values()], unserved: [] };
 }
 
 /** Objects of resources that clients can make. */

@@ -150,6 +150,7 @@ export class Past {
         throw invalidRestore(name, [invalidValue('spec.to', revision.toString(), why)]);
       },
       'spec.to',
+      (field, text, why) => invalidRestore(name, [invalidValue(field, text, why)]),
     );
   }
 

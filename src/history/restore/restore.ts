@@ -1,7 +1,9 @@
+import { ForeseenObjects } from '../../admission/foreseen.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { conflict, internalError } from '../../api/status.ts';
+import { conflict, internalError, tooManyRequests } from '../../api/status.ts';
 import type { Restore, RestoreResult } from '../../api/types/history/v1alpha1.ts';
+import type { Auditor } from '../../audit/auditor.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
@@ -17,6 +19,7 @@ import { messageOf, Results, recorded, recordedResource, resultOf } from './resu
 import { Rights, type Subject } from './rights.ts';
 import { TimeLimit } from './time-limit.ts';
 import { readWish, type Wish, type WishedNamespace, type WishedObject } from './wish.ts';
+import { RestoreAudit } from './write-audit.ts';
 import { Writes } from './writes.ts';
 
 export interface RestoreParts extends PastParts {
@@ -24,6 +27,8 @@ export interface RestoreParts extends PastParts {
   readonly registry: Registry;
   readonly authorizer: Authorizer;
   readonly writer: ObjectWriter;
+  /** Undefined: nothing is recorded. */
+  readonly auditor: Auditor | undefined;
   readonly now: () => Date;
   /** --request-timeout */
   readonly requestTimeoutMs: number;
@@ -39,11 +44,12 @@ export function createRestores(
   return [
     'history.cluster.io/restores',
     async (restore, request) => {
-      const wish = readWish(restore, parts.registry, parts.now());
+      const wish = readWish(restore, parts.registry);
       const time = new TimeLimit(request, parts.requestTimeoutMs);
       try {
         const restoration = new Restoration(parts, { wish, request, time });
         const isLarge = wish.what.kind === 'namespace' || wish.what.withDependents;
+        if (isLarge && large.waiting >= MOST_WAITING) throw tooManyRequests(BUSY, RETRY_AFTER_SECONDS);
         const results = await (isLarge ? large.run(() => restoration.run()) : restoration.run());
         note(results, request);
         const answer: Restore = { ...restore, status: { results } };
@@ -57,6 +63,10 @@ export function createRestores(
 
 /** Restores of many objects, each of which has them in memory. */
 const LARGE_AT_ONCE = 2;
+/** They keep their seats of flow control from others. */
+const MOST_WAITING = 8;
+const RETRY_AFTER_SECONDS = 5;
+const BUSY = 'too many restores of many objects are under way';
 
 const NOTED = 'history.cluster.io/restored';
 /** Audit events are no place for more. */
@@ -110,6 +120,8 @@ class Restoration {
     this.#writes = new Writes({
       ...{ store, writer, request, dryRun: this.#dryRun, name: wish.name },
       ...{ rights: this.#rights, owners: new Owners(registry, store), caller: time },
+      foreseen: new ForeseenObjects(),
+      audit: new RestoreAudit(parts.auditor, request, parts.now),
     });
   }
 
@@ -145,9 +157,7 @@ class Restoration {
       live === undefined
         ? await this.#results.of(namespace, await this.#writes.restore(namespace), false)
         : (await this.#restoreOne(namespace, false)).result;
-    const rest = await this.#restoreAll(collected, (object) =>
-      this.#dryRun && live === undefined ? this.#foresee(object) : this.#restoreOne(object, false),
-    );
+    const rest = await this.#restoreAll(collected, (object) => this.#restoreOne(object, false));
     return [first, ...rest];
   }
 
@@ -182,25 +192,31 @@ class Restoration {
     });
     const passed = await this.#seen(skipped.map(({ object }) => object));
     const reasons = new Map(skipped.map(({ object, why }) => [object, why]));
+    const broken = await this.#seen(unreadable);
+    const definitions = await this.#seen(unserved.map(({ definedBy }) => definedBy));
     return [
       ...results,
       ...refused,
-      ...unreadable.map(({ key, reason }) =>
-        resultOf('failed', { ...key }, `its state then cannot be read: ${reason}`),
+      ...broken.visible.map((object) =>
+        resultOf('failed', recorded(object), `its state then cannot be read: ${object.reason}`),
       ),
-      ...unserved.map(({ definition, ...object }) =>
-        resultOf('failed', object, `not served now: restore customresourcedefinitions ${definition} first`),
-      ),
+      ...broken.refused,
+      ...unserved
+        .filter(({ definedBy }) => definitions.visible.includes(definedBy))
+        .map(({ resource, definedBy: { name } }) =>
+          resultOf('failed', resource, `not served now: restore customresourcedefinitions ${name} first`),
+        ),
+      ...definitions.refused,
       ...passed.visible.map((object) => resultOf('skipped', recorded(object), reasons.get(object) ?? '')),
       ...skippedResources.map(({ resource, why }) => resultOf('skipped', recordedResource(resource), why)),
     ];
   }
 
   /** What the caller may read. Of the rest it is told that there is some, and no names. */
-  async #seen(
-    objects: readonly PastObject[],
-  ): Promise<{ readonly visible: PastObject[]; readonly refused: readonly RestoreResult[] }> {
-    const visible: PastObject[] = [];
+  async #seen<Some extends Subject>(
+    objects: readonly Some[],
+  ): Promise<{ readonly visible: readonly Some[]; readonly refused: readonly RestoreResult[] }> {
+    const visible: Some[] = [];
     const refused = new Map<string, RestoreResult>();
     for (const object of objects) {
       const refusal = await this.#rights.refusal('get', object);
@@ -225,14 +241,6 @@ class Restoration {
       return { isThere: false, result: resultOf('failed', recorded(object), message ?? 'an internal error') };
     }
   }
-
-  /** What can be said of an object whose namespace is not there: a dry run does not make it, and nothing can be tried in it. */
-  async #foresee(object: PastObject): Promise<Outcome<RestoreResult>> {
-    const refusal = await this.#rights.refusal('create', object);
-    if (refusal !== undefined)
-      return { isThere: false, result: resultOf('failed', recorded(object), messageOf(refusal) ?? '') };
-    return { isThere: true, result: resultOf('created', recorded(object), FORESEEN) };
-  }
 }
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
@@ -243,4 +251,3 @@ const isEnding = ({ metadata: { deletionTimestamp } }: ApiObject): boolean =>
 const NOT_TRIED = "not tried: the request's time was up";
 const UNKNOWN = "the request's time was up while it was written: it may have been restored";
 const MAY_NOT_READ = 'some objects were left out, which you may not get';
-const FORESEEN = 'not tried, because its namespace is not there: admission may refuse it or change it';

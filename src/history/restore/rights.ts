@@ -1,5 +1,5 @@
 import { forbidden, internalError } from '../../api/status.ts';
-import { type Authorizer, forbiddenMessage } from '../../authz/authorizer.ts';
+import { type Authorizer, forbiddenMessage, type Verdict } from '../../authz/authorizer.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { AuthorizedResourceRequest, ResourceTarget } from '../../request/api-request.ts';
 
@@ -12,25 +12,36 @@ export interface Subject {
 
 type Right = 'get' | 'create' | 'update';
 
+interface Answer {
+  readonly verdict: Verdict;
+  /** Undefined: the caller may. */
+  readonly refusal: Error | undefined;
+}
+
 /** Asks whether the caller may do by requests of its own what a restore does. Answers hold as long as the restore. */
 export class Rights {
   readonly #authorizer: Authorizer;
   readonly #request: AuthorizedResourceRequest;
-  readonly #known = new Map<string, Promise<Error | undefined>>();
+  readonly #known = new Map<string, Promise<Answer>>();
 
   constructor(authorizer: Authorizer, request: AuthorizedResourceRequest) {
     this.#authorizer = authorizer;
     this.#request = request;
   }
 
-  /** @throws StatusError 403 */
-  async assert(verb: Right, subject: Subject): Promise<void> {
-    const refusal = await this.refusal(verb, subject);
+  /** `told`: what authorization said, if it refused too. @throws StatusError 403 */
+  async assert(verb: Right, subject: Subject, told?: (verdict: Verdict) => void): Promise<void> {
+    const { verdict, refusal } = await this.#answer(verb, subject);
+    told?.(verdict);
     if (refusal !== undefined) throw refusal;
   }
 
   /** Undefined: the caller may. */
-  refusal(verb: Right, subject: Subject): Promise<Error | undefined> {
+  async refusal(verb: Right, subject: Subject): Promise<Error | undefined> {
+    return (await this.#answer(verb, subject)).refusal;
+  }
+
+  #answer(verb: Right, subject: Subject): Promise<Answer> {
     const target = toTarget(verb, subject);
     const key = [verb, target.group, target.resource, target.namespace, target.name].join('\0');
     let known = this.#known.get(key);
@@ -41,19 +52,22 @@ export class Rights {
     return known;
   }
 
-  async #ask(verb: Right, target: ResourceTarget): Promise<Error | undefined> {
+  async #ask(verb: Right, target: ResourceTarget): Promise<Answer> {
     const { user, signal } = this.#request;
     const attributes = { user, signal, verb, target, path: '' };
-    const { decision, reason, error } = await this.#authorizer.authorize(attributes);
-    if (decision === 'allow') return undefined;
-    return decision === 'no-opinion' && error !== undefined
-      ? internalError('nobody could say whether this is allowed', new Error(error))
-      : forbidden(target, target.name, forbiddenMessage(attributes, reason));
+    const verdict = await this.#authorizer.authorize(attributes);
+    const { decision, reason, error } = verdict;
+    if (decision === 'allow') return { verdict, refusal: undefined };
+    const refusal =
+      decision === 'no-opinion' && error !== undefined
+        ? internalError('nobody could say whether this is allowed', new Error(error))
+        : forbidden(target, target.name, forbiddenMessage(attributes, reason));
+    return { verdict, refusal };
   }
 }
 
 /** The target of a GET, a PUT or a POST. A new object is named by its body alone. */
-function toTarget(verb: Right, { definition, namespace, name }: Subject): ResourceTarget {
+export function toTarget(verb: Right, { definition, namespace, name }: Subject): ResourceTarget {
   const { group, resource, version } = definition.storage;
   const isNamespace = group === '' && resource === 'namespaces';
   const own = verb === 'create' ? '' : name;

@@ -26,7 +26,7 @@ const MAKERS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ]);
 
 /** The owner whose controller made an object, and makes it again. */
-export function makerOf({ metadata }: ApiObject): OwnerReference | undefined {
+function makerOf({ metadata }: ApiObject): OwnerReference | undefined {
   const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
   if (controller === undefined) return undefined;
   const { apiVersion = '', kind = '' } = controller;

@@ -1,3 +1,4 @@
+import type { ForeseenObjects } from '../../admission/foreseen.ts';
 import { toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, StatusError } from '../../api/status.ts';
@@ -9,6 +10,7 @@ import { storeOf } from '../../registry/custom.ts';
 import type { AuthorizedResourceRequest, Caller } from '../../request/api-request.ts';
 import { RESTORE_MANAGER, restoringAgent } from '../../request/restored.ts';
 import { ObjectReader, toObject } from '../../storage/object-reader.ts';
+import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
 import { inTurns } from '../../util/concurrency.ts';
 import { endTurnIf, isLarge, type WriteCall } from '../../verbs/writing/call.ts';
@@ -21,6 +23,7 @@ import type { Rights } from './rights.ts';
 import { giveUp, toCreate, toUpdate } from './states.ts';
 import { traitsOf } from './traits.ts';
 import { invalidRestore } from './wish.ts';
+import type { RestoreAudit, WriteAudit } from './write-audit.ts';
 
 /** What one restore writes with. */
 export interface WritesParts {
@@ -32,6 +35,8 @@ export interface WritesParts {
   readonly dryRun: boolean;
   readonly rights: Rights;
   readonly owners: Owners;
+  readonly audit: RestoreAudit;
+  readonly foreseen: ForeseenObjects;
   /** The name of the Restore, for its errors. */
   readonly name: string;
 }
@@ -59,6 +64,7 @@ interface Manner {
   readonly asked: AskedPaths | undefined;
   /** Fields with values that other objects have now. */
   readonly taken: readonly string[];
+  readonly audit: WriteAudit;
 }
 
 /** An object as it is to be written, and what is to be said of it. */
@@ -86,10 +92,26 @@ export class Writes {
 
   /** `asked`: these parts of the object alone. @throws StatusError */
   async restore(then: PastObject, asked?: AskedPaths): Promise<Restored> {
+    const audit = this.#parts.audit.of(then);
+    try {
+      const restored = await this.#untilNothingIsTaken(then, asked, audit);
+      await audit.written(restored.after, restored.revision);
+      return restored;
+    } catch (error) {
+      await audit.failed(error);
+      throw error;
+    }
+  }
+
+  async #untilNothingIsTaken(
+    then: PastObject,
+    asked: AskedPaths | undefined,
+    audit: WriteAudit,
+  ): Promise<Restored> {
     const taken: string[] = [];
     for (;;) {
       try {
-        return await this.#attempt(then, { asked, taken });
+        return await this.#attempt(then, { asked, taken, audit });
       } catch (error) {
         const fields = takenFields(error).filter((field) => !taken.includes(field));
         if (asked !== undefined || fields.length === 0 || taken.length > MOST_TAKEN) throw error;
@@ -98,38 +120,45 @@ export class Writes {
     }
   }
 
-  async #attempt(then: PastObject, { asked, taken }: Manner): Promise<Restored> {
-    const { writer, rights, owners } = this.#parts;
-    const unchanged = await this.#ifUnchanged(then, { asked, taken });
+  async #attempt(then: PastObject, manner: Manner): Promise<Restored> {
+    const { writer, rights, owners, dryRun, foreseen } = this.#parts;
+    const { audit } = manner;
+    const unchanged = await this.#ifUnchanged(then, manner);
     if (unchanged !== undefined) return unchanged;
     let before: ApiObject | undefined;
     let notes: readonly string[] = [];
     const warnings = new Set<string>();
-    const call = this.#callFor(then, (text) => warnings.add(`warning: ${text}`));
+    const assert = async (verb: 'create' | 'update'): Promise<void> => {
+      await audit.attempt(verb);
+      await rights.assert(verb, then, (verdict) => audit.verdict(verdict));
+    };
+    const toWrite = (made: Made): ApiObject => {
+      notes = made.notes;
+      audit.asked(made.object);
+      return made.object;
+    };
+    const call = this.#callFor(then, audit, (text) => warnings.add(`warning: ${text}`));
     const written = await writer.update(call, then.name, {
       kind: 'object',
       leavesCopy: true,
       apply: async (live) => {
-        await rights.assert('update', then);
+        await assert('update');
         before = live;
-        const made = await this.#toUpdate(then, live, { asked, taken });
-        notes = made.notes;
-        return made.object;
+        return toWrite(await this.#toUpdate(then, live, manner));
       },
       create: async () => {
-        await rights.assert('create', then);
+        await assert('create');
         before = undefined;
-        const made = await this.#toCreate(then, { asked, taken });
-        notes = made.notes;
-        return made.object;
+        return toWrite(await this.#toCreate(then, manner));
       },
     });
     const large = isLarge(then.sizeBytes);
     await endTurnIf(large);
-    const after = parseStored(written.json);
+    const { revision } = written;
+    const after = parseStored(written.json, revision === undefined ? undefined : toResourceVersion(revision));
     await endTurnIf(large);
     owners.add(then.uid, after.metadata.uid ?? '');
-    const { revision } = written;
+    if (dryRun) foreseen.add(then.definition.storage, after);
     const isWritten = revision !== undefined && `${revision}` !== before?.metadata.resourceVersion;
     return { before, after, notes: [...notes, ...warnings], revision: isWritten ? revision : undefined };
   }
@@ -165,12 +194,12 @@ export class Writes {
     return { object, notes: [...notes, ...given(giveUp(object, taken))] };
   }
 
-  #callFor(then: PastObject, warn: (text: string) => void): WriteCall {
-    const { request, caller, dryRun } = this.#parts;
+  #callFor(then: PastObject, audit: WriteAudit, warn: (text: string) => void): WriteCall {
+    const { request, caller, dryRun, foreseen } = this.#parts;
     const { definition, namespace, revision, sizeBytes } = then;
     const { user, sourceAddress, id } = request;
     return {
-      ...{ definition, namespace, dryRun, caller },
+      ...{ definition, namespace, dryRun, foreseen, caller },
       version: definition.storage.version,
       subresource: '',
       ownership: 'track',
@@ -185,7 +214,7 @@ export class Writes {
       request: {
         query: new URLSearchParams({ fieldManager: RESTORE_MANAGER, ...(dryRun ? { dryRun: 'All' } : {}) }),
         receivedBytes: sizeBytes,
-        warn,
+        ...{ audit, waits: audit.waits, warn },
       },
     };
   }

@@ -7,6 +7,7 @@ import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import { storedBytesOf } from '../../storage/revision-log.ts';
 import type { Entry, ListPage, Store } from '../../storage/store.ts';
+import { refuseAsOf } from '../../verbs/as-of.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from '../parts.ts';
 import { RowTeller } from '../recorded-rows.ts';
 import { assertMayRead, readRevision, toSeconds } from '../revisions.ts';
@@ -53,8 +54,9 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     return toEntry({ ...told, ...(siblings.length === 0 ? {} : { siblings }) } as ApiObject, row.revision);
   }
 
-  /** There is none: each is asked for by its revision. */
+  /** There is none but for a get with asOf, and an explanation has one time. @throws StatusError 400, 405 */
   async list(): Promise<ListPage> {
+    refuseAsOf(this.#request.query);
     throw methodNotAllowed();
   }
 

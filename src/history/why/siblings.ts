@@ -10,7 +10,7 @@ export interface Sibling {
 }
 
 /** Nobody reads more of them. */
-export const MOST_SIBLINGS = 20;
+const MOST_SIBLINGS = 20;
 /** How far they may be from each other: a tool writes one object after the other. */
 const NEAR_MS = 3000;
 /** Where they are looked for: what is written in so many milliseconds, and by one client. */

@@ -14,7 +14,7 @@ export interface OwnerReference {
   readonly isController: boolean;
 }
 
-export const metadataOf = (state: JsonObject | undefined): JsonObject => objectAt(state, 'metadata');
+const metadataOf = (state: JsonObject | undefined): JsonObject => objectAt(state, 'metadata');
 
 export const specOf = (state: JsonObject | undefined): JsonObject => objectAt(state, 'spec');
 

@@ -1,15 +1,18 @@
+import { deletionOf } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { type BlamedLine, toBlamedLines } from '../blamed-lines.ts';
 import { type Column, toColumns } from '../columns.ts';
 import { isWithin } from '../field-paths.ts';
 import { isDocument, readFormat, toDocument } from '../formats.ts';
-import type { BlamedField } from '../history-types.ts';
-import { nameOf, placeOf } from '../last-change.ts';
+import type { HistoryClient } from '../history-client.ts';
+import type { Blame, BlamedField } from '../history-types.ts';
+import { ServerError } from '../kubectl.ts';
+import { nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
 import { readObject, toReference } from '../object-reference.ts';
 import { pointInTime } from '../scope.ts';
 import type { Command, Session } from '../session.ts';
 import { CommandError } from '../usage-error.ts';
-import { toAge, toLocalTime } from '../writes.ts';
+import { toAge, toLocalTime, toMoment } from '../writes.ts';
 
 export const blame: Command = {
   name: 'blame',
@@ -33,7 +36,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   const at = pointInTime(session, args, 'at');
   const { cluster, resources, history } = await session.open();
   const place = placeOf(await readObject('blame', args.words, resources), cluster.namespace);
-  const found = await history.blame(toReference(place.object, place.namespace), at);
+  const found = await readBlame(history, place, { at, now });
   const fields = within(found.fields ?? [], args.texts('path'));
   if (fields.length === 0) {
     const asked = args.texts('path').join(', ');
@@ -51,6 +54,22 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
     toColumns(toBlamedLines(fields), columns, { paint: screen.paint, width: screen.columns, gap: '  ' }),
   );
   return 0;
+}
+
+interface Asked {
+  readonly at: string | undefined;
+  readonly now: Date;
+}
+
+async function readBlame(history: HistoryClient, place: ObjectPlace, { at, now }: Asked): Promise<Blame> {
+  try {
+    return await history.blame(toReference(place.object, place.namespace), at);
+  } catch (error) {
+    if (!(error instanceof ServerError) || error.reason !== 'NotFound') throw error;
+    if (at !== undefined) throw new CommandError(`${nameOf(place)} was not there ${toMoment(at)}`);
+    const deletion = await deletionOf(history, place, now);
+    throw new CommandError(`${nameOf(place)} is not there${deletion === undefined ? '' : `: ${deletion}`}`);
+  }
 }
 
 const within = (fields: readonly BlamedField[], paths: readonly string[]): readonly BlamedField[] =>

@@ -14,47 +14,72 @@ export const completion: Command = {
   takes: [],
   examples: [
     ['completion bash > /etc/bash_completion.d/kubectl-history', 'for all users of bash'],
-    ['completion fish | source', 'for this fish'],
+    ['completion zsh > /usr/local/share/zsh/site-functions/_kubectl-history', 'for all users of zsh'],
+    ['completion fish > ~/.config/fish/completions/kubectl-history.fish', 'for your fish'],
   ],
   run,
 };
 
+/** bash takes words apart at = and :, and replaces what stands behind the last of them. It may be as old as that of macOS, 3.2. */
 const BASH = `# bash completion of kubectl-history
 _kubectl_history() {
-  local line
+  local line word part typed='' no_space='' last=-1
+  local -a words
+  for part in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if [[ $last -ge 0 && ( $part == [=:]* || $typed == *[=:] ) ]]; then typed+=$part
+    else last=$((last + 1)); typed=$part
+    fi
+    words[last]=$typed
+  done
   COMPREPLY=()
   while IFS= read -r line; do
     case "$line" in
-      :6) compopt -o nospace ;;
+      :6) no_space=1 ;;
       :*) ;;
-      *) COMPREPLY+=("\${line%%$'\\t'*}") ;;
+      *)
+        word="\${line%%$'\\t'*}"
+        [[ $typed == *:* ]] && word="\${word#"\${typed%:*}:"}"
+        COMPREPLY+=("$word")
+        ;;
     esac
-  done < <(kubectl-history __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(kubectl-history __complete "\${words[@]}" 2>/dev/null)
+  [[ -n $no_space ]] && compopt -o nospace 2>/dev/null
+  return 0
 }
-complete -o nosort -F _kubectl_history kubectl-history
+complete -o nosort -F _kubectl_history kubectl-history 2>/dev/null || complete -F _kubectl_history kubectl-history
 `;
 
 const ZSH = `#compdef kubectl-history
 _kubectl_history() {
-  local line
-  local -a found
+  local line word
+  local -a found space
   while IFS= read -r line; do
     case "$line" in
+      :6) space=(-S '') ;;
       :*) ;;
-      *) found+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}") ;;
+      *)
+        word="\${\${line%%$'\\t'*}//:/\\\\:}"
+        [[ "$line" == *$'\\t'* ]] && word+=":\${line#*$'\\t'}"
+        found+=("$word")
+        ;;
     esac
-  done < <(kubectl-history __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
-  _describe 'kubectl history' found
+  done < <(kubectl-history __complete "\${(@Q)words[2,CURRENT]}" 2>/dev/null)
+  compset -P '-*='
+  _describe -V 'kubectl history' found "\${space[@]}"
 }
-compdef _kubectl_history kubectl-history
+if [ "$funcstack[1]" = "_kubectl_history" ]; then _kubectl_history; else compdef _kubectl_history kubectl-history; fi
 `;
 
 const FISH = `# fish completion of kubectl-history
 function __kubectl_history
-  set -l words (commandline -opc) (commandline -ct)
-  kubectl-history __complete $words[2..] 2>/dev/null | string match -v ':*'
+  set -l typed (commandline -ct)
+  set -l words (commandline -opc) $typed
+  set -l flag (string match -r -- '^-.*=' "$typed")
+  for line in (kubectl-history __complete $words[2..] 2>/dev/null | string match -v ':*')
+    echo "$flag$line"
+  end
 end
-complete -c kubectl-history -f -a '(__kubectl_history)'
+complete -c kubectl-history -f -k -a '(__kubectl_history)'
 `;
 
 const KUBECTL = `#!/bin/sh

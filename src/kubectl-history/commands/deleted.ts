@@ -1,3 +1,4 @@
+import { tellNothing } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { type Column, toColumns } from '../columns.ts';
 import { isDocument, readFormat, toDocument, toList } from '../formats.ts';
@@ -37,8 +38,9 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   if (isDocument(format)) await screen.write(toDocument(format, toList('RevisionList', gone), screen));
   else if (format === 'name')
     await screen.write(gone.map(({ object = {} }) => `${toShown(toShortName(object))}\n`).join(''));
-  else if (gone.length === 0) screen.tell('Nothing that was deleted is still gone.');
-  else {
+  else if (gone.length === 0) {
+    await tellNothing(session, open.history, scope, 'Nothing that was deleted is still gone.');
+  } else {
     const isWide = format === 'wide';
     const causes = isWide ? await findCauses(open.history, gone) : new Map();
     screen.usePager();
@@ -58,10 +60,13 @@ async function findGone(history: HistoryClient, { query }: Scope): Promise<reado
   const { fields, since, until } = query;
   // Somebody else may have created it again, at any time since.
   const later = { ...fields, user: undefined, manager: undefined };
-  const [deletions, creations] = await Promise.all([
-    history.revisions({ fields: { ...fields, verb: 'delete' }, since, until }),
-    history.revisions({ fields: { ...later, verb: 'create' }, since }),
-  ]);
+  const deletions = await history.revisions({ fields: { ...fields, verb: 'delete' }, since, until });
+  const [oldest] = deletions.slice(-1);
+  if (oldest === undefined) return [];
+  const creations = await history.revisions({
+    fields: { ...later, verb: 'create' },
+    since: numberOf(oldest),
+  });
   const created = new Map<string, bigint>();
   for (const creation of creations) {
     const key = keyOf(creation);

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../api/object-meta.ts';
 import { toYaml } from '../../codec/yaml/emitter.ts';
+import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import type { HistoryClient } from '../history-client.ts';
 import type { Revision } from '../history-types.ts';
@@ -102,6 +103,7 @@ async function readSides(
   if (to !== undefined) throw new UsageError('--to needs --from: the state to compare with');
   const revision =
     number === undefined ? await lastChange(history, place) : await revisionOf(history, number, place);
+  if (revision === undefined) throw await noRevisions(history, place, session.now);
   return sidesOf(revision, session);
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { tellNothing } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { FLAGS } from '../flags.ts';
 import { readFormat, toList } from '../formats.ts';
@@ -59,7 +60,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
 }
 
 async function printAll(
-  { screen }: Session,
+  session: Session,
   { history }: OpenSession,
   scope: Scope,
   writer: LogWriter,
@@ -68,13 +69,13 @@ async function printAll(
     await writer.document(toList('RevisionList', await history.revisions(scope.query)));
     return 0;
   }
-  screen.usePager();
+  session.screen.usePager();
   let isEmpty = true;
   for await (const { items } of history.pages(scope.query)) {
     isEmpty &&= items.length === 0;
     await writer.page(items);
   }
-  if (isEmpty) screen.tell('No changes found.');
+  if (isEmpty) await tellNothing(session, history, scope);
   return 0;
 }
 
@@ -107,7 +108,7 @@ async function printRelated({ session, open, scope, writer, args }: Related): Pr
   await writer.page(
     entries.map(({ revision = '?', ...entry }) => ({ ...entry, metadata: { name: revision } })),
   );
-  if (entries.length === 0) session.screen.tell('No changes found.');
+  if (entries.length === 0) await tellNothing(session, open.history, scope);
   return 0;
 }
 

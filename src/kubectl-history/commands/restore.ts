@@ -1,3 +1,4 @@
+import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { readFormat } from '../formats.ts';
 import type { HistoryClient } from '../history-client.ts';
@@ -35,7 +36,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   const at = pointInTime(session, args, 'at');
   const { cluster, resources, history } = await session.open();
   const place = placeOf(await readObject('restore', args.words, resources), cluster.namespace);
-  const to = at ?? (await beforeDeletion(history, place));
+  const to = at ?? (await beforeDeletion(history, place, session.now));
   const isNamespace = place.object.resource.resource === 'namespaces' && place.object.resource.group === '';
   if (isNamespace && args.texts('path').length > 0) {
     throw new UsageError(
@@ -59,10 +60,11 @@ function specOf({ object, namespace }: ObjectPlace, to: string, args: CommandArg
 }
 
 /** Finalizers, and the content of namespaces, go between the request to delete and the end. What is meant is the state before both. */
-async function beforeDeletion(history: HistoryClient, place: ObjectPlace): Promise<string> {
+async function beforeDeletion(history: HistoryClient, place: ObjectPlace, now: Date): Promise<string> {
   const items = await history.revisions({ fields: selectorOf(place), limit: 100 });
   const [deletion, ...earlier] = items;
-  if (deletion?.verb !== 'delete') throw isThere(place);
+  if (deletion === undefined) throw await noRevisions(history, place, now);
+  if (deletion.verb !== 'delete') throw isThere(place);
   const created = earlier.findIndex(({ verb }) => verb !== 'update');
   const last = created < 0 ? earlier : earlier.slice(0, created);
   return before(numberOf(last.find(isRequestToDelete) ?? deletion));

@@ -1,7 +1,10 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
+import { deletionOf } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { toColumns } from '../columns.ts';
 import { readFormat, toDocument } from '../formats.ts';
+import type { HistoryClient } from '../history-client.ts';
+import { placeOf } from '../last-change.ts';
 import { withoutManagedFields } from '../managed-fields.ts';
 import { type Named, pathOf, readNamed, toShortName } from '../object-reference.ts';
 import { qualified } from '../resources.ts';
@@ -9,7 +12,7 @@ import { pointInTime } from '../scope.ts';
 import type { Command, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
 import { CommandError, UsageError } from '../usage-error.ts';
-import { toAge, toLocalTime } from '../writes.ts';
+import { toAge, toMoment } from '../writes.ts';
 
 export const show: Command = {
   name: 'show',
@@ -41,7 +44,11 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   }
   const namespace = args.has('allNamespaces') ? undefined : cluster.namespace;
   const found = await history.object(pathOf(named, namespace), at);
-  if (found === undefined) throw new CommandError(notThere(named, namespace, at));
+  if (found === undefined) {
+    const missing = notThere(named, namespace, at);
+    const deletion = at === undefined ? await deletionIn(history, named, { namespace, now }) : undefined;
+    throw new CommandError(deletion === undefined ? missing : `${missing}: ${deletion}`);
+  }
   const value = withoutManagedFields(found, { isShown: args.has('showManagedFields'), isVersionShown: true });
   screen.usePager();
   if (format === 'name') await screen.write(namesOf(value, named));
@@ -59,11 +66,25 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   return 0;
 }
 
+interface Asked {
+  readonly namespace: string | undefined;
+  readonly now: Date;
+}
+
+/** A server without history has no words for it. */
+async function deletionIn(
+  history: HistoryClient,
+  { resource, name = '' }: Named,
+  { namespace = '', now }: Asked,
+): Promise<string | undefined> {
+  return deletionOf(history, placeOf({ resource, name }, namespace), now).catch(() => undefined);
+}
+
 function notThere({ resource, name }: Named, namespace: string | undefined, at: string | undefined): string {
   const what = `${qualified(resource)} ${JSON.stringify(name ?? '')}`;
   const where = resource.isNamespaced && namespace !== undefined ? ` in namespace ${namespace}` : '';
   if (at === undefined) return `${what} is not there${where}`;
-  return `${what} was not there${where} at ${/^\d+$/.test(at) ? `revision ${at}` : toLocalTime(at)}`;
+  return `${what} was not there${where} ${toMoment(at)}`;
 }
 
 interface Item {

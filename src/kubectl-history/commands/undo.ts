@@ -1,3 +1,4 @@
+import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { readFormat } from '../formats.ts';
 import type { Revision } from '../history-types.ts';
@@ -8,7 +9,7 @@ import { pointInTime } from '../scope.ts';
 import { PLAIN } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
 import { CommandError } from '../usage-error.ts';
-import { before, numberOf, toAge, toLocalTime, toSentence } from '../writes.ts';
+import { before, numberOf, toAge, toLocalTime, toMoment, toSentence } from '../writes.ts';
 
 export const undo: Command = {
   name: 'undo',
@@ -41,9 +42,10 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   const place = placeOf(await readObject('undo', args.words, resources), cluster.namespace);
   const { resource, name } = place.object;
   let to = given;
-  let title = `Back to ${given}:`;
+  let title = given === undefined ? '' : `Back to the state ${toMoment(given)}:`;
   if (to === undefined) {
     const last = await lastChange(history, place);
+    if (last === undefined) throw await noRevisions(history, place, session.now);
     if (last.verb === 'create') throw wasCreated(last);
     to = before(numberOf(last));
     const when = `${toLocalTime(last.at)}, ${toAge(last.at, session.now)} ago`;

@@ -1,8 +1,10 @@
+import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { toChanges } from '../changes.ts';
 import { isDocument, readFormat, toDocument } from '../formats.ts';
+import type { HistoryClient } from '../history-client.ts';
 import type { Explanation, ExplanationLink } from '../history-types.ts';
-import { lastChange, nameOf, placeOf } from '../last-change.ts';
+import { lastChange, nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
 import { readObject } from '../object-reference.ts';
 import { revisionNumber } from '../scope.ts';
 import type { Screen } from '../screen.ts';
@@ -14,7 +16,10 @@ export const why: Command = {
   name: 'why',
   usage: 'TYPE/NAME',
   summary: 'what made a controller do it: the chain of changes back to who began it',
-  notes: ['Without --revision it explains the last change of the object, other than of its status.'],
+  notes: [
+    'Without --revision it explains the last change of the object, other than of its status.',
+    'Below the chain stands what else was written with the change that began it; -o wide shows all of it, and when.',
+  ],
   takes: ['revision', 'output'],
   formats: ['json', 'yaml', 'name', 'wide'],
   examples: [
@@ -33,7 +38,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   const place = isForNumber
     ? undefined
     : placeOf(await readObject('why', args.words, resources), cluster.namespace);
-  const number = given ?? (place === undefined ? '' : numberOf(await lastChange(history, place)));
+  const number = given ?? (place === undefined ? '' : await lastNumber(history, place, now));
   const explanation = await history.why(number);
   if (isDocument(format)) await screen.write(toDocument(format, explanation, screen));
   else if (format === 'name') {
@@ -50,6 +55,15 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   return 0;
 }
 
+/** Changes of a link, and siblings, unless all are asked for. */
+const USUAL_LINES = 6;
+
+async function lastNumber(history: HistoryClient, place: ObjectPlace, now: Date): Promise<string> {
+  const last = await lastChange(history, place);
+  if (last === undefined) throw await noRevisions(history, place, now);
+  return numberOf(last);
+}
+
 interface ChainOptions {
   readonly title: string;
   readonly screen: Screen;
@@ -60,7 +74,7 @@ interface ChainOptions {
 function toChain(explanation: Explanation, { title, screen, now, isWide }: ChainOptions): string {
   const links = explanation.links ?? [];
   const { paint } = screen;
-  const most = isWide ? Number.POSITIVE_INFINITY : 6;
+  const most = isWide ? Number.POSITIVE_INFINITY : USUAL_LINES;
   const blocks = links.map((link) => {
     const layout = { paint, indent: 6, width: screen.columns, most };
     return `${toEvidence(link, screen)}${toHead(link, screen, now)}${toChanges(link, layout)}`;
@@ -68,7 +82,8 @@ function toChain(explanation: Explanation, { title, screen, now, isWide }: Chain
   const unknown = explanation.unknown
     ? `\n${paint('dim', toShown(`It goes no further back: ${explanation.unknown}`))}\n`
     : '';
-  return `${toAnswer(title, links, explanation, screen, now)}\n${blocks.join('')}${unknown}`;
+  const besides = toSiblings(explanation.siblings ?? [], { screen, now, isWide, most });
+  return `${toAnswer(title, links, explanation, screen, now)}\n${blocks.join('')}${unknown}${besides}`;
 }
 
 /** The answer in a sentence; what follows is how it is known. */
@@ -113,4 +128,46 @@ function toEvidence({ confidence, evidence }: ExplanationLink, { paint }: Screen
   const sure = confidence ? paint(styleOf(confidence), toShown(confidence)) : 'because';
   const more = others.map((text) => `      ${paint('dim', text)}\n`).join('');
   return `   ${paint('dim', '↑')}  ${sure}${first === '' ? '' : `: ${paint('dim', first)}`}\n${more}`;
+}
+
+interface SiblingsOptions extends Omit<ChainOptions, 'title'> {
+  readonly most: number;
+}
+
+/** What else was written with the change that began it: no part of the chain, and so below it. */
+function toSiblings(
+  siblings: readonly ExplanationLink[],
+  { screen, now, isWide, most }: SiblingsOptions,
+): string {
+  if (siblings.length === 0) return '';
+  const { paint } = screen;
+  const byEvidence = group(siblings.slice(0, most), screen);
+  const groups = [...byEvidence].map(([evidence, members]) => {
+    const lines = members.map((sibling) => {
+      const { revision = '?', at } = sibling;
+      const when = isWide ? `${toLocalTime(at)} ${paint('dim', `(${toAge(at, now)} ago)`)}  ` : '';
+      const by = isWide ? ` by ${toWriter(sibling, paint)}` : '';
+      return `    ${paint('yellow', toShown(revision))}  ${when}${toObject(sibling, paint)} ${toVerb(sibling)}${by}\n`;
+    });
+    return `  ${evidence}\n${lines.join('')}`;
+  });
+  const left = siblings.length - most;
+  const more = left > 0 ? `${paint('dim', `  … ${left} more: -o wide shows them`)}\n` : '';
+  return `\nWhat else was written with it:\n${groups.join('')}${more}`;
+}
+
+function toEvidenceLine({ confidence, evidence }: ExplanationLink, { paint }: Screen): string {
+  const sure = confidence ? paint(styleOf(confidence), toShown(confidence)) : 'perhaps';
+  const [first = ''] = (evidence ?? []).map(toShown);
+  return first === '' ? sure : `${sure}: ${paint('dim', first)}`;
+}
+
+/** Those of the same evidence together, in the order that they came in. */
+function group(siblings: readonly ExplanationLink[], screen: Screen): Map<string, ExplanationLink[]> {
+  const groups = new Map<string, ExplanationLink[]>();
+  for (const sibling of siblings) {
+    const evidence = toEvidenceLine(sibling, screen);
+    groups.set(evidence, [...(groups.get(evidence) ?? []), sibling]);
+  }
+  return groups;
 }

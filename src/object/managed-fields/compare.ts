@@ -246,7 +246,7 @@ class WholeSets {
 const wholeSets = new WholeSets();
 
 /** The node of a value: its own path and those of all its parts. */
-export const everythingIn = (value: JsonValue, shape: Shape): FieldSet => wholeSets.of(value, shape);
+const everythingIn = (value: JsonValue, shape: Shape): FieldSet => wholeSets.of(value, shape);
 
 /** The fields of a new object, without those that exist even when nobody sets them. */
 export const everythingNewIn = (object: JsonObject, shape: Shape): FieldSet => wholeSets.ofNew(object, shape);

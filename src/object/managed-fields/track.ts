@@ -92,7 +92,7 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
   const known = old?.metadata.managedFields;
   const given = object.metadata.managedFields;
   if (given === undefined && old === undefined) {
-    setOwners(object, [toWriter(writing, newFields(object, writing))]);
+    setOwners(object, [toWriter(writing, yield* newFields(object, writing))]);
     return;
   }
   const sent = given !== undefined && writing.subresource === '' && !equal(given, known) ? given : undefined;
@@ -135,8 +135,9 @@ function moveOwnersLast(metadata: ObjectMeta): void {
 }
 
 /** The fields that the creator of an object owns. Objects with the same fields share one set. */
-function newFields(object: ApiObject, { version, reset }: Writing): FieldSet {
+function* newFields(object: ApiObject, { version, reset }: Writing): Steps<FieldSet> {
   const everything = everythingNewIn(inOwn(version, object), version.shape);
+  yield;
   let known = ownFields.get(everything);
   if (known?.reset !== reset) {
     known = { reset, fields: sorted(withoutServerFields(without(everything, reset))) };
@@ -178,7 +179,7 @@ function changesOfWriter(
   return restrict(compare(before, inOwn(version, object), shape), reset);
 }
 
-export const restrict = ({ written, removed }: Changes, reset: FieldSet): Changes => ({
+const restrict = ({ written, removed }: Changes, reset: FieldSet): Changes => ({
   written: without(written, reset),
   removed: without(removed, reset),
 });

@@ -7,6 +7,7 @@ import type { Condition } from './condition.ts';
 import { type Connection, type ConnectionOptions, connectWritable, toApplicationName } from './connection.ts';
 import { CURRENT_REVISION } from './queries.ts';
 import {
+  isConflict,
   isConnectionFailure,
   isLockTimeout,
   isReadOnly,
@@ -113,13 +114,18 @@ export class CommitLane {
       this.#troubled(error);
       return stillOpen(batch, this.#progress, unavailable);
     }
+    if (isConflict(error)) {
+      // The same: PostgreSQL ended this transaction, so that another one could go on.
+      await this.#failed(error);
+      return stillOpen(batch, this.#progress, unavailable);
+    }
     if (!isUncertain) {
       await this.#isolate(batch, error);
       return [];
     }
     await this.close();
     if (isLost) return this.#resolveLost(batch, error, sentAfter);
-    if (sentAfter === undefined || isReadOnly(error)) await this.#failed(unavailable);
+    if (sentAfter === undefined || isReadOnly(error)) await this.#unreachable(unavailable);
     return stillOpen(batch, this.#progress, unavailable);
   }
 
@@ -136,11 +142,15 @@ export class CommitLane {
   }
 
   /** Waits before another attempt, also where no write of this batch is left to wait for it. */
-  async #failed(error: StorageError): Promise<void> {
+  async #failed(error: unknown): Promise<void> {
     this.#failures += 1;
     this.#troubled(error);
-    this.#whenUnreachable(error);
     await pause(pauseAfter(this.#failures, BACKOFF), this.#progress.closing);
+  }
+
+  async #unreachable(error: StorageError): Promise<void> {
+    this.#whenUnreachable(error);
+    await this.#failed(error);
   }
 
   /** One write that PostgreSQL refuses to store must not take the batch with it. */
@@ -185,7 +195,7 @@ export class CommitLane {
       } catch (error) {
         await this.close();
         open = stillOpen(open, this.#progress, toUnknown(cause, describeTrouble(error)));
-        await this.#failed(toUnavailable(cause, describeTrouble(error)));
+        await this.#unreachable(toUnavailable(cause, describeTrouble(error)));
       }
     }
     return open;

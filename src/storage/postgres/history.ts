@@ -10,8 +10,16 @@ import { type Prepared, prepare, tables } from './prepared.ts';
 import type { PostgresReader } from './reader.ts';
 import { rethrow } from './statements.ts';
 
+/** A client's clock may be so much ahead. */
+const CLOCKS_S = 60;
+
 const REVISION_AT = prepare((of: { readonly moment: string }) =>
-  tables.selectNoFrom(sql<string | null>`revision_at(${of.moment}::timestamptz)`.as('revision')),
+  tables.selectNoFrom([
+    sql<string | null>`revision_at(${of.moment}::timestamptz)`.as('revision'),
+    sql<string>`${of.moment}::timestamptz > clock_timestamp() + make_interval(secs => ${sql.lit(CLOCKS_S)})`.as(
+      'is_future',
+    ),
+  ]),
 );
 
 /** An epoch ends what was before it, as compaction does. */
@@ -54,8 +62,9 @@ export class PostgresHistory implements History {
   }
 
   /** @throws StorageError unavailable */
-  async revisionAt(moment: string): Promise<Revision | undefined> {
+  async revisionAt(moment: string): Promise<Revision | 'future' | undefined> {
     const [row] = await this.#run(REVISION_AT, { moment });
+    if (row?.is_future === 't') return 'future';
     return row === undefined || row.revision === null ? undefined : toRevision(row.revision);
   }
 

@@ -257,7 +257,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
       this.#loading = Promise.withResolvers();
       const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over.applied } as const;
       over.end(new StorageError(failure));
-      for (const follower of this.#followers) follower.ended(new StorageError(failure));
+      for (const follower of this.#followers) follower.ended(new StorageError(failure), over.applied);
       this.#uncached?.end(new StorageError(failure));
     }
     return this.#load();
@@ -287,6 +287,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     this.#generation = loading;
     this.#loading.resolve();
     this.#wakeWaiters(loading);
+    for (const follower of this.#followers) follower.loaded(loading.applied);
     return loading.applied;
   }
 

@@ -15,7 +15,7 @@ import type { DeclaredType } from './types.ts';
 import { Values } from './values.ts';
 
 /** What all rules of one request may cost together, which Kubernetes estimates at a second. */
-export const REQUEST_LIMIT = 10_000_000;
+const REQUEST_LIMIT = 10_000_000;
 /** So much of the budget is spent between two turns: a few milliseconds. */
 const COST_OF_TURN = 100_000;
 /** Values that are looked at between two turns when they cost little. */

@@ -54,7 +54,7 @@ export class Values {
 }
 
 /** An object with declared fields. Fields without a type are there for comparisons alone. */
-export class SchemaObject extends CelObject {
+class SchemaObject extends CelObject {
   readonly type: DeclaredObject;
   readonly json: JsonObject;
   readonly #values: Values;

@@ -310,7 +310,7 @@ export interface ServerAuthor {
 }
 
 /** Each write has an id of its own in history, as requests have. */
-export function authorOf({ name, user = APISERVER }: ServerAuthor): WriteCall['author'] {
+function authorOf({ name, user = APISERVER }: ServerAuthor): WriteCall['author'] {
   return {
     user,
     attribution: {

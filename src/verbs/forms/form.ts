@@ -137,8 +137,7 @@ export const emptyListOf = ({
 });
 
 /** Whether a view shows the object itself. */
-export const isWhole = (view: ViewSubresource | undefined): boolean =>
-  view === undefined || view.name === 'status';
+const isWhole = (view: ViewSubresource | undefined): boolean => view === undefined || view.name === 'status';
 
 /** Whether the stored bytes are what is shown, but for their head. */
 export const isStored = ({ served, view }: Pick<FormOptions, 'served' | 'view'>): boolean =>

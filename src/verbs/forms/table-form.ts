@@ -180,7 +180,7 @@ const rows = new DerivedCache<TableRow>(MAX_ROWS_BYTES);
 const OVERHEAD_BYTES = 200;
 
 /** `key` is what lives as long as the object is in this state. */
-export function rowOf(key: object, json: Buffer, definition: ResourceDefinition): TableRow {
+function rowOf(key: object, json: Buffer, definition: ResourceDefinition): TableRow {
   const known = rows.get(key);
   if (known !== undefined && known.definition === definition) return known;
   const row = makeRow(json, definition);
@@ -203,7 +203,7 @@ function makeRow(json: Buffer, definition: ResourceDefinition): TableRow {
 }
 
 /** JSON of the cells at a moment. */
-export function cellsAt(row: TableRow, stored: Stored, now: number): string {
+function cellsAt(row: TableRow, stored: Stored, now: number): string {
   if (row.cells !== undefined) return toDated(row.cells, now);
   return JSON.stringify(row.definition.cells(parseStored(stored.json, versionText(stored.revision)), now));
 }

@@ -10,7 +10,7 @@ export function toAttributes(
   object: ApiObject | undefined,
   old: ApiObject | undefined,
 ): AdmissionAttributes {
-  const { definition, version, subresource, dryRun, author, caller, request } = call;
+  const { definition, version, subresource, dryRun, foreseen, author, caller, request } = call;
   return {
     operation,
     definition,
@@ -21,6 +21,8 @@ export function toAttributes(
     object,
     old,
     dryRun,
+    // What is stored is decided by what is there.
+    ...(dryRun && foreseen !== undefined ? { foreseen } : {}),
     user: author.user,
     ...(caller === undefined ? {} : { caller }),
     warn: (text) => request?.warn(text),

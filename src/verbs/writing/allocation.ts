@@ -111,7 +111,7 @@ export class ValueAllocator {
 }
 
 /** The values that are chosen for one attempt to write an object. */
-export class Choice implements ValueSource {
+class Choice implements ValueSource {
   readonly pools: readonly ValuePool[];
   readonly #known: ReadonlyMap<string, KnownPool>;
   /** For a dry run only, which allocates nothing and so would not find out. */

@@ -1,3 +1,4 @@
+import type { ForeseenObjects } from '../../admission/foreseen.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { StatusError } from '../../api/status.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
@@ -17,6 +18,8 @@ export interface WriteCall {
   readonly namespace: string;
   readonly author: Author;
   readonly dryRun: boolean;
+  /** Of a dry run alone: what the same request would have made before. */
+  readonly foreseen?: ForeseenObjects | undefined;
   /** `leave`: metadata.managedFields is as the write means it to be. */
   readonly ownership: 'track' | 'leave';
   /** The write is part of an action that admission has let pass: plugins are not asked again. */

@@ -98,6 +98,10 @@ export const PAST: readonly HostileRequest[] = [
     ...{ object: OBJECT, to: '1' },
     paths: many(1000, (at) => `spec${'.a'.repeat(1200)}[b=${at}]`),
   })),
+  posted('a restore of as many steps of paths as may be', () => ({
+    ...{ object: OBJECT, to: '1' },
+    paths: many(1000, (at) => `spec${'.a'.repeat(124)}[b=${at}]`),
+  })),
   posted('a restore of one path of two megabytes', () => ({
     ...{ object: OBJECT, to: '1', paths: [`spec${'["\\"a'.repeat(300_000)}`] },
   })),

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
 import { startBlackHole } from '../../kit/black-hole.ts';
 import { type Cluster, startCluster, type Watch } from '../../kit/cluster.ts';
 import { runMigrate, TestRoles } from '../../kit/roles.ts';
@@ -272,13 +273,14 @@ test.each([
   ['--kvstore-cafile=/nowhere/ca.pem', "open '/nowhere/ca.pem'"],
   ['--kvstore-certfile=/nowhere/tls.pem', "open '/nowhere/tls.pem'"],
 ])('%s is refused by name', async (flag, message) => {
+  const flags = [
+    `--kvstore-servers=${database.url}`,
+    `--data-dir=${team.folder}/other`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${await freePort()}`,
+    flag,
+  ];
   const stderr = await new Promise<string>((resolve) => {
-    const flags = [
-      `--kvstore-servers=${database.url}`,
-      `--data-dir=${team.folder}/other`,
-      '--bind-address=127.0.0.1',
-      flag,
-    ];
     execFile(process.execPath, [MAIN, ...flags], (_, __, text) => resolve(text));
   });
   expect(stderr).toContain(message);

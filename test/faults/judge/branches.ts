@@ -61,6 +61,9 @@ export function* sightings(record: Record): Generator<Item & { isDelete: boolean
     if (outcome.kind === 'found') yield { ...outcome, key, isDelete: false };
     if (outcome.kind === 'listed') for (const item of outcome.items) yield { ...item, isDelete: false };
   }
+  for (const { rows } of record.told)
+    for (const { op, verb, ...row } of rows)
+      if (op !== undefined) yield { ...row, op: verb === 'delete' ? '' : op, isDelete: verb === 'delete' };
   // A deleted object has the `op` of whoever wrote it last.
   for (const { seen } of record.watches)
     for (const one of seen)

@@ -1,3 +1,4 @@
+import { judgeHistory } from './history-rules.ts';
 import { judgeReads } from './read-rules.ts';
 import type { Finding, Record } from './record.ts';
 import { judgeWatches } from './watch-rules.ts';
@@ -13,6 +14,7 @@ export function judge(record: Record): Finding[] {
     ...judgeLog(record),
     ...judgeReads(record),
     ...judgeWatches(record),
+    ...judgeHistory(record),
     ...judgeFinalLists(record),
   ];
 }

@@ -1,10 +1,24 @@
-import type { LogRow, Operation, Outcome, Promotion, Record, Seen, WatchSession } from './record.ts';
+import type {
+  Blamed,
+  Filter,
+  LogRow,
+  Operation,
+  Outcome,
+  Past,
+  Promotion,
+  Record,
+  Seen,
+  Told,
+  ToldRow,
+  WatchSession,
+} from './record.ts';
 
 /** Small records to be judged, made by hand. All is well in what these make until something else is said. */
 
 export const emptyRecord: Record = {
   ...{ operations: [], watches: [], log: [], epochs: [], promotions: [], finalLists: [] },
-  ...{ compacted: 0n, watchersMustReach: 0n },
+  ...{ told: [], pasts: [], blames: [], wrongClocks: [], originMs: 0 },
+  ...{ compacted: 0n, compactedAtMs: 0, watchersMustReach: 0n },
 };
 
 export const row = (
@@ -13,7 +27,7 @@ export const row = (
   verb: LogRow['verb'] = 'update',
   previous?: number,
 ): LogRow => ({
-  ...{ revision: BigInt(revision), op, verb, key: 'k', committedAtMs: revision },
+  ...{ revision: BigInt(revision), op, verb, key: 'k', committedAtMs: revision, user: 'admin' },
   previous: previous === undefined ? undefined : BigInt(previous),
 });
 
@@ -42,7 +56,7 @@ export const written = (revision?: number): Outcome => ({
 export const found = (revision: number, op: string): Outcome => ({
   ...{ kind: 'found', revision: BigInt(revision), op },
 });
-export const listed = (revision: number, item?: number, op = ''): Outcome => ({
+export const listed = (revision: number, item?: number, op = ''): Extract<Outcome, { kind: 'listed' }> => ({
   ...{ kind: 'listed', revision: BigInt(revision) },
   items: item === undefined ? [] : [{ key: 'k', revision: BigInt(item), op }],
 });
@@ -62,8 +76,9 @@ export const session = (
   from: number,
   seen: readonly Seen[],
   end: WatchSession['end'] = 'stopped',
+  filter: Filter = {},
 ): WatchSession => ({
-  ...{ watcher: 'w', server: 0, from: BigInt(from), openedMs: 0, seen, end, endedMs: 1000 },
+  ...{ watcher: 'w', filter, server: 0, from: BigInt(from), openedMs: 0, seen, end, endedMs: 1000 },
 });
 
 export const promotion = (
@@ -74,4 +89,30 @@ export const promotion = (
   mayLoseShown = mayLose,
 ): Promotion => ({
   ...{ beganMs, doneMs, mayLose, mayLoseShown, survived: BigInt(survived), epoch: BigInt(epoch) },
+});
+
+export const toldRow = ({ revision, key, verb, op, previous, user }: LogRow): ToldRow => ({
+  ...{ revision, key, verb, op, user },
+  ...(previous === undefined ? {} : { previous }),
+});
+
+/** The newest first. */
+export const told = (
+  revision: number,
+  rows: readonly ToldRow[],
+  rest: Partial<Pick<Told, 'end' | 'filter' | 'what' | 'invokedMs' | 'completedMs'>> = {},
+): Told => ({
+  ...{ what: 'revisions', name: 'h', filter: {}, invokedMs: 60, completedMs: 70, end: 'all' },
+  ...{ revision: BigInt(revision), rows, ...rest },
+});
+
+export const past = (
+  asOf: Past['asOf'],
+  outcome: Past['outcome'],
+  [invokedMs, completedMs]: readonly [number, number] = [60, 70],
+): Past => ({ name: 'h', asOf, invokedMs, completedMs, outcome });
+
+export const blamed = (revision: number, op: string, setBy?: number, user = 'admin'): Blamed => ({
+  ...{ name: 'h', revision: BigInt(revision), op },
+  setBy: setBy === undefined ? undefined : { revision: BigInt(setBy), user },
 });

@@ -38,12 +38,12 @@ const stateAt = (rows: readonly KnownRow[], revision: bigint): Map<string, bigin
 
 type Items = readonly { readonly key: string; readonly revision: bigint }[];
 
-function isStateAt(rows: readonly KnownRow[], revision: bigint, items: Items): boolean {
+export function isStateAt(rows: readonly KnownRow[], revision: bigint, items: Items): boolean {
   const state = stateAt(rows, revision);
   return state.size === items.length && items.every((item) => state.get(item.key) === item.revision);
 }
 
-function differences(rows: readonly KnownRow[], revision: bigint, items: Items): string {
+export function differences(rows: readonly KnownRow[], revision: bigint, items: Items): string {
   const state = stateAt(rows, revision);
   const shown = new Map(items.map((item) => [item.key, item.revision]));
   return [...new Set([...state.keys(), ...shown.keys()])]

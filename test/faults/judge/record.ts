@@ -8,11 +8,21 @@
 export interface Record {
   readonly operations: readonly Operation[];
   readonly watches: readonly WatchSession[];
+  /** What history told: of rows, of states, and of who set what. */
+  readonly told: readonly Told[];
+  readonly pasts: readonly Past[];
+  readonly blames: readonly Blamed[];
+  /** While rows of the log were dated wrongly. */
+  readonly wrongClocks: readonly (readonly [fromMs: number, toMs: number])[];
+  /** What the database's clock said when ours was at 0. */
+  readonly originMs: number;
   /** In the order of revisions; only the keys of the run. */
   readonly log: readonly LogRow[];
   readonly epochs: readonly Epoch[];
   readonly promotions: readonly Promotion[];
   readonly compacted: bigint;
+  /** By the database's clock. */
+  readonly compactedAtMs: number;
   /** What each server answered when all was over and well: the list of all keys. */
   readonly finalLists: readonly { readonly server: number; readonly items: readonly Item[] }[];
   /** The newest revision of the keys, which every watch must have reached in the end. */
@@ -57,6 +67,7 @@ export interface LogRow extends Item {
   readonly verb: 'create' | 'update' | 'delete';
   readonly previous: bigint | undefined;
   readonly committedAtMs: number;
+  readonly user: string;
 }
 
 export interface Epoch {
@@ -78,8 +89,65 @@ export interface Promotion {
   readonly epoch: bigint;
 }
 
+/** Which rows of the keys; absent: any. */
+export interface Filter {
+  readonly key?: string;
+  readonly verb?: LogRow['verb'];
+}
+
+export const passes = (
+  { key, verb }: Filter,
+  row: { readonly key: string; readonly verb: string },
+): boolean => (key === undefined || key === row.key) && (verb === undefined || verb === row.verb);
+
+/** A list of revisions, the newest first, or a timeline, the oldest first: all pages, each from any server. */
+export interface Told {
+  readonly what: 'revisions' | 'timeline';
+  readonly name: string;
+  readonly filter: Filter;
+  readonly invokedMs: number;
+  readonly completedMs: number;
+  /** As of which the first page was. */
+  readonly revision: bigint;
+  /** As they were told. */
+  readonly rows: readonly ToldRow[];
+  /** `all`: to the end of history; `gone`: until a 410; `failed`: until something that says nothing. */
+  readonly end: 'all' | 'gone' | 'failed';
+}
+
+export interface ToldRow {
+  readonly revision: bigint;
+  readonly key: string;
+  readonly verb: LogRow['verb'];
+  readonly user: string;
+  /** Timelines tell neither. */
+  readonly op?: string;
+  readonly previous?: bigint;
+}
+
+/** What the keys were, as of a revision or of a moment of the database's clock. */
+export interface Past {
+  readonly name: string;
+  readonly asOf: { readonly revision: bigint } | { readonly atMs: number };
+  readonly invokedMs: number;
+  readonly completedMs: number;
+  readonly outcome: Extract<Outcome, { kind: 'listed' }> | { readonly kind: 'gone' };
+}
+
+/** Who set the field in which each write leaves its id. */
+export interface Blamed {
+  readonly name: string;
+  /** The state that was looked at, and the id in it. */
+  readonly revision: bigint;
+  readonly op: string;
+  /** Undefined: nobody was named. */
+  readonly setBy: { readonly revision: bigint; readonly user: string } | undefined;
+}
+
 export interface WatchSession {
   readonly watcher: string;
+  /** What it was to be told of. */
+  readonly filter: Filter;
   readonly server: number;
   readonly from: bigint;
   readonly openedMs: number;

@@ -1,5 +1,8 @@
-import type { Finding, LogRow, Record, Seen, WatchSession } from './record.ts';
+import { type Finding, type LogRow, passes, type Record, type Seen, type WatchSession } from './record.ts';
 
+const VERBS: Readonly<{ [kind: string]: LogRow['verb'] }> = {
+  ...{ create: 'create', update: 'update', patch: 'update', delete: 'delete' },
+};
 const TYPES = { create: 'added', update: 'modified', delete: 'deleted' } as const;
 
 /** What watches promise, each session by itself: one that is resumed begins where the one before it ended. */
@@ -36,12 +39,14 @@ function* judgeSequence({ from, seen }: WatchSession): Generator<Broken> {
 /** An event is a row of the log, or of what a promotion has lost. */
 function* judgeTruth(
   { promotions }: Record,
-  { seen }: WatchSession,
+  { seen, filter }: WatchSession,
   rows: ReadonlyMap<bigint, LogRow>,
 ): Generator<Broken> {
   for (const one of seen) {
     if (one.type === 'bookmark') continue;
     const row = rows.get(one.revision);
+    if (row !== undefined && !passes(filter, row))
+      yield ['a watch is told what it asked for', `${one.type} ${one.key} ${one.revision} was not`];
     const isLost = promotions.some(({ survived, epoch }) => one.revision > survived && one.revision < epoch);
     if (row === undefined && !isLost)
       yield ['an event is a row of the log', `${one.type} ${one.key} ${one.revision} is not in it`];
@@ -57,10 +62,13 @@ function* judgeTruth(
 function* judgeCompleteness(record: Record, session: WatchSession): Generator<Broken> {
   const last = lastOf(session);
   const seen = new Set(session.seen.filter(isEvent).map(({ revision }) => revision));
-  const lost = record.operations.flatMap(({ outcome }) =>
-    outcome.kind === 'written' && outcome.revision !== undefined ? [outcome.revision] : [],
+  const acknowledged = record.operations.flatMap(({ key, kind, outcome }) =>
+    outcome.kind === 'written' && outcome.revision !== undefined
+      ? [{ key, verb: VERBS[kind] ?? '', revision: outcome.revision }]
+      : [],
   );
-  const all = new Set([...record.log.map(({ revision }) => revision), ...lost]);
+  const rows = [...record.log, ...acknowledged].filter((row) => passes(session.filter, row));
+  const all = new Set(rows.map(({ revision }) => revision));
   // What lies between two histories is told by the 410 in between (judgeEpochs).
   const missing = [...all].filter((one) => one > session.from && one <= last && !seen.has(one));
   const [first] = missing.sort((a, b) => (a < b ? -1 : 1));

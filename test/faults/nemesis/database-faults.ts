@@ -137,6 +137,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     name: 'clock',
     run: async ({ world, found }) => {
       const { primary } = world.group;
+      const fromMs = performance.now();
       // Beside a commit it would date the row before the newest, where no clock leaves one.
       await primary.query(
         `BEGIN; LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
@@ -153,6 +154,25 @@ export const DATABASE_FAULTS: readonly Fault[] = [
         const facts = 'rows of the log are still dated a year ahead after 20 s';
         found({ rule: 'a clock that was wrong does not stay wrong', facts });
       });
+      world.wrongClocks.push([fromMs, performance.now()]);
+    },
+  },
+  {
+    // History is cut off closely behind those who read it.
+    name: 'compact',
+    run: async ({ world, random }) => {
+      const { primary } = world.group;
+      const before = (await world.compaction()).revision;
+      // Of what comes later, nothing is in a partition that may go.
+      await world.archive();
+      try {
+        await primary.query(`UPDATE compaction SET history_window = '${random.between(200, 3000)} ms'`);
+        const isCut = async (): Promise<boolean> => (await world.compaction()).revision > before;
+        await until('history is cut off', isCut);
+        await sleep(random.between(0, 4000));
+      } finally {
+        await primary.query("UPDATE compaction SET history_window = '24 hours'");
+      }
     },
   },
 ];

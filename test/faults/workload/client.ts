@@ -110,7 +110,7 @@ function questionOf(kind: OperationKind, key: string, id: string, expected: bigi
   }
 }
 
-interface Stored {
+export interface Stored {
   readonly metadata: { readonly name: string; readonly resourceVersion: string };
   readonly spec?: { readonly holderIdentity?: string };
 }

@@ -1,9 +1,8 @@
 import type { Seen, WatchEnd, WatchSession } from '../judge/record.ts';
 import type { Random } from '../random.ts';
 import { sleep } from '../world/until.ts';
-import { toItem } from './client.ts';
 import type { Caller } from './http.ts';
-import { PATH } from './keys.ts';
+import { pathOf, type WatchSource } from './sources.ts';
 
 const RETRY_MS = 100;
 
@@ -20,6 +19,7 @@ export class Watcher {
   readonly #callers: readonly Caller[];
   readonly #random: Random;
   readonly #seconds: readonly [from: number, to: number];
+  readonly #source: WatchSource;
   #position: bigint | undefined;
 
   /** `seconds`: how long a watch lasts. One that never ends by itself shows whether it is ended when it must be. */
@@ -28,11 +28,13 @@ export class Watcher {
     callers: readonly Caller[];
     random: Random;
     seconds: readonly [from: number, to: number];
+    source: WatchSource;
   }) {
     this.name = options.name;
     this.#callers = options.callers;
     this.#random = options.random;
     this.#seconds = options.seconds;
+    this.#source = options.source;
   }
 
   get position(): bigint {
@@ -43,7 +45,7 @@ export class Watcher {
     while (!signal.aborted) {
       const caller = this.#random.pick(this.#callers);
       try {
-        this.#position ??= await list(caller, signal);
+        this.#position ??= await newest(caller, this.#source, signal);
         await this.#watch(caller, this.#position, signal);
       } catch {
         await sleep(RETRY_MS);
@@ -53,14 +55,18 @@ export class Watcher {
 
   async #watch(caller: Caller, from: bigint, signal: AbortSignal): Promise<void> {
     const session: Session = {
-      ...{ watcher: this.name, server: caller.index, from, openedMs: performance.now() },
+      ...{ watcher: this.name, filter: this.#source.filter, server: caller.index },
+      ...{ from, openedMs: performance.now() },
       ...{ seen: [], end: 'failed', endedMs: 0 },
     };
     this.sessions.push(session);
     const seconds = this.#random.between(...this.#seconds);
-    const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=${seconds}&resourceVersion=${from}`;
+    const query = {
+      ...{ watch: '1', allowWatchBookmarks: 'true' },
+      ...{ timeoutSeconds: String(seconds), resourceVersion: String(from) },
+    };
     const read = (line: string): void => {
-      const seen = toSeen(line);
+      const seen = toSeen(line, this.#source);
       if (seen === 'gone') session.end = 'gone';
       else if (seen === 'failed') session.end = 'failed';
       else {
@@ -69,7 +75,7 @@ export class Watcher {
       }
     };
     try {
-      const code = await caller.stream(`${PATH}?${query}`, read, signal);
+      const code = await caller.stream(pathOf(this.#source, query), read, signal);
       if (code === 410) session.end = 'gone';
       else if (code === 200 && session.end !== 'gone') session.end = 'closed';
       else if (code !== 200) await sleep(RETRY_MS);
@@ -83,25 +89,18 @@ export class Watcher {
   }
 }
 
-async function list(caller: Caller, signal: AbortSignal): Promise<bigint> {
-  const { code, text } = await caller.ask({ method: 'GET', path: PATH, headers: {} }, signal);
+async function newest(caller: Caller, source: WatchSource, signal: AbortSignal): Promise<bigint> {
+  const path = pathOf(source, source.firstList);
+  const { code, text } = await caller.ask({ method: 'GET', path, headers: {} }, signal);
   if (code !== 200) throw new Error(`the list was answered with ${code}`);
   return BigInt(JSON.parse(text).metadata.resourceVersion);
 }
 
-const TYPES: Readonly<Record<string, 'added' | 'modified' | 'deleted'>> = {
-  ADDED: 'added',
-  MODIFIED: 'modified',
-  DELETED: 'deleted',
-};
-
-function toSeen(line: string): Seen | 'gone' | 'failed' {
+function toSeen(line: string, source: WatchSource): Seen | 'gone' | 'failed' {
   const { type, object } = JSON.parse(line);
   const atMs = performance.now();
   if (type === 'ERROR') return object.code === 410 ? 'gone' : 'failed';
   if (type === 'BOOKMARK')
     return { type: 'bookmark', revision: BigInt(object.metadata.resourceVersion), atMs };
-  const known = TYPES[type];
-  if (known === undefined) throw new Error(`no watch sends ${type}`);
-  return { ...toItem(object), type: known, atMs };
+  return { ...source.read(type, object), atMs };
 }

@@ -19,6 +19,9 @@ export class World implements AsyncDisposable {
   readonly group: DatabaseGroup;
   readonly servers: readonly ApiServer[];
   readonly promotions: Omit<Promotion, 'epoch'>[] = [];
+  /** While rows of the log were dated wrongly. */
+  readonly #archived = new Map<bigint, LogRow>();
+  readonly wrongClocks: (readonly [fromMs: number, toMs: number])[] = [];
 
   static async start(): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-faults-'));
@@ -91,14 +94,37 @@ export class World implements AsyncDisposable {
     }
   }
 
+  /** What compaction may remove from the database from now on is still known to have been there. */
+  async archive(): Promise<void> {
+    for (const row of await this.#rows()) this.#archived.set(row.revision, row);
+  }
+
+  /** All rows that were not lost, those that compaction has removed too. */
   async log(): Promise<LogRow[]> {
+    const rows = await this.#rows();
+    const { revision: compacted } = await this.compaction();
+    const [oldest = compacted + 1n] = rows.map(({ revision }) => revision);
+    const epochs = await this.epochs();
+    const isLost = (revision: bigint): boolean =>
+      this.promotions.some(({ survived }) => {
+        const epoch = epochs.find(({ after }) => after > survived)?.after ?? survived;
+        return revision > survived && revision < epoch;
+      });
+    const gone = [...this.#archived.values()].filter(
+      ({ revision }) => revision <= compacted && revision < oldest && !isLost(revision),
+    );
+    return [...gone, ...rows];
+  }
+
+  async #rows(): Promise<LogRow[]> {
     const rows = await this.group.primary.query<RawRow>(
-      `SELECT name, revision, verb, user_agent, previous_revision, extract(epoch FROM committed_at) * 1000 AS at
+      `SELECT name, revision, verb, user_agent, username, previous_revision, extract(epoch FROM committed_at) * 1000 AS at
       FROM revisions WHERE resource = 'leases' AND namespace = $1 ORDER BY revision`,
       [NAMESPACE],
     );
     return rows.map((row) => ({
       ...{ key: row.name, revision: BigInt(row.revision), op: row.user_agent, verb: row.verb },
+      user: row.username,
       previous: row.previous_revision === null ? undefined : BigInt(row.previous_revision),
       committedAtMs: Number(row.at),
     }));
@@ -113,11 +139,13 @@ export class World implements AsyncDisposable {
     }));
   }
 
-  async compaction(): Promise<{ revision: bigint; window: string }> {
-    const [row] = await this.group.primary.query<{ revision: string; window: string }>(
-      'SELECT revision, history_window::text AS window FROM compaction',
+  async compaction(): Promise<{ revision: bigint; committedAtMs: number; window: string }> {
+    const [row] = await this.group.primary.query<{ revision: string; at: string | null; window: string }>(
+      `SELECT revision, extract(epoch FROM nullif(committed_at, '-infinity')) * 1000 AS at, history_window::text AS window
+      FROM compaction`,
     );
-    return { revision: BigInt(row?.revision ?? 0), window: row?.window ?? 'none' };
+    const { revision = 0, at = 0, window = 'none' } = row ?? {};
+    return { revision: BigInt(revision), committedAtMs: Number(at), window };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -132,6 +160,7 @@ interface RawRow {
   readonly revision: string;
   readonly verb: LogRow['verb'];
   readonly user_agent: string;
+  readonly username: string;
   readonly previous_revision: string | null;
   readonly at: string;
 }

@@ -27,6 +27,16 @@ test('people see in SQL who changed what, and any object as it was', async () =>
   expect(await at(`(SELECT committed_at FROM revisions WHERE revision = ${created})`)).toBe('one');
   expect(await at(`now() - interval '1 day'`)).toBeNull();
   expect(await at('now()')).toBeNull();
+  // As people write it: a text, whose type PostgreSQL has to choose.
+  expect(await at(`'${created}'`)).toBe('one');
+  expect(await at(`(SELECT committed_at::text FROM revisions WHERE revision = ${updated})`)).toBe('two');
+  expect(await at(`'now'`)).toBeNull();
+  await expect(at(`'last week'`)).rejects.toThrow(/invalid input syntax for type timestamp/);
+  const counts = await database.query(`SELECT
+    (SELECT count(*) FROM cluster_at('${created}'))::int AS cluster,
+    (SELECT count(*) FROM cluster_at('${created}', 'default', 'configmaps'))::int AS namespace,
+    (SELECT count(*) FROM cluster_diff('${created}', '${updated}') WHERE path = 'data.data')::int AS diff`);
+  expect(counts).toEqual([{ cluster: 1, namespace: 1, diff: 1 }]);
   await log.close();
 });
 

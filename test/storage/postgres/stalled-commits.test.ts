@@ -181,6 +181,30 @@ test('a commit waits for the disk, whatever the role or the database has set', a
   await log.close();
 });
 
+test('a commit that PostgreSQL ends because of a deadlock is made once the other transaction has ended', async () => {
+  await using database = await createTestDatabase();
+  const troubles: string[] = [];
+  const log = openLog(database.url, { onTrouble: (message) => troubles.push(message) });
+  await log.committer.commit(write('create', 'before'));
+  await using other = await connect(database.url);
+  // Whoever has waited for the longest finds the deadlock and is ended: this is to be the commit.
+  await other.query("SET deadlock_timeout = '1min'");
+  await other.query('BEGIN; LOCK TABLE objects IN EXCLUSIVE MODE');
+  const commits = ['one', 'two'].map((name) => log.committer.commit(write('create', name)));
+  const waiting = "SELECT FROM pg_locks WHERE relation = 'objects'::regclass AND NOT granted";
+  await vi.waitFor(async () => expect(await other.query(waiting)).toHaveLength(1), PATIENCE);
+  await other.query('LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE');
+  await other.query('COMMIT');
+  await Promise.all(commits);
+  expect(troubles.join()).toContain('deadlock detected');
+  expect(await database.query('SELECT name FROM revisions ORDER BY revision')).toMatchObject([
+    { name: 'before' },
+    { name: 'one' },
+    { name: 'two' },
+  ]);
+  await log.close();
+});
+
 /** Stands between a server and PostgreSQL, which do not hear of it when it cuts the server off. */
 async function startCuttingProxy(url: string) {
   const clients = new Set<Socket>();

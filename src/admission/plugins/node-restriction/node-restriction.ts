@@ -101,7 +101,7 @@ const noSuch = (kind: string, name: string): StatusError => notFound({ group: ''
 const nodeNameOf = (pod: Pod | undefined): string => pod?.spec?.nodeName ?? '';
 
 /** A node may create only mirrors of its static pods, and delete only pods that run on it. */
-export function checkPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
+function checkPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
   const { node } = writing;
   const { operation, old } = attributes;
   const name = goQuote(node);
@@ -165,7 +165,7 @@ async function checkOwnerAndReferences(
 }
 
 /** A node may write only the status of pods that run on it. */
-export function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
+function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
   const { operation, object, old, sent = object } = attributes;
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
   const name = goQuote(node);
@@ -187,7 +187,7 @@ const claimsOf = (pod: Pod | undefined) =>
     resourceClaimName,
   }));
 
-export function checkEviction(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> {
+function checkEviction(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> {
   const { operation, object } = attributes;
   if (operation !== 'CREATE') throw refusal(attributes, `unexpected operation ${operation}`);
   const name = attributes.name || object?.metadata.name || '';
@@ -243,7 +243,7 @@ const TOKEN_REQUESTS: ResourceOf<TokenRequest> = { group: '', resource: 'service
  * A node may ask only for tokens of its pods' accounts that end with the pod. A token is bound to at most one object, so this also
  * keeps a node from binding one to another node.
  */
-export function checkToken(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> | void {
+function checkToken(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> | void {
   if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, TOKEN_REQUESTS, 'token')) return undefined;
   const { apiVersion, kind, name = '', uid = '' } = attributes.object?.spec?.boundObjectRef ?? {};
   if (apiVersion !== 'v1' || kind !== 'Pod' || name === '')

@@ -113,7 +113,7 @@ const bind = (role: string, subjects: readonly Subject[], gate?: string): Bindin
   ...(gate === undefined ? {} : { gate }),
 });
 
-export const CLUSTER_BINDINGS: readonly BindingData[] = [
+const CLUSTER_BINDINGS: readonly BindingData[] = [
   bind('cluster-admin', groups('system:masters')),
   bind('system:monitoring', groups('system:monitoring')),
   bind('system:discovery', groups('system:authenticated')),
@@ -144,7 +144,7 @@ const leaderLocking = (component: string): RoleData =>
     allow(`${READ} create update`, 'coordination.k8s.io', 'leasecandidates'),
   ]);
 
-export const NAMESPACED_ROLES: readonly RoleData[] = [
+const NAMESPACED_ROLES: readonly RoleData[] = [
   role(SYSTEM, 'extension-apiserver-authentication-reader', [
     allow(READ, 'core', 'configmaps', { names: 'extension-apiserver-authentication' }),
   ]),
@@ -174,7 +174,7 @@ const ofLeader = (component: string, accounts: string): BindingData => ({
   subjects: [...users(`system:${component}`), ...serviceAccounts(SYSTEM, accounts)],
 });
 
-export const NAMESPACED_BINDINGS: readonly BindingData[] = [
+const NAMESPACED_BINDINGS: readonly BindingData[] = [
   {
     namespace: SYSTEM,
     name: 'system::extension-apiserver-authentication-reader',

@@ -23,7 +23,7 @@ const SCALARS: ReadonlySet<string> = new Set([
   'google.protobuf.Timestamp',
 ]);
 
-export const isScalar = (type: LibraryType | undefined): boolean => SCALARS.has(type?.name ?? '');
+const isScalar = (type: LibraryType | undefined): boolean => SCALARS.has(type?.name ?? '');
 
 /** Sizes of values that the schema bounds. */
 export class Sizes {

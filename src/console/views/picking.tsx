@@ -1,0 +1,96 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { type RestoreSpec, restore } from '../api/history.ts';
+import { createBlame } from '../model/blame.ts';
+import type { Row } from '../model/difference.ts';
+import { canBePutBack, enclosing } from '../model/paths.ts';
+import type { Line, NameElement } from '../model/yaml.ts';
+import { useAsked } from '../state/asked.ts';
+
+/** Fields of a difference that are chosen to be put back. */
+export interface Picking {
+  /** What tells fields apart, as the server does. */
+  readonly nameElement: NameElement | undefined;
+  readonly chosen: ReadonlySet<string>;
+  readonly isReading: boolean;
+  /** In words. '': none. */
+  readonly problem: string;
+  has(path: string): boolean;
+  canPick(path: string): string | undefined;
+  toggle(path: string): void;
+}
+
+/**
+ * What can be chosen is what a restore of the whole would change: a dry run tells, by the paths that a restore understands.
+ * Undefined while nothing is to be chosen.
+ */
+export function usePicking(spec: RestoreSpec | undefined): Picking | undefined {
+  const key = spec === undefined ? '' : JSON.stringify(spec);
+  const plan = useAsked(
+    key,
+    async (signal) => (spec === undefined ? undefined : restore(spec, { dryRun: true, signal })),
+    { persists: false },
+  );
+  const [picked, setPicked] = useState<{ key: string; paths: ReadonlySet<string> }>(NONE);
+  const chosen = picked.key === key ? picked.paths : NONE.paths;
+  const known = useMemo(() => {
+    const paths = (plan.value?.[0]?.changes ?? []).map(({ path }) => path).filter(canBePutBack);
+    return { paths: new Set(paths), ...createBlame(paths.map((path) => ({ path }))) };
+  }, [plan.value]);
+  if (spec === undefined) return undefined;
+  const isReading = plan.isReading;
+  return {
+    ...{ chosen, isReading },
+    nameElement: isReading ? undefined : known.nameElement,
+    problem: problemOf(plan.error, !isReading && known.paths.size === 0),
+    has: (path) => chosen.has(path),
+    canPick: (path) => enclosing(path, known.paths),
+    toggle: (path) => {
+      const next = new Set(chosen);
+      if (!next.delete(path)) next.add(path);
+      setPicked({ key, paths: next });
+    },
+  };
+}
+
+const NONE = { key: '', paths: new Set<string>() } as const;
+
+const problemOf = (error: unknown, isNothing: boolean): string =>
+  error instanceof Error ? error.message : isNothing ? 'The object is what the left one is already.' : '';
+
+/** Where the boxes stand: beside the first line of each field that can be put back. Keyed by side and line number. */
+export type Boxes = ReadonlyMap<string, string>;
+
+export function boxesOf(
+  rows: readonly Row[],
+  sides: { readonly left: readonly Line[]; readonly right: readonly Line[] },
+  { canPick }: Picking,
+): Boxes {
+  const seen = new Set<string>();
+  const boxes = new Map<string, string>();
+  for (const row of rows) {
+    if (row.kind === 'same') continue;
+    for (const side of ['left', 'right'] as const) {
+      const number = row[side]?.number;
+      const path = number === undefined ? undefined : sides[side][number - 1]?.path;
+      const field = path === undefined ? undefined : canPick(path);
+      if (field === undefined || seen.has(field)) continue;
+      seen.add(field);
+      boxes.set(`${side}${number}`, field);
+    }
+  }
+  return boxes;
+}
+
+export function PickBox({ path, picking }: { path: string; picking: Picking }): JSX.Element {
+  return (
+    <input
+      type="checkbox"
+      class="pick"
+      checked={picking.has(path)}
+      aria-label={`Put back ${path}`}
+      title={`Put back ${path}`}
+      onChange={() => picking.toggle(path)}
+    />
+  );
+}

@@ -1,0 +1,115 @@
+import { AddedEvent } from '../storage/added-event.ts';
+import type { History, LoggedRevision } from '../storage/history.ts';
+import type { Revision } from '../storage/revision.ts';
+import type { Encoding, Entry, SharedEvent } from '../storage/store.ts';
+
+/** Of states, decoded: what is kept for watches that ask a moment later. What is made of a row goes with it. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+const KEPT_ROWS = 1000;
+/** Rows of one question. */
+const ASKED_ROWS = 100;
+
+/**
+ * New rows of one log, for all watches of it. A row is read once, however many watches want it: those that are told of a change
+ * at the same time ask at the same time, and those that come a moment later find it here. What all may see of it is made once too.
+ */
+export class SharedRows {
+  readonly #history: History;
+  /** The oldest first. */
+  readonly #known = new Map<Revision, LoggedRevision>();
+  readonly #wanted = new Map<Revision, PromiseWithResolvers<LoggedRevision | undefined>>();
+  readonly #events = new WeakMap<LoggedRevision, Promise<SharedEvent>>();
+  #sizeBytes = 0;
+  #isReading = false;
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  /** In their order; undefined: the log does not have all of them. @throws StorageError */
+  async read(revisions: readonly Revision[]): Promise<readonly LoggedRevision[] | undefined> {
+    const rows = await Promise.all(
+      revisions.map((revision) => this.#known.get(revision) ?? this.#want(revision)),
+    );
+    const found = rows.filter((row) => row !== undefined);
+    return found.length === rows.length ? found : undefined;
+  }
+
+  /** What everybody is told of the row. */
+  event(row: LoggedRevision, tell: () => Promise<Entry>): Promise<SharedEvent> {
+    const known = this.#events.get(row);
+    if (known !== undefined) return known;
+    const event = tell().then((entry) => new KeptEvent(entry));
+    this.#events.set(row, event);
+    event.catch(() => this.#events.delete(row));
+    return event;
+  }
+
+  #want(revision: Revision): Promise<LoggedRevision | undefined> {
+    const before = this.#wanted.get(revision);
+    if (before !== undefined) return before.promise;
+    const wanted = Promise.withResolvers<LoggedRevision | undefined>();
+    this.#wanted.set(revision, wanted);
+    if (!this.#isReading) void this.#readAll();
+    return wanted.promise;
+  }
+
+  async #readAll(): Promise<void> {
+    this.#isReading = true;
+    // The others that are told of the same change are told in this turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#wanted.size > 0) await this.#readSome();
+    this.#isReading = false;
+  }
+
+  async #readSome(): Promise<void> {
+    const asked = [...this.#wanted.keys()].sort((a, b) => (a < b ? -1 : 1)).slice(0, ASKED_ROWS);
+    const settle = (
+      revision: Revision,
+      how: (wanted: PromiseWithResolvers<LoggedRevision | undefined>) => void,
+    ) => {
+      const wanted = this.#wanted.get(revision);
+      this.#wanted.delete(revision);
+      if (wanted !== undefined) how(wanted);
+    };
+    try {
+      const { rows, next } = await this.#history.rows({
+        ...{ revisions: asked, upTo: asked.at(-1) as Revision, order: 'oldest first' },
+        ...{ limit: asked.length, states: 'both' },
+      });
+      const found = new Map(rows.map((row) => [row.revision, row]));
+      for (const row of rows) this.#keep(row);
+      // A page may end before all of them are read.
+      const read = next === undefined ? asked : asked.filter((revision) => revision <= next);
+      for (const revision of read) settle(revision, ({ resolve }) => resolve(found.get(revision)));
+    } catch (error) {
+      for (const revision of asked) settle(revision, ({ reject }) => reject(error));
+    }
+  }
+
+  #keep(row: LoggedRevision): void {
+    this.#known.set(row.revision, row);
+    this.#sizeBytes += sizeOf(row);
+    for (const [revision, oldest] of this.#known) {
+      if (this.#sizeBytes <= KEPT_BYTES && this.#known.size <= KEPT_ROWS) return;
+      this.#known.delete(revision);
+      this.#sizeBytes -= sizeOf(oldest);
+    }
+  }
+}
+
+export const sizeOf = ({ json, previousJson }: LoggedRevision): number =>
+  json.length + (previousJson?.length ?? 0);
+
+/** Encoded once for all who are told of it in the same form. */
+class KeptEvent extends AddedEvent {
+  readonly #encodings = new Map<string, Buffer>();
+
+  override encoded(encoding: Encoding): Buffer {
+    const known = this.#encodings.get(encoding.id);
+    if (known !== undefined) return known;
+    const bytes = encoding.encode(this);
+    this.#encodings.set(encoding.id, bytes);
+    return bytes;
+  }
+}
