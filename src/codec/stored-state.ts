@@ -5,8 +5,8 @@ import { parseStored, skipString, skipValue } from './stored-object.ts';
 
 /**
  * A stored object as history looks at it: without managedFields, which are half of many objects and tell nothing there, and parsed
- * field by field, because two states that follow each other differ in one or two of them. A pod of 5 kB takes 40 µs to parse; to
- * find that only its status is another one takes 5 for each state.
+ * field by field, because two states that follow each other differ in one or two of them. To parse 1,000 states of 4 kB takes 16 ms;
+ * to find in which fields they differ takes 7.
  *
  *   {"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","managedFields":[…]},"spec":{…},"status":{…}}
  *
@@ -19,18 +19,28 @@ export class StoredState {
   readonly #values = new Map<string, JsonValue>();
   #object: JsonObject | undefined;
 
-  /** A state is the newer one of one pair and the older one of the next: the same bytes are looked at once. */
-  static of(json: Buffer): StoredState {
+  /**
+   * A state is the newer one of one pair and the older one of the next: the same bytes are looked at once. What it has in common
+   * with a state that is `like` it is not gone through.
+   */
+  static of(json: Buffer, like?: StoredState): StoredState {
     const known = states.get(json);
     if (known !== undefined) return known;
-    const state = new StoredState(json);
+    const state = new StoredState(json, like);
     states.set(json, state);
     return state;
   }
 
-  private constructor(json: Buffer) {
+  /** The older one and the newer one. */
+  static pair(before: Buffer, after: Buffer): readonly [StoredState, StoredState] {
+    const newer = StoredState.of(after, states.get(before));
+    return [StoredState.of(before, newer), newer];
+  }
+
+  private constructor(json: Buffer, like: StoredState | undefined) {
     this.#json = json;
-    this.#fields = findFields(json);
+    const fields = like === undefined ? undefined : like.#fields;
+    this.#fields = findFields(json, like && fields && { json: like.#json, fields });
     this.#parse = this.#fields !== undefined && hasLongInteger(json) ? parseExactly : parsePlainly;
   }
 
@@ -98,8 +108,9 @@ function parseWhole(json: Buffer): JsonObject {
   return { ...object, metadata: kept };
 }
 
-/** Where the value of a field is. What is between `cut` and `uncut` does not count; both are its end where nothing is left out. */
+/** Where a field and its value are. What is between `cut` and `uncut` does not count; both are its end where nothing is left out. */
 interface Field {
+  readonly key: number;
   readonly from: number;
   readonly to: number;
   readonly cut: number;
@@ -112,54 +123,78 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
-/** Undefined for what is not as this server writes it. */
-function findFields(json: Buffer): Map<string, Field> | undefined {
-  const fields = new Map<string, Field>();
-  let whole = true;
-  const end = eachField(json, 0, (key, from, to) => {
-    const name = json.toString('utf8', key + 1, from - 2);
-    whole &&= !fields.has(name) && !name.includes('\\');
-    fields.set(name, (name === 'metadata' ? cutManagedFields(json, from, to) : undefined) ?? uncut(from, to));
-  });
-  return whole && end === json.length && fields.size > 0 ? fields : undefined;
+const METADATA = 'metadata';
+
+interface Scanned {
+  readonly json: Buffer;
+  readonly fields: ReadonlyMap<string, Field>;
 }
 
-const uncut = (from: number, to: number): Field => ({ from, to, cut: to, uncut: to });
+/**
+ * Undefined for what is not as this server writes it. A field that has the bytes of the one in the same place of `like`, and ends
+ * as a field does, ends where that does: it is compared, and not gone through.
+ */
+function findFields(json: Buffer, like?: Scanned): Map<string, Field> | undefined {
+  if (json[0] !== OPEN) return undefined;
+  const fields = new Map<string, Field>();
+  const models = like?.fields.entries();
+  for (let at = 1; json[at] === QUOTE; at += 1) {
+    const model = models?.next().value;
+    const [name, field] = (like && model && alike(json, at, like.json, model)) ?? scanField(json, at) ?? [];
+    if (name === undefined || field === undefined || fields.has(name)) return undefined;
+    fields.set(name, field);
+    at = field.to;
+    if (json[at] === CLOSE) return at + 1 === json.length ? fields : undefined;
+    if (json[at] !== COMMA) return undefined;
+  }
+  return undefined;
+}
 
-/** Undefined: there are none. */
-function cutManagedFields(json: Buffer, from: number, to: number): Field | undefined {
-  let found: Field | undefined;
-  eachField(json, from, (key, valueFrom, valueTo) => {
-    if (!isManagedFields(json, key, valueFrom)) return;
-    const isFirst = key === from + 1;
-    const isLast = json[valueTo] !== COMMA;
-    // With the comma on one side of it.
-    found = { from, to, cut: isFirst ? key : key - 1, uncut: isFirst && !isLast ? valueTo + 1 : valueTo };
-  });
-  return found;
+type Named = readonly [string, Field];
+
+function alike(json: Buffer, at: number, other: Buffer, [name, field]: Named): Named | undefined {
+  const by = at - field.key;
+  const end = json[field.to + by];
+  if (end !== COMMA && end !== CLOSE) return undefined;
+  if (json.compare(other, field.key, field.to, at, field.to + by) !== 0) return undefined;
+  if (by === 0) return [name, field];
+  const { key, from, to, cut, uncut } = field;
+  return [name, { key: key + by, from: from + by, to: to + by, cut: cut + by, uncut: uncut + by }];
+}
+
+function scanField(json: Buffer, key: number): Named | undefined {
+  const from = skipString(json, key) + 1;
+  if (json[from - 1] !== COLON) return undefined;
+  const name = json.toString('utf8', key + 1, from - 2);
+  if (name.includes('\\')) return undefined;
+  const field = name === METADATA ? scanMetadata(json, key, from) : undefined;
+  if (field !== undefined) return [name, field];
+  const to = skipValue(json, from);
+  return [name, { key, from, to, cut: to, uncut: to }];
 }
 
 const MANAGED_FIELDS = Buffer.from('"managedFields":');
 
+/** Gone through once, for its end and for what is cut out of it. Undefined where it is empty, or has spaces. */
+function scanMetadata(json: Buffer, key: number, open: number): Field | undefined {
+  let cut: readonly [number, number] | undefined;
+  for (let at = open + 1; json[open] === OPEN && json[at] === QUOTE; at += 1) {
+    const from = skipString(json, at) + 1;
+    if (json[from - 1] !== COLON) return undefined;
+    const to = skipValue(json, from);
+    // With the comma on one side of it.
+    const [isFirst, isLast] = [at === open + 1, json[to] !== COMMA];
+    if (isManagedFields(json, at, from)) cut = [isFirst ? at : at - 1, isFirst && !isLast ? to + 1 : to];
+    if (json[to] === CLOSE) {
+      const [begin, end] = cut ?? [to + 1, to + 1];
+      return { key, from: open, to: to + 1, cut: begin, uncut: end };
+    }
+    if (isLast) return undefined;
+    at = to;
+  }
+  return undefined;
+}
+
 const isManagedFields = (json: Buffer, key: number, valueFrom: number): boolean =>
   valueFrom - key === MANAGED_FIELDS.length &&
   json.compare(MANAGED_FIELDS, 0, MANAGED_FIELDS.length, key, valueFrom) === 0;
-
-/** Tells of each field of an object where its name and its value begin, and where that ends. Answers where the object ends; -1 where it has spaces. */
-function eachField(
-  json: Buffer,
-  open: number,
-  tell: (key: number, from: number, to: number) => void,
-): number {
-  if (json[open] !== OPEN) return -1;
-  for (let at = open + 1; json[at] === QUOTE; ) {
-    const from = skipString(json, at) + 1;
-    if (json[from - 1] !== COLON) return -1;
-    const to = skipValue(json, from);
-    tell(at, from, to);
-    if (json[to] === CLOSE) return to + 1;
-    if (json[to] !== COMMA) return -1;
-    at = to + 1;
-  }
-  return -1;
-}

@@ -14,14 +14,14 @@ export async function whatDiffers(
   isWanted: (field: string) => boolean = () => true,
 ): Promise<States> {
   const isPaced = isLarge((after ?? before)?.length ?? 0);
-  const [was, becomes] = [before, after].map((json) =>
-    json === undefined ? undefined : StoredState.of(json),
-  );
-  if (was === undefined || becomes === undefined) {
-    const states: States = [was?.object, becomes?.object];
+  if (before === undefined || after === undefined) {
+    const [was, becomes] = [before, after].map((json) =>
+      json === undefined ? undefined : StoredState.of(json).object,
+    );
     await endTurnIf(isPaced);
-    return states;
+    return [was, becomes];
   }
+  const [was, becomes] = StoredState.pair(before, after);
   const names = was.differing(becomes);
   const wanted = names === undefined ? undefined : new Set([...names].filter(isWanted));
   const old = was.pick(wanted);

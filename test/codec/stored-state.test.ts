@@ -21,7 +21,7 @@ function stored(object: JsonObject, managers: number): Buffer {
 }
 
 function changes(before: Buffer, after: Buffer) {
-  const [was, becomes] = [StoredState.of(before), StoredState.of(after)];
+  const [was, becomes] = StoredState.pair(before, after);
   const names = was.differing(becomes);
   return atOnce(changesBetween(was.pick(names), becomes.pick(names)));
 }
@@ -36,6 +36,10 @@ test('of any two states, what is parsed of them has the changes that they have',
       const [before, after] = [stored(one, of), stored(other, ofOther)];
       expect(changes(before, after)).toEqual(whole(before, after));
       expect(changes(after, after).changes).toEqual([]);
+      const again = Buffer.from(before);
+      expect(StoredState.of(again, StoredState.of(after)).object).toEqual(
+        StoredState.of(Buffer.from(before)).object,
+      );
     }),
     { numRuns: 1000 },
   );
@@ -72,4 +76,16 @@ test('what two states have in common is not looked at, but for the field that th
   const names = was.differing(becomes);
   expect([...(names ?? [])]).toEqual(['status']);
   expect([was.pick(names), becomes.pick(names)]).toEqual([{ kind: 'A', status: 1 }, { kind: 'A' }]);
+});
+
+test.each([
+  ['{"kind":"A","n":1}', '{"kind":"A","n":12}'],
+  ['{"kind":"A","n":1,"m":2}', '{"kind":"A","n":1}'],
+  ['{"kind":"A","n":"x"}', '{"kind":"A","n":"x\\"}"}'],
+  ['{"kind":"A","l":[1],"m":{}}', '{"kind":"AA","l":[1],"m":{}}'],
+])('what begins alike is no more alike than it is: %s, %s', (one, other) => {
+  const [was, becomes] = StoredState.pair(Buffer.from(one), Buffer.from(other));
+  expect([was.object, becomes.object]).toEqual([JSON.parse(one), JSON.parse(other)]);
+  const [becoming, been] = StoredState.pair(Buffer.from(other), Buffer.from(one));
+  expect([becoming.object, been.object]).toEqual([JSON.parse(other), JSON.parse(one)]);
 });
