@@ -1,5 +1,4 @@
 import type { GroupResource } from '../../api/names.ts';
-import type { ApiObject } from '../../api/object-meta.ts';
 import { methodNotAllowed } from '../../api/status.ts';
 import type { Explanation, ExplanationLink } from '../../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
@@ -13,8 +12,8 @@ import { findNumbered } from '../numbered.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from '../parts.ts';
 import { RowTeller } from '../recorded-rows.ts';
 import { readConditions } from '../revision-query.ts';
-import { assertMayRead, toSeconds } from '../revisions.ts';
-import { Rights } from '../rights.ts';
+import { toSeconds } from '../revisions.ts';
+import { assertMayRead, Rights } from '../rights.ts';
 import { toEntry } from '../told-entry.ts';
 import { type Explained, explain, type Link } from './explain.ts';
 import { findIn } from './kinds.ts';
@@ -44,7 +43,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     const row = await findNumbered(name, resource, this.#parts);
     if (row === undefined) return undefined;
     const history = historyOf(resource ?? REVISIONS);
-    await assertMayRead(row, this.#rights, this.#request);
+    await assertMayRead(row.key, this.#rights, this.#request);
     const begin = await history.begin();
     const { signal } = this.#request;
     const find = findIn(registry);
@@ -57,7 +56,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     });
     const told = await this.#tell(row, explained);
     const siblings = await this.#siblings(explained, history, begin.revision);
-    return toEntry({ ...told, ...(siblings.length === 0 ? {} : { siblings }) } as ApiObject, row.revision);
+    return toEntry({ ...told, ...(siblings.length === 0 ? {} : { siblings }) }, row.revision);
   }
 
   /** There is none but for a get with asOf, and an explanation has one time. @throws StatusError 400, 405 */
