@@ -239,14 +239,14 @@ function isKey(json: Buffer, from: number, to: number, name: string): boolean {
 }
 
 /** Behind the string that begins here. */
-function skipString(json: Buffer, from: number): number {
+export function skipString(json: Buffer, from: number): number {
   let at = from + 1;
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1;
   return at + 1;
 }
 
 /** Behind the value that begins here. */
-function skipValue(json: Buffer, from: number): number {
+export function skipValue(json: Buffer, from: number): number {
   let depth = 0;
   let at = from;
   while (at < json.length) {

@@ -17,6 +17,8 @@ const LOOKS_A_TURN = 50_000;
 export class Blame {
   readonly #setters = new Map<string, Revision>();
   readonly #open: Set<string>;
+  /** Fields of the object in which all have somebody's name. It stays so. */
+  readonly #closed = new Set<string>();
 
   constructor(leaves: readonly Leaf[]) {
     this.#open = new Set(leaves.map(({ path }) => path));
@@ -25,6 +27,14 @@ export class Blame {
   /** All fields have somebody's name. */
   get isDone(): boolean {
     return this.#open.size === 0;
+  }
+
+  /** Whether somebody is still looked for in a field: what changed in others need not be told of. */
+  isOpen(path: string): boolean {
+    if (this.#closed.has(path)) return false;
+    for (const leaf of this.#open) if (isWithin(leaf, path)) return true;
+    this.#closed.add(path);
+    return false;
   }
 
   *take(revision: Revision, changes: readonly FieldChange[]): Steps<void> {

@@ -1,7 +1,6 @@
-import type { JsonObject } from '../api/object-meta.ts';
 import { badRequest, methodNotAllowed } from '../api/status.ts';
 import type { BlamedField, Blame as BlameObject } from '../api/types/history/v1alpha1.ts';
-import { parseStored } from '../codec/stored-object.ts';
+import { StoredState } from '../codec/stored-state.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { History, LoggedRevision, LogPage, LogQuery } from '../storage/history.ts';
@@ -13,8 +12,10 @@ import { readAsOf, readPast } from '../verbs/as-of.ts';
 import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
 import { Blame } from './blame.ts';
 import { changesBetween, type Leaf, leavesOf } from './changes.ts';
+import { whatDiffers } from './differing.ts';
 import { parseReference } from './object-reference.ts';
 import { HISTORY_API, type HistoryParts } from './parts.ts';
+import { fieldPath } from './paths.ts';
 import { isSecretPath, RowTeller, secrecyOf } from './recorded-rows.ts';
 import { assertInHistory } from './revision-query.ts';
 import { assertMayRead, Rights } from './rights.ts';
@@ -75,7 +76,9 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     if (state.unreadable !== undefined)
       throw badRequest(`name: the object cannot be read: ${state.unreadable}`);
     const schema = this.#teller.schemaOf(state);
-    const leaves = await inTurns(leavesOf(await parseJson(state), schema));
+    const { object } = StoredState.of(state.json);
+    await endTurnIf(isLarge(state.json.length));
+    const leaves = await inTurns(leavesOf(object, schema));
     const authors = new Map<Revision, Author>();
     const blame = new Blame(leaves);
     const pace = new Pace(1);
@@ -85,8 +88,11 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       const before = await walk.before(row);
       if (row.unreadable !== undefined || before === 'unreadable') break;
       authors.set(row.revision, { at: row.at, attribution: row.attribution });
-      const after = row.verb === 'delete' ? undefined : await parseJson(row);
-      const old = before === undefined || row.verb === 'create' ? undefined : await parseJson(before);
+      const [old, after] = await whatDiffers(
+        row.verb === 'create' ? undefined : before?.json,
+        row.verb === 'delete' ? undefined : row.json,
+        (field) => blame.isOpen(fieldPath('', field)),
+      );
       const { changes } = await inTurns(changesBetween(old, after, schema, Number.POSITIVE_INFINITY));
       await inTurns(blame.take(row.revision, changes));
       row = (await walk.next())[0];
@@ -203,18 +209,6 @@ class Walk {
     }
     return this.#rows[0];
   }
-}
-
-/** A state is the newer one of one pair and the older one of the next. */
-const parsed = new WeakMap<Buffer, JsonObject>();
-
-async function parseJson({ json }: Pick<LoggedRevision, 'json'>): Promise<JsonObject> {
-  const known = parsed.get(json);
-  if (known !== undefined) return known;
-  const object = parseStored(json);
-  parsed.set(json, object);
-  await endTurnIf(isLarge(json.length));
-  return object;
 }
 
 const toAuthor = ({ at, attribution }: Author): Pick<BlamedField, 'at' | 'user' | 'manager'> => ({

@@ -15,6 +15,8 @@ export interface HistoryParts {
   readonly historyOf: (resource: GroupResource) => History;
   /** How far that log has been followed. */
   readonly progressOf: (resource: GroupResource) => LogProgress;
+  /** Resources that have logs of their own, in which the same numbers are other revisions. Absent: none has. */
+  readonly elsewhere?: readonly GroupResource[];
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly authorizer: Authorizer;

@@ -2,7 +2,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import type { Change, RecordedObject } from '../api/types/history/v1alpha1.ts';
-import { parseStored, readMetadataField } from '../codec/stored-object.ts';
+import { readMetadataField } from '../codec/stored-object.ts';
 import { isObject } from '../object/json-values.ts';
 import { messageOf } from '../registry/custom.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -11,6 +11,7 @@ import type { LoggedRevision } from '../storage/history.ts';
 import { inTurns } from '../util/concurrency.ts';
 import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
 import { type Changes, changesBetween, type FieldChange, withoutBookkeeping } from './changes.ts';
+import { whatDiffers } from './differing.ts';
 import { fieldPath, isWithin } from './paths.ts';
 import type { Rights } from './rights.ts';
 
@@ -55,13 +56,11 @@ export class RowTeller {
       previousUnreadable !== undefined ||
       (verb === 'update' && previous !== undefined && previousJson === undefined);
     if (isUnknown) return { changes: [], isTruncated: false, isUnknown };
-    const isPaced = isLarge(json.length);
-    const after = verb === 'delete' ? undefined : parseStored(json);
-    await endTurnIf(isPaced);
     const gone = verb === 'delete' ? (previousJson ?? json) : undefined;
-    const old = verb === 'update' ? previousJson : gone;
-    const before = old === undefined ? undefined : parseStored(old);
-    await endTurnIf(isPaced);
+    const [before, after] = await whatDiffers(
+      verb === 'update' ? previousJson : gone,
+      verb === 'delete' ? undefined : json,
+    );
     const schema = this.schemaOf(row);
     return { ...(await inTurns(changesBetween(before, after, schema, most))), isUnknown };
   }

@@ -26,6 +26,7 @@ import type {
 } from '../storage/store.ts';
 import { Pace } from '../util/concurrency.ts';
 import { beforeHistory } from '../verbs/as-of.ts';
+import { findNumbered, parseName } from './numbered.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from './parts.ts';
 import { RowTeller, secrecyOf } from './recorded-rows.ts';
 import {
@@ -80,7 +81,7 @@ export class Revisions implements Store {
   }
 
   async get(key: ObjectKey, _freshness: Freshness, _caller?: Caller): Promise<Entry | undefined> {
-    const row = await readRevision(this.#history, key.name);
+    const row = await findNumbered(key.name, this.#conditions.resource, this.#parts);
     if (row === undefined) return undefined;
     const rights = new Rights(this.#request, this.#parts);
     await assertMayRead(row.key, rights, this.#request);
@@ -252,27 +253,6 @@ export class Revisions implements Store {
     };
     return toEntry(told, row.revision, fieldsOf(row));
   }
-}
-
-/** @throws StatusError 400, 410 */
-export async function readRevision(history: History, name: string): Promise<LoggedRevision | undefined> {
-  const revision = parseName(name);
-  try {
-    const query = { revisions: [revision], order: 'newest first', limit: 1, states: 'both' } as const;
-    return (await history.rows(query)).rows[0];
-  } catch (error) {
-    if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
-    // Before the first there was nothing.
-    if ((await history.begin()).at === undefined) return undefined;
-    throw await beforeHistory('name', history);
-  }
-}
-
-function parseName(name: string): Revision {
-  const revision = parseRevision(name);
-  if (revision === undefined)
-    throw badRequest(`name: Invalid value: ${JSON.stringify(name)}: must be the number of a revision`);
-  return revision;
 }
 
 /** RFC 3339 in whole seconds, as timestamps of objects are. */

@@ -6,7 +6,7 @@ import type {
   TimelineEvent,
   Timeline as TimelineObject,
 } from '../api/types/history/v1alpha1.ts';
-import { parseStored } from '../codec/stored-object.ts';
+import { StoredState } from '../codec/stored-state.ts';
 import { numberOf, objectOf, stringOf } from '../object/json-values.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
@@ -174,7 +174,7 @@ const isOfFamily = ({ key, uid }: LoggedRevision, { root, uids, events }: Family
 
 /** What an Event is about, and what it says. */
 function toEventEntry(row: LoggedRevision): { object: RecordedObject; event: TimelineEvent } {
-  const event: JsonObject = parseStored(row.json);
+  const event = StoredState.of(row.json).object;
   const about = objectOf(event.involvedObject);
   const text = (of: Readonly<JsonObject>, field: string): Record<string, string> =>
     stringOf(of[field]) === '' ? {} : { [field]: stringOf(of[field]) };

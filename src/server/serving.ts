@@ -163,9 +163,9 @@ function createResources(
   const { authorizer } = policy;
   const { writer, admission } = writing;
   const { apiAudiences } = options.authentication;
-  const { clientStore: store, historyOf, progressOf } = storage;
+  const { clientStore: store, historyOf, progressOf, elsewhere } = storage;
   const history: HistoryParts = {
-    ...{ store, historyOf, progressOf, registry, types, authorizer },
+    ...{ store, historyOf, progressOf, elsewhere, registry, types, authorizer },
     causesAmong: (rows) => causesAmong(rows, findIn(registry)),
   };
   return createResourceHandler({

@@ -36,6 +36,8 @@ export interface StoragePhase extends Phase {
   /** For what clients read. The same objects; what is not to be cached is read from the log. */
   readonly clientStore: Store;
   historyOf(resource: GroupResource): History;
+  /** Resources whose history is not in the first database. */
+  readonly elsewhere: readonly GroupResource[];
   progressOf(resource: GroupResource): LogProgress;
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
@@ -109,6 +111,7 @@ export function createStorage(
     store,
     clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
     historyOf: (resource) => backendOf(resource).history,
+    elsewhere,
     progressOf: (resource) => backendOf(resource).cache,
     allocations: backendOf(SERVICES).database.log.allocations,
     views: options.customResourceViews ? views : undefined,

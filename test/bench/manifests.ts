@@ -60,7 +60,12 @@ function pod(namespace: string, name: string): object {
   };
 }
 
-function podSpec(): object {
+const CONTAINERS: readonly (readonly [string, number])[] = [
+  ['web', 8080],
+  ['proxy', 15001],
+];
+
+export function podSpec(containers = CONTAINERS.length): object {
   const volumes = [
     { name: 'config', configMap: { name: 'web-config', defaultMode: 420 } },
     { name: 'scratch', emptyDir: { sizeLimit: '1Gi' } },
@@ -83,7 +88,7 @@ function podSpec(): object {
       tolerationSeconds: 300,
     })),
     volumes,
-    containers: [container('web', 8080), container('proxy', 15001)],
+    containers: CONTAINERS.slice(0, containers).map(([name, port]) => container(name, port)),
   };
 }
 
@@ -129,7 +134,7 @@ export function nodeStatus(): object {
 }
 
 /** What a kubelet reports of a pod. */
-export function podStatus(): object {
+export function podStatus(containers = CONTAINERS.length): object {
   const since = '2026-01-01T00:00:00Z';
   const conditions = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
   return {
@@ -141,7 +146,7 @@ export function podStatus(): object {
     startTime: since,
     qosClass: 'Burstable',
     conditions: conditions.map((type) => ({ type, status: 'True', lastTransitionTime: since })),
-    containerStatuses: ['web', 'proxy'].map((name) => ({
+    containerStatuses: CONTAINERS.slice(0, containers).map(([name]) => ({
       name,
       image: `registry.example.com/shop/${name}:1.42.0`,
       imageID: `registry.example.com/shop/${name}@sha256:${'a1b2c3d4'.repeat(8)}`,

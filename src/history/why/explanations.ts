@@ -1,3 +1,4 @@
+import type { GroupResource } from '../../api/names.ts';
 import { methodNotAllowed } from '../../api/status.ts';
 import type { Explanation, ExplanationLink } from '../../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
@@ -7,9 +8,11 @@ import type { Revision } from '../../storage/revision.ts';
 import { storedBytesOf } from '../../storage/revision-log.ts';
 import type { Entry, ListPage, Store } from '../../storage/store.ts';
 import { refuseAsOf } from '../../verbs/as-of.ts';
+import { findNumbered } from '../numbered.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from '../parts.ts';
 import { RowTeller } from '../recorded-rows.ts';
-import { readRevision, toSeconds } from '../revisions.ts';
+import { readConditions } from '../revision-query.ts';
+import { toSeconds } from '../revisions.ts';
 import { assertMayRead, Rights } from '../rights.ts';
 import { toEntry } from '../told-entry.ts';
 import { type Explained, explain, type Link } from './explain.ts';
@@ -35,17 +38,20 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
   }
 
   async get({ name }: ObjectKey): Promise<Entry | undefined> {
-    const history = this.#parts.historyOf(REVISIONS);
-    const row = await readRevision(history, name);
+    const { historyOf, registry } = this.#parts;
+    const { resource } = readConditions(this.#request.query, registry);
+    const row = await findNumbered(name, resource, this.#parts);
     if (row === undefined) return undefined;
+    const history = historyOf(resource ?? REVISIONS);
     await assertMayRead(row.key, this.#rights, this.#request);
     const begin = await history.begin();
     const { signal } = this.#request;
-    const find = findIn(this.#parts.registry);
+    const find = findIn(registry);
+    const isElsewhere = (of: GroupResource): boolean => historyOf(of) !== history;
     const write = new LoggedWrite(row);
     await write.parse();
     const explained = await explain(write, {
-      past: () => new LoggedPast({ history, begin, find, signal }),
+      past: () => new LoggedPast({ history, begin, find, isElsewhere, signal }),
       mayRead: ({ key }) => this.#rights.mayRead(key),
     });
     const told = await this.#tell(row, explained);

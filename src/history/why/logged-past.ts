@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { GroupResource } from '../../api/names.ts';
-import { parseStored } from '../../codec/stored-object.ts';
+import { StoredState } from '../../codec/stored-state.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { History, HistoryBegin, LoggedRevision, LogQuery } from '../../storage/history.ts';
 import type { ObjectKey } from '../../storage/key.ts';
@@ -28,6 +28,8 @@ export interface LoggedPastParts {
   readonly history: Pick<History, 'rows'>;
   readonly begin: HistoryBegin;
   readonly find: Past['find'];
+  /** Of resources whose history has an order of its own: nothing there is before or after anything here. Absent: none. */
+  isElsewhere?(resource: GroupResource): boolean;
   /** Ends the reading. */
   readonly signal: AbortSignal;
 }
@@ -39,6 +41,7 @@ export class LoggedPast implements Past {
   #bytesLeft = BYTES_OF_STEP;
   #bytesOfTurn = 0;
   #isCut = false;
+  #isElsewhere = false;
 
   constructor(parts: LoggedPastParts) {
     this.#parts = parts;
@@ -49,11 +52,19 @@ export class LoggedPast implements Past {
   }
 
   ofName({ group, resource, namespace, name }: ObjectKey, stretch: Stretch): AsyncIterable<PastWrite> {
-    return this.#pages({ resource: { group, resource }, namespace, name }, stretch);
+    return this.#ofResource({ resource: { group, resource }, namespace, name }, stretch);
   }
 
   ofResource(resource: GroupResource, namespace: string, stretch: Stretch): AsyncIterable<PastWrite> {
-    return this.#pages({ resource, namespace }, within(NEAR, stretch));
+    return this.#ofResource({ resource, namespace }, within(NEAR, stretch));
+  }
+
+  async *#ofResource(
+    query: Partial<LogQuery> & { readonly resource: GroupResource },
+    stretch: Stretch,
+  ): AsyncGenerator<PastWrite> {
+    if (this.#parts.isElsewhere?.(query.resource)) this.#isElsewhere = true;
+    else yield* this.#pages(query, stretch);
   }
 
   ofAuthor(user: string, namespace: string, stretch: Stretch): AsyncIterable<PastWrite> {
@@ -63,6 +74,7 @@ export class LoggedPast implements Past {
   beyond(): string {
     if (this.#isCut)
       return `further back than is looked at for one answer: ${ROWS_OF_STEP} revisions, or ${BYTES_OF_STEP / 1024 / 1024} MB`;
+    if (this.#isElsewhere) return 'in another database, whose revisions have an order of their own';
     const { revision, at } = this.#parts.begin;
     const moment = at === undefined ? '' : ` (${at.toISOString()})`;
     return `not in the history that is kept, which begins with revision ${revision}${moment}`;
@@ -208,4 +220,5 @@ export function rowOf(write: PastWrite): LoggedRevision {
 }
 
 /** Undefined for what cannot be decoded. */
-const parse = (json: Buffer): JsonObject | undefined => (json.length === 0 ? undefined : parseStored(json));
+const parse = (json: Buffer): JsonObject | undefined =>
+  json.length === 0 ? undefined : StoredState.of(json).object;

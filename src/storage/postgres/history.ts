@@ -4,10 +4,10 @@ import type { History, HistoryBegin, LoggedRevision, LogPage, LogQuery } from '.
 import type { ObjectKey } from '../key.ts';
 import { type Revision, toRevision } from '../revision.ts';
 import type { DatabaseSource } from './connection.ts';
-import { BY_OBJECTS, BY_REQUEST, LOG_ROWS, type LogRow, toConditions, WALK } from './log-queries.ts';
+import { BY_OBJECTS, BY_REQUEST, LOG_ROWS, toConditions, WALK } from './log-queries.ts';
+import { toLoggedRevisions, withPreviousStates } from './logged-revisions.ts';
 import { type Prepared, prepare, tables } from './prepared.ts';
 import type { PostgresReader } from './reader.ts';
-import { toChangeWithPrevious } from './rows.ts';
 import { rethrow } from './statements.ts';
 
 /** A client's clock may be so much ahead. */
@@ -146,12 +146,21 @@ export class PostgresHistory implements History {
   async #read(revisions: readonly Revision[], { states }: LogQuery): Promise<LoggedRevision[]> {
     if (revisions.length === 0) return [];
     const wanted = states === 'none' ? revisions : revisions.slice(0, ROWS_WITH_STATES);
-    const rows = await this.#run(LOG_ROWS, {
-      revisions: wanted.map(String),
-      written: states !== 'none',
-      previous: states === 'both',
-    });
-    return rows.map((row) => toLoggedRevision(row, states));
+    const isBoth = states === 'both';
+    const rows = await this.#rows(wanted, { written: states !== 'none', previous: isBoth, known: wanted });
+    if (!isBoth) return rows;
+    return withPreviousStates(rows, new Set(wanted), (of) =>
+      this.#rows(of, { written: false, previous: true, known: [] }),
+    );
+  }
+
+  async #rows(
+    revisions: readonly Revision[],
+    states: { readonly written: boolean; readonly previous: boolean; readonly known: readonly Revision[] },
+  ): Promise<LoggedRevision[]> {
+    const known = states.known.map(String);
+    const rows = await this.#run(LOG_ROWS, { ...states, known, revisions: revisions.map(String) });
+    return toLoggedRevisions(rows);
   }
 
   async #run<Values, Row>(statement: Prepared<Values, Row>, values: Values): Promise<Row[]> {
@@ -184,23 +193,4 @@ const toText = (revision: Revision): string => String(revision < NEWEST ? revisi
 function inOrder(revisions: readonly Revision[], order: LogQuery['order']): Revision[] {
   const sign = order === 'oldest first' ? 1 : -1;
   return [...revisions].sort((a, b) => (a < b ? -sign : a > b ? sign : 0));
-}
-
-function toLoggedRevision(row: LogRow, states: LogQuery['states']): LoggedRevision {
-  const change = toChangeWithPrevious(row);
-  const isGone = states === 'both' && change.previous !== undefined && change.previousJson === undefined;
-  const { previousEncoded } = change;
-  return {
-    ...change,
-    ...(previousEncoded === undefined ? {} : { previousStoredAs: previousEncoded.mediaType }),
-    at: row.at,
-    attribution: {
-      username: row.username,
-      userAgent: row.user_agent,
-      sourceAddress: row.source_address,
-      requestId: row.request_id,
-      fieldManager: row.field_manager,
-    },
-    ...(isGone ? { previousGone: true } : {}),
-  };
 }

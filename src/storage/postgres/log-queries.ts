@@ -132,53 +132,66 @@ interface StateValues {
   readonly revisions: readonly string[];
   readonly written: boolean;
   readonly previous: boolean;
+  /** Whose states need not come as those before others. */
+  readonly known: readonly string[];
 }
 
 /** Of the values as they lie there, compressed or not; to know more, they must be read. */
 const PACKED = sql`coalesce(pg_column_size(r.object), pg_column_size(r.encoded), 0)
   + coalesce(pg_column_size(p.object), pg_column_size(p.encoded), pg_column_size(s.object), pg_column_size(s.encoded), 0)`;
-const SIZE = sql`coalesce(octet_length(w.object::text), octet_length(w.encoded), 0)
-  + coalesce(octet_length(w.previous_object::text), octet_length(w.previous_encoded), 0)`;
+const SIZE = sql`coalesce(octet_length(t.object), octet_length(t.encoded), 0)
+  + coalesce(octet_length(t.previous_object), octet_length(t.previous_encoded), 0)`;
 
-/** These rows in the order in which they are named, as many as fit into a page; the first always does. */
+const ROW =
+  sql.raw(`revision, api_group, resource, namespace, name, uid, verb, previous_revision, committed_at, write_id,
+  follows_revision, username, user_agent, source_address, request_id, field_manager`);
+
+/**
+ * These rows in the order in which they are named, as many as fit into a page; the first always does. A state before that is one of
+ * these rows is not read once more: half of a history is the same as the other half. Text tells its length without being unpacked
+ * again, so states become text once (OFFSET 0).
+ */
 export const LOG_ROWS = prepare(
   (of: StateValues) =>
     tables
       .selectFrom(
         sql<LogRow>`(
-        SELECT w.*, sum(${SIZE}) OVER (ORDER BY w.place ROWS UNBOUNDED PRECEDING) - (${SIZE}) AS bytes_before
+        SELECT t.*, sum(${SIZE}) OVER (ORDER BY t.place ROWS UNBOUNDED PRECEDING) - (${SIZE}) AS bytes_before
         FROM (
-          SELECT r.revision, r.api_group, r.resource, r.namespace, r.name, r.uid, r.verb, r.previous_revision, r.committed_at,
-            r.write_id, r.follows_revision, r.username, r.user_agent, r.source_address, r.request_id, r.field_manager,
-            to_char(r.committed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at,
-            r.object, r.encoded, r.media_type,
-            coalesce(p.object, s.object) AS previous_object, coalesce(p.encoded, s.encoded) AS previous_encoded,
-            coalesce(p.media_type, s.media_type) AS previous_media_type,
-            n.place, sum(${PACKED}) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING) - (${PACKED}) AS packed_before
-          FROM unnest(${of.revisions}::bigint[]) WITH ORDINALITY AS n (revision, place)
-          CROSS JOIN LATERAL (
-            SELECT l.revision, l.api_group, l.resource, l.namespace, l.name, l.uid, l.verb, l.previous_revision, l.committed_at,
-              l.write_id, l.follows_revision, l.username, l.user_agent, l.source_address, l.request_id, l.field_manager,
-              CASE WHEN ${of.written} THEN l.object END AS object, CASE WHEN ${of.written} THEN l.encoded END AS encoded,
-              CASE WHEN ${of.written} THEN l.media_type END AS media_type
-            FROM revisions AS l
-            WHERE l.revision = n.revision
-            LIMIT 1
-          ) AS r
-          LEFT JOIN LATERAL (
-            SELECT l.object, l.encoded, l.media_type, true AS found
-            FROM revisions AS l
-            WHERE ${of.previous} AND l.revision = r.previous_revision
-            LIMIT 1
-          ) AS p ON true
-          LEFT JOIN LATERAL (
-            SELECT l.object, l.encoded, l.media_type
-            FROM superseded AS l
-            WHERE ${of.previous} AND p.found IS NULL AND l.revision = r.previous_revision
-            LIMIT 1
-          ) AS s ON true
-        ) AS w
-        WHERE w.packed_before < ${sql.lit(MAX_PAGE_BYTES)}
+          SELECT ${ROW}, to_char(committed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS at,
+            json::text AS object, encoded, media_type,
+            previous_json::text AS previous_object, previous_encoded, previous_media_type, place
+          FROM (
+            SELECT r.*, r.object AS json,
+              coalesce(p.object, s.object) AS previous_json, coalesce(p.encoded, s.encoded) AS previous_encoded,
+              coalesce(p.media_type, s.media_type) AS previous_media_type,
+              n.place, sum(${PACKED}) OVER (ORDER BY n.place ROWS UNBOUNDED PRECEDING) - (${PACKED}) AS packed_before
+            FROM unnest(${of.revisions}::bigint[]) WITH ORDINALITY AS n (revision, place)
+            CROSS JOIN LATERAL (
+              SELECT ${ROW},
+                CASE WHEN ${of.written} THEN l.object END AS object, CASE WHEN ${of.written} THEN l.encoded END AS encoded,
+                CASE WHEN ${of.written} THEN l.media_type END AS media_type,
+                ${of.previous} AND l.previous_revision <> ALL (${of.known}::bigint[]) AS alone
+              FROM revisions AS l
+              WHERE l.revision = n.revision
+              LIMIT 1
+            ) AS r
+            LEFT JOIN LATERAL (
+              SELECT l.object, l.encoded, l.media_type, true AS found
+              FROM revisions AS l
+              WHERE r.alone AND l.revision = r.previous_revision
+              LIMIT 1
+            ) AS p ON true
+            LEFT JOIN LATERAL (
+              SELECT l.object, l.encoded, l.media_type
+              FROM superseded AS l
+              WHERE r.alone AND p.found IS NULL AND l.revision = r.previous_revision
+              LIMIT 1
+            ) AS s ON true
+          ) AS w
+          WHERE w.packed_before < ${sql.lit(MAX_PAGE_BYTES)}
+          OFFSET 0
+        ) AS t
       )`.as('page'),
       )
       .selectAll('page')

@@ -193,7 +193,7 @@ export class PostgresReader implements RevisionReader {
     await this.#untilVisible(revision);
     const page = await this.#readHistory({ upTo: revision, after: revision }, async (run) => {
       const rows = await run(LIST_AT, { ...values, limit: limit + 1 });
-      const objects = rows.slice(0, limit).map(toStoredObject);
+      const objects = rows.slice(0, limit).map((row) => toStoredObject(row));
       if (rows.length <= limit) return { objects, remaining: 0 };
       const [counted] = await run(COUNT_AT, values);
       const count = counted?.count ?? undefined;
@@ -209,14 +209,14 @@ export class PostgresReader implements RevisionReader {
     const values = { ...resource, ...toValues(scope), ...range };
     const rows = await this.#readHistory({ upTo, after }, (run) => run(CHANGES, values));
     await this.#assertKept(after);
-    return rows.map(toChangeWithPrevious);
+    return rows.map((row) => toChangeWithPrevious(row));
   }
 
   /** Changes of all resources after a revision, oldest first, all read on one snapshot: how the tail catches up. */
   async tailPage(after: Revision, limit: number): Promise<TailPage> {
     const rows = await this.#run(TAIL_PAGE, { after: after.toString(), limit }, this.#sources.tail);
     return {
-      changes: rows.filter(hasChange).map(toChange),
+      changes: rows.filter(hasChange).map((row) => toChange(row)),
       compacted: toRevision(rows[0]?.compacted ?? 0),
       epoch: toRevision(rows[0]?.epoch ?? 0),
       writeId: rows[0]?.after_write_id ?? undefined,

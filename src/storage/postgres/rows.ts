@@ -27,30 +27,33 @@ export interface LoggedChange extends Change {
   readonly follows: Revision | undefined;
 }
 
-export function toStoredObject(row: ObjectRow): StoredObject {
+/** Makes the bytes of a text. */
+type ToBytes = (text: string) => Buffer;
+
+export function toStoredObject(row: ObjectRow, toOwn: ToBytes = toOwnBytes): StoredObject {
   return {
     key: { group: row.api_group, resource: row.resource, namespace: row.namespace, name: row.name },
     revision: toRevision(row.revision),
     uid: row.uid,
-    ...toBytes(row),
+    ...toBytes(row, toOwn),
   };
 }
 
 /** In place of bytes that are in another form. */
 export const NO_JSON = Buffer.alloc(0);
 
-function toBytes(row: BytesRow): { readonly json: Buffer; readonly encoded?: EncodedBytes } {
+function toBytes(row: BytesRow, toOwn: ToBytes): { readonly json: Buffer; readonly encoded?: EncodedBytes } {
   const { object, encoded, media_type: mediaType } = row;
-  if (encoded === null || mediaType === null) return { json: toOwnBytes(object ?? '') };
+  if (encoded === null || mediaType === null) return { json: toOwn(object ?? '') };
   return { json: NO_JSON, encoded: { bytes: fromHex(encoded), mediaType } };
 }
 
 /** A bytea as text: `\x48656c6c6f`. */
 const fromHex = (text: string): Buffer => Buffer.from(text.slice(2), 'hex');
 
-export function toChange(row: ChangeRow): LoggedChange {
+export function toChange(row: ChangeRow, toOwn?: ToBytes): LoggedChange {
   return {
-    ...toStoredObject(row),
+    ...toStoredObject(row, toOwn),
     verb: toVerb(row.verb),
     previous: toOptional(row.previous_revision),
     committedAt: new Date(row.committed_at),
@@ -63,12 +66,12 @@ export type PreviousRow = ChangeRow & {
   readonly [column in keyof BytesRow as `previous_${column}`]: string | null;
 };
 
-export function toChangeWithPrevious(row: PreviousRow): ChangeWithPrevious {
+export function toChangeWithPrevious(row: PreviousRow, toOwn: ToBytes = toOwnBytes): ChangeWithPrevious {
   const { previous_object: object, previous_encoded: encoded, previous_media_type } = row;
-  if (object === null && encoded === null) return { ...toChange(row), previousJson: undefined };
-  const previous = toBytes({ object, encoded, media_type: previous_media_type });
+  if (object === null && encoded === null) return { ...toChange(row, toOwn), previousJson: undefined };
+  const previous = toBytes({ object, encoded, media_type: previous_media_type }, toOwn);
   const previousEncoded = previous.encoded === undefined ? {} : { previousEncoded: previous.encoded };
-  return { ...toChange(row), previousJson: previous.json, ...previousEncoded };
+  return { ...toChange(row, toOwn), previousJson: previous.json, ...previousEncoded };
 }
 
 export function toVerb(text: string): WriteVerb {

@@ -5,23 +5,35 @@ const MAX_SHARED_BYTES = SLAB_BYTES / 4;
 /**
  * Memory for objects that are loaded together, several to an allocation: for 100,000 objects of 5 kB allocations are half of
  * the CPU time of loading them. One that stays keeps its neighbours' memory, so this is for what is loaded at the start, of
- * which neighbours are of one resource and change alike; at worst as much is kept as was loaded.
+ * which neighbours are of one resource and change alike, and at worst as much is kept as was loaded; and for what goes with
+ * the request that it was read for.
  */
 export class Slab {
   #memory = Buffer.allocUnsafeSlow(SLAB_BYTES);
   #used = 0;
 
+  /** The bytes of a text. */
+  write(text: string): Buffer {
+    const length = Buffer.byteLength(text);
+    const bytes = this.#take(length);
+    bytes.write(text);
+    return bytes;
+  }
+
   /** A copy of a part of `bytes`. */
   copy(bytes: Buffer, from: number, to: number): Buffer {
-    const length = to - from;
-    if (length > MAX_SHARED_BYTES) return copyInto(Buffer.allocUnsafeSlow(length), bytes, from, to);
+    return copyInto(this.#take(to - from), bytes, from, to);
+  }
+
+  #take(length: number): Buffer {
+    if (length > MAX_SHARED_BYTES) return Buffer.allocUnsafeSlow(length);
     if (this.#used + length > SLAB_BYTES) {
       this.#memory = Buffer.allocUnsafeSlow(SLAB_BYTES);
       this.#used = 0;
     }
-    const copy = this.#memory.subarray(this.#used, this.#used + length);
+    const taken = this.#memory.subarray(this.#used, this.#used + length);
     this.#used += length;
-    return copyInto(copy, bytes, from, to);
+    return taken;
   }
 }
 

@@ -1,9 +1,14 @@
+import { podSpec, podStatus } from '../manifests.ts';
+import { type ManagedObject, managed } from './managed.ts';
+
 /** How much history is made, and of how many objects. */
 export interface ScaleSize {
   readonly revisions: number;
   readonly objects: number;
   /** Objects of 0.2 kB and short ids, for half the disk. */
   readonly isSmall: boolean;
+  /** With their status and who owns which field, as those of a cluster are: pods of 5 kB. */
+  readonly isWhole?: boolean;
 }
 
 /** Where it lies in the log. Everything else follows from the number of a revision. */
@@ -146,6 +151,23 @@ const shorten = (kind: Kind): Kind => ({
   json: BRIEF_JSON[kind.resource]?.(kind.prefix) ?? kind.json,
 });
 
+/** What is in those of a cluster. */
+const WHOLE_JSON: Readonly<Record<string, (brief: BriefObject) => ManagedObject>> = {
+  pods: (brief) => {
+    const status = { ...podStatus(1), message: 'at %4$s' };
+    return { ...brief, spec: { ...podSpec(1), nodeName: 'node-%1$s' }, status };
+  },
+};
+
+const complete = (kind: Kind): Kind => {
+  const brief = kind.json as BriefObject;
+  return { ...kind, json: managed(WHOLE_JSON[kind.resource]?.(brief) ?? brief) };
+};
+
+interface BriefObject extends ManagedObject {
+  readonly kind: string;
+}
+
 /** The order is that of creation; jobs, which are created and deleted all the time, come last. */
 function kindsOf(objects: number): Kind[] {
   const [leases, pods] = [Math.floor(objects / 50), Math.floor(objects * 0.38)];
@@ -215,7 +237,8 @@ export class Shape {
     this.#created = objects - jobs;
     this.#turns = Math.floor((revisions - this.#created + jobs) / TURN);
     if (this.#turns < jobs) throw new RangeError('--revisions must be 1.2 times --objects or more');
-    this.#kinds = log.isSmall ? kindsOf(objects).map(shorten) : kindsOf(objects);
+    const kinds = kindsOf(objects);
+    this.#kinds = log.isSmall ? kinds.map(shorten) : log.isWhole ? kinds.map(complete) : kinds;
   }
 
   /** Revisions from the first to the last of them; those of the first jobs' ends are left out. */

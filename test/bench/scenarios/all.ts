@@ -4,6 +4,7 @@ import { remove } from './delete.ts';
 import { encryption } from './encryption.ts';
 import { garbage } from './garbage.ts';
 import { get } from './get.ts';
+import { history } from './history.ts';
 import { leaseRenewal } from './lease-renewal.ts';
 import { list } from './list.ts';
 import { memory } from './memory.ts';
@@ -22,6 +23,7 @@ export const GROUPS: readonly Group[] = [
   remove,
   garbage,
   restore,
+  history,
   leaseRenewal,
   watch,
   coldStart,

@@ -1,5 +1,6 @@
 import type { Bench, Figures, Group } from '../bench.ts';
 import { ask, demand } from '../environment/ask.ts';
+import { askMeanwhile } from '../environment/ask-meanwhile.ts';
 import { KINDS } from '../manifests.ts';
 import { startUsage } from '../measure/usage.ts';
 
@@ -7,7 +8,6 @@ const MAPS = KINDS.configmaps;
 const NAMESPACES = '/api/v1/namespaces';
 const NAMESPACE = 'bench-restored';
 const LOOK_MS = 20;
-const ASK_MS = 5;
 
 /** A namespace with 1,000 objects that was deleted, from the wish to have it back to the answer. */
 export const restore: Group = {
@@ -31,7 +31,7 @@ async function restoreNamespace(bench: Bench): Promise<Figures> {
 
   const body = JSON.stringify({ spec: { namespace: NAMESPACE, to } });
   const stop = startUsage(measured);
-  const others = askMeanwhile(bench);
+  const others = askMeanwhile(target);
   const { body: answer } = await demand(target, {
     ...{ method: 'POST', path: '/apis/history.cluster.io/v1alpha1/restores', body },
   });
@@ -79,23 +79,6 @@ async function newest({ environment: { target } }: Bench): Promise<string> {
   const { body } = await demand(target, { path: `${MAPS.collection(NAMESPACE)}?limit=1` });
   const list = JSON.parse(body.toString()) as { metadata: { resourceVersion: string } };
   return list.metadata.resourceVersion;
-}
-
-/** One small question after the other, as long as the restore takes. Answers how long the slowest waited. */
-function askMeanwhile({ environment: { target } }: Bench): () => Promise<number> {
-  let isOver = false;
-  let longestMs = 0;
-  const asking = until(async () => {
-    const startedAt = performance.now();
-    await demand(target, { path: `${NAMESPACES}/default?resourceVersion=0` });
-    longestMs = Math.max(longestMs, performance.now() - startedAt);
-    return isOver;
-  }, ASK_MS);
-  return async () => {
-    isOver = true;
-    await asking;
-    return longestMs;
-  };
 }
 
 async function until(isSo: () => Promise<boolean>, everyMs: number): Promise<void> {

@@ -267,6 +267,35 @@ test('an event ends by itself in its own database', async () => {
   expect(events?.events.map(({ type }) => type)).toEqual(['ADDED', 'DELETED']);
 });
 
+test('history tells of the database that a resource is in, and says how to ask for another', async () => {
+  const HISTORY = '/apis/history.cluster.io/v1alpha1/revisions';
+  const ofEvents = 'fieldSelector=object.resource=events';
+  const about = { kind: 'Pod', namespace: 'default', name: 'x' };
+  await team.request('POST', EVENTS, { metadata: { name: 'told' }, involvedObject: about });
+  const list = await team.request('GET', `${HISTORY}?${ofEvents}&limit=1`);
+  const [{ metadata, object }] = list.json.items;
+  expect([object.resource, object.name]).toEqual(['events', 'told']);
+  const { name } = metadata;
+  const own = await team.request('GET', `${HISTORY}/${name}?${ofEvents}`);
+  expect([own.code, own.json.object?.name]).toEqual([200, 'told']);
+  const why = await team.request('GET', `${HISTORY}/${name}/why?${ofEvents}`);
+  expect([why.code, why.json.links?.[0]?.object.name]).toEqual([200, 'told']);
+  const everything = await team.request('GET', HISTORY);
+  const resources = everything.json.items.map(
+    (item: { object: { resource: string } }) => item.object.resource,
+  );
+  expect([resources.includes('configmaps'), resources.includes('events')]).toEqual([true, false]);
+  const beyond = await team.request('GET', `${HISTORY}/999999999`);
+  expect([beyond.code, beyond.json.message]).toEqual([
+    404,
+    'revisions.history.cluster.io "999999999" not found: revisions of events are in other databases, with numbers of their own, and are asked for with fieldSelector=object.resource=<resource>[.<group>]',
+  ]);
+  const other = await team.request('GET', `${HISTORY}/${name}?fieldSelector=object.resource=configmaps`);
+  expect(other.json.object?.name).not.toBe('told');
+  const alone = await uncached.request('GET', `${HISTORY}/999999999`);
+  expect(alone.json.message).toBe('revisions.history.cluster.io "999999999" not found');
+});
+
 test.each([
   ['--watch-cache-sizes=things#0', '--watch-cache-sizes: there is no built-in resource "things"'],
   ['--kvstore-servers-overrides=a.example/b#postgres://c', 'there is no built-in resource "b.a.example"'],

@@ -126,16 +126,48 @@ test('a page with states ends before it is too large, and the next goes on where
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const large = 'x'.repeat(1_000_000);
-  let revision = await log.committer.commit(write('create', 'a', undefined, large));
-  for (let at = 0; at < 8; at += 1)
+  let revision = await log.committer.commit(write('create', 'a', undefined, `0${large}`));
+  const made = [revision];
+  for (let at = 1; at < 12; at += 1) {
     revision = await log.committer.commit(write('update', 'a', revision, `${at}${large}`));
+    made.push(revision);
+  }
   const first = await log.history.rows({ ...USUAL, name: 'a', states: 'both' });
-  expect(first.rows.length).toBeLessThan(9);
+  expect(first.rows.length).toBeLessThan(10);
   const { next } = first;
   expect(next).toBe(first.rows.at(-1)?.revision);
   const upTo = ((next ?? 0n) - 1n) as Revision;
   const rest = await log.history.rows({ ...USUAL, name: 'a', states: 'both', upTo });
-  expect(first.rows.length + rest.rows.length).toBe(9);
+  const rows = [...first.rows, ...rest.rows].toReversed();
+  expect(rows.map((row) => row.revision)).toEqual(made);
+  const stateOf = (json: Buffer | undefined): string => /"(\d+)x/.exec(json?.toString() ?? '')?.[1] ?? '';
+  expect(rows.map(({ json }) => stateOf(json))).toEqual(made.map((_, at) => String(at)));
+  // That of the last row of a page is none of the page.
+  expect(rows.map(({ previousJson }) => stateOf(previousJson))).toEqual(
+    made.map((_, at) => (at === 0 ? '' : String(at - 1))),
+  );
+  await log.close();
+});
+
+test('rows that follow each other share the state between them, and those asked for in any order have theirs', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const a = await log.committer.commit(write('create', 'a', undefined, 'one'));
+  const b = await log.committer.commit(write('update', 'a', a, 'two'));
+  const c = await log.committer.commit(write('update', 'a', b, 'three'));
+  const d = await log.committer.commit(write('delete', 'a', c, 'three'));
+  const read = async (revisions: readonly Revision[]) =>
+    (await log.history.rows({ ...USUAL, revisions, states: 'both' })).rows;
+  const [last, third, second, first] = await read([d, b, a, c]);
+  expect(last?.previousJson).toBe(third?.json);
+  expect(third?.previousJson).toBe(second?.json);
+  expect(second?.previousJson).toBe(first?.json);
+  expect(first).not.toHaveProperty('previousGone');
+  const [apart] = await read([d, b]);
+  expect(apart?.previousJson?.toString()).toBe(third?.json.toString());
+  await database.query(`DELETE FROM revisions WHERE revision = ${b}`);
+  const [, without] = await read([d, c, b]);
+  expect([without?.revision, without?.previousJson, without?.previousGone]).toEqual([c, undefined, true]);
   await log.close();
 });
 

@@ -49,7 +49,7 @@ export type Change = {
   hidden?: boolean;
 };
 
-/** Why a revision was made: the revisions that led to it, each by the one before. Read at revisions/<number>/why. */
+/** Why a revision was made: the revisions that led to it, each by the one before. Read at revisions/<number>/why. It does not lead from one database to another; of a resource that has one of its own, ?fieldSelector=object.resource= names it. */
 export type Explanation = {
   kind: string;
   apiVersion: string;
@@ -167,7 +167,7 @@ export type RestoredObject = {
   name?: string;
 };
 
-/** One write: a state of an object, with who wrote it, when, and what it changed. Can be read and watched; nobody can write it but by writing the object. */
+/** One write: a state of an object, with who wrote it, when, and what it changed. Can be read and watched; nobody can write it but by writing the object. Of resources that have a database of their own, the revisions have numbers of their own: these are told of where a field selector names the resource, such as object.resource=events, and lists without it leave them out. */
 export type Revision = {
   kind: string;
   apiVersion: string;
@@ -213,7 +213,7 @@ export type RevisionList = {
   items?: Revision[] | null;
 };
 
-/** What happened to an object and to what it owns, or in a namespace. Read by the name of the object, such as deployments.apps:default:web, or as namespace:default; ?since= and ?until= take a revision or a moment, ?limit= and ?continue= go through it in pages. */
+/** What happened to an object and to what it owns, or in a namespace. Read by the name of the object, such as deployments.apps:default:web, or as namespace:default; ?since= and ?until= take a revision or a moment, ?limit= and ?continue= go through it in pages. All of it is from one database: that of the object, or, of a namespace, that of the resources that have none of their own. */
 export type Timeline = {
   kind: string;
   apiVersion: string;

@@ -1,0 +1,74 @@
+import type { LoggedRevision } from '../history.ts';
+import type { Revision } from '../revision.ts';
+import type { LogRow } from './log-queries.ts';
+import { toChangeWithPrevious } from './rows.ts';
+import { Slab } from './slab.ts';
+
+/** Rows of one page share their memory, as they share the request that they are read for. */
+export function toLoggedRevisions(rows: readonly LogRow[]): LoggedRevision[] {
+  const slab = new Slab();
+  const toBytes = (text: string): Buffer => slab.write(text);
+  return rows.map((row) => {
+    const change = toChangeWithPrevious(row, toBytes);
+    const { previousEncoded } = change;
+    return {
+      ...change,
+      ...(previousEncoded === undefined ? {} : { previousStoredAs: previousEncoded.mediaType }),
+      at: row.at,
+      attribution: {
+        username: row.username,
+        userAgent: row.user_agent,
+        sourceAddress: row.source_address,
+        requestId: row.request_id,
+        fieldManager: row.field_manager,
+      },
+    };
+  });
+}
+
+type Previous = Pick<LoggedRevision, 'previousJson' | 'previousEncoded' | 'previousStoredAs'>;
+
+/**
+ * Each row with the state before it: the one that was read with it, or that another row has written, the same bytes. `asked`: rows
+ * whose states were not read a second time. Those that did not fit into the page are read now, by `read`, with as many as it likes
+ * of the rows that are named, from the first.
+ */
+export async function withPreviousStates(
+  rows: readonly LoggedRevision[],
+  asked: ReadonlySet<Revision>,
+  read: (revisions: readonly Revision[]) => Promise<readonly LoggedRevision[]>,
+): Promise<LoggedRevision[]> {
+  const written = new Map(rows.map((row) => [row.revision, row]));
+  const found = new Map<Revision, Previous>();
+  let left: Revision[] = [];
+  for (const { revision, previous, previousJson } of rows) {
+    if (previous === undefined || previousJson !== undefined) continue;
+    const before = written.get(previous);
+    if (before !== undefined) found.set(revision, toPrevious(before));
+    else if (asked.has(previous)) left.push(revision);
+  }
+  while (left.length > 0) {
+    const more = await read(left);
+    for (const row of more) found.set(row.revision, row);
+    const last = more.at(-1)?.revision;
+    left = last === undefined ? [] : left.slice(left.indexOf(last) + 1);
+  }
+  return rows.map((row) => withPrevious(row, found.get(row.revision)));
+}
+
+function withPrevious(row: LoggedRevision, found: Previous | undefined): LoggedRevision {
+  const { previousJson, previousEncoded, previousStoredAs } = found ?? row;
+  if (previousJson === undefined) return row.previous === undefined ? row : { ...row, previousGone: true };
+  if (found === undefined) return row;
+  return {
+    ...row,
+    previousJson,
+    ...(previousEncoded === undefined ? {} : { previousEncoded }),
+    ...(previousStoredAs === undefined ? {} : { previousStoredAs }),
+  };
+}
+
+const toPrevious = ({ json, encoded }: LoggedRevision): Previous => ({
+  previousJson: json,
+  ...(encoded === undefined ? {} : { previousEncoded: encoded, previousStoredAs: encoded.mediaType }),
+});
