@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ALLOW, type Authorizer, NO_OPINION, NO_RULES } from '../../src/authz/authorizer.ts';
 import { Rights } from '../../src/history/rights.ts';
 import { Registry } from '../../src/registry/registry.ts';
@@ -18,4 +18,29 @@ test('who may read a namespace by a role in it may know of its past', async () =
   const namespaces = { group: '', resource: 'namespaces', namespace: '' };
   expect(await rights.mayRead({ ...namespaces, name: 'shop' })).toBe(true);
   expect(await rights.mayRead({ ...namespaces, name: 'other' })).toBe(false);
+});
+
+test('a right that is taken away during a watch is gone after the time for which it is remembered', async () => {
+  let may = true;
+  let asked = 0;
+  const authorizer: Authorizer = {
+    authorize: () => {
+      asked += 1;
+      return may ? ALLOW : NO_OPINION;
+    },
+    rules: () => NO_RULES,
+  };
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const rights = new Rights(asker, { authorizer, registry: new Registry() }, 5000);
+    const key = { group: '', resource: 'configmaps', namespace: 'shop', name: 'it' };
+    expect(await rights.mayRead(key)).toBe(true);
+    may = false;
+    vi.advanceTimersByTime(4999);
+    expect([await rights.mayRead(key), asked]).toEqual([true, 1]);
+    vi.advanceTimersByTime(2);
+    expect(await rights.mayRead(key)).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
 });
