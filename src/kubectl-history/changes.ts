@@ -3,7 +3,7 @@ import { toYamlText } from '../codec/yaml/scalar.ts';
 import type { Change, Write } from './history-types.ts';
 import { differences } from './line-differences.ts';
 import type { Paint } from './screen.ts';
-import { cutEnd, toShown } from './shown-text.ts';
+import { cutEnd, toShown, widthOf } from './shown-text.ts';
 
 /**
  * Changes, a line for each field:
@@ -25,8 +25,16 @@ export interface ChangesLayout {
 /** That an object was created or deleted stands above its changes; and each change of a spec raises the generation. */
 const TELLS_NOTHING: ReadonlySet<string> = new Set(['', 'metadata.generation']);
 
+/** Values are compared up to here. */
+const LONGEST_TEXT = 10_000;
+
 /** Values are cut to this even where lines may have any length: a value may have a megabyte. */
 const LONGEST_VALUE = 300;
+
+/** On a narrow terminal lines are rather broken than values cut until the old looks like the new. */
+const LEAST_ROOM = 44;
+/** Of what two cut values begin with in common, so much is shown. */
+const SHOWN_PREFIX = 8;
 
 export const tellingChanges = ({ changes }: Write): readonly Change[] =>
   (changes ?? []).filter(({ path = '' }) => !TELLS_NOTHING.has(path));
@@ -53,7 +61,7 @@ function toLines(change: Change, layout: ChangesLayout): string[] {
   if (hidden === true)
     return [`${pad}${paint('yellow', '~')} ${name}: ${paint('dim', '(changed; its value is not shown)')}`];
   if (isLong(old) || isLong(becomes)) return toBlock(change, layout);
-  const room = width === undefined ? LONGEST_VALUE : Math.max(16, width - indent - name.length - 4);
+  const room = width === undefined ? LONGEST_VALUE : Math.max(LEAST_ROOM, width - indent - name.length - 4);
   if (becomes === undefined) return [`${pad}${paint('red', `- ${name}: ${toValue(old, room)}`)}`];
   if (old === undefined) return [`${pad}${paint('green', `+ ${name}: ${toValue(becomes, room)}`)}`];
   const [was, is] = share(old, becomes, room - 3);
@@ -63,12 +71,26 @@ function toLines(change: Change, layout: ChangesLayout): string[] {
 /** Both values in the room that there is for them; a short one leaves its room to the other. */
 function share(old: JsonValue, becomes: JsonValue, room: number): [string, string] {
   const half = Math.floor(room / 2);
-  const [was, is] = [toValue(old, room), toValue(becomes, room)];
+  const [was, is] = differing(toValue(old, LONGEST_TEXT), toValue(becomes, LONGEST_TEXT), room);
   return [
     cutEnd(was, Math.max(half, room - is.length)),
     cutEnd(is, Math.max(room - half, room - was.length)),
   ];
 }
+
+/** Two texts that are too wide together, from shortly before where they differ. */
+function differing(was: string, is: string, room: number): [string, string] {
+  if (widthOf(was) + widthOf(is) <= room) return [was, is];
+  let same = 0;
+  while (same < was.length && was[same] === is[same]) same += 1;
+  const from = same - SHOWN_PREFIX;
+  if (from < SHOWN_PREFIX) return [was, is];
+  const rest = (text: string): string => `…${text.slice(isTail(text, from) ? from + 1 : from)}`;
+  return [rest(was), rest(is)];
+}
+
+/** Whether a character of two units would be cut in half. */
+const isTail = (text: string, at: number): boolean => /[\udc00-\udfff]/.test(text.charAt(at));
 
 const isLong = (value: JsonValue | undefined): boolean =>
   typeof value === 'string' && value.trimEnd().includes('\n');

@@ -41,7 +41,13 @@ export interface Oldest {
 
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'BOOKMARK'; readonly object: Revision }
-  | { readonly type: 'ERROR'; readonly object: { code?: number; reason?: string; message?: string } };
+  | { readonly type: 'ERROR'; readonly object: WatchFailure };
+
+export interface WatchFailure {
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
 
 export interface HistoryClient {
   /** Newest first. @throws CommandError */

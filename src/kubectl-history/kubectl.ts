@@ -33,6 +33,17 @@ export class ServerError extends CommandError {
   }
 }
 
+/** kubectl did not come to the server, or lost it. */
+export class NotReached extends CommandError {}
+
+/** Whether the same request may well be answered in a while. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof NotReached || (error instanceof ServerError && PASSING.has(error.reason));
+
+const PASSING: ReadonlySet<string> = new Set([
+  ...['ServiceUnavailable', 'TooManyRequests', 'Timeout', 'ServerTimeout', 'InternalError'],
+]);
+
 /** Where a path leads that no resource has. */
 const NO_SUCH_PATH = 'the server could not find the requested resource';
 
@@ -124,5 +135,9 @@ function toError(stderr: string): CommandError {
   // Lines of klog repeat what the last line says.
   const telling = lines.filter((line) => !/^[EWIF]\d{4} /.test(line));
   const said = (telling.length > 0 ? telling : lines).map((line) => toShown(line.replace(/^error: /i, '')));
-  return new CommandError(said.length > 0 ? said.join('\n') : 'kubectl failed, and did not say why');
+  const words = said.length > 0 ? said.join('\n') : 'kubectl failed, and did not say why';
+  return IS_FINAL.test(words) ? new CommandError(words) : new NotReached(words);
 }
+
+/** What kubectl says of the kubeconfig and of logins, which no waiting mends. */
+const IS_FINAL = /logged in|does not exist|no such file|invalid|x509|certificate/;

@@ -6,7 +6,8 @@ const isCompleting = basename(process.argv[1] ?? '').startsWith('kubectl_complet
 const args = process.argv.slice(2);
 const interrupted = new AbortController();
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+// SIGHUP: the terminal was closed. What was started, such as kubectl proxy, is to end with it.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     // Whoever asks twice does not want to wait for a pager or a kubectl.
     if (interrupted.signal.aborted) process.exit(130);

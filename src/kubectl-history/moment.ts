@@ -12,8 +12,8 @@ const EXAMPLES =
  * Without a zone, times are local ones. A time of day alone is the last one there was.
  *
  *   4711             → the revision
- *   10m, 1h30m, '10 min ago', 'an hour ago'
- *   9:30, 'today 9:30', yesterday, 'yesterday at 2pm', 'monday 14:00'
+ *   10m, 1h30m, '10 min ago', 'an hour ago', 'last hour', -2h
+ *   9:30, 'today 9:30', yesterday, 'yesterday at 2pm', '2pm yesterday', 'monday 14:00'
  *   2026-11-22, '2026-11-22 14:00', '2026-11-22 14:00:05+01:00', 2026-11-22T14:00:05.123456Z
  *
  * @throws UsageError
@@ -46,7 +46,7 @@ function readMoment(words: string, now: Date): Moment | undefined {
 }
 
 const DATE =
-  /^(\d{4})-(\d\d)-(\d\d)(?:(?: at |[t ])(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?: ?(z|utc|[+-]\d\d:?\d\d))?)?$/;
+  /^(\d{4})-(\d\d)-(\d\d)(?:(?: at |[t ])(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?(?: ?(z|utc|[+-]\d\d(?::?\d\d)?))?)?$/;
 
 function readDate(words: string): Moment | undefined {
   const match = DATE.exec(words);
@@ -76,16 +76,18 @@ const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, 
 function offsetMinutes(zone: string | undefined): number | undefined {
   if (zone === undefined) return undefined;
   if (zone === 'z' || zone === 'utc') return 0;
-  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(-2))];
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', ''))];
   if (hours > 14 || minutes > 59) return Number.NaN;
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const DAY = new RegExp(`^(?:last )?(today|yesterday|${WEEKDAYS.join('|')})(?:(?: at)? (.+))?$`);
+/** `14:00 yesterday`, `2 pm on monday`. */
+const CLOCK_FIRST = new RegExp(`^(.+?) (?:on )?((?:last )?(?:today|yesterday|${WEEKDAYS.join('|')}))$`);
 
 function readDay(words: string, now: Date): Moment | undefined {
-  const match = DAY.exec(words);
+  const match = DAY.exec(words) ?? DAY.exec(words.replace(CLOCK_FIRST, '$2 $1'));
   const [, day, clock = 'midnight'] = match ?? [undefined, undefined, words];
   const time = readClock(clock);
   if (time === undefined) return undefined;
@@ -145,7 +147,8 @@ const UNITS: readonly (readonly [RegExp, (at: Date, count: number) => void])[] =
 function readAgo(words: string, now: Date): Moment | undefined {
   const text = words
     .replace(/ ago$/, '')
-    .replace(/^an? /, '1 ')
+    .replace(/^-/, '')
+    .replace(/^(?:an?|last) /, '1 ')
     .replaceAll(/ and |, /g, ' ');
   if (!/^(\d+(\.\d+)? ?[a-z]+ ?)+$/.test(text)) return undefined;
   const at = new Date(now);

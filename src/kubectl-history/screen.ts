@@ -39,7 +39,8 @@ export class Screen {
     this.#options = options;
     this.#target = stdout;
     this.isTerminal = stdout.isTTY === true;
-    this.columns = this.isTerminal ? Math.max(40, stdout.columns ?? 80) : undefined;
+    // A terminal that does not know its width says 0.
+    this.columns = this.isTerminal ? Math.max(40, stdout.columns || 80) : undefined;
     const isColourful =
       colour === 'always' || (colour !== 'never' && this.isTerminal && !env.NO_COLOR && env.TERM !== 'dumb');
     this.paint = isColourful
@@ -59,6 +60,11 @@ export class Screen {
     if (!this.isTerminal || !isPaged || this.#pager !== undefined) return;
     const command = env.KUBECTL_HISTORY_PAGER ?? env.PAGER ?? (isInPath('less', env) ? 'less' : '');
     if (command === '' || command === 'cat') return;
+    const [program = ''] = command.split(' ');
+    if (/^[\w./+-]+$/.test(program) && !isProgram(program, env)) {
+      this.tell(`the pager ${program} is not there; PAGER or KUBECTL_HISTORY_PAGER names it`);
+      return;
+    }
     // Ends at once where all fits, shows colours, leaves the text on the screen; as git has it.
     const pager = spawn('sh', ['-c', command], {
       env: { ...env, LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' },
@@ -93,6 +99,9 @@ export class Screen {
     await ended;
   }
 }
+
+const isProgram = (program: string, env: NodeJS.ProcessEnv): boolean =>
+  program.includes('/') ? existsSync(program) : isInPath(program, env);
 
 const isInPath = (program: string, env: NodeJS.ProcessEnv): boolean =>
   (env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));

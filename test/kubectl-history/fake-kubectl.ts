@@ -19,7 +19,9 @@ export type FakeAnswer =
   | { readonly body: unknown }
   | { readonly reason: string; readonly message: string }
   | { readonly stderr: string }
-  | { readonly lines: readonly unknown[]; readonly isOpen?: boolean };
+  | { readonly lines: readonly unknown[]; readonly isOpen?: boolean }
+  /** The first time and from then on. */
+  | { readonly first: FakeAnswer; readonly later: FakeAnswer };
 
 export interface Call {
   readonly args: readonly string[];
@@ -71,6 +73,9 @@ function commandFor(answer: FakeAnswer): string {
   const print = (text: string): string => `printf '%s' ${quoted(text)}`;
   if ('reason' in answer) return `fail ${quoted(`Error from server (${answer.reason}): ${answer.message}`)}`;
   if ('stderr' in answer) return `fail ${quoted(answer.stderr)}`;
+  if ('first' in answer) {
+    return `printf x >> "$0.first"; if [ "$(/bin/cat "$0.first")" = x ]; then ${commandFor(answer.first)}; else ${commandFor(answer.later)}; fi`;
+  }
   if ('body' in answer)
     return print(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
   const lines = answer.lines.map((line) => `${JSON.stringify(line)}\n`).join('');
@@ -130,7 +135,7 @@ export function createFakeCluster(): FakeCluster {
       chmodSync(program, 0o755);
       // The browser is opened by one of these.
       for (const name of ['xdg-open', 'open']) copyFileSync(program, join(folder, name));
-      rmSync(join(folder, 'calls'), { force: true });
+      for (const name of ['calls', 'kubectl.first']) rmSync(join(folder, name), { force: true });
       const outcome = await runIn(folder, args, options);
       return { ...outcome, calls: cluster.calls() };
     },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createFakeCluster, type FakeCluster, type RunOptions } from './fake-kubectl.ts';
-import { ANSWERS, explanation, HISTORY } from './incident.ts';
+import { ANSWERS, badImage, explanation, HISTORY } from './incident.ts';
 
 /** What each command prints, whole. */
 let cluster: FakeCluster;
@@ -211,6 +211,16 @@ test('blame', async () => {
   `);
 });
 
+test('blame on a terminal of 60 columns leaves room for the fields', async () => {
+  expect(await printed('blame deploy/web --path spec.replicas', { columns: 60 })).toMatchInlineSnapshot(`
+    "
+    REVISION  USER    AGE
+                           │ spec:
+    4712      alice  119s  │   replicas: 3
+    "
+  `);
+});
+
 test('blame of a part, with moments', async () => {
   expect(await printed('blame deploy/web --path .spec.template -o wide')).toMatchInlineSnapshot(`
     "
@@ -353,7 +363,39 @@ test('colours go to a terminal, unless NO_COLOR is set or --color says otherwise
 });
 
 test('the output goes through the pager of a terminal', async () => {
-  const pager = { columns: 80, env: { KUBECTL_HISTORY_PAGER: 'cat >/dev/null' } };
+  const pager = { columns: 80, env: { KUBECTL_HISTORY_PAGER: '/bin/cat >/dev/null' } };
   expect(await printed('log deploy/web', pager)).toBe('\n');
   expect(await printed('log deploy/web --no-pager', pager)).toContain('4712');
+});
+
+test('values too long for the line are shown from where they differ, and never alike', async () => {
+  const text = 'registry.example.com/teams/payments/backend/checkout-service:1.0.';
+  const changes = [
+    { path: 'spec.image', old: `${text}1`, new: `${text}2` },
+    { path: 'spec.args', old: ['a'.repeat(200), 'b'], new: ['a'.repeat(200), 'c'] },
+    { path: 'spec.short', old: 1, new: 'x'.repeat(99) },
+  ];
+  cluster.answers[
+    `${HISTORY}/revisions?fieldSelector=object.resource=deployments.apps,object.namespace=shop,object.name=web&limit=500`
+  ] = { body: { items: [{ ...badImage, changes }] } };
+  expect(await printed('log deploy/web', { columns: 60 })).toMatchInlineSnapshot(`
+    "
+    4712  2026-11-22 14:08:00 (119s ago)  updated by alice via kubectl-edit
+        ~ spec.image: …ice:1.0.1 → …ice:1.0.2
+        ~ spec.args: …aaaaa","b"] → …aaaaa","c"]
+        ~ spec.short: 1 → xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+    "
+  `);
+});
+
+test('a pager that is not there loses nothing', async () => {
+  const { code, stdout, stderr } = await cluster.run(['log', 'deploy/web'], {
+    columns: 80,
+    env: { PAGER: '/nowhere/less -R' },
+  });
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'the pager /nowhere/less is not there; PAGER or KUBECTL_HISTORY_PAGER names it\n',
+  });
+  expect(stdout).toContain('4712');
 });

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import {
   type Call,
   createFakeCluster,
+  type FakeAnswer,
   type FakeCluster,
   type Outcome,
   type RunOptions,
@@ -281,6 +282,42 @@ test('log follows: the last ten first, then what comes, over the end of a watch,
   ]);
 });
 
+test.each([
+  'The connection to the server 127.0.0.1:6443 was refused - did you specify the right host or port?',
+  'error: unexpected EOF',
+  'Error from server (ServiceUnavailable): the server is stopping',
+])('log goes on where it was once the server answers again: %s', async (failure) => {
+  const watch = (from: string): string =>
+    `${HISTORY}/revisions?fieldSelector=${WEB}&watch=true&allowWatchBookmarks=true&resourceVersion=${from}`;
+  const added = (number: string): FakeAnswer => ({
+    lines: [{ type: 'ADDED', object: { ...status, metadata: { name: number, resourceVersion: number } } }],
+  });
+  cluster.answers[watch('4720')] = added('4721');
+  cluster.answers[watch('4721')] = { first: { stderr: failure }, later: added('4722') };
+  const interrupt = new AbortController();
+  const { code, stdout, stderr } = await run('log deploy/web -f -o name', {
+    signal: interrupt.signal,
+    onOutput: (all) => all.includes('4722') && interrupt.abort(),
+  });
+  expect(code).toBe(130);
+  expect(stderr).toBe(`${failure.replace(/^.*?rror.*?: /, '')}\nIt is tried again, from revision 4721 on.\n`);
+  expect(stdout.match(/\d+$/gm)).toEqual(['4700', '4712', '4713', '4721', '4722']);
+});
+
+test('log does not wait for what no waiting mends', async () => {
+  const watch = `${HISTORY}/revisions?fieldSelector=${WEB}&watch=true&allowWatchBookmarks=true&resourceVersion=4720`;
+  for (const failure of [
+    'error: You must be logged in to the server (Unauthorized)',
+    'Error from server (Forbidden): revisions is forbidden',
+  ]) {
+    cluster.answers[watch] = { stderr: failure };
+    expect(await run('log deploy/web -f -o name')).toMatchObject({
+      code: 1,
+      stderr: `error: ${failure.replace(/^.*?rror.*?: /, '')}\n`,
+    });
+  }
+});
+
 test('a watch whose beginning is gone ends with what the server says', async () => {
   const gone = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' };
   cluster.answers[
@@ -290,7 +327,10 @@ test('a watch whose beginning is gone ends with what the server says', async () 
     isOpen: true,
   };
   const { code, stderr, calls } = await run('log deploy/web -f');
-  expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: too old resource version\n' });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: 'error: what came after revision 4720 is not kept any more: too old resource version\n',
+  });
   await expect.poll(() => isRunning(calls.at(-1))).toBe(false);
 });
 

@@ -49,7 +49,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
     return 0;
   }
   screen.usePager();
-  const columns = toBlameColumns(fields, now, format === 'wide');
+  const columns = toBlameColumns(fields, { now, isWide: format === 'wide', width: screen.columns });
   await screen.write(
     toColumns(toBlamedLines(fields), columns, { paint: screen.paint, width: screen.columns, gap: '  ' }),
   );
@@ -77,11 +77,24 @@ const within = (fields: readonly BlamedField[], paths: readonly string[]): reado
     ? fields
     : fields.filter(({ path = '' }) => paths.some((asked) => isWithin(path, asked)));
 
+/** Columns of a terminal in which the lines of the object would have too little room beside all that is known of them. */
+const NARROW = 80;
+
+interface BlameLayout {
+  readonly now: Date;
+  readonly isWide: boolean;
+  readonly width: number | undefined;
+}
+
 function toBlameColumns(
   fields: readonly BlamedField[],
-  now: Date,
-  isWide: boolean,
+  { now, isWide, width = Number.POSITIVE_INFINITY }: BlameLayout,
 ): readonly Column<BlamedLine>[] {
+  const manager: Column<BlamedLine> = {
+    heading: 'MANAGER',
+    text: ({ field }) => field?.manager ?? '',
+    most: isWide ? 200 : 20,
+  };
   const newest = fields.reduce((most, field) => Math.max(most, Number(field.revision ?? 0)), 0);
   const isNewest = ({ field }: BlamedLine): boolean => Number(field?.revision ?? -1) === newest;
   const when: Column<BlamedLine> = {
@@ -99,10 +112,10 @@ function toBlameColumns(
       heading: 'USER',
       text: ({ field }) => field?.user ?? '',
       style: () => 'cyan',
-      most: isWide ? 200 : 24,
+      most: isWide ? 200 : width < NARROW ? 12 : 24,
       keeps: 'end',
     },
-    { heading: 'MANAGER', text: ({ field }) => field?.manager ?? '', most: isWide ? 200 : 20 },
+    ...(isWide || width >= NARROW ? [manager] : []),
     ...(isWide ? [when] : []),
     { heading: 'AGE', text: ({ field }) => toAge(field?.at, now), isRight: true, style: () => 'dim' },
     { heading: '', text: ({ text }) => `│ ${text}`, style: (line) => (isNewest(line) ? 'green' : undefined) },

@@ -3,8 +3,9 @@ import { tellNothing } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { FLAGS } from '../flags.ts';
 import { readFormat, toList } from '../formats.ts';
+import type { HistoryClient, RevisionsQuery, WatchFailure } from '../history-client.ts';
 import type { Revision } from '../history-types.ts';
-import { ServerError } from '../kubectl.ts';
+import { isPassing, ServerError } from '../kubectl.ts';
 import { LogWriter } from '../log-writer.ts';
 import { toReference } from '../object-reference.ts';
 import { readScope, type Scope } from '../scope.ts';
@@ -112,11 +113,12 @@ async function printRelated({ session, open, scope, writer, args }: Related): Pr
   return 0;
 }
 
-/** Between the end of a watch and the next. */
+/** Between the end of a watch and the next; longer each time that the server does not answer. */
 const PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
 
 async function follow(
-  { signal }: Session,
+  session: Session,
   { history }: OpenSession,
   { query }: Scope,
   writer: LogWriter,
@@ -131,15 +133,44 @@ async function follow(
     shown.push(...page.items);
   }
   await writer.page(shown.reverse());
-  while (!signal.aborted) {
-    for await (const { type, object } of history.watch(query, resourceVersion, signal)) {
-      if (type === 'ERROR')
-        throw new ServerError(object.reason ?? '', toShown(object.message ?? 'the watch failed'));
-      resourceVersion = object.metadata?.resourceVersion ?? resourceVersion;
-      if (type === 'ADDED') await writer.page([object]);
+  return watch({ session, history, query, writer }, resourceVersion);
+}
+
+interface Watching {
+  readonly session: Session;
+  readonly history: HistoryClient;
+  readonly query: RevisionsQuery;
+  readonly writer: LogWriter;
+}
+
+/** Each watch begins where the one before it ended, however that ended: nothing is missed, and nothing told twice. */
+async function watch({ session, history, query, writer }: Watching, from: string): Promise<never> {
+  const { signal, screen } = session;
+  let resourceVersion = from;
+  for (let pauseMs = PAUSE_MS; !signal.aborted; ) {
+    try {
+      for await (const { type, object } of history.watch(query, resourceVersion, signal)) {
+        if (type === 'ERROR') throw toError(object, resourceVersion);
+        pauseMs = PAUSE_MS;
+        resourceVersion = object.metadata?.resourceVersion ?? resourceVersion;
+        if (type === 'ADDED') await writer.page([object]);
+      }
+    } catch (error) {
+      if (!(error instanceof CommandError) || !isPassing(error) || signal.aborted) throw error;
+      if (pauseMs === PAUSE_MS)
+        screen.tell(`${error.message}\nIt is tried again, from revision ${resourceVersion} on.`);
+      pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs);
     }
     // Aborted: what follows says so.
-    await setTimeout(PAUSE_MS, undefined, { signal }).catch(() => {});
+    await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
   }
   throw new CommandError('interrupted');
+}
+
+function toError(
+  { reason = '', message = 'the watch failed' }: WatchFailure,
+  resourceVersion: string,
+): ServerError {
+  const gone = `what came after revision ${resourceVersion} is not kept any more: `;
+  return new ServerError(reason, toShown(`${reason === 'Expired' ? gone : ''}${message}`));
 }
