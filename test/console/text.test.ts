@@ -48,11 +48,11 @@ test('what two values begin with alike is left out, where it is long', () => {
   ]);
   expect(withoutSharedStart(image, 'registry.example.com/cart:1')).toEqual(['…shop/web:1.4.2', '…cart:1']);
   expect(withoutSharedStart(image, 'registry.example.com/shop/')).toEqual(['…web:1.4.2', '…']);
-  for (const pair of [
+  for (const [before, after] of [
     ['web:1', 'web:2'],
     ['', image],
     ['a', 'b c d e f g h i j k'],
     ['a/b', 'a/c'],
   ] as const)
-    expect(withoutSharedStart(...pair)).toEqual(pair);
+    expect(withoutSharedStart(before, after)).toEqual([before, after]);
 });
