@@ -586,6 +586,11 @@ test('the page shows what its user may see, and tells what not', async () => {
       await page.getByRole('link', { name: 'Changes' }).click();
       await page.getByRole('row', { name: /Pod web-7d9f8/ }).waitFor();
       await expect.poll(() => page.locator('.changes .object-kind').allInnerTexts()).toEqual(['Pod']);
+      // Who may list, and may not watch.
+      await page.route(/pods\?.*watch=1/, (route) => route.fulfill({ status: 403, json: { message: 'no' } }));
+      await page.getByRole('link', { name: 'Pods', exact: true }).click();
+      await seen(page, 'not live: you may not watch');
+      await page.getByRole('link', { name: 'web-7d9f8-x2k4p' }).waitFor();
     },
     { as: guest, complaints: [/status of 403/] },
   );

@@ -4,8 +4,10 @@ import { type RestoreSpec, restore } from '../api/history.ts';
 import { createBlame } from '../model/blame.ts';
 import type { Row } from '../model/difference.ts';
 import { canBePutBack, enclosing } from '../model/paths.ts';
+import { counted } from '../model/text.ts';
 import type { Line, NameElement } from '../model/yaml.ts';
 import { useAsked } from '../state/asked.ts';
+import { Text } from './text.tsx';
 
 /** Fields of a difference that are chosen to be put back. */
 export interface Picking {
@@ -92,5 +94,34 @@ export function PickBox({ path, picking }: { path: string; picking: Picking }): 
       title={`Put back ${path}`}
       onChange={() => picking.toggle(path)}
     />
+  );
+}
+
+interface PickBarProps {
+  readonly picking: Picking;
+  restore(paths: readonly string[]): void;
+}
+
+export function PickBar({ picking, restore }: PickBarProps): JSX.Element {
+  const { chosen, isReading, problem } = picking;
+  return (
+    <div class="pick-bar" role="status" aria-busy={isReading}>
+      {problem !== '' ? (
+        <span class="wrong">
+          <Text of={problem.slice(0, 500)} />
+        </span>
+      ) : (
+        <span>
+          {isReading
+            ? 'Looking for what can be put back…'
+            : chosen.size === 0
+              ? 'Mark the fields to put back as they are on the left.'
+              : `${counted(chosen.size, 'field')} to put back`}
+        </span>
+      )}
+      <button type="button" class="primary" disabled={chosen.size === 0} onClick={() => restore([...chosen])}>
+        Restore these…
+      </button>
+    </div>
   );
 }

@@ -103,37 +103,57 @@ export function RestoreDialog({ object, to, paths, close }: RestoreDialogProps):
           <FieldChoice changes={changes} chosen={chosen} choose={setPicked} />
           <PlanProblems plan={ofFields} />
         </>
-      ) : plan.error !== undefined ? (
-        <Trouble error={plan.error} retry={plan.again} />
-      ) : plan.value === undefined ? (
-        <Loading lines={4} label="Trying it" />
-      ) : isIdle ? (
-        <Empty title="Nothing to do">It is what it was then.</Empty>
       ) : (
-        <ResultList results={plan.value} isDone={false} />
+        <Plan plan={plan} />
       )}
-      <footer>
-        {!isDone && <span class="faint">Nothing is written until you restore.</span>}
-        <button type="button" onClick={close}>
-          {isDone ? 'Close' : 'Cancel'}
-        </button>
-        {!isDone && (
-          <button
-            type="button"
-            class="primary"
-            disabled={isBusy || isIdle || plan.isReading || plan.error !== undefined}
-            onClick={() => void run()}
-          >
-            {isBusy
-              ? 'Restoring…'
-              : isOfFields && chosen.size > 0
-                ? `Restore ${counted(chosen.size, 'field')}`
-                : 'Restore'}
-          </button>
-        )}
-      </footer>
+      <Footer
+        count={isOfFields ? chosen.size : 0}
+        isReady={!isBusy && !isIdle && !plan.isReading && plan.error === undefined}
+        {...{ isDone, isBusy, close, run }}
+      />
     </Dialog>
   );
+}
+
+interface FooterProps {
+  /** Of the fields that were chosen; 0: it is of the whole. */
+  readonly count: number;
+  readonly isReady: boolean;
+  readonly isDone: boolean;
+  readonly isBusy: boolean;
+  close(): void;
+  run(): Promise<void>;
+}
+
+function Footer({ count, isReady, isDone, isBusy, close, run }: FooterProps): JSX.Element {
+  if (isDone)
+    return (
+      <footer>
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </footer>
+    );
+  const what = count > 0 ? `Restore ${counted(count, 'field')}` : 'Restore';
+  return (
+    <footer>
+      <span class="faint">Nothing is written until you restore.</span>
+      <button type="button" onClick={close}>
+        Cancel
+      </button>
+      <button type="button" class="primary" disabled={!isReady} onClick={() => void run()}>
+        {isBusy ? 'Restoring…' : what}
+      </button>
+    </footer>
+  );
+}
+
+/** What would be done. */
+function Plan({ plan }: { plan: Asked<Results> }): JSX.Element {
+  if (plan.error !== undefined) return <Trouble error={plan.error} retry={plan.again} />;
+  if (plan.value === undefined) return <Loading lines={4} label="Trying it" />;
+  if (plan.value.every(isUnchanged)) return <Empty title="Nothing to do">It is what it was then.</Empty>;
+  return <ResultList results={plan.value} isDone={false} />;
 }
 
 const isNamespace = ({ group = '', resource }: RecordedObject): boolean =>
