@@ -34,7 +34,7 @@ export class ServerError extends CommandError {
 }
 
 /** kubectl did not come to the server, or lost it. */
-export class NotReached extends CommandError {}
+class NotReached extends CommandError {}
 
 /** Whether the same request may well be answered in a while. */
 export const isPassing = (error: unknown): boolean =>
