@@ -139,6 +139,18 @@ test('what the server refuses is said in its words, and ends with 1, or with 2 f
     code: 1,
     stderr: 'error: deployments.apps "web" was not there in namespace shop at revision 4699\n',
   });
+  const refuse = (path: string, reason: string, message: string): void => {
+    cluster.answers[path] = { reason, message };
+  };
+  refuse(`${HISTORY}/revisions/3/why`, 'Expired', 'name: history is kept from revision 4000');
+  expect((await run('why deploy/web --revision 3')).stderr).toBe(
+    'error: --revision: history is kept from revision 4000\n',
+  );
+  const path = '/apis/apps/v1/namespaces/shop/deployments?asOf=9999';
+  refuse(path, 'Timeout', 'Timeout: Too large resource version: 9999, current: 4720');
+  expect((await run('show deploy --at 9999')).stderr).toBe(
+    'error: revision 9999 is not there yet: the newest is 4720\n',
+  );
 });
 
 test('a server without history, and one that is not there, are said in words', async () => {

@@ -31,7 +31,7 @@ export const diff: Command = {
     ['diff deploy/web --revision 4712', 'what one revision did'],
   ],
   failure: 2,
-  fields: { asOf: '--from, --to' },
+  fields: { asOf: '--from, --to', name: '--revision' },
   run,
 };
 

@@ -26,6 +26,7 @@ export const why: Command = {
     ['why pod/web-7d4b9-x2x7k', 'why a pod is there, or is going'],
     ['why deploy/web --revision 4712', 'why this was changed'],
   ],
+  fields: { name: '--revision' },
   run,
 };
 
