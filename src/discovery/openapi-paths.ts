@@ -189,7 +189,9 @@ function toOperation(
       : type;
   const body = bodyOf(operation, type);
   const types = bodyTypes(definition, operation);
-  const parameters = PARAMETERS[operation].map(([name, of]) => parameter(writer, name, of, 'query'));
+  const own = operation === 'get' || operation === 'list' ? definition.parameters?.[operation] : undefined;
+  const taken = [...PARAMETERS[operation], ...(suffix === '' ? Object.entries(own ?? {}) : [])];
+  const parameters = taken.map(([name, of]) => parameter(writer, name, of, 'query'));
   return {
     operationId: `${verb}${writer.tag}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,
     description: `${verb} ${definition.resource}${item.suffix === '' ? '' : ` ${item.suffix}`}`,

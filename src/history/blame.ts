@@ -3,6 +3,9 @@ import type { Steps } from '../util/concurrency.ts';
 import type { FieldChange, Leaf } from './changes.ts';
 import { isWithin } from './paths.ts';
 
+/** Looks at a field, which take some milliseconds together. Then others have their turn. */
+const LOOKS_A_TURN = 50_000;
+
 /**
  * Who set each field of an object to what it is. It is told of the object's revisions, the newest first: the first of them that
  * changed a field, or something that the field is in, has set it.
@@ -44,6 +47,3 @@ export class Blame {
     return this.#setters.get(path);
   }
 }
-
-/** Some milliseconds. */
-const LOOKS_A_TURN = 50_000;

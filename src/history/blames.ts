@@ -1,5 +1,5 @@
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import { badRequest, forbidden, methodNotAllowed } from '../api/status.ts';
+import type { JsonObject } from '../api/object-meta.ts';
+import { badRequest, methodNotAllowed } from '../api/status.ts';
 import type { BlamedField, Blame as BlameObject } from '../api/types/history/v1alpha1.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
@@ -17,7 +17,7 @@ import { parseReference } from './object-reference.ts';
 import { HISTORY_API, type HistoryParts } from './parts.ts';
 import { isSecretPath, RowTeller, secrecyOf } from './recorded-rows.ts';
 import { assertInHistory } from './revision-query.ts';
-import { Rights } from './rights.ts';
+import { assertMayRead, Rights } from './rights.ts';
 import { toEntry } from './told-entry.ts';
 
 /** Revisions that are looked at for who set a field, and bytes of their states: some tens of milliseconds, in turns. */
@@ -42,7 +42,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     const key = parseReference(name, this.#parts.registry);
     const history = this.#parts.historyOf(key);
     const rights = new Rights(this.#request, this.#parts);
-    await assertMayReadObject(key, rights, this.#request);
+    await assertMayRead(key, rights, this.#request);
     const asOf = readAsOf(this.#request.query);
     const newest = await history.newest();
     const upTo =
@@ -118,7 +118,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       fields,
       ...(lookedBackTo === undefined || blame.isDone ? {} : { lookedBackTo: String(lookedBackTo) }),
     };
-    return toEntry(told as ApiObject, state.revision);
+    return toEntry(told, state.revision);
   }
 
   /** What has not changed for longer than history reaches back. */
@@ -222,14 +222,3 @@ const toAuthor = ({ at, attribution }: Author): Pick<BlamedField, 'at' | 'user' 
   user: attribution.username,
   ...(attribution.fieldManager === '' ? {} : { manager: attribution.fieldManager }),
 });
-
-/** @throws StatusError 403 */
-export async function assertMayReadObject(
-  key: ObjectKey,
-  rights: Rights,
-  { user, target }: AuthorizedResourceRequest,
-): Promise<void> {
-  if (await rights.mayRead(key)) return;
-  const why = `User ${JSON.stringify(user.username)} may not read the object`;
-  throw forbidden(target, target.name, why);
-}

@@ -1,3 +1,4 @@
+import { canonicalGroup } from '../api/dialect.ts';
 import type { GroupResource } from '../api/names.ts';
 import { badRequest } from '../api/status.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -33,13 +34,17 @@ export function parseReference(text: string, registry: Registry): ObjectKey {
   return { ...storedResource(parseResourceText(resource), registry), namespace, name };
 }
 
-/** Where the objects of a resource are kept: those of two groups may be the same. What is not served any more is as it was named. */
+/**
+ * Where the objects of a resource are kept: those of two groups may be the same, and a group has a name in each dialect. What is not
+ * served any more is as it was named.
+ */
 export function storedResource(named: GroupResource, registry: Registry): GroupResource {
-  for (const version of registry.versions(named.group)) {
-    const found = registry.find(named.group, version, named.resource);
+  const { group: canonical } = canonicalGroup(named.group);
+  for (const version of registry.versions(canonical)) {
+    const found = registry.find(canonical, version, named.resource);
     if (found === undefined) continue;
     const { group, resource } = found.definition.storage;
     return { group, resource };
   }
-  return named;
+  return { group: canonical, resource: named.resource };
 }

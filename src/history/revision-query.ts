@@ -1,3 +1,4 @@
+import type { GroupResource } from '../api/names.ts';
 import { badRequest } from '../api/status.ts';
 import {
   type FieldRequirement,
@@ -50,9 +51,28 @@ function readSelector(text: string): readonly FieldRequirement[] {
   }
 }
 
+/** How a resource is named: as the client's selector names it, which may be by another group or dialect than it is stored in. */
+export type NameResource = (resource: GroupResource) => string;
+
+/** @throws StatusError 400 */
+export function namesOf(query: URLSearchParams, registry: Registry): NameResource {
+  const named = new Map(
+    readSelector(query.get('fieldSelector') ?? '')
+      .filter(({ field }) => field === 'object.resource')
+      .map(({ value }) => [toResourceText(storedResource(parseResourceText(value), registry)), value]),
+  );
+  return (resource) => {
+    const text = toResourceText(resource);
+    return named.get(text) ?? text;
+  };
+}
+
 /** What selectors see of a row. */
-export const fieldsOf = ({ key, uid, verb, attribution }: LoggedRevision): Record<string, string> => ({
-  'object.resource': toResourceText(key),
+export const fieldsOf = (
+  { key, uid, verb, attribution }: LoggedRevision,
+  nameOf: NameResource = toResourceText,
+): Record<string, string> => ({
+  'object.resource': nameOf(key),
   'object.namespace': key.namespace,
   'object.name': key.name,
   'object.uid': uid,

@@ -1,5 +1,4 @@
-import type { ApiObject } from '../api/object-meta.ts';
-import { badRequest, forbidden, methodNotAllowed } from '../api/status.ts';
+import { badRequest, methodNotAllowed } from '../api/status.ts';
 import type { Revision as RevisionObject } from '../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
 import { restoredBy } from '../request/restored.ts';
@@ -32,12 +31,14 @@ import { RowTeller, secrecyOf } from './recorded-rows.ts';
 import {
   assertInHistory,
   fieldsOf,
+  type NameResource,
+  namesOf,
   type RowConditions,
   readConditions,
   readRange,
 } from './revision-query.ts';
 import { RevisionWatch } from './revision-watch.ts';
-import { Rights } from './rights.ts';
+import { assertMayRead, Rights } from './rights.ts';
 import type { SharedRows } from './shared-rows.ts';
 import { toEntry } from './told-entry.ts';
 
@@ -56,6 +57,7 @@ export class Revisions implements Store {
   readonly #request: AuthorizedResourceRequest;
   readonly #teller: RowTeller;
   readonly #conditions: RowConditions;
+  readonly #nameOf: NameResource;
   readonly #history: History;
   readonly #sharedOf: (history: History) => SharedRows;
 
@@ -73,6 +75,7 @@ export class Revisions implements Store {
     this.#request = request;
     this.#teller = new RowTeller(parts);
     this.#conditions = readConditions(request.query, parts.registry);
+    this.#nameOf = namesOf(request.query, parts.registry);
     this.#history = parts.historyOf(this.#conditions.resource ?? REVISIONS);
   }
 
@@ -80,7 +83,7 @@ export class Revisions implements Store {
     const row = await readRevision(this.#history, key.name);
     if (row === undefined) return undefined;
     const rights = new Rights(this.#request, this.#parts);
-    await assertMayRead(row, rights, this.#request);
+    await assertMayRead(row.key, rights, this.#request);
     return this.#entryOf(row, rights);
   }
 
@@ -106,7 +109,8 @@ export class Revisions implements Store {
       const found = await this.#findRows(asked);
       const seen: LoggedRevision[] = [];
       for (const row of found.rows)
-        if (matches?.(toLightEntry(row)) !== false && (await rights.mayRead(row.key))) seen.push(row);
+        if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row.key)))
+          seen.push(row);
       // Who sees few of them gets more to see.
       rowsAtOnce = Math.min(MAX_LOG_ROWS, 4 * rowsAtOnce);
       const rest = await this.#tellInto(page, seen, rights);
@@ -210,7 +214,8 @@ export class Revisions implements Store {
       after: revision < begin.revision ? begin.revision : revision,
       tellsBegin: !isNamed,
       tell: async (row) => {
-        if (matches?.(toLightEntry(row)) === false || !(await rights.mayRead(row.key))) return undefined;
+        const isSelected = matches?.(toLightEntry(row, this.#nameOf)) !== false;
+        if (!isSelected || !(await rights.mayRead(row.key))) return undefined;
         // What is not for everybody is made for each.
         if ((await secrecyOf(row, rights)) !== 'none')
           return new AddedEvent(await this.#entryOf(row, rights));
@@ -245,7 +250,7 @@ export class Revisions implements Store {
       ...(isUnknown ? { changesUnknown: true } : {}),
       ...(restored === undefined ? {} : { restored }),
     };
-    return toEntry(told as ApiObject, row.revision, fieldsOf(row));
+    return toEntry(told, row.revision, fieldsOf(row));
   }
 }
 
@@ -270,25 +275,14 @@ function parseName(name: string): Revision {
   return revision;
 }
 
-/** @throws StatusError 403 */
-export async function assertMayRead(
-  { key, revision }: LoggedRevision,
-  rights: Rights,
-  { user }: AuthorizedResourceRequest,
-): Promise<void> {
-  if (await rights.mayRead(key)) return;
-  const why = `User ${JSON.stringify(user.username)} may not read the object that it is a state of`;
-  throw forbidden(REVISIONS, String(revision), why);
-}
-
 /** RFC 3339 in whole seconds, as timestamps of objects are. */
 export const toSeconds = (at: string): string => `${at.slice(0, 19)}Z`;
 
 /** What selectors see of a row, whose states are not read yet. */
-function toLightEntry(row: LoggedRevision): Entry {
+function toLightEntry(row: LoggedRevision, nameOf: NameResource): Entry {
   const { revision, uid, json } = row;
   const name = String(revision);
-  const fields = { ...fieldsOf(row), 'metadata.name': name, 'metadata.namespace': '' };
+  const fields = { ...fieldsOf(row, nameOf), 'metadata.name': name, 'metadata.namespace': '' };
   return {
     ...{ namespace: '', name, uid, revision, json, fields },
     metadataEnd: 0,

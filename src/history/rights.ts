@@ -1,6 +1,7 @@
+import { forbidden } from '../api/status.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { AuthenticatedRequest } from '../request/api-request.ts';
+import type { AuthenticatedRequest, AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ObjectKey } from '../storage/key.ts';
 
 type Asker = Pick<AuthenticatedRequest, 'user' | 'path' | 'signal'>;
@@ -60,4 +61,15 @@ export class Rights {
     this.#known.set(question, answer);
     return answer;
   }
+}
+
+/** For what a request names that tells of one object. @throws StatusError 403 */
+export async function assertMayRead(
+  key: ObjectKey,
+  rights: Rights,
+  { user, target }: AuthorizedResourceRequest,
+): Promise<void> {
+  if (await rights.mayRead(key)) return;
+  const why = `User ${JSON.stringify(user.username)} may not read the object that it tells of`;
+  throw forbidden(target, target.name, why);
 }

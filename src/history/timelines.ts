@@ -1,4 +1,4 @@
-import type { ApiObject, JsonObject } from '../api/object-meta.ts';
+import type { JsonObject } from '../api/object-meta.ts';
 import { badRequest, methodNotAllowed } from '../api/status.ts';
 import type {
   RecordedObject,
@@ -16,13 +16,12 @@ import { parseRevision, type Revision, toRevision } from '../storage/revision.ts
 import type { Entry, ListPage, Store } from '../storage/store.ts';
 import { Pace } from '../util/concurrency.ts';
 import { refuseAsOf } from '../verbs/as-of.ts';
-import { assertMayReadObject } from './blames.ts';
 import { type Family, findFamily, isEvent } from './family.ts';
 import { parseReference } from './object-reference.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from './parts.ts';
 import { RowTeller } from './recorded-rows.ts';
 import { readRange } from './revision-query.ts';
-import { Rights } from './rights.ts';
+import { assertMayRead, Rights } from './rights.ts';
 import { toEntry } from './told-entry.ts';
 
 /** Entries on a page, unless the client says how many. */
@@ -60,7 +59,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
       entries: page.entries,
       ...(page.next === undefined ? {} : { continue: String(page.next) }),
     };
-    return toEntry(told as ApiObject, page.revision);
+    return toEntry(told, page.revision);
   }
 
   /** There is none but for a get with asOf: since and until say which part of the past is meant. @throws StatusError 400, 405 */
@@ -76,7 +75,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
   }
 
   async #ofObject(key: ObjectKey, limit: number, rights: Rights): Promise<TimelinePage | undefined> {
-    await assertMayReadObject(key, rights, this.#request);
+    await assertMayRead(key, rights, this.#request);
     const history = this.#parts.historyOf(key);
     const range = await this.#range(history);
     const family = await findFamily(key, { ...this.#parts, history, range, caller: this.#request });
@@ -90,10 +89,11 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
     const { after, upTo } = await readRange(query, history);
     const newest = await history.newest();
     const goesOn = readContinue(query);
+    const from = goesOn ?? after;
     return {
-      ...(after === undefined && goesOn === undefined ? {} : { after: goesOn ?? after }),
+      ...(from === undefined ? {} : { after: from }),
       upTo: upTo !== undefined && upTo < newest ? upTo : newest,
-    } as Range;
+    };
   }
 
   async #read({ history, rights, limit, range, which, isOurs }: Reading): Promise<TimelinePage> {

@@ -55,6 +55,8 @@ export interface ResourceTraits<T extends ApiObject = ApiObject> {
   readonly exemptFrom?: readonly ('webhooks' | 'policies')[];
   /** The name by which quotas counted the objects before there was `count/…`. Both names are counted. */
   readonly quotaName?: string;
+  /** Query parameters of its own that a get or a list takes, by their names. */
+  readonly parameters?: Partial<Record<'get' | 'list', Readonly<Record<string, 'string' | 'integer'>>>>;
   /** New objects get this finalizer. A controller of volumes removes it once nothing uses the object. */
   readonly protection?: string;
 }

@@ -13,7 +13,7 @@ export interface LogProgress {
 export interface LogFollower {
   /** What has been applied, in order. Must not wait, and must not throw. */
   applied(changes: readonly Change[]): void;
-  /** The history that was followed, up to `applied`, is gone. */
+  /** The history that was followed, up to `applied`, is gone, and the log may not tell where. */
   ended(error: StorageError, applied: Revision): void;
   /** The state was loaded as of a revision: what is applied comes after it. */
   loaded(revision: Revision): void;

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { differenceOf, type Row, type Side, toHunks } from '../../src/console/model/difference.ts';
+import {
+  differenceOf,
+  firstHunks,
+  type Row,
+  type Side,
+  toHunks,
+} from '../../src/console/model/difference.ts';
 
 const textOf = (side: Side | undefined): string | undefined => side?.pieces.map(({ text }) => text).join('');
 const sideOf = (rows: readonly Row[], which: 'left' | 'right'): string[] =>
@@ -49,4 +55,15 @@ test('states that have nothing in common are compared in no time', () => {
   const began = performance.now();
   expect(differenceOf(before, after)).toHaveLength(20_000);
   expect(performance.now() - began).toBeLessThan(5000);
+});
+
+test('a long run of changes is in parts, of which as many are shown as have the rows that are wanted', () => {
+  const lines = Array.from({ length: 2500 }, (_, index) => `line ${index}`);
+  const hunks = toHunks(differenceOf([], lines));
+  expect(hunks.map(({ rows }) => rows.length)).toEqual([1000, 1000, 500]);
+  expect(firstHunks(hunks, 1000)).toHaveLength(1);
+  expect(firstHunks(hunks, 1001)).toHaveLength(2);
+  expect(firstHunks(hunks, 9999)).toHaveLength(3);
+  const same = toHunks(differenceOf(lines, lines));
+  expect(firstHunks(same, 1)).toEqual(same);
 });

@@ -48,6 +48,22 @@ test('no document has an empty member, which Go would lose', async () => {
   expect([...lostIn(parse(await whole(openApi, keys)), 'v2')]).toEqual([]);
 });
 
+test('what a read of history takes in its query is in the documents', async () => {
+  const { openApi, keys } = createOpenApi();
+  const key = keys.find(({ group }) => group === 'history.cluster.io');
+  if (key === undefined) throw new Error('history.cluster.io is not served');
+  const { make } = await openApi.groupVersion(key);
+  for (const document of [parse(await make()), parse(await whole(openApi, keys))]) {
+    const { paths } = document as { paths: Record<string, { get?: { parameters?: { name: string }[] } }> };
+    const asked = (path: string) =>
+      (paths[`/apis/history.cluster.io/v1alpha1/${path}`]?.get?.parameters ?? []).map(({ name }) => name);
+    expect(asked('revisions')).toEqual(expect.arrayContaining(['fieldSelector', 'since', 'until']));
+    expect(asked('timelines/{name}')).toEqual(['since', 'until', 'limit', 'continue']);
+    expect(asked('blames/{name}')).toEqual(['asOf']);
+    expect(asked('revisions/{name}/why')).toEqual([]);
+  }
+});
+
 test('requests during the making of a document share it, and the event loop is not blocked', async () => {
   for (const form of ['json', 'protobuf'] as const) {
     const { openApi, keys } = createOpenApi();

@@ -231,7 +231,7 @@ test('the page is for everybody, and small; a token opens the cluster, and is ke
   );
 });
 
-test('through kubectl proxy nobody is asked for a token', async () => {
+test('through kubectl proxy nobody is asked for a token, and seven pages at once load and are live', async () => {
   const proxy = spawnKubectl(cluster, ['proxy', '--port=0']);
   try {
     await proxy.says('Starting to serve on');
@@ -243,12 +243,9 @@ test('through kubectl proxy nobody is asked for a token', async () => {
     // The browser has six connections to what speaks HTTP/1.1, for all pages of one user together.
     const context = tab.page.context();
     const pages = [tab.page];
-    while (pages.length < 7) {
-      const page = await context.newPage();
-      await page.goto(tab.page.url());
-      await page.getByRole('link', { name: 'later' }).waitFor();
-      pages.push(page);
-    }
+    while (pages.length < 7) pages.push(await context.newPage());
+    await Promise.all(pages.slice(1).map((page) => page.goto(tab.page.url())));
+    await Promise.all(pages.map((page) => page.getByRole('link', { name: 'later' }).waitFor()));
     await write('POST', MAPS, { metadata: { name: 'for-all' } });
     await Promise.all(pages.map((page) => page.getByRole('link', { name: 'for-all' }).waitFor()));
     await write('DELETE', `${MAPS}/for-all`);
@@ -376,6 +373,10 @@ test('a moment before history says since when history is kept', async () => {
       await page.evaluate("location.hash = '#/list/pods?at=2020-01-01T00:00:00Z'");
       await seen(page, 'History does not reach back that far');
       await seen(page, 'history is kept from revision 7');
+      await page.getByRole('button', { name: 'Go to the oldest moment' }).click();
+      await expect.poll(() => parameters(page).get('at')).toBe('2026-01-31T12:00:02.000Z');
+      await page.getByLabel('Go to a moment').fill('2020-01-01 00:00');
+      await page.evaluate("location.hash = '#/list/pods?at=2020-01-01T00:00:00Z'");
       await page.getByRole('alert').getByRole('button', { name: 'Back to now' }).click();
       await seen(page, 'live');
     },
@@ -455,7 +456,7 @@ test('an object shows who set each line, differences of its revisions, what it o
     await seen(page, 'ScalingReplicaSet');
     await page.getByRole('link', { name: 'Changes' }).last().click();
     await expect.poll(() => page.locator('.changes tbody tr:not(.gap)').count()).toBe(2);
-    await page.getByRole('link', { name: 'YAML' }).click();
+    await page.keyboard.press('1');
     await page.getByLabel('Managed fields').check();
     await seen(page, 'managedFields:');
   });
@@ -506,7 +507,8 @@ test('fields are put back one by one, out of a difference or out of blame, and a
   const dataNow = async (): Promise<unknown> => (await cluster.request('GET', pathOfMap)).json.data;
   await write('POST', MAPS, { metadata: { name: 'several' }, data: { a: '1', b: '1', 'c.d': '1' } });
   await write('PATCH', pathOfMap, { data: { a: '2', b: '2', 'c.d': '2', e: '2' } }, 'bob');
-  const dialog = (page: Page) => page.getByRole('dialog', { name: /Restore/ });
+  const dialog = (page: Page) => page.getByRole('dialog', { name: 'Restore' });
+  const done = (page: Page) => page.getByRole('dialog', { name: 'Restored' });
   await visit('#/object/configmaps/shop/several?tab=diff', async (page) => {
     await page.getByRole('button', { name: 'Choose fields' }).click();
     await page.getByRole('checkbox', { name: 'Put back data["c.d"]' }).check();
@@ -522,8 +524,11 @@ test('fields are put back one by one, out of a difference or out of blame, and a
       .uncheck();
     expect(await dataNow()).toEqual({ a: '2', b: '2', 'c.d': '2', e: '2' });
     await dialog(page).getByRole('button', { name: 'Restore 2 fields' }).click();
-    await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+    await done(page).getByRole('button', { name: 'Close' }).last().click();
     expect(await dataNow()).toEqual({ a: '2', b: '1', 'c.d': '1', e: '2' });
+    // What is compared next is what was written by it.
+    await page.getByRole('checkbox', { name: 'Put back data.b' }).waitFor();
+    await page.getByRole('checkbox', { name: 'Put back data.e' }).waitFor({ state: 'detached' });
   });
   await visit('#/object/configmaps/shop/several?blame=author', async (page) => {
     await page
@@ -535,7 +540,7 @@ test('fields are put back one by one, out of a difference or out of blame, and a
       .getByRole('checkbox', { name: /data\.e/ })
       .uncheck();
     await dialog(page).getByRole('button', { name: 'Restore 1 field' }).click();
-    await dialog(page).getByRole('button', { name: 'Close' }).last().click();
+    await done(page).getByRole('button', { name: 'Close' }).last().click();
     expect(await dataNow()).toEqual({ a: '1', b: '1', 'c.d': '1', e: '2' });
     await page
       .getByRole('button', { name: /Put back what alice changed/ })
@@ -735,6 +740,8 @@ test('every page has names for all that can be used and contrast for all that ca
     ['#/changes?rev=1', '.changes td'],
     ['#/object/deployments.apps/shop/web?blame=author', '.blame-first'],
     ['#/object/deployments.apps/shop/web?tab=diff', '.diff mark'],
+    ['#/object/configmaps/shop/several?tab=diff&pick=1', '.pick'],
+    ['#/object/configmaps/shop/several?tab=diff&pick=1&rev=1', '.panel .facts'],
     ['#/object/deployments.apps/shop/web?tab=events', '.events li'],
   ];
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -127,6 +127,31 @@ test('revisions come in pages, the newest first, between two moments or revision
   expect(since.at(0).at <= all[2].at && since.at(-1).at >= all[5].at).toBe(true);
 });
 
+test('a resource is found by each name that it has', async () => {
+  await write('POST', inNamespace('default', 'events'), {
+    metadata: { name: 'e' },
+    involvedObject: { kind: 'Namespace', name: 'default', namespace: 'default' },
+  });
+  const events = await read(selecting('object.resource=events'));
+  expect(events.items.length).toBeGreaterThan(0);
+  const roles = await read(selecting('object.resource=roles.rbac.authorization.k8s.io'));
+  for (const [name, { items }] of [
+    ['events.events.k8s.io', events],
+    ['events.events.cluster.io', events],
+    ['roles.rbac.authorization.cluster.io', roles],
+  ] as const) {
+    expect((await read(selecting(`object.resource=${name}`))).items, name).toEqual(items);
+    const others = (await read(`${selecting(`object.resource!=${name}`)}&limit=1000`)).items;
+    const found = new Set(items.map(({ metadata }: Answer['json']) => metadata.name));
+    expect(
+      others.some(({ metadata }: Answer['json']) => found.has(metadata.name)),
+      name,
+    ).toBe(false);
+  }
+  const { object } = await read(`${GROUP}/blames/roles.rbac.authorization.cluster.io:shop:reader`);
+  expect(object.group).toBe('rbac.authorization.k8s.io');
+});
+
 test('a watch tells what comes after the list, each once and in order, and only what was selected', async () => {
   const { metadata } = await read(REVISIONS);
   const maps = inNamespace('shop', 'configmaps');

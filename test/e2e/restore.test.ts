@@ -82,6 +82,10 @@ const auditEvents = (): any[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
+/** The account that the server makes in every new namespace: it may be first. */
+const isNotRaced = ({ object: of }: RestoreResult): boolean =>
+  of?.resource !== 'serviceaccounts' || of.name !== 'default';
+
 const template = (image: string) => ({
   metadata: { labels: { app: 'web' } },
   spec: { containers: [{ name: 'web', image }] },
@@ -259,7 +263,7 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
     events: 'skipped',
   });
   expect(results.filter(({ action }) => action === 'failed')).toEqual([]);
-  expect(actionsOf(foreseen)).toEqual(actionsOf(results));
+  expect(actionsOf(foreseen.filter(isNotRaced))).toEqual(actionsOf(results.filter(isNotRaced)));
   expect(messageOf(foreseen, 'moved')).toBe(messageOf(results, 'moved'));
   const audited = readFileSync(join(folder, 'audit.log'), 'utf8');
   for (const told of [JSON.stringify(results), audited]) expect(told).not.toContain('aGlkZGVu');
@@ -313,7 +317,9 @@ test('a dry run of a namespace that is gone tells what the restore then does, re
   await expect.poll(async () => (await cluster.request('GET', `${NAMESPACES}/gone`)).code).toBe(404);
 
   const told = (results: RestoreResult[]) =>
-    results.map(({ object: of, action, message }) => [of?.resource, of?.name, action, message]);
+    results
+      .filter(isNotRaced)
+      .map(({ object: of, action, message }) => [of?.resource, of?.name, action, message]);
   const foreseen = told(await restore({ namespace: 'gone', to }, '?dryRun=All'));
   expect(foreseen).toContainEqual(['pods', 'careful', 'created', undefined]);
   expect(foreseen).toContainEqual([
@@ -616,6 +622,30 @@ test('data of a secret comes back and is not shown, and no client can say that a
   expect(foreseen?.changes).toEqual([{ path: 'data.k', hidden: true }]);
   await restore(wish);
   expect((await cluster.request('GET', `${keys}/key`)).json.data).toEqual({ k: 'Zmlyc3Q=' });
+});
+
+test('what cannot change is told of, with what can be done', async () => {
+  const keys = inCore('default', 'secrets');
+  const fixed = await write('POST', keys, { metadata: { name: 'fixed' }, data: { k: 'Zmlyc3Q=' } });
+  await write('PUT', `${keys}/fixed`, { metadata: { name: 'fixed' }, data: {}, immutable: true });
+  expect((await post({ object: object('secrets', 'fixed'), to: versionOf(fixed) })).json).toMatchObject({
+    code: 422,
+    message: expect.stringMatching(/field is immutable.*; delete the object, and restore it then$/),
+  });
+  const services = inCore('default', 'services');
+  const ports = [{ port: 80 }];
+  const made = await write('POST', services, { metadata: { name: 'turned' }, spec: { ports } });
+  await write('DELETE', `${services}/turned`);
+  await write('POST', services, { metadata: { name: 'turned' }, spec: { ports, clusterIP: 'None' } });
+  const results = await restore({ object: object('services', 'turned'), to: versionOf(made) });
+  const { clusterIP } = made.spec;
+  expect(messageOf(results, 'turned')).toContain(
+    `spec.clusterIP stays None: only a new service can have ${clusterIP}`,
+  );
+  const absent = { object: object('rafts', 'r', 'gone.example.com'), to: versionOf(made) };
+  expect((await post(absent)).json.message).toContain(
+    'if a definition made it, restore customresourcedefinitions rafts.gone.example.com first',
+  );
 });
 
 test('another object of the name is told apart; one that is being deleted is not touched; what it owned then is its own again', async () => {

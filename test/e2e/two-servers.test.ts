@@ -73,6 +73,25 @@ test('50 watchers on two servers see the same ids in rising order, none missing 
   }
 });
 
+test('two restores of one namespace on two servers make each object once, and neither fails', async () => {
+  const maps = '/api/v1/namespaces/restored/configmaps';
+  const names = Array.from({ length: 40 }, (_, made) => `r-${made}`);
+  await at(0).request('POST', '/api/v1/namespaces', { metadata: { name: 'restored' } });
+  const made = await Promise.all(names.map((name) => at(0).request('POST', maps, { metadata: { name } })));
+  const to = `${Math.max(...made.map(({ json }) => Number(json.metadata.resourceVersion)))}`;
+  await at(0).request('DELETE', maps);
+  const body = { spec: { namespace: 'restored', to } };
+  const restores = '/apis/history.cluster.io/v1alpha1/restores';
+  const answers = await Promise.all([0, 1].map((server) => at(server).request('POST', restores, body)));
+  const actions: string[] = answers.flatMap(({ json }) =>
+    json.status.results
+      .filter(({ object }: { object: { name?: string } }) => names.includes(object.name ?? ''))
+      .map(({ action }: { action: string }) => action),
+  );
+  expect(actions.filter((action) => action === 'created')).toHaveLength(names.length);
+  expect(actions.filter((action) => action === 'unchanged')).toHaveLength(names.length);
+});
+
 test('a server that is killed while it writes loses nothing it acknowledged, and leaves nothing half', async () => {
   const server = at(0);
   const acknowledged: string[] = [];

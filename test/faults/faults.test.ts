@@ -6,7 +6,7 @@ import { runFaults } from './run.ts';
 /** A short part of `npm run faults`: what has broken promises before, one of each kind. */
 const FAULTS = [
   ...['half-open', 'slot-beside-commits', 'kill-server', 'lossy-promotion', 'cut', 'rotate-key'],
-  ...['end-stalled', 'restart-postgres', 'client-cut', 'kill-postgres'],
+  ...['end-stalled', 'restart-postgres', 'client-cut', 'compact', 'kill-postgres'],
 ];
 /** Faults that have not begun by then are left out; what has begun ends. */
 const DURATION_MS = 60_000;

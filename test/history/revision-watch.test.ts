@@ -196,8 +196,19 @@ test('a watch ends when the history that it follows is gone', async () => {
   const after = await log.history.newest();
   const reader = new Reader(after);
   const ended = expect(reader.reached(1)).rejects.toMatchObject({ failure: { kind: 'compacted' } });
-  await cache.reset();
+  await cache.reset('rewound');
   await ended;
+});
+
+test('a watch goes on when the state is loaded afresh from the same history', async () => {
+  const reader = new Reader(await log.history.newest());
+  const made = [await log.committer.commit(write('create', 'loaded'))];
+  await reader.reached(1);
+  await cache.reset();
+  made.push(await log.committer.commit(write('create', 'afresh')));
+  await reader.reached(2);
+  await reader.stop();
+  expect(reader.told).toEqual(made);
 });
 
 test('a watch that began in the new history does not end with the old one', async () => {

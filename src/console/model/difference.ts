@@ -95,7 +95,21 @@ function paired(
 
 const plain = (number: number, text: string): Side => ({ number, pieces: [{ text, isChanged: false }] });
 
-/** Folds what is the same further than three lines from a change. */
+/** A page of so many more lines would take seconds to draw. */
+export const MOST_IN_HUNK = 1000;
+
+/** The hunks that have the first `most` rows; folded ones count as a row. */
+export function firstHunks(hunks: readonly Hunk[], most: number): readonly Hunk[] {
+  let rows = 0;
+  const end = hunks.findIndex((hunk) => {
+    if (rows >= most) return true;
+    rows += hunk.isFolded ? 1 : hunk.rows.length;
+    return false;
+  });
+  return end < 0 ? hunks : hunks.slice(0, end);
+}
+
+/** Folds what is the same further than three lines from a change; a long run of changes is in several hunks. */
 export function toHunks(rows: readonly Row[]): Hunk[] {
   const isNear = new Array<boolean>(rows.length).fill(false);
   for (const [index, row] of rows.entries()) {
@@ -106,7 +120,7 @@ export function toHunks(rows: readonly Row[]): Hunk[] {
   for (const [index, row] of rows.entries()) {
     const isFolded = isNear[index] !== true;
     const last = hunks.at(-1);
-    if (last?.isFolded === isFolded) last.rows.push(row);
+    if (last?.isFolded === isFolded && (isFolded || last.rows.length < MOST_IN_HUNK)) last.rows.push(row);
     else hunks.push({ isFolded, rows: [row] });
   }
   // A fold of one line is as long as the line.

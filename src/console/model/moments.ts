@@ -44,7 +44,9 @@ export function agoOf(ms: number): string {
         ? (['minute', MINUTE] as const)
         : ms < 2 * DAY
           ? (['hour', HOUR] as const)
-          : (['day', DAY] as const);
+          : ms < 730 * DAY
+            ? (['day', DAY] as const)
+            : (['year', 365.25 * DAY] as const);
   const count = Math.round(ms / size);
   return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
 }
@@ -52,11 +54,17 @@ export function agoOf(ms: number): string {
 /** Local time. The day is left out where it is today's. */
 export function clockOf(at: number, now: number): string {
   const time = new Date(at).toLocaleTimeString('en-GB');
-  return sameDay(at, now) ? time : `${dayOf(at)}, ${time}`;
+  return sameDay(at, now) ? time : `${dayOf(at, now)}, ${time}`;
 }
 
-export const dayOf = (at: number): string =>
-  new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+/** The year is left out where it is this year's. */
+export function dayOf(at: number, now: number): string {
+  const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
+  return new Date(at).toLocaleDateString('en-GB', {
+    ...{ day: 'numeric', month: 'short' },
+    ...(isThisYear ? {} : { year: 'numeric' }),
+  });
+}
 
 const sameDay = (a: number, b: number): boolean => new Date(a).toDateString() === new Date(b).toDateString();
 

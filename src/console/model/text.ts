@@ -47,3 +47,17 @@ export function shortened(text: string, limit: number): string {
 /** `1 change`, `2 changes`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+const SHORTEST_START = 12;
+
+/**
+ * Two texts without what both begin with, up to a mark at which people read them apart: `…web:1.4.2` and `…web:1.4.3` of two images of
+ * one registry.
+ */
+export function withoutSharedStart(before: string, after: string): readonly [string, string] {
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same++;
+  const start = Math.max(...['/', ' ', ','].map((mark) => after.slice(0, same).lastIndexOf(mark) + 1));
+  if (start < SHORTEST_START) return [before, after];
+  return [`…${before.slice(start)}`, `…${after.slice(start)}`];
+}

@@ -18,10 +18,14 @@ export async function askHowFarBack(path: string): Promise<void> {
   }
 }
 
-/** True when it says so. */
-export function noteBegin(error: unknown): boolean {
-  if (!(error instanceof ApiError) || error.code !== 410) return false;
+export function noteBegin(error: unknown): void {
+  const at = beginOf(error);
+  if (at !== undefined) historyBegin.value = at;
+}
+
+/** Since when history is kept, where the error says so: ms since 1970. */
+export function beginOf(error: unknown): number | undefined {
+  if (!(error instanceof ApiError) || error.code !== 410) return undefined;
   const at = Date.parse(/history is kept from revision \d+ \(([^)]+)\)/.exec(error.message)?.[1] ?? '');
-  if (!Number.isNaN(at)) historyBegin.value = at;
-  return true;
+  return Number.isNaN(at) ? undefined : at;
 }

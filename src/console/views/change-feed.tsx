@@ -140,7 +140,7 @@ function ChangeRow({ revision, withObject, isOpen }: ChangeRowProps): JSX.Elemen
       <div class="change-row">
         <time dateTime={at} title={moment.toLocaleString()}>
           {moment.toLocaleTimeString('en-GB')}
-          {!isToday(moment) && <span class="day">{dayOf(moment.getTime())}</span>}
+          {!isToday(moment) && <span class="day">{dayOf(moment.getTime(), Date.now())}</span>}
         </time>
         <VerbMark verb={verb} />
         <div class="change-what">
@@ -186,7 +186,7 @@ function Summary({ revision }: { revision: Revision }): JSX.Element {
       <code class="path" title={first.path}>
         <Text of={lastParts(first.path)} />
       </code>{' '}
-      {first.hidden === true ? 'changed' : <Values {...first} limit={80} />}
+      {first.hidden === true ? 'changed' : <Values {...first} limit={80} isBrief />}
       {fields.length > 1 && <span class="faint">{` and ${counted(fields.length - 1, 'more', 'more')}`}</span>}
     </>
   );

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { type Change, idOf, type RecordedObject } from '../api/history.ts';
 import type { Json } from '../model/json.ts';
-import { inOneLine } from '../model/text.ts';
+import { inOneLine, withoutSharedStart } from '../model/text.ts';
 import { kindById } from '../state/catalog.ts';
 import { hrefOfObject } from '../state/place.ts';
 import { Text } from './text.tsx';
@@ -56,21 +56,25 @@ function ChangeLine({ change }: { change: Change }): JSX.Element {
   );
 }
 
-export function Values({
-  old,
-  new: now,
-  limit,
-}: Pick<Change, 'old' | 'new'> & { limit: number }): JSX.Element {
+interface ValuesProps extends Pick<Change, 'old' | 'new'> {
+  readonly limit: number;
+  /** There is room for a line: what both begin with is left out. */
+  readonly isBrief?: boolean;
+}
+
+export function Values({ old, new: now, limit, isBrief = false }: ValuesProps): JSX.Element {
+  const isShared = isBrief && typeof old === 'string' && typeof now === 'string';
+  const [before, after] = isShared ? withoutSharedStart(old, now) : [old, now];
   return (
     <span class="values">
-      {old !== undefined && (
+      {before !== undefined && (
         <del>
-          <Text of={textOfValue(old, limit)} />
+          <Text of={textOfValue(before, limit)} />
         </del>
       )}
-      {now !== undefined && (
+      {after !== undefined && (
         <ins>
-          <Text of={textOfValue(now, limit)} />
+          <Text of={textOfValue(after, limit)} />
         </ins>
       )}
     </span>

@@ -1,9 +1,17 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { ApiError, askJson } from '../api/client.ts';
 import { listRevisions, type Revision } from '../api/history.ts';
 import { type Kind, pathOf } from '../api/kinds.ts';
-import { differenceOf, type Hunk, type Row, type Side, toHunks } from '../model/difference.ts';
+import {
+  differenceOf,
+  firstHunks,
+  type Hunk,
+  MOST_IN_HUNK,
+  type Row,
+  type Side,
+  toHunks,
+} from '../model/difference.ts';
 import type { Json } from '../model/json.ts';
 import { clockOf } from '../model/moments.ts';
 import { readable } from '../model/readable.ts';
@@ -229,6 +237,9 @@ function Difference({ before, after, isUnified, picking }: DifferenceProps): JSX
   // Names of elements are no part of the text.
   const rows = useMemo(() => differenceOf(left.map(textOf), right.map(textOf)), [before, after]);
   const hunks = useMemo(() => toHunks(rows), [rows]);
+  const [most, setMost] = useState(MOST_IN_HUNK);
+  const shown = firstHunks(hunks, most);
+  const rest = hunks.slice(shown.length).reduce((sum, hunk) => sum + hunk.rows.length, 0);
   const boxes = useMemo(
     () =>
       picking === undefined || nameElement === undefined ? NO_BOXES : boxesOf(rows, { left, right }, picking),
@@ -257,12 +268,25 @@ function Difference({ before, after, isUnified, picking }: DifferenceProps): JSX
           )}
         </colgroup>
         <tbody>
-          {hunks.map((hunk) => (
+          {shown.map((hunk) => (
             <HunkRows key={firstNumber(hunk)} hunk={hunk} isUnified={isUnified} boxAt={boxAt} />
           ))}
+          {rest > 0 && <Fold onClick={() => setMost(most + MOST_IN_HUNK)}>{counted(rest, 'more line')}</Fold>}
         </tbody>
       </table>
     </section>
+  );
+}
+
+function Fold({ onClick, children }: { onClick(): void; children: ComponentChildren }): JSX.Element {
+  return (
+    <tr class="fold">
+      <td colSpan={4}>
+        <button type="button" onClick={onClick}>
+          {children}
+        </button>
+      </td>
+    </tr>
   );
 }
 
@@ -283,25 +307,20 @@ interface HunkRowsProps {
 }
 
 function HunkRows({ hunk, isUnified, boxAt }: HunkRowsProps): JSX.Element {
-  const [isOpen, setOpen] = useState(!hunk.isFolded);
-  if (!isOpen)
-    return (
-      <tr class="fold">
-        <td colSpan={4}>
-          <button type="button" onClick={() => setOpen(true)}>
-            {counted(hunk.rows.length, 'line')} the same
-          </button>
-        </td>
-      </tr>
-    );
+  const [opened, setOpened] = useState(hunk.isFolded ? 0 : MOST_IN_HUNK);
+  const rows = hunk.rows.slice(0, opened);
+  const rest = hunk.rows.length - rows.length;
   const keyOf = (row: Row): string => `${row.left?.number ?? ''}:${row.right?.number ?? ''}`;
   return (
     <>
       {isUnified
-        ? inUnifiedOrder(hunk.rows).map(({ row, side }) => (
+        ? inUnifiedOrder(rows).map(({ row, side }) => (
             <UnifiedLine key={`${keyOf(row)}${side}`} row={row} side={side} boxAt={boxAt} />
           ))
-        : hunk.rows.map((row) => <SplitLine key={keyOf(row)} row={row} boxAt={boxAt} />)}
+        : rows.map((row) => <SplitLine key={keyOf(row)} row={row} boxAt={boxAt} />)}
+      {rest > 0 && (
+        <Fold onClick={() => setOpened(opened + MOST_IN_HUNK)}>{counted(rest, 'line')} the same</Fold>
+      )}
     </>
   );
 }

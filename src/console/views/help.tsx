@@ -9,6 +9,7 @@ const KEYS: readonly (readonly [readonly string[], string])[] = [
   [['g'], 'Find a kind'],
   [['j', 'k'], 'Down and up in a list'],
   [['Enter'], 'Open what is selected'],
+  [['1', '5'], 'The first to the fifth view of an object'],
   [['['], 'Back in time, a change at a time'],
   [[']'], 'Forward in time'],
   [['n'], 'Back to now'],

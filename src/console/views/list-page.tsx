@@ -17,6 +17,7 @@ import { Age, Text } from './text.tsx';
 const ROW_HEIGHT = 36;
 const CHARACTER = 7.6;
 const NAMESPACE: Column = { name: 'Namespace', type: 'string', priority: 0 };
+const NAME_MARGIN = 4;
 /** Widths are measured on some of the rows. */
 const SAMPLE = 300;
 
@@ -117,6 +118,7 @@ function ObjectTable({ kind, shown, table }: { kind: Kind; shown: Shown; table: 
       columns={columns.length}
       open={open}
       onWidth={setWidth}
+      minWidth={wide === '1' ? columns.reduce((sum, column) => sum + column.width, 0) * CHARACTER : 0}
       head={<TableHead columns={columns} sort={sort} />}
       row={(row) => (
         <>
@@ -226,8 +228,12 @@ function chooseColumns(
     const cells = sample.map((row) =>
       column.name === 'Age' ? '20m10s' : inOneLine(cellOf(row, { ...column, width: 0 }) ?? '', 60),
     );
-    return { ...column, width: widthOf(column.name, cells) };
+    // Names are bolder than other text, and stand behind the margin of the page.
+    const more = column.index === 0 ? NAME_MARGIN : 0;
+    return { ...column, width: widthOf(column.name, cells) + more };
   });
+  // Who asks for all of them scrolls for what does not fit.
+  if (wide) return measured;
   const room = width / CHARACTER;
   return columnsThatFit(measured, isNarrow.value ? Math.max(room, 30) : room).flatMap(
     (index) => measured[index] ?? [],

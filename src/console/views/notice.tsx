@@ -2,16 +2,17 @@ import type { ComponentChildren, JSX } from 'preact';
 import { SECOND } from '../model/moments.ts';
 import { wordsFor } from '../model/words.ts';
 import { change } from '../state/place.ts';
-import { historyBegin } from '../state/reach.ts';
+import { beginOf } from '../state/reach.ts';
 import { Icon } from './icons.tsx';
 import { Text } from './text.tsx';
 
 /** A little later than the oldest: it goes on while somebody looks. */
-const oldest = (begin: number): string => new Date(begin + 2 * SECOND).toISOString();
+const shortlyAfter = (begin: number): string => new Date(begin + 2 * SECOND).toISOString();
 
 /** An error told in words, with what can be done about it. */
 export function Trouble({ error, retry }: { error: unknown; retry?: () => void }): JSX.Element {
   const { title, detail, remedy } = wordsFor(error);
+  const begin = beginOf(error);
   return (
     <div class="notice trouble" role="alert">
       <Icon name="alert" />
@@ -22,11 +23,8 @@ export function Trouble({ error, retry }: { error: unknown; retry?: () => void }
         </p>
         {remedy === 'now' && (
           <div class="notice-actions">
-            {historyBegin.value !== undefined && (
-              <button
-                type="button"
-                onClick={() => change({ at: oldest(historyBegin.value ?? 0) }, { replace: true })}
-              >
+            {begin !== undefined && (
+              <button type="button" onClick={() => change({ at: shortlyAfter(begin) }, { replace: true })}>
                 Go to the oldest moment
               </button>
             )}

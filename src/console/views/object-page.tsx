@@ -5,6 +5,7 @@ import { formatAddress } from '../model/address.ts';
 import type { ApiObject } from '../model/json.ts';
 import { inOneLine } from '../model/text.ts';
 import { hasHistory } from '../state/catalog.ts';
+import { useKeys } from '../state/keys.ts';
 import { useObject } from '../state/object.ts';
 import { asOf, change, changed, hrefOf, params } from '../state/place.ts';
 import { ChangeFeed } from './change-feed.tsx';
@@ -34,9 +35,16 @@ interface ObjectPageProps {
 export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Element {
   const [wish, setWish] = useState<RestoreWish | undefined>(undefined);
   const [newest, setNewest] = useState('');
+  // What is compared is read anew after a restore.
+  const [round, setRound] = useState(0);
   const tabs = TABS.filter(({ needsHistory }) => hasHistory.value || !needsHistory);
   const tab = tabs.find(({ id }) => id === params.value.tab)?.id ?? 'yaml';
   const place = { kind, namespace, name };
+  useKeys(
+    Object.fromEntries(
+      tabs.map(({ id }, index) => [String(index + 1), () => change({ tab: id === 'yaml' ? '' : id })]),
+    ),
+  );
   // The stream of its changes tells of the object as well: a page holds no more than one.
   const isFollowed = tab !== 'changes';
   const { object, error, isGone } = useObject({
@@ -85,7 +93,7 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
           onRevisions={([first]) => setNewest(first?.metadata.name ?? '')}
         />
       ) : tab === 'diff' ? (
-        <DiffView {...place} restore={setWish} />
+        <DiffView key={round} {...place} restore={setWish} />
       ) : object === undefined ? (
         error === undefined ? (
           <Loading lines={14} />
@@ -109,7 +117,10 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
             name,
           }}
           {...wish}
-          close={() => setWish(undefined)}
+          close={() => {
+            setWish(undefined);
+            setRound(round + 1);
+          }}
         />
       )}
     </section>

@@ -10,6 +10,8 @@ export interface RowsProps<T> {
   readonly class?: string;
   readonly head?: JSX.Element;
   readonly columns?: number;
+  /** Of the table, in pixels: what is wider than the page is scrolled. */
+  readonly minWidth?: number;
   keyOf(item: T, index: number): string;
   row(item: T, index: number): JSX.Element;
   open?(item: T): void;
@@ -20,6 +22,8 @@ export interface RowsProps<T> {
 
 /** Rows above and below that are drawn before they come into sight. */
 const MARGIN = 14;
+/** So many rows go by before rows are drawn anew. */
+const STRIDE = 4;
 
 export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const { items, rowHeight, onEnd, onWidth } = props;
@@ -28,11 +32,16 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   const [selected, setSelected] = useState(-1);
   const latest = useRef(-1);
 
+  const look = ({ scrollTop, clientHeight: height }: HTMLElement): void => {
+    const stride = rowHeight * STRIDE;
+    const top = Math.floor(scrollTop / stride) * stride;
+    setView((before) => (before.top === top && before.height === height ? before : { top, height }));
+  };
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
     const measure = (): void => {
-      setView({ top: element.scrollTop, height: element.clientHeight });
+      look(element);
       onWidth?.(element.clientWidth);
     };
     const observer = new ResizeObserver(measure);
@@ -67,11 +76,11 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   });
 
   const first = Math.max(0, Math.floor(view.top / rowHeight) - MARGIN);
-  const last = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + MARGIN);
+  const last = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + STRIDE + MARGIN);
   const onScroll = (): void => {
     const element = box.current;
     if (element === null) return;
-    setView({ top: element.scrollTop, height: element.clientHeight });
+    look(element);
     if (element.scrollTop + element.clientHeight * 2 > element.scrollHeight) onEnd?.();
   };
   const window = items.slice(first, last);
@@ -83,7 +92,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
       tabIndex={0}
       aria-label={props.label}
     >
-      <table aria-rowcount={items.length + 1}>
+      <table aria-rowcount={items.length + 1} style={{ minWidth: `${props.minWidth ?? 0}px` }}>
         {props.head}
         <tbody>
           <Gap rows={first} rowHeight={rowHeight} columns={props.columns ?? 1} />

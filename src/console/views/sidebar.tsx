@@ -52,6 +52,7 @@ export function Sidebar({ isOpen, close }: { isOpen: boolean; close: () => void 
               <li key={kind.id}>
                 <a
                   href={hrefOf({ page: 'list', resource: kind.id })}
+                  title={kind.id}
                   aria-current={kind.id === current ? 'page' : undefined}
                 >
                   <Text of={pluralOf(kind)} />

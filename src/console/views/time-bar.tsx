@@ -160,7 +160,7 @@ function MomentField({ at, isPast, show }: MomentFieldProps): JSX.Element {
         type="text"
         aria-label="Go to a moment, such as 10 min ago or 09:30"
         aria-invalid={isWrong}
-        placeholder="10 min ago, 09:30…"
+        placeholder="10 min ago, 9:30"
         value={typed ?? (isPast ? clockOf(at, now.value) : '')}
         autocomplete="off"
         onFocus={() => setTyped('')}

@@ -54,7 +54,7 @@ export async function collectNamespace(
   const take = (object: PastObject): void => {
     sizeBytes += object.sizeBytes;
     found.push(object);
-    if (found.length > MOST_OBJECTS || sizeBytes > MOST_BYTES) throw past.invalid(tooMany());
+    if (found.length > MOST_OBJECTS || sizeBytes > MOST_BYTES) throw past.invalid(tooMany('spec.namespace'));
   };
   await overResources(resourcesOf(registry, isNamespaced), async (resource) => {
     const why = whySkipResource(resource.storage);
@@ -73,9 +73,9 @@ export async function collectNamespace(
   return { ...(await sift(found)), skippedResources, unreadable, unserved };
 }
 
-const tooMany = () =>
+const tooMany = (field: string) =>
   invalidUnshown(
-    'spec.namespace',
+    field,
     `more than ${MOST_OBJECTS} objects, or ${MOST_BYTES >> 20} MiB, cannot be restored at once`,
   );
 
@@ -116,6 +116,7 @@ export async function collectDependents(
   const unreadable = new Map<string, Unreadable>();
   const surroundings: Surroundings = { has: (uid) => known.has(uid), selects: () => false };
   let owners: ReadonlySet<string> = new Set([root.uid]);
+  let { sizeBytes } = root;
   while (owners.size > 0) {
     const next = new Set<string>();
     await overResources(resources, async (resource) => {
@@ -126,7 +127,9 @@ export async function collectDependents(
       for await (const object of past.each(resource, scope, note)) {
         if (known.has(object.uid) || !object.ownerUids.some((uid) => owners.has(uid))) continue;
         known.set(object.uid, object);
-        if (known.size > MOST_OBJECTS) throw past.invalid(tooMany());
+        sizeBytes += object.sizeBytes;
+        if (known.size > MOST_OBJECTS || sizeBytes > MOST_BYTES)
+          throw past.invalid(tooMany('spec.withDependents'));
         const why = whySkip(object.parse(), resource.storage, surroundings);
         if (why !== undefined) skipped.push({ object, why });
         else {

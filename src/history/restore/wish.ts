@@ -130,8 +130,11 @@ function unknown(registry: Registry, group: string, resource: string): string {
     .map((one) => one.group)
     .filter((one) => one !== group && findStored(registry, one, resource) !== undefined);
   const where = group === '' ? 'the core group' : `group ${JSON.stringify(group)}`;
-  const hint =
-    elsewhere.length === 0 ? '' : `; group ${elsewhere.map((one) => JSON.stringify(one)).join(' and ')} has`;
+  if (elsewhere.length > 0)
+    return `${where} has no such resource; group ${elsewhere.map((one) => JSON.stringify(one)).join(' and ')} has`;
+  // Groups of custom resources have a domain.
+  const definition = `customresourcedefinitions ${resource}.${group}`;
+  const hint = group.includes('.') ? `; if a definition made it, restore ${definition} first` : '';
   return `${where} has no such resource${hint}`;
 }
 

@@ -1,7 +1,7 @@
 import type { ForeseenObjects } from '../../admission/foreseen.ts';
 import { toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
-import { conflict, StatusError } from '../../api/status.ts';
+import { conflict } from '../../api/status.ts';
 import { copyStored, parseStored } from '../../codec/stored-object.ts';
 import { equal } from '../../object/equality.ts';
 import { boundedProblems, forbiddenField, invalidValue } from '../../object/field-errors.ts';
@@ -16,6 +16,16 @@ import { inTurns } from '../../util/concurrency.ts';
 import { endTurnIf, isLarge, type WriteCall } from '../../verbs/writing/call.ts';
 import { inStatuses } from '../../verbs/writing/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
+import {
+  advised,
+  endingNotes,
+  forgetNode,
+  given,
+  keptNotes,
+  refuseEnding,
+  replacementNotes,
+  takenFields,
+} from './notes.ts';
 import type { Owners } from './owners.ts';
 import type { PastObject } from './past.ts';
 import { type Path, type Refusal, takeOver } from './paths.ts';
@@ -99,7 +109,7 @@ export class Writes {
       return restored;
     } catch (error) {
       await audit.failed(error);
-      throw error;
+      throw asked === undefined ? advised(error) : error;
     }
   }
 
@@ -191,7 +201,7 @@ export class Writes {
     await endTurnIf(large);
     const ownerReferences = this.#parts.owners.ofLive(live, old);
     if (ownerReferences !== undefined) object.metadata.ownerReferences = ownerReferences;
-    return { object, notes: [...notes, ...given(giveUp(object, taken))] };
+    return { object, notes: [...notes, ...keptNotes(object, old), ...given(giveUp(object, taken))] };
   }
 
   #callFor(then: PastObject, audit: WriteAudit, warn: (text: string) => void): WriteCall {
@@ -278,41 +288,3 @@ const WHY: Readonly<Record<Refusal, string>> = {
   'names-nothing': 'names nothing, neither then nor now',
   'parent-is-gone': 'is inside of what is not there any more: name that',
 };
-
-/** Fields whose values other objects have, or the cluster does not give any more. */
-function takenFields(error: unknown): string[] {
-  if (!(error instanceof StatusError) || error.status.reason !== 'Invalid') return [];
-  const { causes = [] } = error.status.details ?? {};
-  return causes.flatMap(({ field = '', message = '' }) =>
-    CHOSEN_BY_CLUSTER.test(field) && TAKEN.test(message) ? [field] : [],
-  );
-}
-
-const CHOSEN_BY_CLUSTER = /^spec\.(clusterIPs?(\[\d+\])?|healthCheckNodePort|ports\[\d+\]\.nodePort)$/;
-const TAKEN = /already allocated|not in the valid range/;
-
-const given = (up: readonly string[]): string[] =>
-  up.map((what) => `${what} is another's now, so that it got a new one`);
-
-/** @throws StatusError 409 */
-function refuseEnding({ definition, name }: PastObject, { metadata }: ApiObject): void {
-  if (metadata.deletionTimestamp === undefined || metadata.deletionTimestamp === null) return;
-  throw conflict(definition, name, 'it is being deleted; restore it once it is gone');
-}
-
-const endingNotes = ({ metadata: { deletionTimestamp } }: ApiObject): string[] =>
-  deletionTimestamp === undefined || deletionTimestamp === null ? [] : ['it was being deleted then'];
-
-function replacementNotes(then: PastObject, { metadata }: ApiObject): string[] {
-  if (metadata.uid === then.uid) return [];
-  return [
-    `it is another object now, made at ${metadata.creationTimestamp}: that of then had the uid ${then.uid}`,
-  ];
-}
-
-function forgetNode(pod: ApiObject): string[] {
-  const spec = objectAt(pod, 'spec');
-  const node = stringOf(spec.nodeName);
-  delete spec.nodeName;
-  return node === '' ? [] : [`it ran on node ${node}, and is scheduled anew`];
-}

@@ -11,9 +11,8 @@ import { ruleOfAll } from './rules/all.ts';
 const ROWS_OF_STEP = 100;
 
 /**
- * The causes of rows that are among these rows themselves, such as those of a page of a timeline: nothing else is read, and what the caller
- * may not read is not to be among them. What is only
- * possible is left out.
+ * The causes of rows among these rows themselves, such as those of a page of a timeline. Nothing else is read, so that the caller, who
+ * may read all of these, is told of nothing else. Causes that are only possible are left out.
  */
 export async function causesAmong(
   rows: readonly LoggedRevision[],

@@ -1,4 +1,3 @@
-import type { ApiObject } from '../../api/object-meta.ts';
 import { methodNotAllowed } from '../../api/status.ts';
 import type { Explanation, ExplanationLink } from '../../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
@@ -10,8 +9,8 @@ import type { Entry, ListPage, Store } from '../../storage/store.ts';
 import { refuseAsOf } from '../../verbs/as-of.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from '../parts.ts';
 import { RowTeller } from '../recorded-rows.ts';
-import { assertMayRead, readRevision, toSeconds } from '../revisions.ts';
-import { Rights } from '../rights.ts';
+import { readRevision, toSeconds } from '../revisions.ts';
+import { assertMayRead, Rights } from '../rights.ts';
 import { toEntry } from '../told-entry.ts';
 import { type Explained, explain, type Link } from './explain.ts';
 import { findIn } from './kinds.ts';
@@ -39,7 +38,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     const history = this.#parts.historyOf(REVISIONS);
     const row = await readRevision(history, name);
     if (row === undefined) return undefined;
-    await assertMayRead(row, this.#rights, this.#request);
+    await assertMayRead(row.key, this.#rights, this.#request);
     const begin = await history.begin();
     const { signal } = this.#request;
     const find = findIn(this.#parts.registry);
@@ -51,7 +50,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     });
     const told = await this.#tell(row, explained);
     const siblings = await this.#siblings(explained, history, begin.revision);
-    return toEntry({ ...told, ...(siblings.length === 0 ? {} : { siblings }) } as ApiObject, row.revision);
+    return toEntry({ ...told, ...(siblings.length === 0 ? {} : { siblings }) }, row.revision);
   }
 
   /** There is none but for a get with asOf, and an explanation has one time. @throws StatusError 400, 405 */

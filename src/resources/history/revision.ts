@@ -1,4 +1,5 @@
-import type { Change, RecordedObject, Revision } from '../../api/types/history/v1alpha1.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
+import type { Change, Explanation, RecordedObject, Revision } from '../../api/types/history/v1alpha1.ts';
 import { copyJson } from '../../object/equality.ts';
 import type { ViewSubresource } from '../../registry/definition.ts';
 import { age } from '../cells.ts';
@@ -15,6 +16,31 @@ const why: ViewSubresource = {
   served: { group: HISTORY_GROUP, version: VERSION, kind: 'Explanation' },
   type: 'history/v1alpha1.Explanation',
   verbs: ['get'],
+  table: {
+    columns: [
+      column('Revision'),
+      column('Age'),
+      column('Root'),
+      column('User'),
+      column('Manager', 1),
+      column('Verb'),
+      column('Object'),
+      column('Namespace'),
+      column('Unknown', 1),
+    ],
+    cells: (explanation: Explanation & ApiObject, now) => {
+      const { metadata, root = '', links, unknown = '' } = explanation;
+      const { user = '', manager = '', verb = '', object = {} } = links?.at(-1) ?? {};
+      return [
+        metadata.name ?? '',
+        age(explanation, now),
+        ...[root, user, manager, verb],
+        objectText(object),
+        object.namespace ?? '',
+        unknown,
+      ];
+    },
+  },
   read: (explanation) => explanation,
   write: (_, revision) => copyJson(revision),
 };
@@ -28,6 +54,7 @@ export const revisions = define<Revision>({
   verbs: ['get', 'list', 'watch'],
   versions: [{ version: VERSION, type: 'history/v1alpha1.Revision' }],
   subresources: [why],
+  parameters: { list: { since: 'string', until: 'string' } },
   table: {
     columns: [
       column('Revision'),

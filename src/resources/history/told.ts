@@ -9,6 +9,7 @@ export const timelines = define<Timeline>({
   ...told,
   resource: 'timelines',
   kind: 'Timeline',
+  parameters: { get: { since: 'string', until: 'string', limit: 'integer', continue: 'string' } },
   versions: [{ version: 'v1alpha1', type: 'history/v1alpha1.Timeline' }],
   table: {
     columns: [nameColumn(), column('Entries', 0, 'integer'), column('From'), column('To')],
@@ -24,6 +25,7 @@ export const blames = define<Blame>({
   resource: 'blames',
   singular: 'blame',
   kind: 'Blame',
+  parameters: { get: { asOf: 'string' } },
   versions: [{ version: 'v1alpha1', type: 'history/v1alpha1.Blame' }],
   table: {
     columns: [nameColumn(), column('Revision'), column('Fields', 0, 'integer'), column('Users')],

@@ -250,14 +250,16 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
    * The history this was made from is gone. Watches end with 410 and their clients begin again; reads wait for what is loaded
    * now, because what was here may never have been, to the database.
    */
-  async reset(): Promise<Revision> {
+  async reset(reason?: 'compacted' | 'rewound'): Promise<Revision> {
     const over = this.#generation;
     this.#generation = undefined;
     if (over !== undefined) {
       this.#loading = Promise.withResolvers();
       const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over.applied } as const;
       over.end(new StorageError(failure));
-      for (const follower of this.#followers) follower.ended(new StorageError(failure), over.applied);
+      // Who reads the log itself finds out there what became of it, unless it has lost something unnoticed.
+      if (reason === 'rewound')
+        for (const follower of this.#followers) follower.ended(new StorageError(failure), over.applied);
       this.#uncached?.end(new StorageError(failure));
     }
     return this.#load();

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Figures, KeptBench, Scenario } from '../bench.ts';
 import { summarize } from '../measure/percentile.ts';
+import type { Shape } from './shape.ts';
 
 interface Question {
   readonly name: string;
@@ -12,6 +13,7 @@ interface Question {
 }
 
 const TIMES = 3;
+const PATIENCE_MS = 600_000;
 
 const POD = `'', 'pods', 'ns-7', 'web-7'`;
 
@@ -59,12 +61,19 @@ export const QUESTIONS: readonly Scenario<KeptBench>[] = QUESTIONS_ASKED.map((qu
 }));
 
 async function run({ environment, shape }: KeptBench, { unit, share, ask }: Question): Promise<Figures> {
-  const client = new pg.Client({ connectionString: environment.own.databaseUrl });
+  return timed(environment.own.databaseUrl, ask(momentOf(shape, share)), unit);
+}
+
+/** As SQL text. */
+export const momentOf = ({ log: { from, days } }: Shape, share: number): string =>
+  `timestamptz '${new Date(from.getTime() + share * days * 86_400_000).toISOString()}'`;
+
+/** What a query takes on a connection of its own, which has not seen the tables before. */
+export async function timed(databaseUrl: string, text: string, unit: string): Promise<Figures> {
+  const client = new pg.Client({ connectionString: databaseUrl, statement_timeout: PATIENCE_MS });
   client.on('error', () => {});
   await client.connect();
   try {
-    const { from, days } = shape.log;
-    const text = ask(`timestamptz '${new Date(from.getTime() + share * days * 86_400_000).toISOString()}'`);
     const times: number[] = [];
     let count = 0;
     for (let time = 0; time < TIMES; time += 1) {

@@ -5,6 +5,7 @@ import { cold, requestIndexes, size } from '../scale/holding.ts';
 import { QUESTIONS } from '../scale/questions.ts';
 import { listPage, listPageOfThen, resumedWatch } from '../scale/serving.ts';
 import { writes } from '../scale/writes.ts';
+import { HISTORY_IN_SQL } from './history-in-sql.ts';
 
 /** What much history and many objects cost. The last of them takes a day of it away. */
 export const scale: Group = {
@@ -17,6 +18,7 @@ export const scale: Group = {
     { name: 'scale/create', run: (bench) => writes(bench, 'create') },
     { name: 'scale/patch', run: (bench) => writes(bench, 'patch') },
     ...QUESTIONS,
+    ...HISTORY_IN_SQL,
     { name: 'scale/list-page', run: listPage },
     { name: 'scale/list-page-of-then', run: listPageOfThen },
     { name: 'scale/resumed-watch/1', run: (bench) => resumedWatch(bench, 1) },

@@ -169,7 +169,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
         await primary.query(`UPDATE compaction SET history_window = '${random.between(200, 3000)} ms'`);
         const isCut = async (): Promise<boolean> => (await world.compaction()).revision > before;
         await until('history is cut off', isCut);
-        await sleep(random.between(0, 4000));
+        await sleep(random.between(0, 1500));
       } finally {
         await primary.query("UPDATE compaction SET history_window = '24 hours'");
       }

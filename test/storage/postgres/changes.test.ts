@@ -234,6 +234,54 @@ test('the changes of one object cost what it was written, however much history t
     expect(await pagesOf(database, `SELECT * FROM ${of}`), of).toBeLessThan(900);
 });
 
+test('who asks for the newest of many changes has no more than these read', async () => {
+  const before = await makeHistory(database, {
+    resource: 'configmaps',
+    objects: 5,
+    rounds: 1000,
+    namespace: 'busy',
+  });
+  const last = before + 5000;
+  await beginPartition(database);
+  for (const [all, some] of [
+    ["timeline('busy')", "timeline('busy', '-infinity', now(), 12)"],
+    [
+      "changes_of('', 'configmaps', 'busy', 'n0003')",
+      "changes_of('', 'configmaps', 'busy', 'n0003', '-infinity', now(), 12)",
+    ],
+  ] as const) {
+    const [whole, newest] = await Promise.all(
+      [all, some].map((of) => database.query<{ revision: string }>(`SELECT * FROM ${of}`)),
+    );
+    expect(newest, some).toEqual(whole?.slice(-12));
+    for (const asked of [some, `${all} WHERE revision > ${last - 60}`, `${all} LIMIT 12`])
+      expect(await pagesOf(database, `SELECT * FROM ${asked}`), asked).toBeLessThan(600);
+  }
+});
+
+test('a time, a namespace or both are asked about: what is before all history is refused, and elsewhere nothing is found', async () => {
+  const since = '-infinity';
+  await database.query("UPDATE compaction SET committed_at = now() - interval '1 day'");
+  for (const of of ["timeline('default', ", "changes_of('', 'pods', 'default', 'web', "])
+    await expect(
+      database.query(`SELECT * FROM ${of}'${since}', now() - interval '2 days')`),
+      of,
+    ).rejects.toThrow('older than the history that is kept');
+  const later = "now() + interval '1 hour', now() + interval '2 hours'";
+  expect(await database.query(`SELECT FROM timeline('default', ${later})`)).toEqual([]);
+  const diff = "cluster_diff(now() - interval '1 hour', clock_timestamp()";
+  const inTwoWays = await Promise.all([
+    database.query(`SELECT * FROM ${diff}, 'busy')`),
+    database.query(`SELECT * FROM ${diff}) WHERE namespace = 'busy'`),
+  ]);
+  expect(inTwoWays[0]).toHaveLength(5);
+  expect(inTwoWays[0]).toEqual(inTwoWays[1]);
+  const images = "images_at(clock_timestamp(), 'default')";
+  expect(await database.query(`SELECT * FROM ${images} WHERE image = 'a:3'`)).toEqual([
+    { image: 'a:3', containers: '1' },
+  ]);
+});
+
 test('a list of thousands is compared in a moment, whether its elements have names or not', async () => {
   const listOf = (changed: number, element: (n: number, value: number) => object) => ({
     list: Array.from({ length: 3000 }, (_, n) => element(n, n === 7 ? changed : 1)),

@@ -140,6 +140,37 @@ test.each(['json', 'yaml'])(
   },
 );
 
+test('what a view is of another kind than its parent has a table of its own, and what an explanation shows is where it ends', () => {
+  const foreign = SERVED.flatMap(({ definition }) =>
+    definition.subresources.flatMap((one) =>
+      one.access === 'view' && one.type !== definition.storage.type ? [{ definition, view: one }] : [],
+    ),
+  );
+  for (const { definition, view } of foreign)
+    expect(view.table, `${definition.resource}/${view.name}`).toBeDefined();
+  const served = SERVED.find(({ definition }) => definition.resource === 'revisions');
+  const why = foreign.find(({ view }) => view.name === 'why');
+  if (served === undefined || why === undefined) throw new Error('revisions/why is not served');
+  const object = { group: 'apps', resource: 'deployments', namespace: 'shop', name: 'web' };
+  const explanation = toStoredJson({
+    ...{ kind: 'Explanation', apiVersion: 'history.cluster.io/v1alpha1' },
+    metadata: { name: '9', creationTimestamp: '2029-12-31T23:59:00Z' },
+    ...{
+      revision: '9',
+      root: '7',
+      links: [{ revision: '9' }, { revision: '7', user: 'bob', verb: 'update', object }],
+    },
+  });
+  const form = formOf(served, `application/json${SHOWN.table}`, { view: why.view });
+  const table = parse(form.object({ json: explanation, revision: toRevision(9) }));
+  expect(table.rows).toMatchObject([
+    {
+      cells: ['9', '60s', '7', 'bob', '', 'update', 'deployments.apps/web', 'shop', ''],
+      object: { kind: 'PartialObjectMetadata', metadata: { name: '9' } },
+    },
+  ]);
+});
+
 test('an object too large to be written at once is the same, alone and in a list', async () => {
   const definition = BUILT_IN_RESOURCES.find(({ kind }) => kind === 'ConfigMap');
   const [version] = definition?.versions ?? [];
