@@ -30,12 +30,16 @@ export function toHelp(commands: readonly Command[], paint: Paint): string {
       .map(({ name, short }) => (short ? `-${short}` : `--${name}`))
       .join(', ')} and so on`,
     '',
+    paint('bold', 'Output:'),
+    '  -o json and -o yaml are for programs, -o name for scripts, -o wide tells more. For jsonpath, pipe JSON into jq.',
+    '  Results go to the standard output; errors, warnings and questions to the standard error.',
+    '',
     paint('bold', 'Environment:'),
     '  KUBECTL_HISTORY_PAGER or PAGER   the pager; less unless set, none where empty',
     '  NO_COLOR                         no colours',
     '',
     paint('bold', 'Exit codes:'),
-    '  0 done, 1 failed, 2 the command line is wrong; diff: 0 nothing different, 1 different, 2 failed',
+    '  0 done, 1 failed, 2 the command line is wrong, 130 Ctrl-C; diff: 0 nothing different, 1 different, 2 failed',
     '',
     'kubectl history help COMMAND tells more.',
   ];

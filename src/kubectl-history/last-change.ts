@@ -1,7 +1,8 @@
 import type { HistoryClient } from './history-client.ts';
-import type { Revision } from './history-types.ts';
+import type { ObjectName, Revision } from './history-types.ts';
 import { type NamedObject, toShortName } from './object-reference.ts';
 import { qualified } from './resources.ts';
+import { UsageError } from './usage-error.ts';
 import { isChangeOfWish } from './writes.ts';
 
 export interface ObjectPlace {
@@ -42,4 +43,19 @@ export async function lastChange(history: HistoryClient, place: ObjectPlace): Pr
     if (found !== undefined) return found;
   }
   return newest;
+}
+
+/** @throws UsageError where a revision that was named is of another object than the one that was named with it */
+export function assertOf(written: ObjectName | undefined, number: string, place: ObjectPlace): void {
+  const { group = '', resource, namespace = '', name } = written ?? {};
+  const { object } = place;
+  const isOfObject =
+    group === object.resource.group &&
+    resource === object.resource.resource &&
+    namespace === place.namespace &&
+    name === object.name;
+  if (isOfObject) return;
+  throw new UsageError(
+    `--revision: ${number} is no revision of ${nameOf(place)}; kubectl history log shows them`,
+  );
 }

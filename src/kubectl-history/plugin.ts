@@ -70,7 +70,12 @@ function report(error: unknown, command: Command | undefined, { stderr, signal }
 
 /** `The Restore "" is invalid: spec.to: Invalid value …` is of the API; the user has given --to. */
 function namingFlags(message: string, fields: Command['fields'] = {}): string {
-  const own = message.replace(/^The Restore "[^"]*" is invalid: /, '');
+  const own = message
+    .replace(/^The Restore "[^"]*" is invalid: /, '')
+    .replace(
+      /^Timeout: Too large resource version: (\d+), current: (\d+)/,
+      'revision $1 is not there yet: the newest is $2',
+    );
   for (const [field, flag] of Object.entries(fields)) {
     if (own.startsWith(`${field}:`) || own.startsWith(`${field}[`)) return own.replace(/^[^:]*/, flag);
   }

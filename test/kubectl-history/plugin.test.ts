@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { COMMANDS } from '../../src/kubectl-history/commands/all.ts';
 import {
   type Call,
   createFakeCluster,
@@ -114,6 +115,7 @@ test.each([
   ['blame deploy/web --since 1h', 'blame has no flag --since; it takes --path'],
   ['diff deploy/web --to 4712', '--to needs --from'],
   ['diff deploy/web --revision 4709', '--revision: 4709 is no revision of deployment.apps/web in shop'],
+  ['why deploy/web --revision 4719', '--revision: 4719 is no revision of deployment.apps/web in shop'],
   ['diff deploy/web --revision x', '--revision: "x" is no number of a revision'],
   ['why deploy/web --revision 1 --from 3', 'why has no flag --from'],
   ['restore deploy/web', '--at is missing: deployment.apps/web in shop was not deleted'],
@@ -137,6 +139,18 @@ test('what the server refuses is said in its words, and ends with 1, or with 2 f
     code: 1,
     stderr: 'error: deployments.apps "web" was not there in namespace shop at revision 4699\n',
   });
+  const refuse = (path: string, reason: string, message: string): void => {
+    cluster.answers[path] = { reason, message };
+  };
+  refuse(`${HISTORY}/revisions/3/why`, 'Expired', 'name: history is kept from revision 4000');
+  expect((await run('why deploy/web --revision 3')).stderr).toBe(
+    'error: --revision: history is kept from revision 4000\n',
+  );
+  const path = '/apis/apps/v1/namespaces/shop/deployments?asOf=9999';
+  refuse(path, 'Timeout', 'Timeout: Too large resource version: 9999, current: 4720');
+  expect((await run('show deploy --at 9999')).stderr).toBe(
+    'error: revision 9999 is not there yet: the newest is 4720\n',
+  );
 });
 
 test('a server without history, and one that is not there, are said in words', async () => {
@@ -541,6 +555,15 @@ test('help is there for everything, with examples', async () => {
     const { stdout, code } = await run(`${name} --help`);
     expect(code).toBe(0);
     expect(stdout).toContain(`Examples:\n  kubectl history ${name}`);
+  }
+});
+
+test('the command lines of examples are right', async () => {
+  const examples = COMMANDS.filter(({ name }) => name !== 'console').flatMap((command) => command.examples);
+  expect(examples.length).toBeGreaterThan(20);
+  for (const [line] of examples) {
+    const { stderr } = await run(line.replace(/ [|>].*/, ''));
+    expect(stderr, line).not.toContain('See ');
   }
 });
 

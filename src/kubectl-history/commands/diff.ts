@@ -4,7 +4,7 @@ import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import type { HistoryClient } from '../history-client.ts';
 import type { Revision } from '../history-types.ts';
-import { lastChange, nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
+import { assertOf, lastChange, nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
 import { differences } from '../line-differences.ts';
 import { withoutManagedFields } from '../managed-fields.ts';
 import { pathOf, readObject } from '../object-reference.ts';
@@ -31,7 +31,7 @@ export const diff: Command = {
     ['diff deploy/web --revision 4712', 'what one revision did'],
   ],
   failure: 2,
-  fields: { asOf: '--from, --to' },
+  fields: { asOf: '--from, --to', name: '--revision' },
   run,
 };
 
@@ -114,17 +114,8 @@ const sideOf = (asOf: string): Side => ({
 
 async function revisionOf(history: HistoryClient, number: string, place: ObjectPlace): Promise<Revision> {
   const revision = await history.revision(number);
-  const { group = '', resource, namespace = '', name } = revision.object ?? {};
-  const { object } = place;
-  const isOfObject =
-    group === object.resource.group &&
-    resource === object.resource.resource &&
-    namespace === place.namespace &&
-    name === object.name;
-  if (isOfObject) return revision;
-  throw new UsageError(
-    `--revision: ${number} is no revision of ${nameOf(place)}; kubectl history log shows them`,
-  );
+  assertOf(revision.object, number, place);
+  return revision;
 }
 
 function sidesOf(revision: Revision, { now }: Session): readonly [Side, Side] {

@@ -4,7 +4,7 @@ import { toChanges } from '../changes.ts';
 import { isDocument, readFormat, toDocument } from '../formats.ts';
 import type { HistoryClient } from '../history-client.ts';
 import type { Explanation, ExplanationLink } from '../history-types.ts';
-import { lastChange, nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
+import { assertOf, lastChange, nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
 import { readObject } from '../object-reference.ts';
 import { revisionNumber } from '../scope.ts';
 import type { Screen } from '../screen.ts';
@@ -26,6 +26,7 @@ export const why: Command = {
     ['why pod/web-7d4b9-x2x7k', 'why a pod is there, or is going'],
     ['why deploy/web --revision 4712', 'why this was changed'],
   ],
+  fields: { name: '--revision' },
   run,
 };
 
@@ -40,6 +41,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
     : placeOf(await readObject('why', args.words, resources), cluster.namespace);
   const number = given ?? (place === undefined ? '' : await lastNumber(history, place, now));
   const explanation = await history.why(number);
+  if (place !== undefined) assertOf(explanation.links?.[0]?.object, number, place);
   if (isDocument(format)) await screen.write(toDocument(format, explanation, screen));
   else if (format === 'name') {
     await screen.write(
