@@ -205,11 +205,11 @@ export class Revisions implements Store {
     // All of history is not what a watch begins with: what is there is listed.
     const isNamed = start.kind === 'after';
     const revision = isNamed ? start.revision : await this.#history.newest();
-    const begin = await this.#history.begin();
+    const shared = this.#sharedOf(this.#history);
+    const begin = await shared.begin();
     if (isNamed && revision < begin.revision && begin.at !== undefined)
       throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin.revision });
     const rights = new Rights(this.#request, this.#parts, REMEMBERED_MS);
-    const shared = this.#sharedOf(this.#history);
     const watch = new RevisionWatch({
       ...{ history: this.#history, shared, progress, conditions: this.#conditions, bookmarks },
       after: revision < begin.revision ? begin.revision : revision,

@@ -1,5 +1,5 @@
 import { AddedEvent } from '../storage/added-event.ts';
-import type { History, LoggedRevision } from '../storage/history.ts';
+import type { History, HistoryBegin, LoggedRevision } from '../storage/history.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { Encoding, Entry, SharedEvent } from '../storage/store.ts';
 
@@ -21,9 +21,18 @@ export class SharedRows {
   readonly #events = new WeakMap<LoggedRevision, Promise<SharedEvent>>();
   #sizeBytes = 0;
   #isReading = false;
+  #begin: Promise<HistoryBegin> | undefined;
 
   constructor(history: History) {
     this.#history = history;
+  }
+
+  /** Where the log begins, asked once for all watches that begin at the same time. @throws StorageError */
+  begin(): Promise<HistoryBegin> {
+    this.#begin ??= this.#history.begin().finally(() => {
+      this.#begin = undefined;
+    });
+    return this.#begin;
   }
 
   /** In their order; undefined: the log does not have all of them. @throws StorageError */

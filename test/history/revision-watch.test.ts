@@ -44,7 +44,10 @@ function countingHistory(): History {
   const history = new EncodedLog(log, []).decodeHistory(log.history);
   return {
     revisionAt: (moment) => history.revisionAt(moment),
-    begin: () => history.begin(),
+    begin: () => {
+      asked.questions += 1;
+      return history.begin();
+    },
     newest: () => history.newest(),
     rows: async (query) => {
       asked.questions += 1;
@@ -148,6 +151,14 @@ test('a row is read once for all watches that want it', async () => {
   await Promise.all(readers.map((reader) => reader.stop()));
   for (const { told } of readers) expect(told).toEqual(made);
   expect(asked.questions - before).toBe(10);
+});
+
+test('watches that begin at the same time ask once where the log begins, and later ones anew', async () => {
+  const shared = new SharedRows(history);
+  const before = asked.questions;
+  await Promise.all(Array.from({ length: 50 }, () => shared.begin()));
+  await shared.begin();
+  expect(asked.questions - before).toBe(2);
 });
 
 test('while the log cannot be read a watch waits, and goes on where it was', async () => {
