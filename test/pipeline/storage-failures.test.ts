@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
+import { StatusError } from '../../src/api/status.ts';
 import type { Auditor } from '../../src/audit/auditor.ts';
 import { createUnion } from '../../src/authn/authenticator.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
@@ -38,7 +39,7 @@ async function answer(stages: Stages, request = toRequest('get')) {
   const recorded: (number | undefined)[] = [];
   const trail = {
     ...{ stage: async () => true, annotate: () => {} },
-    refused: ({ status }: { status: { code: number } }) => recorded.push(status.code),
+    failed: (error: unknown) => recorded.push(error instanceof StatusError ? error.status.code : 500),
     status: ({ code }: { code?: number }) => recorded.push(code),
   };
   const logged: string[] = [];
