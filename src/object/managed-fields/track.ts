@@ -102,6 +102,7 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
     delete object.metadata.managedFields;
     return;
   }
+  yield;
   const changes = changesOfWriter(old, object, writing);
   yield;
   const unchanged = isEmpty(changes.written) && isEmpty(changes.removed);
@@ -275,7 +276,9 @@ function* ownersAfterUpdate(
   }
   const left = yield* afterLosses(owners, versions);
   yield;
-  return withOwner(left, { ...writer, fields: union(fieldsOwnedBy(left, writer), taken) });
+  const fields = union(fieldsOwnedBy(left, writer), taken);
+  yield;
+  return withOwner(left, { ...writer, fields });
 }
 
 /** Whether the writer owned all that it wrote and loses nothing, as most writers do. */

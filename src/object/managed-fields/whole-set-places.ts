@@ -155,11 +155,30 @@ class ObjectPlace implements Place {
 
   setOf(value: JsonValue): FieldSet | undefined {
     if (!isObject(value)) return ofHollow(value, this.#blank);
-    const { inner, sets } = this.#find(value) ?? this.#learn(value);
+    const known = this.#find(value);
+    const keys = known === undefined ? keysOf(value) : [];
+    if (keys.length > MAX_PARTS) return this.#ofWide(value, keys);
+    const { inner, sets } = known ?? this.#learn(keys);
     if (inner.length === 0) return sets.of(NO_NODES) ?? ofHollow(value, this.#blank);
     const nodes: (FieldSet | undefined)[] = [];
     for (const { key, place } of inner) nodes.push(place.setOf(value[key] ?? null));
     return sets.of(nodes);
+  }
+
+  /** Nothing is remembered of it. Changes `keys`. */
+  #ofWide(object: JsonObject, keys: string[]): FieldSet | undefined {
+    const out: Record<string, FieldSet> = this.#blank === undefined ? { [SELF]: LEAF } : {};
+    let isEmpty = true;
+    // Elements are sorted as their keys are, in front of which they all have the same.
+    for (const key of keys.sort()) {
+      const { element, shape } = partOf(this.#shape, key);
+      const place = this.#placeOf(key, shape);
+      const set = place === undefined ? LEAF : place.setOf(object[key] ?? null);
+      if (set === undefined) continue;
+      out[element] = set;
+      isEmpty = false;
+    }
+    return isEmpty ? undefined : out;
   }
 
   #find(object: JsonObject): ObjectLayout | undefined {
@@ -173,8 +192,7 @@ class ObjectPlace implements Place {
     return undefined;
   }
 
-  #learn(object: JsonObject): ObjectLayout {
-    const keys = Object.keys(object).filter((key) => object[key] !== undefined);
+  #learn(keys: readonly string[]): ObjectLayout {
     const inner: InnerField[] = [];
     const elements: Element[] = [];
     for (const key of keys) {
@@ -185,7 +203,7 @@ class ObjectPlace implements Place {
     }
     const sets = new Combinations(elements, this.#blank === undefined, this.#context.memory);
     const layout = { keys, inner, sets };
-    if (keys.length <= MAX_PARTS) this.#layouts.add(layout, sizeOf(elements));
+    this.#layouts.add(layout, sizeOf(elements));
     return layout;
   }
 
@@ -200,6 +218,9 @@ class ObjectPlace implements Place {
     return place;
   }
 }
+
+const keysOf = (object: JsonObject): string[] =>
+  Object.keys(object).filter((key) => object[key] !== undefined);
 
 function hasKeys(object: JsonObject, keys: readonly string[]): boolean {
   let at = 0;

@@ -30,10 +30,11 @@ export const configmaps = define<ConfigMap>({
 function validate(at: FieldPath, { data = {}, binaryData = {} }: ConfigMap): void {
   const texts = at.field('data');
   const bytes = at.field('binaryData');
+  const hasBytes = Object.keys(binaryData).length > 0;
   let sizeBytes = 0;
   for (const [key, value] of Object.entries(data)) {
     mustBeDataKey(texts, key);
-    if (Object.hasOwn(binaryData, key))
+    if (hasBytes && Object.hasOwn(binaryData, key))
       texts.item(key).invalid(key, 'duplicate of key present in binaryData');
     sizeBytes += Buffer.byteLength(value);
   }

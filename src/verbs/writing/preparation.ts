@@ -11,7 +11,7 @@ import type { CustomVersion } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
 import { inTurns } from '../../util/concurrency.ts';
-import type { WriteCall } from './call.ts';
+import { endTurnIf, type WriteCall } from './call.ts';
 import type { UpdateRules } from './change.ts';
 
 /** Preparation and validation: what the server itself makes of an admitted object, and what is wrong with the result. */
@@ -42,18 +42,17 @@ export class Preparation {
     return refuseInSteps(definition, object);
   }
 
-  /** Changes `object`. @throws StatusError 422 */
+  /** Changes `object`. A large one is judged in a turn of its own. @throws StatusError 422 */
   forUpdate(
     call: WriteCall,
     rules: UpdateRules,
     object: ApiObject,
     old: ApiObject,
+    large: boolean,
   ): Promise<void> | undefined {
-    const { definition } = call;
-    const { strategy, custom } = definition;
-    const types = this.#types;
+    const { strategy, custom } = call.definition;
     const isOn = this.#isOn;
-    if (custom === undefined) this.#gatedFields.drop(definition, object, old);
+    if (custom === undefined) this.#gatedFields.drop(call.definition, object, old);
     rules.prepareForUpdate?.(object, old, isOn);
     shareUnchanged(object, old);
     const besides = strategy.statusCountsForGeneration === true ? METADATA : METADATA_AND_STATUS;
@@ -61,6 +60,21 @@ export class Preparation {
       object.metadata.generation = nextGeneration(old.metadata);
     }
     if (custom !== undefined) return refuseCustom(call, object, custom, old);
+    const ended = endTurnIf(large);
+    return ended === undefined
+      ? this.#refuseUpdate(call, rules, object, old)
+      : ended.then(() => this.#refuseUpdate(call, rules, object, old));
+  }
+
+  /** @throws StatusError 422 */
+  #refuseUpdate(
+    { definition }: WriteCall,
+    rules: UpdateRules,
+    object: ApiObject,
+    old: ApiObject,
+  ): Promise<void> | undefined {
+    const types = this.#types;
+    const isOn = this.#isOn;
     refuse(definition, object, () => [
       ...validateObject(definition, object, types, { old, isOn }),
       ...validateObjectMetaUpdate(object.metadata, old.metadata),

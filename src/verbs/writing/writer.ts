@@ -94,9 +94,15 @@ export class ObjectWriter {
 
   /** @throws StatusError */
   create(call: WriteCall, object: ApiObject): Promise<Written> {
-    const creation = tryNames(object, (copy) => this.#createOnce(call, copy), this.#options.retriesNames);
+    const create = (): Promise<Written> =>
+      tryNames(object, (copy) => this.#createOnce(call, copy), this.#options.retriesNames);
+    const ended = endTurnIf(isLargeCall(call));
     // Plugins and allocation read through the store too.
-    return inStatuses(creation, call.definition, object.metadata.name ?? '');
+    return inStatuses(
+      ended === undefined ? create() : ended.then(create),
+      call.definition,
+      object.metadata.name ?? '',
+    );
   }
 
   /** @throws StatusError */
@@ -155,6 +161,7 @@ export class ObjectWriter {
     const { entry } = read;
     const rules = rulesOf(change, definition.strategy);
     const large = isLargeCall(call) || isLarge(entry.json.length);
+    await endTurnIf(large);
     const old = parseStored(entry.json, toResourceVersion(entry.revision));
     await endTurnIf(large);
     const copy = change.leavesCopy === true ? old : copyStored(old);
@@ -170,7 +177,7 @@ export class ObjectWriter {
     keepSystemMetadata(object, old);
     return this.#allocate(call, rules.assigned, { object, old }, async (complete) => {
       await endTurnIf(large);
-      await this.#preparation.forUpdate(call, rules, complete, old);
+      await this.#preparation.forUpdate(call, rules, complete, old, large);
       await endTurnIf(large);
       await this.#validate(call, { object: complete, old });
       warnOf(call, complete, old);
