@@ -58,7 +58,7 @@ COMMENT ON FUNCTION cluster_at(text) IS 'All objects as they were at a revision 
 COMMENT ON FUNCTION cluster_at(text, text, text, text) IS 'The objects of a namespace as they were at a revision or a moment, written as text.';
 COMMENT ON FUNCTION cluster_diff(text, text) IS 'What is different between two revisions or moments, written as text.';
 
--- grant_reader as it is, with the right to these.
+-- grant_reader as it is, with the right to these; and the right for those who may call the ones of before.
 DO $$
 DECLARE
     before text := pg_get_functiondef('grant_reader(name)'::regprocedure);
@@ -66,9 +66,22 @@ DECLARE
     more   text := last || $more$,
         'EXECUTE ON FUNCTION revision_of(text), object_at(text, text, text, text, text), cluster_at(text)',
         'EXECUTE ON FUNCTION cluster_at(text, text, text, text), cluster_diff(text, text)'$more$;
+    reader record;
 BEGIN
     IF position(last IN before) = 0 THEN
         RAISE EXCEPTION 'grant_reader does not say where rights to functions belong';
     END IF;
     EXECUTE replace(before, last, more);
+    FOR reader IN
+        SELECT DISTINCT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS name
+        FROM pg_proc p, aclexplode(p.proacl) a
+        WHERE p.oid = 'cluster_diff(timestamptz, timestamptz)'::regprocedure AND a.privilege_type = 'EXECUTE'
+          AND a.grantee <> p.proowner
+    LOOP
+        EXECUTE format(
+            'GRANT EXECUTE ON FUNCTION revision_of(text), object_at(text, text, text, text, text), cluster_at(text), '
+                || 'cluster_at(text, text, text, text), cluster_diff(text, text) TO %s',
+            reader.name
+        );
+    END LOOP;
 END $$;

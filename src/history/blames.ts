@@ -1,3 +1,4 @@
+import type { ValueSchema } from '../api/schema.ts';
 import { badRequest, methodNotAllowed } from '../api/status.ts';
 import type { BlamedField, Blame as BlameObject } from '../api/types/history/v1alpha1.ts';
 import { StoredState } from '../codec/stored-state.ts';
@@ -26,6 +27,13 @@ const MAX_REVISIONS = 5000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 type Author = Pick<LoggedRevision, 'at' | 'attribution'>;
+
+type PastState = Pick<LoggedRevision, 'key' | 'json' | 'uid' | 'revision' | 'unreadable'>;
+
+interface Setters {
+  readonly blame: Blame;
+  readonly authors: ReadonlyMap<Revision, Author>;
+}
 
 /** Who set what of one object, told to one client. */
 export class Blames implements Pick<Store, 'get' | 'list'> {
@@ -79,6 +87,16 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     const { object } = StoredState.of(state.json);
     await endTurnIf(isLarge(state.json.length));
     const leaves = await inTurns(leavesOf(object, schema));
+    const found = await this.#lookBack(walk, newest, { leaves, schema });
+    return this.#toEntry(name, state, { ...found, leaves, rights, walk });
+  }
+
+  /** Who set each of the leaves, as far as rows tell. */
+  async #lookBack(
+    walk: Walk,
+    newest: LoggedRevision | undefined,
+    { leaves, schema }: { leaves: readonly Leaf[]; schema: ValueSchema | undefined },
+  ): Promise<Setters> {
     const authors = new Map<Revision, Author>();
     const blame = new Blame(leaves);
     const pace = new Pace(1);
@@ -97,6 +115,14 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       await inTurns(blame.take(row.revision, changes));
       row = (await walk.next())[0];
     }
+    return { blame, authors };
+  }
+
+  async #toEntry(
+    name: string,
+    state: PastState,
+    { blame, authors, leaves, rights, walk }: Setters & { leaves: Leaf[]; rights: Rights; walk: Walk },
+  ): Promise<Entry> {
     const secrecy = await secrecyOf(state, rights);
     const fieldOf = ({ path, value }: Leaf): BlamedField => {
       const revision = blame.setterOf(path);
@@ -128,10 +154,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
   }
 
   /** What has not changed for longer than history reaches back. */
-  async #stateBefore(
-    key: ObjectKey,
-    revision: Revision,
-  ): Promise<Pick<LoggedRevision, 'key' | 'json' | 'uid' | 'revision' | 'unreadable'> | undefined> {
+  async #stateBefore(key: ObjectKey, revision: Revision): Promise<PastState | undefined> {
     const { namespace, name } = key;
     const { entries } = await this.#parts.store.list({
       resource: key,

@@ -41,6 +41,7 @@ import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/concurrency.ts';
 import { aborted } from '../util/pause.ts';
 import type { Egress } from './egress.ts';
+import type { Foundation } from './foundation.ts';
 import { createJwt } from './jwt-authentication.ts';
 import { createServiceAccounts, type NoteUse, type SigningKeySource } from './service-accounts.ts';
 import type { ServiceRun } from './services.ts';
@@ -58,7 +59,7 @@ export interface Authentication {
   run: ServiceRun;
 }
 
-export interface AuthenticationParts {
+export interface AuthenticationParts extends Pick<Foundation, 'persistently'> {
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   readonly signingKeys: SigningKeySource;

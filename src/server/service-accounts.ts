@@ -25,6 +25,7 @@ import { explainFlag } from '../options/flag.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Client } from '../verbs/client/client.ts';
+import type { Foundation } from './foundation.ts';
 
 const SECRETS: ResourceOf<ApiObject> = { group: '', resource: 'secrets' };
 
@@ -49,7 +50,7 @@ export interface SigningKeySource {
 /** The operator's key is what it is; the cluster's own change while servers run. @throws Error that names what is wrong */
 async function openKeyRing(
   keyFiles: readonly string[],
-  { signingKeys, logger }: ServiceAccountParts,
+  { signingKeys, logger, persistently }: ServiceAccountParts,
 ): Promise<{ readonly current: KeyRing; run(signal: AbortSignal): Promise<void> }> {
   const { keyFiles: keys, signingKeyFile: signing } = serviceAccountFlags;
   const others = explainFlag(keys.shown, () => keyFiles.flatMap(readVerificationKeys));
@@ -63,10 +64,10 @@ async function openKeyRing(
     logger.info(1, 'service account keys changed', { signing: signing.id, believed });
   };
   const onError = (error: unknown): void => logger.error('service account keys', error);
-  return FollowedKeyRing.open({ store, others, onChange, onError });
+  return persistently(() => FollowedKeyRing.open({ store, others, onChange, onError }));
 }
 
-export interface ServiceAccountParts {
+export interface ServiceAccountParts extends Pick<Foundation, 'persistently'> {
   readonly signingKeys: SigningKeySource;
   readonly serverAddress: string;
   readonly objects: LiveObjects;

@@ -89,7 +89,7 @@ async function startAuthentication(
   const { store } = storage;
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
-    ...{ store, logger, egress, isFeatureOn },
+    ...{ store, logger, egress, isFeatureOn, persistently },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
     noteUse: createNoteUse(client, logger),

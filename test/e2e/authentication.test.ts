@@ -321,6 +321,9 @@ test('bootstrap tokens are in secrets of kube-system and nowhere else, and end w
   await makeBootstrapToken('eeeeee', 'kube-system', { 'auth-extra-groups': 'system:masters' });
   await makeBootstrapToken('ffffff', 'default');
   await makeBootstrapToken('abcdef', 'kube-system', { expiration: 'some day' });
+  // Tokens are looked for in what the server has in memory, as in Kubernetes.
+  const last = `${CORE}/kube-system/secrets/bootstrap-token-abcdef?resourceVersion=0`;
+  await expect.poll(async () => (await cluster.request('GET', last)).code).toBe(200);
   const { user } = await bearer('aaaaaa.0123456789abcdef');
   expect(user).toMatchObject({
     username: 'system:bootstrap:aaaaaa',
