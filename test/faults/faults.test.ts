@@ -14,7 +14,9 @@ const DURATION_MS = 60_000;
 test('clients see no broken promise while servers, databases and networks fail', async () => {
   const lines: string[] = [];
   const say = (line: string): void => void lines.push(line);
-  const verdict = await runFaults({ seed: 1, faults: chooseFaults(FAULTS), durationMs: DURATION_MS, say });
+  const verdict = await runFaults({
+    ...{ seed: 1, faults: chooseFaults(FAULTS), durationMs: DURATION_MS, historians: 1, say },
+  });
   report(verdict, say);
   expect(verdict.findings, lines.join('\n')).toEqual([]);
 }, 240_000);

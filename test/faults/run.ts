@@ -17,6 +17,8 @@ export interface RunOptions {
   /** What happens, in this order; ends when it ends, or when the time is over. */
   readonly faults: Iterable<Fault>;
   readonly durationMs: number;
+  /** How many ask about history; two, unless the machine has other work. */
+  readonly historians?: number;
   readonly say: (line: string) => void;
 }
 
@@ -54,7 +56,7 @@ export async function runFaults(options: RunOptions): Promise<Verdict> {
   const { say } = options;
   await using world = await World.start();
   say(`the world is made: ${world.group.nodes.length} PostgreSQLs, ${world.servers.length} servers`);
-  const work = new Workload(world, random.fork());
+  const work = new Workload(world, random.fork(), options.historians);
   await work.start();
   const findings: Finding[] = [];
   const begunMs = performance.now();
@@ -98,7 +100,7 @@ class Workload {
   #writers: Promise<unknown> = Promise.resolve();
   #readers: Promise<unknown> = Promise.resolve();
 
-  constructor(world: World, random: Random) {
+  constructor(world: World, random: Random, historians = HISTORIANS) {
     this.#world = world;
     const keys = keysOf(KEYS);
     // Some stay with their server, as a controller does; the others go from one to the other.
@@ -120,7 +122,7 @@ class Workload {
     const objects = sources.map((source, n) => watcherOf(`w${n}`, n, source));
     this.watchers = [...objects, ...REVISION_WATCHES.map((source, n) => watcherOf(`r${n}`, n, source))];
     this.historians = Array.from(
-      { length: HISTORIANS },
+      { length: historians },
       (_, n) => new Historian({ name: `h${n}`, callers: world.callers(), keys, random: random.fork() }),
     );
     this.bearer = new TokenBearer({ callers: world.callers(), random: random.fork() });
