@@ -4,9 +4,9 @@ import type { LogRow } from './log-queries.ts';
 import { toChangeWithPrevious } from './rows.ts';
 import { Slab } from './slab.ts';
 
-/** Rows of one page share their memory, as they share the request that they are read for. */
+/** Rows of one page share their memory, as they share the request that they are read for, or the watches. */
 export function toLoggedRevisions(rows: readonly LogRow[]): LoggedRevision[] {
-  const slab = new Slab();
+  const slab = new Slab(rows.reduce((sum, row) => sum + sizeOf(row), 0));
   const toBytes = (text: string): Buffer => slab.write(text);
   return rows.map((row) => {
     const change = toChangeWithPrevious(row, toBytes);
@@ -25,6 +25,9 @@ export function toLoggedRevisions(rows: readonly LogRow[]): LoggedRevision[] {
     };
   });
 }
+
+const sizeOf = ({ object, previous_object: previous }: LogRow): number =>
+  Buffer.byteLength(object ?? '') + Buffer.byteLength(previous ?? '');
 
 type Previous = Pick<LoggedRevision, 'previousJson' | 'previousEncoded' | 'previousStoredAs'>;
 

@@ -1,6 +1,7 @@
 const SLAB_BYTES = 64 * 1024;
 /** Larger ones have memory of their own. */
 const MAX_SHARED_BYTES = SLAB_BYTES / 4;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Memory for objects that are loaded together, several to an allocation: for 100,000 objects of 5 kB allocations are half of
@@ -9,8 +10,15 @@ const MAX_SHARED_BYTES = SLAB_BYTES / 4;
  * the request that it was read for.
  */
 export class Slab {
-  #memory = Buffer.allocUnsafeSlow(SLAB_BYTES);
+  #memory: Buffer = NOTHING;
   #used = 0;
+  /** What is still to come, as far as is known. */
+  #leftBytes: number;
+
+  /** `sizeBytes`: of all that will be in it, so that what is small does not keep more memory than it has bytes. */
+  constructor(sizeBytes = Number.POSITIVE_INFINITY) {
+    this.#leftBytes = sizeBytes;
+  }
 
   /** The bytes of a text. */
   write(text: string): Buffer {
@@ -26,9 +34,11 @@ export class Slab {
   }
 
   #take(length: number): Buffer {
+    const leftBytes = this.#leftBytes;
+    this.#leftBytes -= length;
     if (length > MAX_SHARED_BYTES) return Buffer.allocUnsafeSlow(length);
-    if (this.#used + length > SLAB_BYTES) {
-      this.#memory = Buffer.allocUnsafeSlow(SLAB_BYTES);
+    if (this.#used + length > this.#memory.length) {
+      this.#memory = Buffer.allocUnsafeSlow(Math.max(length, Math.min(SLAB_BYTES, leftBytes)));
       this.#used = 0;
     }
     const taken = this.#memory.subarray(this.#used, this.#used + length);

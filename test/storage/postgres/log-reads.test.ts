@@ -214,6 +214,22 @@ test('to wait until a revision is visible ends, though there is none yet', async
   await log.close();
 });
 
+test('a row that is read alone, and kept, keeps no more memory than its states have bytes', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const made = await log.committer.commit(write('create', 'kept'));
+  const changed = await log.committer.commit(write('update', 'kept', made));
+  const [row] = (
+    await log.history.rows({ revisions: [changed], order: 'newest first', limit: 1, states: 'both' })
+  ).rows;
+  const states = [row?.json, row?.previousJson];
+  const kept = new Set(states.map((state) => state?.buffer));
+  const keptBytes = [...kept].reduce((sum, memory) => sum + (memory?.byteLength ?? 0), 0);
+  expect(keptBytes).toBe(states.reduce((sum, state) => sum + (state?.length ?? 0), 0));
+  expect(keptBytes).toBeGreaterThan(0);
+  await log.close();
+});
+
 test('rows are found along an index, by object, namespace, request and number', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
