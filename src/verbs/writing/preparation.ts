@@ -11,7 +11,7 @@ import type { CustomVersion } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
 import { inTurns } from '../../util/concurrency.ts';
-import { endTurnIf, type WriteCall } from './call.ts';
+import type { WriteCall } from './call.ts';
 import type { UpdateRules } from './change.ts';
 
 /** Preparation and validation: what the server itself makes of an admitted object, and what is wrong with the result. */
@@ -42,37 +42,27 @@ export class Preparation {
     return refuseInSteps(definition, object);
   }
 
-  /** Changes `object`. A large one is judged in a turn of its own. @throws StatusError 422 */
-  forUpdate(
-    call: WriteCall,
-    rules: UpdateRules,
-    object: ApiObject,
-    old: ApiObject,
-    large: boolean,
-  ): Promise<void> | undefined {
-    const { strategy, custom } = call.definition;
-    const isOn = this.#isOn;
-    if (custom === undefined) this.#gatedFields.drop(call.definition, object, old);
-    rules.prepareForUpdate?.(object, old, isOn);
+  /** Changes `object`. */
+  beforeUpdate({ definition }: WriteCall, rules: UpdateRules, object: ApiObject, old: ApiObject): void {
+    const { strategy, custom } = definition;
+    if (custom === undefined) this.#gatedFields.drop(definition, object, old);
+    rules.prepareForUpdate?.(object, old, this.#isOn);
     shareUnchanged(object, old);
     const besides = strategy.statusCountsForGeneration === true ? METADATA : METADATA_AND_STATUS;
     if (strategy.tracksGeneration && !equalExcept(object, old, besides)) {
       object.metadata.generation = nextGeneration(old.metadata);
     }
-    if (custom !== undefined) return refuseCustom(call, object, custom, old);
-    const ended = endTurnIf(large);
-    return ended === undefined
-      ? this.#refuseUpdate(call, rules, object, old)
-      : ended.then(() => this.#refuseUpdate(call, rules, object, old));
   }
 
   /** @throws StatusError 422 */
-  #refuseUpdate(
-    { definition }: WriteCall,
+  refuseUpdate(
+    call: WriteCall,
     rules: UpdateRules,
     object: ApiObject,
     old: ApiObject,
   ): Promise<void> | undefined {
+    const { definition } = call;
+    if (definition.custom !== undefined) return refuseCustom(call, object, definition.custom, old);
     const types = this.#types;
     const isOn = this.#isOn;
     refuse(definition, object, () => [

@@ -93,16 +93,11 @@ export class ObjectWriter {
   }
 
   /** @throws StatusError */
-  create(call: WriteCall, object: ApiObject): Promise<Written> {
-    const create = (): Promise<Written> =>
-      tryNames(object, (copy) => this.#createOnce(call, copy), this.#options.retriesNames);
-    const ended = endTurnIf(isLargeCall(call));
+  async create(call: WriteCall, object: ApiObject): Promise<Written> {
+    await endTurnIf(isLargeCall(call));
+    const creation = tryNames(object, (copy) => this.#createOnce(call, copy), this.#options.retriesNames);
     // Plugins and allocation read through the store too.
-    return inStatuses(
-      ended === undefined ? create() : ended.then(create),
-      call.definition,
-      object.metadata.name ?? '',
-    );
+    return inStatuses(creation, call.definition, object.metadata.name ?? '');
   }
 
   /** @throws StatusError */
@@ -177,7 +172,9 @@ export class ObjectWriter {
     keepSystemMetadata(object, old);
     return this.#allocate(call, rules.assigned, { object, old }, async (complete) => {
       await endTurnIf(large);
-      await this.#preparation.forUpdate(call, rules, complete, old, large);
+      this.#preparation.beforeUpdate(call, rules, complete, old);
+      await endTurnIf(large);
+      await this.#preparation.refuseUpdate(call, rules, complete, old);
       await endTurnIf(large);
       await this.#validate(call, { object: complete, old });
       warnOf(call, complete, old);
