@@ -44,7 +44,8 @@ export async function makeRoles(
 ): Promise<void> {
   const actor = await readActor(client);
   await ensureRoles(client, names, actor, say);
-  await openSchema(client, names, actor, say);
+  await closeToPublic(client, actor, say);
+  await grantEntry(client, names, actor, say);
   await handOver(client, names.migrator, migrations, say);
   await migrate();
   await client.query('BEGIN');
@@ -144,20 +145,27 @@ const REPLICATES = `
   FROM pg_roles r LEFT JOIN pg_roles a ON a.rolname = 'rds_replication'
   WHERE r.rolname = $1`;
 
-/** Only the migrator creates in the schema: a function of somebody else's making there could be called in place of ours. */
-async function openSchema(
+/**
+ * Takes from PUBLIC what lets a role put names of its own in the way of ours: functions in the schema, types and tables in pg_temp.
+ */
+async function closeToPublic(
+  client: pg.ClientBase,
+  { schema }: Actor,
+  say: RoleOptions['say'],
+): Promise<void> {
+  const { rows } = await client.query<{ may: string; revoke: string }>(OPEN_TO_PUBLIC, [schema]);
+  for (const { may, revoke } of rows) {
+    if (may === 't') await client.query(revoke);
+    say(may === 't' ? revoke : `any role may create objects here: ${revoke}, as the owner`);
+  }
+}
+
+async function grantEntry(
   client: pg.ClientBase,
   { migrator, server, reader }: RoleNames,
   { schema }: Actor,
   say: RoleOptions['say'],
 ): Promise<void> {
-  const { rows: open } = await client.query<{ may: string }>(OPEN_TO_ALL, [schema]);
-  const [isOpen] = open;
-  if (isOpen !== undefined) {
-    const revoke = `REVOKE CREATE ON SCHEMA ${quote(schema)} FROM PUBLIC`;
-    if (isOpen.may === 't') await client.query(revoke);
-    say(isOpen.may === 't' ? revoke : `everybody may create in the schema: ${revoke}, as its owner`);
-  }
   const findMissing = async (): Promise<string[]> => {
     const { rows } = await client.query<{ grant: string }>(MISSING_GRANTS, [
       migrator,
@@ -180,10 +188,14 @@ async function openSchema(
   for (const grant of missing) say(grant);
 }
 
-const OPEN_TO_ALL = `
-  SELECT pg_has_role(n.nspowner, 'USAGE') AS may
+const OPEN_TO_PUBLIC = `
+  SELECT pg_has_role(n.nspowner, 'USAGE') AS may, format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC', n.nspname) AS revoke
   FROM pg_namespace n, aclexplode(n.nspacl) a
-  WHERE n.nspname = $1 AND a.grantee = 0 AND a.privilege_type = 'CREATE'`;
+  WHERE n.nspname = $1 AND a.grantee = 0 AND a.privilege_type = 'CREATE'
+  UNION ALL
+  SELECT pg_has_role(d.datdba, 'USAGE'), format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', d.datname)
+  FROM pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+  WHERE d.datname = current_database() AND a.grantee = 0 AND a.privilege_type = 'TEMPORARY'`;
 
 const MISSING_GRANTS = `
   SELECT format('GRANT %s ON SCHEMA %I TO %I', right_to, $4::text, name) AS "grant"
@@ -191,7 +203,9 @@ const MISSING_GRANTS = `
   WHERE NOT has_schema_privilege(name, $4, right_to)
   UNION ALL
   SELECT format('GRANT %s ON DATABASE %I TO %I', right_to, current_database(), name)
-  FROM (VALUES ($1::name, 'CREATE'), ($1, 'CONNECT'), ($2, 'CONNECT'), ($3, 'CONNECT')) AS w (name, right_to)
+  FROM (
+    VALUES ($1::name, 'CREATE'), ($1, 'TEMPORARY'), ($1, 'CONNECT'), ($2, 'CONNECT'), ($3, 'CONNECT')
+  ) AS w (name, right_to)
   WHERE NOT has_database_privilege(name, current_database(), right_to)`;
 
 /** What was made by another owner, when there were no roles. What only reads is taken after what commits hold. */

@@ -24,6 +24,8 @@ async function makeRoles(url: string, { prefix }: TestRoles): Promise<string[]> 
 }
 
 interface Client extends AsyncDisposable {
+  /** All that PostgreSQL sent besides answers. */
+  readonly notices: readonly string[];
   query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]>;
   /** SQLSTATE, or 'allowed'. */
   attempt(text: string): Promise<string>;
@@ -32,8 +34,13 @@ interface Client extends AsyncDisposable {
 async function connectAs(url: string): Promise<Client> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
+  const notices: string[] = [];
+  client.on('notice', (notice) =>
+    notices.push(`${notice.message} ${notice.detail ?? ''} ${notice.where ?? ''}`),
+  );
   await client.connect();
   return {
+    notices,
     query: async <Row extends pg.QueryResultRow>(text: string) => (await client.query<Row>(text)).rows,
     attempt: (text) =>
       client.query(text).then(
@@ -43,6 +50,10 @@ async function connectAs(url: string): Promise<Client> {
     [Symbol.asyncDispose]: () => client.end(),
   };
 }
+
+/** A printed plan has a value as decimal bytes: `[ 104 117 115 104 ]`. */
+const withBytesAsText = (printed: string): string =>
+  printed + printed.replace(/-?\b\d+\b ?/g, (byte) => String.fromCharCode(Number(byte) & 255));
 
 const DENIED = '42501';
 /** Of a view that is a union. */
@@ -75,27 +86,29 @@ const VIEWS_WITHOUT_OBJECTS = ['changes', 'labels', 'conditions'];
 const sqlOfReadme = (): string[] =>
   [...readFileSync(README, 'utf8').matchAll(/^```sql\n(.*?)^```/gms)].map(([, text = '']) => text);
 
+const READS_OF_VIEWS = VIEWS.map((view) => `SELECT v::text AS row FROM ${view} v`);
+const ALL_READS = [
+  ...READS_OF_VIEWS,
+  'SELECT c::text AS row FROM cluster_at((SELECT max(revision) FROM history)) c',
+  'SELECT c::text AS row FROM cluster_at((SELECT revision FROM compaction)) c',
+  'SELECT c::text AS row FROM cluster_at(now()) c',
+  "SELECT c::text AS row FROM cluster_at((SELECT max(revision) FROM history), of_namespace => 'default') c",
+  "SELECT c::text AS row FROM cluster_at((SELECT revision FROM compaction), 'default', 'secrets') c",
+  "SELECT c::text AS row FROM cluster_at(now(), of_namespace => 'default', of_resource => 'secrets', of_group => '') c",
+  "SELECT object_at('', 'secrets', 'default', name, r)::text AS row FROM current_objects, (SELECT max(revision) AS r FROM history) h",
+  "SELECT object_at('', 'secrets', 'default', 'kept', now())::text AS row",
+  "SELECT object_at('', 'secrets', 'default', 'kept', revision)::text AS row FROM compaction",
+  'SELECT c::text AS row FROM changes c',
+  'SELECT d::text AS row FROM deleted d RIGHT JOIN compaction ON true',
+  "SELECT c::text AS row FROM changes_of('', 'secrets', 'default', 'kept') c",
+  "SELECT b::text AS row FROM blame_of('', 'secrets', 'default', 'kept') b",
+  "SELECT t::text AS row FROM timeline('default') t",
+  'SELECT d::text AS row FROM cluster_diff((SELECT revision FROM compaction), (SELECT max(revision) FROM history)) d',
+  'SELECT i::text AS row FROM images_at(now()) i RIGHT JOIN compaction ON true',
+];
+
 /** All that a reader is shown, as text. */
-async function readAll(reader: Client): Promise<string> {
-  const queries = [
-    ...VIEWS.map((view) => `SELECT v::text AS row FROM ${view} v`),
-    'SELECT c::text AS row FROM cluster_at((SELECT max(revision) FROM history)) c',
-    'SELECT c::text AS row FROM cluster_at((SELECT revision FROM compaction)) c',
-    'SELECT c::text AS row FROM cluster_at(now()) c',
-    "SELECT c::text AS row FROM cluster_at((SELECT max(revision) FROM history), of_namespace => 'default') c",
-    "SELECT c::text AS row FROM cluster_at((SELECT revision FROM compaction), 'default', 'secrets') c",
-    "SELECT c::text AS row FROM cluster_at(now(), of_namespace => 'default', of_resource => 'secrets', of_group => '') c",
-    "SELECT object_at('', 'secrets', 'default', name, r)::text AS row FROM current_objects, (SELECT max(revision) AS r FROM history) h",
-    "SELECT object_at('', 'secrets', 'default', 'kept', now())::text AS row",
-    "SELECT object_at('', 'secrets', 'default', 'kept', revision)::text AS row FROM compaction",
-    'SELECT c::text AS row FROM changes c',
-    'SELECT d::text AS row FROM deleted d RIGHT JOIN compaction ON true',
-    "SELECT c::text AS row FROM changes_of('', 'secrets', 'default', 'kept') c",
-    "SELECT b::text AS row FROM blame_of('', 'secrets', 'default', 'kept') b",
-    "SELECT t::text AS row FROM timeline('default') t",
-    'SELECT d::text AS row FROM cluster_diff((SELECT revision FROM compaction), (SELECT max(revision) FROM history)) d',
-    'SELECT i::text AS row FROM images_at(now()) i RIGHT JOIN compaction ON true',
-  ];
+async function readAll(reader: Client, queries = ALL_READS): Promise<string> {
   let shown = '';
   for (const query of queries) {
     const rows = await reader.query<{ row: string | null }>(query);
@@ -197,6 +210,7 @@ test('a reader is not shown what Secrets hold, anywhere, until secret_data is gr
   await fill(database, await roles.urlOf('server'));
   await using reader = await connectAs(await roles.urlOf('reader'));
   // What the reader makes does not stand for the view.
+  await letMakeTemporary(database, roles);
   await reader.query('CREATE TEMPORARY TABLE secret_data (only_mine int)');
   const hidden = await readAll(reader);
   expect(hidden).not.toContain('hush');
@@ -235,6 +249,80 @@ test('what a reader has on the search path is not handed what Secrets hold', asy
     CREATE OPERATOR own.- (FUNCTION = own.keep, LEFTARG = jsonb, RIGHTARG = text[]);
     SET search_path = own, pg_catalog, public`);
   expect(await readAll(reader)).not.toContain('hush');
+});
+
+/** As on a database whose owner did not run --roles: any role may make temporary objects. */
+const letMakeTemporary = (database: TestDatabase, roles: TestRoles): Promise<unknown> =>
+  database.query(
+    `GRANT TEMPORARY ON DATABASE ${new URL(database.url).pathname.slice(1)} TO ${roles.nameOf('reader')}`,
+  );
+
+/** What a reader may make or set in a session of its own to be handed a value that PostgreSQL works with. */
+const TRAPS: Record<string, string> = {
+  'domains in pg_temp with the names of types': `
+    CREATE FUNCTION pg_temp.note(value text) RETURNS boolean LANGUAGE plpgsql AS
+      $$ BEGIN RAISE WARNING 'seen: %', value; RETURN true; END $$;
+    DO $$ DECLARE of text; BEGIN
+      FOREACH of IN ARRAY '{json,jsonb,text,bytea,name,regclass,numeric}'::text[] LOOP
+        EXECUTE format('CREATE DOMAIN pg_temp.%I AS pg_catalog.%1$I CHECK (pg_temp.note(VALUE::pg_catalog.text))', of);
+        EXECUTE format('CREATE DOMAIN pg_temp.%I AS pg_catalog.%I[] CHECK (pg_temp.note(VALUE::pg_catalog.text))', '_' || of, of);
+      END LOOP;
+    END $$`,
+  'plans that are printed to the client': `
+    SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_parse = on; SET debug_print_rewritten = on`,
+  'strings with escapes, and equality with null':
+    'SET standard_conforming_strings = off; SET transform_null_equals = on',
+  'functions and operators that fit literals better': `
+    CREATE FUNCTION own.note(value jsonb, other jsonb) RETURNS jsonb LANGUAGE plpgsql AS
+      $$ BEGIN RAISE WARNING 'seen: %', value; RETURN value; END $$;
+    CREATE OPERATOR own.- (FUNCTION = own.note, LEFTARG = jsonb, RIGHTARG = jsonb);
+    CREATE OPERATOR own.#- (FUNCTION = own.note, LEFTARG = jsonb, RIGHTARG = jsonb);
+    CREATE OPERATOR own.-> (FUNCTION = own.note, LEFTARG = jsonb, RIGHTARG = jsonb);
+    SET search_path = own, pg_temp, pg_catalog, public`,
+  'a search path that begins with pg_temp': 'SET search_path = pg_temp, public, pg_catalog',
+  'every message that PostgreSQL has': 'SET client_min_messages = debug5',
+};
+
+test.each(Object.keys(TRAPS))('a reader is handed no Secret by %s', async (trap) => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  await makeRoles(database.url, roles);
+  await fill(database, await roles.urlOf('server'));
+  await letMakeTemporary(database, roles);
+  await database.query(`CREATE SCHEMA own AUTHORIZATION ${roles.nameOf('reader')}`);
+  await using reader = await connectAs(await roles.urlOf('reader'));
+  await reader.query(TRAPS[trap] ?? '');
+  // The other reads work on what the views show already, where a trap may catch what it likes, or end them.
+  expect(await readAll(reader, READS_OF_VIEWS)).not.toContain('hush');
+  for (const query of ALL_READS) await reader.attempt(query);
+  expect(withBytesAsText(reader.notices.join('\n'))).not.toContain('hush');
+});
+
+test('what views hand a Secret to finds nothing that a reader made, and prints no plan', async () => {
+  await using database = await createTestDatabase();
+  const open = await database.query(`
+    WITH called AS (
+      SELECT DISTINCT p.oid, p.proname AS name, p.proconfig AS settings
+      FROM pg_depend reads
+      JOIN pg_depend calls ON calls.classid = reads.classid AND calls.objid = reads.objid
+      JOIN pg_proc p ON calls.refclassid = 'pg_proc'::regclass AND calls.refobjid = p.oid
+      WHERE reads.classid = 'pg_rewrite'::regclass AND reads.refclassid = 'pg_class'::regclass
+        AND reads.refobjid IN ('revisions'::regclass, 'objects'::regclass, 'superseded'::regclass, 'objects_with_bytes'::regclass)
+        AND p.pronamespace = 'public'::regnamespace
+        -- These compare states that the view history shows.
+        AND p.proname NOT IN ('as_jsonb', 'changes_between')
+    )
+    SELECT name FROM called
+    WHERE NOT coalesce(settings @> ARRAY[
+      'search_path=pg_catalog, pg_temp', 'standard_conforming_strings=on',
+      'debug_print_parse=off', 'debug_print_rewritten=off', 'debug_print_plan=off'
+    ], false)`);
+  expect(open).toEqual([]);
+  const early = await database.query(`
+    SELECT p.proname, s.setting
+    FROM pg_proc p, unnest(p.proconfig) AS s (setting)
+    WHERE p.pronamespace = 'public'::regnamespace AND s.setting LIKE 'search_path=%' AND s.setting NOT LIKE '%, pg_temp'`);
+  expect(early).toEqual([]);
 });
 
 test('a reader reads no table with objects or keys, writes nothing, and stops nobody', async () => {
@@ -387,7 +475,7 @@ test('roles that are made by hand, as the README has it, migrate, serve and read
   const [byHand = ''] = sqlOfReadme().filter((block) => block.includes('CREATE ROLE'));
   const [before = '', after = ''] = byHand
     .replaceAll('kube_', `${roles.prefix}_`)
-    .replace('DATABASE kube', `DATABASE ${name}`)
+    .replaceAll('DATABASE kube', `DATABASE ${name}`)
     .split(/^--.*$/m);
   await database.query(before);
   const migrator = await roles.urlOf('migrator');
