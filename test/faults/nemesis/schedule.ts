@@ -1,10 +1,15 @@
 import type { Random } from '../random.ts';
 import { DATABASE_FAULTS } from './database-faults.ts';
 import type { Fault } from './fault.ts';
+import { HISTORY_FAULTS } from './history-faults.ts';
 import { NETWORK_FAULTS } from './network-faults.ts';
 import { SERVER_FAULTS } from './server-faults.ts';
+import { UPKEEP_FAULTS } from './upkeep-faults.ts';
 
-export const FAULTS: readonly Fault[] = [...NETWORK_FAULTS, ...SERVER_FAULTS, ...DATABASE_FAULTS];
+export const FAULTS: readonly Fault[] = [
+  ...[...NETWORK_FAULTS, ...SERVER_FAULTS, ...DATABASE_FAULTS],
+  ...[...HISTORY_FAULTS, ...UPKEEP_FAULTS],
+];
 
 /** @throws Error that names those that do not exist */
 export function chooseFaults(only: readonly string[]): readonly Fault[] {

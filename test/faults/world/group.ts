@@ -2,6 +2,11 @@ import { Network } from './network.ts';
 import { PostgresNode } from './postgres-node.ts';
 import { sleep, until } from './until.ts';
 
+/** What an epoch begins with is above everything that was handed out. */
+const NEWEST_BEFORE_PROMOTION = `
+  SELECT max(revision) AS newest FROM revisions
+  WHERE revision < coalesce((SELECT max(epoch) FROM epochs WHERE timeline = database_timeline()), 9223372036854775807)`;
+
 export type StandbyRole = 'sync' | 'async';
 
 /** A primary, a standby that it waits for, and one that it does not wait for. Roles move from node to node. */
@@ -97,10 +102,65 @@ export class DatabaseGroup implements AsyncDisposable {
     await this.standby(role === 'sync' ? 'async' : 'sync').kill();
     await next.promote();
     const doneMs = performance.now();
-    // What the epoch begins with is above everything that was handed out.
-    const [row] = await next.query<{ newest: string | null }>(
-      'SELECT max(revision) AS newest FROM revisions WHERE revision < coalesce((SELECT max(epoch) FROM epochs WHERE timeline = database_timeline()), 9223372036854775807)',
+    const [row] = await next.query<{ newest: string | null }>(NEWEST_BEFORE_PROMOTION);
+    await this.#follow(next);
+    return { beganMs, doneMs, survived: BigInt(row?.newest ?? 0) };
+  }
+
+  /** As a patch of the primary is rolled out: it ends in peace, when its standbys have everything, and one takes its place. */
+  async switchOver(): Promise<void> {
+    const next = this.standby('sync');
+    await this.primary.stop();
+    await this.standby('async').stop();
+    await next.promote();
+    await this.#follow(next);
+  }
+
+  /**
+   * A standby is promoted while the primary lives, as where what manages the database takes it for dead: both take writes for so
+   * long. Then the old primary is killed. Returns the newest revision that survived.
+   */
+  async promoteBeside(role: StandbyRole, lastsMs: number): Promise<{ beganMs: number; survived: bigint }> {
+    const next = this.standby(role);
+    const beganMs = performance.now();
+    await next.promote();
+    const [row] = await next.query<{ newest: string | null }>(NEWEST_BEFORE_PROMOTION);
+    await sleep(lastsMs);
+    await this.primary.kill();
+    await this.standby(role === 'sync' ? 'async' : 'sync').kill();
+    await this.#follow(next);
+    return { beganMs, survived: BigInt(row?.newest ?? 0) };
+  }
+
+  /**
+   * The volume of the primary goes back to what it was when this was called, after `meanwhile`: a snapshot, put in its place.
+   * Returns when there was no primary, and the newest revision in the snapshot.
+   */
+  async goBack(
+    meanwhile: () => Promise<void>,
+  ): Promise<{ beganMs: number; doneMs: number; survived: bigint }> {
+    const { primary } = this;
+    for (const node of this.standbys.values()) await node.kill();
+    // Else it would not take a write without them.
+    await primary.configure({ synchronous_standby_names: '' });
+    await primary.kill();
+    const snapshot = await primary.snapshot();
+    await primary.start();
+    const [row] = await primary.query<{ newest: string | null }>(
+      'SELECT max(revision) AS newest FROM revisions',
     );
+    await meanwhile();
+    const beganMs = performance.now();
+    await primary.kill();
+    await primary.restore(snapshot);
+    await primary.start();
+    const doneMs = performance.now();
+    await this.#follow(primary);
+    return { beganMs, doneMs, survived: BigInt(row?.newest ?? 0) };
+  }
+
+  /** The node is the primary from now on; the others are made anew from it. */
+  async #follow(next: PostgresNode): Promise<void> {
     const rest = this.nodes.filter((node) => node !== next);
     this.primary = next;
     this.standbys.clear();
@@ -114,7 +174,6 @@ export class DatabaseGroup implements AsyncDisposable {
       if (node !== undefined) await this.#join(other, node);
     }
     await this.waitForSync();
-    return { beganMs, doneMs, survived: BigInt(row?.newest ?? 0) };
   }
 
   /** The standby receives nothing any more, and nobody is told: what is committed from then on is lost to it. */

@@ -161,6 +161,22 @@ export class PostgresNode {
     await this.start();
   }
 
+  /** Of a node that does not run. Returns the folder of the copy. */
+  async snapshot(): Promise<string> {
+    const copy = join(this.folder, 'snapshot');
+    await run('rm', ['-rf', copy]);
+    await run('cp', ['-a', join(this.folder, 'cluster'), copy]);
+    return copy;
+  }
+
+  /** Puts a snapshot in place of what the node has. It must not run. */
+  async restore(snapshot: string): Promise<void> {
+    const cluster = join(this.folder, 'cluster');
+    await run('rm', ['-rf', cluster]);
+    await run('mv', [snapshot, cluster]);
+    await run('rm', ['-f', join(cluster, 'postmaster.pid')]);
+  }
+
   async promote(): Promise<void> {
     await this.query('SELECT pg_promote()');
     await until(`${this.name} takes writes`, async () => {

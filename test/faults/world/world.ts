@@ -67,6 +67,19 @@ export class World implements AsyncDisposable {
     this.promotions.push({ beganMs, doneMs, survived, mayLose: role === 'async', mayLoseShown });
   }
 
+  /** Servers follow a promotion that nothing announces to them within `noticedMs`; until then either primary may answer them. */
+  async promoteBeside(role: StandbyRole, options: { lastsMs: number; noticedMs: number }): Promise<void> {
+    const { beganMs, survived } = await this.group.promoteBeside(role, options.lastsMs);
+    const doneMs = beganMs + options.noticedMs;
+    const mayLose = role === 'async';
+    this.promotions.push({ beganMs, doneMs, survived, mayLose, mayLoseShown: true });
+  }
+
+  async goBack(meanwhile: () => Promise<void>): Promise<void> {
+    const { beganMs, doneMs, survived } = await this.group.goBack(meanwhile);
+    this.promotions.push({ beganMs, doneMs, survived, mayLose: true, mayLoseShown: true });
+  }
+
   /** Everything runs and can reach everything. */
   async heal(): Promise<void> {
     for (const server of this.servers) {
