@@ -267,8 +267,8 @@ const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
 /** A pooler tells its clients process ids of its own making. */
-async function hasSessionOfItsOwn(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ pid: string }>('SELECT pg_backend_pid() AS pid');
+export async function hasSessionOfItsOwn(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ pid: string }>('SELECT pg_backend_pid()::text AS pid');
   return rows[0]?.pid === String(Reflect.get(client, 'processID'));
 }
 

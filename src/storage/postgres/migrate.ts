@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { type ClusterSchema, ensureSchema } from './cluster-schema.ts';
-import { withoutTimeouts } from './connection.ts';
+import { hasSessionOfItsOwn, withoutTimeouts } from './connection.ts';
 import { besideOf, type Migration, type MigrationStep, stepsOf } from './migration.ts';
 import { prepare, tables } from './prepared.ts';
 
@@ -178,7 +178,7 @@ async function applyPatiently(
   const untilMs = Date.now() + patienceMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
     try {
-      return await apply(client, migration);
+      return await alone(client, migration, () => apply(client, migration));
     } catch (error) {
       // Another server may have done it all meanwhile, so that there was nothing left to be done it to.
       if ((await readApplied(client)).has(migration.id)) return false;
@@ -188,6 +188,34 @@ async function applyPatiently(
       say(`${failure}; it is tried again`);
       await pause(pauseMs);
     }
+  }
+}
+
+const STEPS_LOCK = "hashtext('pg-apiserver'), hashtext('migrate in steps')";
+const STEPS_POLL_MS = 200;
+
+/**
+ * Lets one server at a time work at a migration that has steps outside of transactions: one that began such a migration beside another
+ * took the index which the other was building for the ruins of a failed build, and dropped it. The lock is the session's, and tried for:
+ * a statement that waits for a lock holds a snapshot, whose end CREATE INDEX CONCURRENTLY waits for. A pooler hands sessions on, so there
+ * is no such lock behind one.
+ */
+async function alone(
+  client: pg.ClientBase,
+  migration: Migration,
+  work: () => Promise<boolean>,
+): Promise<boolean> {
+  const hasOpenSteps = stepsOf(migration).some(({ kind }) => kind === 'without transaction');
+  if (!hasOpenSteps || !(await hasSessionOfItsOwn(client))) return work();
+  while ((await run(client, `SELECT pg_try_advisory_lock(${STEPS_LOCK})::text`)) !== 'true') {
+    await pause(STEPS_POLL_MS);
+    if ((await readApplied(client)).has(migration.id)) return false;
+  }
+  try {
+    return await work();
+  } finally {
+    // A session that is lost has lost its locks.
+    await client.query(`SELECT pg_advisory_unlock(${STEPS_LOCK})`).catch(() => {});
   }
 }
 

@@ -17,12 +17,42 @@ const extra = (sql: string): Migration => ({ id: 9999, name: 'extra', sql, check
 test('servers that start at the same time migrate once', async () => {
   await using database = await createTestDatabase({ empty: true });
   const options = { urls: [database.url], poolSize: 1 };
-  const applied = await Promise.all([1, 2, 3, 4].map(() => migrateDatabase(options)));
+  const applied = await Promise.all([1, 2, 3, 4, 5].map(() => migrateDatabase(options)));
   expect(applied.flat().sort()).toEqual(
     readMigrations()
       .map(({ name }) => name)
       .sort(),
   );
+});
+
+test('one server at a time works at steps outside of transactions', async () => {
+  await using database = await createTestDatabase();
+  const inSteps = extra(`
+-- in steps
+-- step
+CREATE TABLE IF NOT EXISTS begun (at timestamptz); INSERT INTO begun VALUES (now())
+-- step without transaction
+CREATE INDEX CONCURRENTLY IF NOT EXISTS objects_by_uid ON objects (uid)
+-- step
+SELECT 1`);
+  // Whose snapshot the index waits for.
+  const reader = new pg.Client({ connectionString: database.url });
+  await reader.connect();
+  await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM objects');
+  const migrateThere = (): Promise<string[]> =>
+    withClient(database, (client) => migrate(client, [...readMigrations(), inSteps]));
+  const first = migrateThere();
+  const building = "SELECT FROM pg_stat_progress_create_index WHERE phase LIKE '%wait%'";
+  await vi.waitFor(async () => expect(await database.query(building)).toHaveLength(1));
+  const others = [migrateThere(), migrateThere()];
+  const tried = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%pg_try_advisory_lock%' AND pid <> pg_backend_pid()`;
+  await vi.waitFor(async () => expect(await database.query(tried)).toHaveLength(2));
+  expect(await database.query('SELECT FROM begun')).toHaveLength(1);
+  await reader.end();
+  expect([await first, ...(await Promise.all(others))]).toEqual([['extra'], [], []]);
+  expect(await database.query('SELECT FROM begun')).toHaveLength(1);
+  const valid = "SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'objects_by_uid'::regclass";
+  expect(await database.query(valid)).toEqual([{ valid: true }]);
 });
 
 test('a migration that fails leaves nothing of itself', async () => {
