@@ -3,6 +3,7 @@ import { type Cell, Numbers } from '../observability/instruments.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
+import type { Retention } from '../storage/postgres/retention.ts';
 import { PRIMARY } from '../storage/postgres/tail-source.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import { pause } from '../util/pause.ts';
@@ -169,11 +170,40 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at().value = Number(cache.state.applied);
     },
   );
+  for (const [name, help, read] of RETENTION_GAUGES)
+    gauge(name, help, [], ({ database: { log } }, at) => {
+      const { retention } = log.compactor;
+      if (retention !== undefined) at().value = read(retention);
+    });
   gauge('pg_apiserver_watchers', 'Watches being served, by resource.', ['resource'], ({ cache }, at) => {
     for (const { resource, watchers } of cache.state.resources)
       if (watchers > 0) at(nameOf(resource)).add(watchers);
   });
 }
+
+/** What keeps the log from shrinking, as of the last compaction. */
+const RETENTION_GAUGES: readonly (readonly [string, string, (of: Retention) => number])[] = [
+  [
+    'pg_apiserver_history_behind_seconds',
+    'How long ago the oldest row of history should have gone; up to the length of a partition is usual.',
+    ({ behindMs }) => behindMs / 1000,
+  ],
+  [
+    'pg_apiserver_history_partitions_behind',
+    'Partitions of the log that lie behind the window as a whole.',
+    ({ partitionsBehind }) => partitionsBehind,
+  ],
+  [
+    'pg_apiserver_oldest_transaction_seconds',
+    'Age of the oldest transaction of the database that the user may see.',
+    ({ oldestTransactionMs }) => oldestTransactionMs / 1000,
+  ],
+  [
+    'pg_apiserver_slot_wal_bytes',
+    'WAL that PostgreSQL keeps for the slowest replication slot.',
+    ({ walOfSlotsBytes }) => walOfSlotsBytes,
+  ],
+];
 
 /** Which host answers what may be read from a standby. */
 function addReadServerMetrics({

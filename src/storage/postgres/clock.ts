@@ -18,27 +18,35 @@ interface ClockOptions {
   readonly signal: AbortSignal;
 }
 
-/** Rows from the future would end compaction: the window would not get as far for as long as they are ahead. */
+/**
+ * Gives rows from the future the present time: the window would not get as far for as long as they are ahead. Returns whether the
+ * clocks of the database and of this server agree.
+ */
 export async function correctClock(
   { pool }: Database,
   { onTrouble, now, signal }: ClockOptions,
-): Promise<void> {
+): Promise<boolean> {
   let total = 0;
+  let agree = true;
   for (;;) {
     const text = 'SELECT corrected, log_ahead, clock_ahead FROM correct_clock($1, $2)';
     const values = [new Date(now()).toISOString(), BATCH_ROWS];
     const [row] = (await pool.query<ClockRow>({ text, values })).rows;
     const corrected = Number(row?.corrected ?? 0);
-    if (total === 0) tellOfClocks(row, onTrouble);
+    if (total === 0) agree = compareClocks(row, onTrouble);
     total += corrected;
     if (corrected === 0 || signal.aborted) break;
   }
   if (total > 0) onTrouble(`${total} revisions were dated in the future; they have the present time now`);
+  return agree;
 }
 
-function tellOfClocks(row: ClockRow | undefined, onTrouble: (message: string) => void): void {
+function compareClocks(row: ClockRow | undefined, onTrouble: (message: string) => void): boolean {
   const seconds = Math.round(Number(row?.clock_ahead ?? 0));
-  if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_S) return;
+  if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_S) return true;
   const direction = seconds > 0 ? 'ahead of' : 'behind';
-  onTrouble(`the database's clock is ${Math.abs(seconds)} s ${direction} this server's: set them right`);
+  onTrouble(
+    `the database's clock is ${Math.abs(seconds)} s ${direction} this server's: set them right; until then this server cuts off no history`,
+  );
+  return false;
 }

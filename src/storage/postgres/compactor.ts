@@ -5,6 +5,7 @@ import { type Connection, type Database, type DatabaseSource, withoutTimeouts } 
 import { fillObjects } from './filler.ts';
 import { listMigrations, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
+import { describeReaders, type Retention, readRetention } from './retention.ts';
 import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
 import { isConnectionFailure, isLockTimeout } from './statements.ts';
 
@@ -20,6 +21,13 @@ const CLOSED_MS = 10_000;
 const INDEX_FAILED_MS = 300_000;
 /** For how long a partition is asked for nothing before it is dropped: longer than a function of SQL reads. */
 const SETTLE_MS = 10_000;
+/** A partition that could not be dropped so many times is spoken of. */
+const FAILED_DROPS = 3;
+/** History is late when it should have gone so many intervals ago: it is left in one run, and dropped in the next. */
+const LATE_INTERVALS = 4;
+const LATE_AT_LEAST_MS = 600_000;
+/** Between two lines about the same trouble. */
+const REPEAT_MS = 3_600_000;
 
 export interface CompactorOptions {
   readonly database: DatabaseSource;
@@ -50,6 +58,14 @@ export class Compactor {
   #hasAllMigrations = false;
   #canIndex = false;
   #left: string | undefined;
+  #failedDrops = 0;
+  #spokeOfLateMs = Number.NEGATIVE_INFINITY;
+  #retention: Retention | undefined;
+
+  /** As of the last compaction of this server; undefined before it. */
+  get retention(): Retention | undefined {
+    return this.#retention;
+  }
 
   constructor(options: CompactorOptions) {
     this.#options = options;
@@ -125,24 +141,63 @@ export class Compactor {
     return Number(await call(await this.#options.database(), 'make_partitions_ahead()'));
   }
 
-  /** Compacts up to the window. Answers how many partitions were dropped. */
+  /**
+   * Compacts up to the window, and returns how many partitions it dropped. While the clocks of the database and of this server
+   * differ, it cuts nothing off: by a clock that has jumped ahead, all of history would lie behind the window.
+   *
+   * What is due is dropped first. Each run drops what those before it have left, however much it leaves itself.
+   */
   async compact(signal: AbortSignal): Promise<number> {
-    const { onTrouble, now, settleMs = SETTLE_MS } = this.#options;
+    const { onTrouble, now } = this.#options;
     const database = await this.#options.database();
     await this.#finishMigrations().catch(this.#options.onError);
     await this.makeAhead();
-    await correctClock(database, { onTrouble, now, signal });
-    await call(database, 'compact_history()');
-    while (
-      !signal.aborted &&
-      (await call(database, `forget_superseded(${BATCH_ROWS})`)) === String(BATCH_ROWS)
-    );
-    await fillObjects(this.#options.database, signal);
-    while (!signal.aborted && (await call(database, 'leave_partition()')) !== 'nothing');
+    const clocksAgree = await correctClock(database, { onTrouble, now, signal });
+    if (!clocksAgree) return 0;
+    try {
+      const due = await this.#dropPartitions(database, signal);
+      await call(database, 'compact_history()');
+      while (
+        !signal.aborted &&
+        (await call(database, `forget_superseded(${BATCH_ROWS})`)) === String(BATCH_ROWS)
+      );
+      await fillObjects(this.#options.database, signal);
+      while (!signal.aborted && (await call(database, 'leave_partition()')) !== 'nothing');
+      return due + (await this.#dropPartitions(database, signal));
+    } finally {
+      await this.#measure(database);
+    }
+  }
+
+  async #dropPartitions(database: Database, signal: AbortSignal): Promise<number> {
+    const { settleMs = SETTLE_MS } = this.#options;
     let dropped = 0;
-    while (!signal.aborted && (await call(database, `drop_partition('${settleMs} ms')`)) === 't')
-      dropped += 1;
+    try {
+      while (!signal.aborted && (await call(database, `drop_partition('${settleMs} ms')`)) === 't')
+        dropped += 1;
+      this.#failedDrops = 0;
+    } catch (error) {
+      if (isLockTimeout(error) && ++this.#failedDrops % FAILED_DROPS === 0) {
+        const readers = await describeReaders(database, error);
+        this.#options.onTrouble(
+          `history behind the window cannot be dropped, because ${readers} reads it: end that transaction`,
+        );
+      }
+      throw error;
+    }
     return dropped;
+  }
+
+  async #measure(database: Database): Promise<void> {
+    this.#retention = await readRetention(database).catch(() => this.#retention);
+    const { behindMs = 0, partitionsBehind = 0 } = this.#retention ?? {};
+    const isLate = behindMs > Math.max(LATE_AT_LEAST_MS, LATE_INTERVALS * this.#options.intervalMs);
+    if (!isLate || partitionsBehind < 2 || performance.now() - this.#spokeOfLateMs < REPEAT_MS) return;
+    this.#spokeOfLateMs = performance.now();
+    const age = Math.round(behindMs / 1000);
+    this.#options.onTrouble(
+      `the oldest history should have gone ${age} s ago: ${partitionsBehind} partitions lie behind the window and are not dropped`,
+    );
   }
 
   /** To the owner of the schema; said once. */

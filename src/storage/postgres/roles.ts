@@ -98,6 +98,7 @@ async function ensureRoles(
     await client.query(`CREATE ROLE ${quote(name)} LOGIN`);
     say(`made the role ${name}, without a password: \\password ${name} in psql sets one`);
   }
+  await boundReader(client, names.reader, say);
   await letReplicate(client, names.server, say);
   const { rows } = await client.query<{ member: string }>(MEMBER, [names.migrator]);
   if (rows[0]?.member === 't') return;
@@ -106,6 +107,19 @@ async function ensureRoles(
     throw isDenied(error) ? mayNotMakeRoles(actor, `it is no member of ${names.migrator}`) : error;
   });
   say(`${actor.user} is a member of ${names.migrator} now`);
+}
+
+/** An open transaction that has read the log keeps its partitions from being dropped, until the disk is full. */
+async function boundReader(client: pg.ClientBase, reader: string, say: RoleOptions['say']): Promise<void> {
+  const statement = `ALTER ROLE ${quote(reader)} SET idle_in_transaction_session_timeout = '10min'`;
+  try {
+    await client.query(statement);
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    say(
+      `a transaction that ${reader} forgets keeps history from being dropped: ${statement}, as a superuser`,
+    );
+  }
 }
 
 /** Who has made a role is a member from PostgreSQL 16 on, but one who may not act for it. */

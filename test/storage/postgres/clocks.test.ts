@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Revision } from '../../../src/storage/revision.ts';
+import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { keepHistory, openLog, write } from './kit.ts';
 
@@ -24,7 +24,22 @@ test('a database whose clock is far ahead of the servers does not take the log a
   expect(Math.abs((await newestTime(database)) - now())).toBeLessThan(120_000);
   await log.compactor.compact(never);
   expect(troubles).toHaveLength(1);
-  expect(troubles[0]).toMatch(/^the database's clock is 3153\d{4} s ahead of this server's: set them right$/);
+  expect(troubles[0]).toMatch(
+    /^the database's clock is 3153\d{4} s ahead of this server's: set them right; until then this server cuts off no history$/,
+  );
+  await log.close();
+});
+
+test('a clock that jumps ahead cuts off no history', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '1 hour');
+  // To this server the database's clock is ten days ahead.
+  const log = openLog(database.url, { now: () => Date.now() - 10 * 24 * 3600 * 1000, onTrouble: () => {} });
+  const first = await log.committer.commit(write('create', 'a'));
+  await log.committer.commit(write('update', 'a', first));
+  await database.query("UPDATE revisions SET committed_at = now() - interval '10 days'");
+  await log.compactor.compact(never);
+  expect(await log.reader.compactedRevision()).toBe(NO_REVISION);
   await log.close();
 });
 

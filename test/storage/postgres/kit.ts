@@ -8,13 +8,14 @@ import type { Revision } from '../../../src/storage/revision.ts';
 import type { Change, ChangeSink, Write, WriteVerb } from '../../../src/storage/revision-log.ts';
 import type { TestDatabase } from '../../postgres.ts';
 
-export function openLog(url: string, options: Partial<PostgresOptions> = {}): PostgresLog {
+/** Drops partitions as soon as they are left; see {@link openUsualLog}. */
+export const openLog = (url: string, options: Partial<PostgresOptions> = {}): PostgresLog =>
+  openUsualLog(url, { settleMs: 0, ...options });
+
+/** With the times of upkeep that a server has. */
+export function openUsualLog(url: string, options: Partial<PostgresOptions> = {}): PostgresLog {
   return openPostgres({
-    urls: [url],
-    poolSize: 4,
-    compactionIntervalMs: 0,
-    settleMs: 0,
-    onTrouble: () => {},
+    ...{ urls: [url], poolSize: 4, compactionIntervalMs: 0, onTrouble: () => {} },
     ...options,
   });
 }

@@ -365,6 +365,16 @@ test('a reader reads no table with objects or keys, writes nothing, and stops no
   for (const attempt of attempts) expect(await reader.attempt(attempt), attempt).not.toBe('allowed');
 });
 
+test('a reader cannot hold a transaction open for ever', async () => {
+  await using database = await createTestDatabase();
+  await using roles = new TestRoles(database);
+  await makeRoles(database.url, roles);
+  await using reader = await connectAs(await roles.urlOf('reader'));
+  expect(await reader.query('SHOW idle_in_transaction_session_timeout')).toEqual([
+    { idle_in_transaction_session_timeout: '10min' },
+  ]);
+});
+
 test('a server role does all that a server does, and cannot change a table', async () => {
   await using database = await createTestDatabase();
   await using roles = new TestRoles(database);
