@@ -26,18 +26,23 @@ export type HeaderChooser = (origin: string | undefined) => {
   readonly allowed: boolean;
 };
 
-/** The patterns are RE2's, which match any origin in linear time. @throws Error for an invalid pattern */
+/** Whether --cors-allowed-origins names an origin. RE2 matches any in linear time. @throws Error for an invalid pattern */
+export function createOriginMatcher(allowedOrigins: readonly string[]): (origin: string) => boolean {
+  const patterns = allowedOrigins.map((pattern) => RE2JS.compile(pattern));
+  return (origin) => patterns.some((pattern) => pattern.matcher(origin).find());
+}
+
+/** @throws Error for an invalid pattern */
 export function createHeaderChooser({
   strictTransportSecurity,
   allowedOrigins,
 }: ResponsePolicy): HeaderChooser {
   const base: HeaderMap =
     strictTransportSecurity === '' ? NONE : { 'strict-transport-security': strictTransportSecurity };
-  const patterns = allowedOrigins.map((pattern) => RE2JS.compile(pattern));
+  const allows = createOriginMatcher(allowedOrigins);
   const plain = { headers: base, allowed: false };
   return (origin) => {
-    if (origin === undefined || patterns.length === 0) return plain;
-    if (!patterns.some((pattern) => pattern.matcher(origin).find())) return plain;
+    if (origin === undefined || !allows(origin)) return plain;
     // The answer depends on the origin, so a cache must not use it for another origin.
     const headers = { ...base, ...CORS, 'access-control-allow-origin': origin, vary: 'Origin' };
     return { headers, allowed: true };

@@ -18,9 +18,10 @@ import { answerErrors } from './answer-errors.ts';
 import { audit, auditAuthentication } from './audit.ts';
 import { withDeadline } from './deadline.ts';
 import { takeTurn } from './flow-control.ts';
+import { type OriginOptions, refuseForeignPages } from './foreign-pages.ts';
 import { logRequest, type MeasureOptions, measure, traceRequest, traceVerb } from './measure.ts';
 
-interface PipelineOptions extends MeasureOptions, AuthenticateOptions {
+interface PipelineOptions extends MeasureOptions, AuthenticateOptions, OriginOptions {
   /** Undefined: no limit on concurrency. */
   readonly flowControl: FlowControl | undefined;
   /** Answers paths that need no credentials: the files of the console; undefined for all others. */
@@ -51,7 +52,7 @@ type Stage = (options: PipelineOptions, request: ApiRequest, next: Next) => Prom
 function stagesAround({ tracing }: PipelineOptions): Stage[] {
   // Without tracing no spans are made: their attributes cost as much as authorization.
   const traced = tracing === NO_TRACING ? [] : [traceRequest];
-  return [measure, logRequest, ...traced, answerErrors, withDeadline];
+  return [measure, logRequest, ...traced, answerErrors, refuseForeignPages, withDeadline];
 }
 
 /** The way of a request from the listener to the verb. Built once; all stages together cost 17 µs of CPU for each request. */

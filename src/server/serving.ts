@@ -9,6 +9,7 @@ import { createHistory } from '../history/told.ts';
 import { causesAmong } from '../history/why/causes.ts';
 import { Explanations } from '../history/why/explanations.ts';
 import { findIn } from '../history/why/kinds.ts';
+import { createOriginMatcher } from '../http/response-headers.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { createConsole } from '../pages/console.ts';
@@ -144,6 +145,8 @@ function createServerPipeline(
     remote: aggregation.remoteProxy,
     ...{ flowControl, auditor, logger, tracing },
     ...(options.serving.console ? { open: createConsole() } : {}),
+    allowsOrigin: createOriginMatcher(options.serving.corsAllowedOrigins),
+    externalHostname: options.serving.externalHostname,
     authorizer: policy.authorizer,
     asksWithSelectors: foundation.isFeatureOn('AuthorizeWithSelectors'),
     documents: toPageHandler(pages),

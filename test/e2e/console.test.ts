@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTab, startBrowser, type Tab } from '../kit/browser.ts';
@@ -251,6 +253,43 @@ test('through kubectl proxy nobody is asked for a token, and seven pages at once
     await write('DELETE', `${MAPS}/for-all`);
     await tab.close();
   } finally {
+    proxy.process.kill();
+    await proxy.ended;
+  }
+});
+
+test('a page of another website writes nothing through kubectl proxy', async () => {
+  const proxy = spawnKubectl(cluster, ['proxy', '--port=0']);
+  // To a browser, localhost is another site than 127.0.0.1; websites elsewhere may not reach this machine in every browser.
+  const website = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html').end('<title>another website</title>');
+  });
+  await new Promise<void>((done) => website.listen(0, '127.0.0.1', done));
+  const { port } = website.address() as AddressInfo;
+  try {
+    await proxy.says('Starting to serve on');
+    const target = `127.0.0.1:${/127\.0\.0\.1:(\d+)/.exec(proxy.output)?.[1]}`;
+    const page = await browser.newPage();
+    await page.goto(`http://localhost:${port}/`);
+    const types = await page.evaluate(async (host) => {
+      const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'planted' } });
+      // Without a type, and with one that a form may have: a browser asks first for neither.
+      const answers = [new Blob([body]), body].map((sent) =>
+        fetch(`http://${host}/api/v1/namespaces/shop/configmaps`, {
+          method: 'POST',
+          mode: 'no-cors',
+          body: sent,
+        }),
+      );
+      return (await Promise.all(answers)).map(({ type }) => type);
+    }, target);
+    // Both have been answered.
+    expect(types).toEqual(['opaque', 'opaque']);
+    const { code } = await cluster.request('GET', `${MAPS}/planted`);
+    expect(code).toBe(404);
+    await page.close();
+  } finally {
+    website.close();
     proxy.process.kill();
     await proxy.ended;
   }

@@ -51,6 +51,7 @@ async function answer(stages: Stages, request = toRequest('get')) {
     ...stages,
     anonymous: { allows: () => true },
     stripCredentials: () => {},
+    ...{ allowsOrigin: () => false, externalHostname: '' },
     ...{ flowControl: undefined, tracing: NO_TRACING, requestTimeoutMs: 60_000 },
     auditor: { begin: () => trail, rejected: () => {} } as unknown as Auditor,
     documents: () => undefined,
