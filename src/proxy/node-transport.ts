@@ -5,6 +5,7 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createHttpAgent } from '../outbound/egress/agents.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
@@ -100,10 +101,11 @@ export class NodeTransport implements BackendTransport {
     message: BackendMessage,
     { agent, fail }: { readonly agent: SecureAgent | false; fail(error: BackendError): void },
   ): ClientRequest {
-    const { scheme, host, port, path, query } = backend;
+    const { scheme, host, port, path, query, addresses } = backend;
     const options = {
       host,
       ...(port === '' ? {} : { port }),
+      ...(addresses === undefined ? {} : { lookup: lookupAmong(addresses) }),
       method: message.method,
       path: `${encodePath(path) || '/'}${query === '' ? '' : `?${query}`}`,
       headers: [...message.headers],
@@ -149,6 +151,18 @@ export class NodeTransport implements BackendTransport {
     });
   }
 }
+
+/** A second answer of the name server could lead elsewhere than the one that was checked. */
+const lookupAmong =
+  (addresses: readonly string[]): LookupFunction =>
+  (host, { all }, done) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    const [first] = found;
+    if (first === undefined)
+      done(Object.assign(new Error(`no address of ${host}`), { code: 'ENOTFOUND' }), '');
+    else if (all === true) done(null, found);
+    else done(null, first.address, first.family);
+  };
 
 interface TlsOptions extends AgentTls {
   readonly servername?: string;
