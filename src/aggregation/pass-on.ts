@@ -15,6 +15,7 @@ import {
   type BackendTransport,
   encodePath,
 } from '../request/backend.ts';
+import { foldedName } from '../request/header-names.ts';
 import { plainAnswer } from '../request/plain-answer.ts';
 import { userHeaders } from './remote-user.ts';
 
@@ -57,35 +58,30 @@ export async function passOn(
 }
 
 function toMessage(backend: Backend, request: AuthorizedRequest, more: readonly string[]): BackendMessage {
-  const { method, signal, raw, headers, id } = request;
-  const isEmpty =
-    (method === 'GET' || method === 'HEAD') &&
-    headers['content-length'] === undefined &&
-    headers['transfer-encoding'] === undefined;
+  const { method, signal, raw, id } = request;
   const isUpgrade = raw.upgrade !== '';
+  const body = isUpgrade ? undefined : raw.body;
   return {
     method,
     headers: toHeaders(backend, request).concat('Audit-Id', id, more, userHeaders(request.user)),
-    ...(isEmpty || isUpgrade ? {} : { body: raw.body }),
+    ...(body === undefined ? {} : { body }),
     signal,
     hurried: isUpgrade,
   };
 }
 
+/** What this server says itself. */
+const OWN = /^(host|audit-id|x-forwarded-(uri|host|proto)|x-remote-.*)$/;
+
 /** Of the client's headers without what this server says itself. */
 function toHeaders(backend: Backend, request: AuthorizedRequest): string[] {
   const kept = ['Host', authorityOf(backend)];
   const forwarded = forwardedHeaders(request);
-  let isSized = false;
   for (let at = 0; at + 1 < forwarded.length; at += 2) {
     const name = forwarded[at] ?? '';
-    const key = name.toLowerCase();
-    if (key === 'host' || key === 'audit-id' || key.startsWith('x-remote-')) continue;
-    if (key === 'content-length' || key === 'transfer-encoding') isSized = true;
+    if (OWN.test(foldedName(name))) continue;
     kept.push(name, forwarded[at + 1] ?? '');
   }
-  // HTTP/2 needs no size to know where a body ends, and Node sends a DELETE without one as if it had no body.
-  if (!isSized && request.method === 'DELETE') kept.push('Transfer-Encoding', 'chunked');
   const { headers, path } = request;
   const host = headers.host ?? String(headers[':authority'] ?? '');
   if (request.raw.upgrade === '')

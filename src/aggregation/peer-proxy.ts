@@ -10,7 +10,7 @@ import { passOn } from './pass-on.ts';
 import type { PeerVersions } from './peer-versions.ts';
 import type { RemoteHandler } from './remote-proxy.ts';
 
-/** A request that has it was handed over once, and is answered where it came to. */
+/** A request that has it, with any value, was handed over once, and is answered where it came to. A client's own is never passed on. */
 const REROUTED = 'x-kubernetes-apiserver-rerouted';
 /** The name for which the certificate of every server of the cluster is made. */
 const SERVER_NAME = 'kubernetes.default.svc';
@@ -48,7 +48,7 @@ export function createPeerProxy(parts: PeerProxyParts): RemoteHandler {
   };
   return (request) => {
     const { target, headers } = request;
-    if (target === undefined || headers[REROUTED] === 'true') return undefined;
+    if (target === undefined || headers[REROUTED] !== undefined) return undefined;
     const { group, version, resource } = target;
     if (registry.find(group, version, resource) !== undefined) return undefined;
     const known = peers.find(group, version, resource);

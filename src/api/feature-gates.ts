@@ -37,6 +37,8 @@ const GROUPS: readonly GateGroup[] = [
     on: true,
     names:
       'APIResponseCompression APIServerIdentity APIServerTracing AnyVolumeDataSource ' +
+      // Of a later version than the others.
+      'AuthorizePodWebsocketUpgradeCreatePermission ' +
       'CPUManagerPolicyBetaOptions CPUManagerPolicyOptions CRDValidationRatcheting ' +
       'CSIMigrationStorageVendor ComponentSLIs ConsistentListFromCache ContainerCheckpoint ' +
       'ContextualLogging CronJobsScheduledAnnotation CustomResourceFieldSelectors ' +

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { foldedName } from '../request/header-names.ts';
 import type { Authentication, Authenticator, Credentials } from './authenticator.ts';
 import type { CertificateAuthorities } from './client-certificate.ts';
 
@@ -61,13 +62,13 @@ const STANDARD: FrontProxyHeaders = {
 /** Removes the credentials of an authenticated request, so that no inner stage can use or forward them. */
 export function createHeaderStripper(configured?: FrontProxyHeaders): (headers: IncomingHttpHeaders) => void {
   const all = configured === undefined ? [STANDARD] : [STANDARD, configured];
-  const lower = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
-  const names = new Set(all.flatMap(({ usernames, groups }) => lower([...usernames, ...groups])));
-  const prefixes = all.flatMap(({ extra }) => lower(extra));
+  const names = new Set(all.flatMap(({ usernames, groups }) => [...usernames, ...groups].map(foldedName)));
+  const prefixes = all.flatMap(({ extra }) => extra.map(foldedName));
   return (headers) => {
     delete headers.authorization;
     for (const name of Object.keys(headers)) {
-      if (names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))) delete headers[name];
+      const folded = foldedName(name);
+      if (names.has(folded) || prefixes.some((prefix) => folded.startsWith(prefix))) delete headers[name];
     }
   };
 }

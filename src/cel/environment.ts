@@ -2,6 +2,7 @@ import { Environment } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { spend, spendOnSize } from './budget.ts';
+import { closeTypes } from './closed-types.ts';
 import { registerAddresses } from './libraries/addresses.ts';
 import { AUTHORIZER, registerAuthorizer } from './libraries/authorizer.ts';
 import { registerFormats, registerUrls } from './libraries/formats.ts';
@@ -46,6 +47,7 @@ function createBase(): Environment {
     (environment, register) => register(environment),
     new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits: LIMITS }),
   );
+  closeTypes(environment);
   teachOptionalEntries(environment);
   return environment;
 }

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
@@ -26,7 +26,7 @@ export async function openDebugSocket(
     return context.text(`${error.message}\n`, 500);
   });
   const server = createServer(getRequestListener(served.fetch, { overrideGlobalObjects: false }));
-  rmSync(path, { force: true });
+  removeDeadSocket(path);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(path, resolve);
@@ -39,4 +39,16 @@ export async function openDebugSocket(
         server.closeAllConnections();
       }),
   };
+}
+
+/** @throws Error for a file that is no socket, or the socket of another user */
+function removeDeadSocket(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket())
+    throw new Error(`${path} is there and is no socket: it must be free, or a socket of an ended server`);
+  const user = process.getuid?.();
+  if (user !== undefined && found.uid !== user)
+    throw new Error(`${path} is the socket of another user: it must be free, or a socket of this one`);
+  unlinkSync(path);
 }

@@ -25,8 +25,8 @@ export interface Incoming {
   readonly isComplete: boolean;
   /** Starts receiving the body. To be called once. */
   receive(receiver: Receiver): void;
-  /** The body for proxies. Not to be used beside {@link Incoming.receive}. */
-  readonly body: Readable;
+  /** The body for proxies; undefined: there is none. Not to be used beside {@link Incoming.receive}. */
+  readonly body: Readable | undefined;
   /** To be called after the answer: the rest of the body is not awaited. */
   endInput(): void;
   /** Ends the connection after the requests under way on it are answered: RFC 9112, section 9.6; RFC 9113, section 6.8. */

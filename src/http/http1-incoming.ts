@@ -43,8 +43,10 @@ export class Http1Incoming implements Incoming {
     return this.#message.complete;
   }
 
-  get body(): Readable {
-    return this.#message;
+  /** RFC 9112, section 6.3: what neither says has no body. */
+  get body(): Readable | undefined {
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = this.#message.headers;
+    return coding === undefined && Number(length) === 0 ? undefined : this.#message;
   }
 
   receive(receiver: Receiver): void {

@@ -107,9 +107,10 @@ class Http2Exchange implements Incoming, Answer {
   }
 
   /** A separate stream, so that an error while the body is passed on does not break the answer. */
-  get body(): Readable {
+  get body(): Readable | undefined {
     this.#upload.end();
-    this.#body ??= this.#stream.pipe(new PassThrough());
+    if (this.#stream.endAfterHeaders) return undefined;
+    this.#body ??= copyOf(this.#stream);
     return this.#body;
   }
 
@@ -183,6 +184,17 @@ class Http2Exchange implements Incoming, Answer {
   get #isClosed(): boolean {
     return this.#stream.destroyed || this.#stream.closed;
   }
+}
+
+/** Breaks off where the client does: the stream itself ends then as if the body were whole. */
+function copyOf(stream: ServerHttp2Stream): Readable {
+  const copy = new PassThrough();
+  // An error before the body is read has its cause in the client, which gets no answer.
+  copy.on('error', () => {});
+  const breakOff = (): void => void copy.destroy(new Error('the client broke off while sending the body'));
+  if (stream.aborted || stream.destroyed) breakOff();
+  else stream.once('aborted', breakOff);
+  return stream.pipe(copy);
 }
 
 /**

@@ -107,10 +107,20 @@ type Listener = Http2SecureServer | HttpsServer;
 function acceptRequests(server: Listener, front: FrontState): void {
   // Both servers emit 'request' for HTTP/1.1 only.
   server.on('request', (message: IncomingMessage, response: ServerResponse) => {
-    void serve(front, new Http1Incoming(message, response), response);
+    if (isCoded(message)) refuseCoding(response);
+    else void serve(front, new Http1Incoming(message, response), response);
   });
   if ('updateSettings' in server) acceptStreams(server, (exchange) => void serve(front, exchange, exchange));
 }
+
+/** Node takes the chunks off a body that was coded before, and a backend could not know the rest (RFC 9112, section 6.1). */
+const isCoded = ({ headers: { 'transfer-encoding': coding = 'chunked' } }: IncomingMessage): boolean =>
+  coding.toLowerCase() !== 'chunked';
+
+const refuseCoding = (response: ServerResponse): void =>
+  void response
+    .writeHead(501, { 'content-type': 'text/plain', connection: 'close' })
+    .end('unsupported transfer encoding: only chunked is supported\n');
 
 function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
   const common = toContextOptions(tls.settings);

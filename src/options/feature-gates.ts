@@ -12,6 +12,7 @@ export const EFFECTIVE: ReadonlySet<string> = new Set([
   'AnonymousAuthConfigurableEndpoints',
   'AnyVolumeDataSource',
   'AuthorizeNodeWithSelectors',
+  'AuthorizePodWebsocketUpgradeCreatePermission',
   'AuthorizeWithSelectors',
   'CRDValidationRatcheting',
   'ClusterTrustBundle',

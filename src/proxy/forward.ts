@@ -49,7 +49,9 @@ async function send(
   const headers = forwardedHeaders(request).concat('X-Forwarded-Uri', uri);
   const { method, signal, raw } = request;
   try {
-    return await transport.send(backend, { method, headers, body: raw.body, signal, hurried: false });
+    const { body } = raw;
+    const content = body === undefined ? {} : { body };
+    return await transport.send(backend, { method, headers, ...content, signal, hurried: false });
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
     throw serviceUnavailable(`error trying to reach service: ${error.message}`, error);
@@ -60,7 +62,8 @@ const hostOf = ({ headers }: ApiRequest): string => headers.host ?? String(heade
 
 function redirectToFolder({ raw }: ApiRequest): ApiResponse {
   const at = raw.url.indexOf('?');
-  const location = at < 0 ? `${raw.url}/` : `${raw.url.slice(0, at)}/${raw.url.slice(at)}`;
+  const path = rooted(at < 0 ? raw.url : raw.url.slice(0, at));
+  const location = `${path}/${at < 0 ? '' : raw.url.slice(at)}`;
   return {
     kind: 'bytes',
     code: 301,
@@ -109,8 +112,11 @@ export function rewriteLocation(location: string, context: LocationContext): str
   const decoded = decode(path);
   if (decoded === undefined) return location;
   const within = decoded.startsWith(prefix) ? decoded : joinPath(prefix, decoded);
-  return `${origin}${encodePath(within)}${rest}`;
+  return `${origin}${rooted(encodePath(within))}${rest}`;
 }
+
+/** Two slashes would begin the name of a host (RFC 3986, section 4.2). */
+const rooted = (path: string): string => path.replace(/^[/\\]+/, '/');
 
 function decode(path: string): string | undefined {
   try {

@@ -1,5 +1,6 @@
 import type { ApiRequest } from '../request/api-request.ts';
 import type { BackendAnswer } from '../request/backend.ts';
+import { foldedName } from '../request/header-names.ts';
 
 /** The headers of requests and answers that a proxy passes on. Lists are names and values in turn. */
 
@@ -17,8 +18,17 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers that identify the caller to this server. A backend that got them could impersonate the caller. */
+/**
+ * Headers that identify the caller to this server, and those by which this server speaks for callers to others. A backend that got
+ * them from a client would believe the client.
+ */
 const CREDENTIALS = /^(authorization|impersonate-.*|x-remote-(user|group|uid|extra-.*))$/;
+/** What the transport says of a message, and what servers say to each other. */
+const OWN = /^(host|expect|content-length|x-forwarded-(for|uri)|x-kubernetes-apiserver-rerouted)$/;
+/** The length is what the transport makes of it. */
+const LENGTH = 'content-length';
+/** RFC 9110, section 7.6.1: fields for all recipients, which no Connection header can take away. */
+const END_TO_END = /^(host|content-.*|cookie|origin|sec-.*|x-forwarded-.*)$/;
 const BEARER_PROTOCOL = 'base64url.bearer.authorization.';
 
 function* pairs(raw: readonly string[]): Generator<[name: string, value: string]> {
@@ -27,7 +37,15 @@ function* pairs(raw: readonly string[]): Generator<[name: string, value: string]
 
 /** Names that the Connection header declares to belong to this connection. */
 function connectionNames(connection: string | undefined): Set<string> {
-  return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  const names = (connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  return new Set(names.filter((name) => !END_TO_END.test(name)));
+}
+
+/** Whether a client's header stays here. A program that folds names would also read `X_Remote_User` as this server's word. */
+function staysHere(key: string): boolean {
+  const folded = foldedName(key);
+  if (HOP_BY_HOP.has(folded) || CREDENTIALS.test(folded)) return true;
+  return OWN.test(folded) && key !== LENGTH;
 }
 
 /**
@@ -39,8 +57,7 @@ export function forwardedHeaders(request: ApiRequest): string[] {
   const forwarded: string[] = [];
   for (const [name, value] of pairs(raw.headers)) {
     const key = name.toLowerCase();
-    if (key.startsWith(':') || key === 'host' || key === 'x-forwarded-for' || key === 'expect') continue;
-    if (HOP_BY_HOP.has(key) || dropped.has(key) || CREDENTIALS.test(key)) continue;
+    if (key.startsWith(':') || dropped.has(key) || staysHere(key)) continue;
     // A stage that removed a header did so because the header was for this server.
     if (headers[key] === undefined) continue;
     const kept = key === 'sec-websocket-protocol' ? withoutBearer(value) : value;
@@ -50,7 +67,6 @@ export function forwardedHeaders(request: ApiRequest): string[] {
   if (host !== '') forwarded.unshift('Host', host);
   forwarded.push('X-Forwarded-For', forwardedFor(request));
   if (raw.upgrade !== '') forwarded.push('Connection', 'Upgrade', 'Upgrade', headers.upgrade ?? raw.upgrade);
-  else if (headers['transfer-encoding'] !== undefined) forwarded.push('Transfer-Encoding', 'chunked');
   return forwarded;
 }
 

@@ -5,7 +5,7 @@ import {
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
-import { type Duplex, pipeline } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import {
   authorityOf,
@@ -17,6 +17,7 @@ import {
   type BackendTransport,
   encodePath,
 } from '../request/backend.ts';
+import { copyBody, framingOf } from './framing.ts';
 import { NodeTransport, type TransportOptions, tlsOf, toBackendError } from './node-transport.ts';
 
 /**
@@ -176,8 +177,10 @@ function count(session: ClientHttp2Session, change: 1 | -1): void {
 function exchange(
   session: ClientHttp2Session,
   backend: Backend,
-  { method, headers, body, signal }: BackendMessage,
+  message: BackendMessage,
 ): Promise<BackendAnswer> {
+  const { method, body, signal } = message;
+  const { headers, length } = framingOf(message);
   const query = backend.query === '' ? '' : `?${backend.query}`;
   const head = {
     ...toHttp2Headers(headers),
@@ -193,7 +196,7 @@ function exchange(
     });
     stream.on('error', reject);
     stream.once('response', (received) => resolve(toAnswer(received, stream)));
-    if (body !== undefined) pipeline(body, stream, () => {});
+    if (body !== undefined) copyBody(body, length, stream);
   });
 }
 

@@ -5,7 +5,8 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { type RequestOptions, request as requestHttps } from 'node:https';
-import { type Duplex, pipeline } from 'node:stream';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createHttpAgent } from '../outbound/egress/agents.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
 import { networkText } from '../outbound/http-client.ts';
@@ -21,6 +22,7 @@ import {
   encodePath,
 } from '../request/backend.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
+import { copyBody, framingOf } from './framing.ts';
 
 export interface TransportOptions {
   readonly credentials: AgentCredentials;
@@ -28,17 +30,19 @@ export interface TransportOptions {
   readonly timeoutMs: number;
   /** Opens the connections; undefined: the system does. */
   readonly dial?: Dial | undefined;
-  /** Requests without a body share connections, which stay open between them. */
+  /** Requests that change nothing share connections, which stay open between them. */
   readonly reusesConnections?: boolean;
 }
 
 /** Connections that wait for the next request, to each server, and how long. */
 const MAX_IDLE_SOCKETS = 8;
 const IDLE_MS = 30_000;
+/** Methods that change nothing, so that a request may be sent twice. */
+const REPEATABLE = /^(GET|HEAD|OPTIONS)$/;
 
 /**
- * Backends over HTTP/1.1. A request with a body has a connection of its own: a reused one can break between two requests, and a
- * request whose body is half read from the client cannot be sent again.
+ * Backends over HTTP/1.1. A request that has a body, or changes something, has a connection of its own: a reused one can break between
+ * two requests, after the backend has acted on the second, and a body that is half read from the client cannot be sent again.
  */
 export class NodeTransport implements BackendTransport {
   readonly #options: TransportOptions;
@@ -54,7 +58,7 @@ export class NodeTransport implements BackendTransport {
   }
 
   async send(backend: Backend, message: BackendMessage): Promise<BackendAnswer> {
-    const shared = message.body === undefined ? this.#shared : undefined;
+    const shared = message.body === undefined && REPEATABLE.test(message.method) ? this.#shared : undefined;
     if (shared === undefined) return this.#send(backend, message, false);
     try {
       return await this.#send(backend, message, shared);
@@ -71,18 +75,21 @@ export class NodeTransport implements BackendTransport {
 
   #send(backend: Backend, message: BackendMessage, agent: SecureAgent | false): Promise<BackendAnswer> {
     return new Promise((resolve, reject) => {
-      const outgoing = this.#open(backend, message, { agent, fail: reject });
+      const { headers, length } = framingOf(message);
+      const outgoing = this.#open(backend, { ...message, headers }, { agent, fail: reject });
       outgoing.once('response', (incoming) => resolve(toAnswer(incoming)));
       const { body } = message;
       // The request emits the same errors as the copying of its body.
       if (body === undefined) outgoing.end();
-      else pipeline(body, outgoing, () => {});
+      else copyBody(body, length, outgoing);
     });
   }
 
   upgrade(backend: Backend, message: BackendMessage): Promise<BackendAnswer | BackendConnection> {
     return new Promise((resolve, reject) => {
-      const outgoing = this.#open(backend, message, { agent: false, fail: reject });
+      const { body: _, ...bodiless } = message;
+      const { headers } = framingOf(bodiless);
+      const outgoing = this.#open(backend, { ...bodiless, headers }, { agent: false, fail: reject });
       outgoing.once('response', (incoming) => resolve(toAnswer(incoming)));
       outgoing.once('upgrade', (incoming, stream, head) => resolve(toConnection(incoming, stream, head)));
       outgoing.end();
@@ -94,10 +101,11 @@ export class NodeTransport implements BackendTransport {
     message: BackendMessage,
     { agent, fail }: { readonly agent: SecureAgent | false; fail(error: BackendError): void },
   ): ClientRequest {
-    const { scheme, host, port, path, query } = backend;
+    const { scheme, host, port, path, query, addresses } = backend;
     const options = {
       host,
       ...(port === '' ? {} : { port }),
+      ...(addresses === undefined ? {} : { lookup: lookupAmong(addresses) }),
       method: message.method,
       path: `${encodePath(path) || '/'}${query === '' ? '' : `?${query}`}`,
       headers: [...message.headers],
@@ -143,6 +151,18 @@ export class NodeTransport implements BackendTransport {
     });
   }
 }
+
+/** A second answer of the name server could lead elsewhere than the one that was checked. */
+const lookupAmong =
+  (addresses: readonly string[]): LookupFunction =>
+  (host, { all }, done) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    const [first] = found;
+    if (first === undefined)
+      done(Object.assign(new Error(`no address of ${host}`), { code: 'ENOTFOUND' }), '');
+    else if (all === true) done(null, found);
+    else done(null, first.address, first.family);
+  };
 
 interface TlsOptions extends AgentTls {
   readonly servername?: string;

@@ -225,4 +225,6 @@ export interface ConnectCall<Options extends JsonObject = JsonObject> {
   find<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T | undefined>;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
+  /** Whether the names of node agents are resolved at the end of the way to them, and not here. */
+  readonly resolvesAfar: boolean;
 }

@@ -39,8 +39,8 @@ export interface RawRequest {
   readonly headers: readonly string[];
   /** Path and query, still escaped. */
   readonly url: string;
-  /** Not to be read beside {@link ApiRequest.body}. */
-  readonly body: Readable;
+  /** Not to be read beside {@link ApiRequest.body}. Undefined: the request has none. */
+  readonly body: Readable | undefined;
   /** The protocol that the client wants to change to, in lower case: `websocket`, `spdy/3.1`. '' for none. */
   readonly upgrade: string;
 }

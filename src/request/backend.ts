@@ -9,6 +9,8 @@ export interface Backend {
   readonly host: string;
   /** '' is the scheme's own. */
   readonly port: string;
+  /** The addresses of the host that were checked, which alone are dialled; undefined: none was checked. */
+  readonly addresses?: readonly string[];
   /** Decoded; '' or beginning with a slash. */
   readonly path: string;
   /** Without the question mark. */

@@ -14,6 +14,8 @@ export function createBackends(
     transport: new NodeTransport({ credentials, timeoutMs: options.timeoutMs, dial: egress.dials.cluster }),
     translateCommands: isFeatureOn('TranslateStreamCloseWebsocketRequests'),
     tunnelPorts: isFeatureOn('PortForwardWebsockets'),
+    streamsNeedCreate: isFeatureOn('AuthorizePodWebsocketUpgradeCreatePermission'),
+    resolvesAfar: egress.dials.cluster !== undefined,
     agentAddressTypes: options.addressTypes,
     resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   };

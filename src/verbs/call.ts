@@ -115,8 +115,12 @@ export interface Backends {
   readonly translateCommands: boolean;
   /** Feature gate PortForwardWebsockets. */
   readonly tunnelPorts: boolean;
+  /** Feature gate AuthorizePodWebsocketUpgradeCreatePermission: streams need the right to create, whatever the method is. */
+  readonly streamsNeedCreate: boolean;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
+  /** Whether the names of node agents are resolved at the end of the way to them, and not here. */
+  readonly resolvesAfar: boolean;
 }
 
 /** Types that represent a question instead of an object: posted, answered, never stored. */

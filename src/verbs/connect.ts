@@ -11,6 +11,7 @@ import type { ApiResponse } from '../request/api-response.ts';
 import type { Backend } from '../request/backend.ts';
 import { type Backends, RelatedObjects, type VerbCall } from './call.ts';
 import { readOptions } from './query-options.ts';
+import { assertMayCreate } from './write.ts';
 
 /** A request that is answered elsewhere: by a node's agent, a pod, an endpoint of a service. @throws StatusError */
 export async function connect(call: VerbCall, subresource: ConnectSubresource): Promise<ApiResponse> {
@@ -18,6 +19,9 @@ export async function connect(call: VerbCall, subresource: ConnectSubresource): 
   const { manner } = subresource;
   if (manner !== 'log' && request.query.has('dryRun')) throw badRequest('dryRun is not supported');
   const asked = readOptions(request.query, context.types.message(subresource.options));
+  // A websocket begins with GET, which a role that only reads may do everywhere.
+  if (manner === 'stream' && request.verb !== 'create' && context.backends.streamsNeedCreate)
+    await assertMayCreate(call);
   const subpath = subpathOf(request);
   if (manner === 'proxy') asked.path = subpath;
   const options = manner === 'log' ? asked : await admit(call, subresource, asked);
@@ -136,5 +140,6 @@ function toConnectCall({ context, request }: VerbCall, options: JsonObject, subp
     find: (resource, inNamespace, named) => objects.find(resource, inNamespace, named),
     agentAddressTypes: backends.agentAddressTypes,
     resolve: (host) => backends.resolve(host),
+    resolvesAfar: backends.resolvesAfar,
   };
 }

@@ -126,21 +126,6 @@ test('the other server is told who calls, once for each group and value', async 
   ]);
 });
 
-test.each<[asked: Omit<Asked, 'url'>, hasBody: boolean, sized: string | undefined]>([
-  [{ method: 'GET' }, false, undefined],
-  [{ method: 'GET', headers: ['Content-Length', '4'] }, true, 'Content-Length'],
-  [{ method: 'POST', headers: ['Content-Length', '4'] }, true, 'Content-Length'],
-  [{ method: 'DELETE', headers: ['Content-Length', '4'] }, true, 'Content-Length'],
-  // HTTP/2
-  [{ method: 'DELETE' }, true, 'Transfer-Encoding'],
-  [{ method: 'POST' }, true, undefined],
-])('the body of %j is passed on: %s, with its size as %s', async (asked, hasBody, sized) => {
-  const { sent } = await pass({ url: '/apis/far.example.com/v1', ...asked });
-  expect(sent?.message.body !== undefined).toBe(hasBody);
-  const named = sent?.message.headers.filter((name) => /^(content-length|transfer-encoding)$/i.test(name));
-  expect(named).toEqual(sized === undefined ? [] : [sized]);
-});
-
 test.each<[what: string, wishes: Wishes, answer: readonly [number, string]]>([
   [
     'a server that is not available',

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
+import { createEnvironment } from '../../src/cel/environment.ts';
+import { AUTHORIZER, CelAuthorizer } from '../../src/cel/libraries/authorizer.ts';
 import { compileCel } from '../../src/cel/program.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
@@ -210,3 +212,47 @@ function nested(depth: number): string {
   const list = '[1,2,3,4,5,6,7,8,9,10]';
   return depth === 0 ? 'true' : `${list}.all(x${depth}, ${nested(depth - 1)})`;
 }
+
+/** A value of every type that is a class in JavaScript. */
+const OPAQUE = [
+  ...['authorizer', "authorizer.path('/a')", "authorizer.group('a')", "authorizer.group('a').resource('b')"],
+  ...["authorizer.path('/a').check('get')", 'authorizer.requestResource', "quantity('1')", "ip('1.1.1.1')"],
+  ...["cidr('1.0.0.0/8')", "url('http://a/')", "format.named('dns1123Label').value()", "duration('1s')"],
+  ...["timestamp('2020-01-01T00:00:00Z')", '1u', 'type(1)', "b'abc'"],
+];
+
+test.each(OPAQUE)('%s has the members that are declared and no others', (value) => {
+  const authorizer = new CelAuthorizer(
+    () => ({ allowed: true, reason: 'because' }),
+    { serviceAccount: { namespace: 'a', name: 'b' } },
+    { group: 'a', resource: 'b', subresource: '', namespace: '', name: '' },
+  );
+  const environment = createEnvironment().registerVariable('authorizer', AUTHORIZER);
+  const own = [
+    'authorizer',
+    'ask',
+    'asker',
+    'answer',
+    'fields',
+    'path',
+    'group',
+    'nanos',
+    'seconds',
+    'value',
+  ];
+  const inherited = ['constructor', '__proto__', 'toString', 'valueOf', 'name', 'host', 'length', 'buffer'];
+  const read = (expression: string): unknown => {
+    try {
+      return environment.parse(expression)({ authorizer });
+    } catch (error) {
+      // A function that was found and cannot be a result.
+      return String(error).includes('Unsupported type') ? error : 'refused';
+    }
+  };
+  for (const name of [...own, ...inherited])
+    for (const expression of [
+      ...[`${value}.${name}`, `dyn(${value}).${name}`, `dyn(${value})['${name}']`],
+      ...[`(${value}).?${name}.orValue('refused')`, `dyn(${value})[?'${name}'].orValue('refused')`],
+    ])
+      expect([expression, read(expression)]).toEqual([expression, 'refused']);
+});

@@ -14,7 +14,7 @@ import type { ToolResult } from '../kit/tools.ts';
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await createStage('127.0.0.1');
+  stage = await createStage('127.0.0.1', ['--authorization-mode=RBAC']);
 });
 
 afterAll(() => stage[Symbol.asyncDispose]());
@@ -138,6 +138,39 @@ test('a terminal in a browser tells its size and ends its input', async () => {
   client.send(Buffer.of(255, 0));
   expect((await closed)[0]).toBe(1000);
   expect(JSON.parse(status)).toEqual({ metadata: {}, status: 'Success' });
+});
+
+/** Whether a websocket for a command is opened for a user with these verbs alone. */
+async function opens(verbs: readonly string[]): Promise<'open' | number> {
+  const name = verbs.join('-');
+  const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+  const rules = [
+    { apiGroups: [''], resources: ['pods/exec'], verbs },
+    { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+  ];
+  await stage.cluster.request('POST', `${roles}/roles`, { metadata: { name }, rules });
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
+  const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }];
+  await stage.cluster.request('POST', `${roles}/rolebindings`, { metadata: { name }, roleRef, subjects });
+  const url = `wss://127.0.0.1:${stage.cluster.port}/api/v1/namespaces/default/pods/one/exec?command=cat&stdout=1`;
+  const headers = { 'impersonate-user': name };
+  const client = new WebSocket(url, ['v5.channel.k8s.io'], { ...connectionOptions(stage.cluster), headers });
+  client.on('error', () => {});
+  const [outcome] = await Promise.race([
+    once(client, 'open').then(() => ['open' as const]),
+    once(client, 'unexpected-response').then(([, { statusCode }]) => [Number(statusCode)]),
+  ]);
+  client.terminate();
+  return outcome ?? 0;
+}
+
+test('a command over a websocket needs the right to create, beside that of its method', async () => {
+  expect(await opens(['get'])).toBe(403);
+  expect(await opens(['create'])).toBe(403);
+  expect(await opens(['get', 'create'])).toBe('open');
+  // kubectl asks again over SPDY.
+  const again = await kubectl("exec -i one --as=create -- sh -c 'cat; exit 4'", 'through\n');
+  expect(again).toMatchObject({ code: 4, stdout: 'through\n' });
 });
 
 test('with the gates off, websockets pass to the agent as they are', async () => {

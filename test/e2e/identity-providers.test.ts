@@ -154,6 +154,26 @@ test('groups may be elsewhere, in a token of the same provider', async () => {
   expect(await whoami(byFlags, await provider.token({ ...claims, jti: '2' }))).toBe(401);
 });
 
+test('names of providers that lead nowhere, however many, keep out none that is there', async () => {
+  await using far = await TestIdentityProvider.start(
+    await authority.issue({ subject: 'CN=idp', serves: true }),
+  );
+  const sources = { endpoint: `${provider.url}/claims` };
+  const claims = { ...mail, _claim_names: { roles: 's' }, _claim_sources: { s: sources } };
+  for (let n = 0; n < 20; n += 1) {
+    provider.distributed = await provider.token({
+      iss: `https://${n}.invalid`,
+      aud: 'cluster',
+      roles: ['far'],
+    });
+    expect(await whoami(byFlags, await provider.token({ ...claims, jti: `nowhere-${n}` }))).toBe(401);
+  }
+  provider.distributed = await far.token({ aud: 'cluster', roles: ['from-far'] });
+  await expect
+    .poll(async () => whoami(byFlags, await provider.token({ ...claims, jti: 'far' })))
+    .toMatchObject({ groups: ['idp:from-far', 'system:authenticated'] });
+});
+
 test('a structured configuration maps claims by expressions and holds rules against claims and users', async () => {
   await expect
     .poll(async () => whoami(byFile, await provider.token(file)))

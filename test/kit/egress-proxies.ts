@@ -142,6 +142,25 @@ const decode = (bytes: Buffer): WirePacket => PACKETS.decode(bytes) as unknown a
 const CONNECT_ID = decode(Buffer.from([0x22, 0x09, 0x08, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10]))
   .data?.connectID;
 
+const sends = (sizeBytes: number): object => ({
+  type: TYPE.DATA,
+  data: { connectID: CONNECT_ID, data: Buffer.alloc(sizeBytes, 'x') },
+});
+
+/** Addresses behind which something sends what it should not. */
+const HOSTILE: Readonly<Record<string, readonly object[]>> = {
+  'late.invalid:7': [
+    sends(4),
+    { type: TYPE.CLOSE_RSP, closeResponse: { connectID: CONNECT_ID } },
+    ...[
+      sends(4),
+      { type: TYPE.CLOSE_RSP, closeResponse: { connectID: CONNECT_ID, error: 'again' } },
+      sends(4),
+    ],
+  ],
+  'huge.invalid:7': [sends(5 * 1024 * 1024)],
+};
+
 function serveTunnel(
   call: ServerDuplexStream<WirePacket, object>,
   directory: Directory,
@@ -156,6 +175,11 @@ function serveTunnel(
     if (packet.type === TYPE.DIAL_REQ && packet.dialRequest !== undefined) {
       const { address, protocol, random } = packet.dialRequest;
       asked.push(`${protocol}:${address}`);
+      if (address in HOSTILE) {
+        call.write({ type: TYPE.DIAL_RSP, dialResponse: { connectID: CONNECT_ID, random } });
+        for (const one of HOSTILE[address] ?? []) call.write(one);
+        return;
+      }
       const port = directory.get(address);
       if (port === undefined) {
         const error = `dial tcp: lookup ${address}: no such host`;

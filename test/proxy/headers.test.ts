@@ -40,6 +40,53 @@ test('headers of the connection and of the caller stay here', () => {
   expect(forwardedHeaders(requestOf(raw))).toEqual(['X-Forwarded-For', '10.1.1.1']);
 });
 
+test('what servers say to each other is no client’s to say, however a program folds the names', () => {
+  const raw = [
+    ...[
+      'x_remote_user',
+      'root',
+      'X_Remote-Group',
+      'system:masters',
+      'X.Remote.Extra.a',
+      'b',
+      'x_remote_uid',
+      '1',
+    ],
+    ...[
+      'Impersonate_User',
+      'root',
+      'X_Forwarded_For',
+      '10.9.9.9',
+      'X-Forwarded-Uri',
+      '/else',
+      'content_length',
+      '5',
+    ],
+    ...[
+      'X-Kubernetes-APIServer-Rerouted',
+      'True',
+      'X_KUBERNETES_APISERVER_REROUTED',
+      'true',
+      'transfer_encoding',
+      'x',
+    ],
+    ...['Under_score', 'kept'],
+  ];
+  expect(forwardedHeaders(requestOf(raw))).toEqual(['Under_score', 'kept', 'X-Forwarded-For', '10.1.1.1']);
+});
+
+test('a Connection header cannot take away what is for all recipients', () => {
+  const kept = ['Host', 'a', 'Content-Type', 'b', 'Content-Length', '5', 'Cookie', 'c', 'Origin', 'd'];
+  const raw = [
+    ...kept,
+    'Connection',
+    'host, Content-Type,content-length, cookie, ORIGIN, x-hop',
+    'X-Hop',
+    '1',
+  ];
+  expect(forwardedHeaders(requestOf(raw))).toEqual([...kept, 'X-Forwarded-For', '10.1.1.1']);
+});
+
 test('a header that a stage has taken away is not passed on', () => {
   const request = requestOf(['X-Secret', '1', 'X-Other', '2']);
   delete request.headers['x-secret'];

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { joinPath, outerPrefix, rewriteLocation } from '../../src/proxy/forward.ts';
+import { forward, joinPath, outerPrefix, rewriteLocation } from '../../src/proxy/forward.ts';
+import type { ApiRequest } from '../../src/request/api-request.ts';
 
 const PREFIX = '/api/v1/namespaces/a/services/b/proxy';
 const context = { prefix: PREFIX, backendHost: '10.0.0.1:80', requestHost: 'localhost:8001' };
@@ -15,8 +16,31 @@ test.each([
   ['a relative path is left alone', '../x', '../x'],
   ['escapes stay escapes', '/a%20b', `${PREFIX}/a%20b`],
   ['a path that is no path is left alone', '/%zz', '/%zz'],
+  ['two slashes are not made of escapes', '/%2F%2Fevil.example/x', `${PREFIX}/evil.example/x`],
 ])('%s', (_, location, expected) => {
   expect(rewriteLocation(location, context)).toBe(expected);
+});
+
+test.each([
+  ['/%2Fevil.example/x', '/evil.example/x'],
+  ['/%5Cevil.example/x', '/%5Cevil.example/x'],
+])('without a prefix, %s names no host after it is rewritten', (location, expected) => {
+  expect(rewriteLocation(location, { ...context, prefix: '' })).toBe(expected);
+});
+
+test.each([
+  ['//api/v1/namespaces/a/services/b/proxy?x=//y', '/api/v1/namespaces/a/services/b/proxy/?x=//y'],
+  ['///api/v1/proxy', '/api/v1/proxy/'],
+  ['/\\\\api/v1/proxy', '/api/v1/proxy/'],
+])('the folder of %s is on this host', async (url, location) => {
+  const request = {
+    method: 'GET',
+    path: url,
+    raw: { url, headers: [], upgrade: '' },
+  } as unknown as ApiRequest;
+  const nothing = { send: () => Promise.reject(), upgrade: () => Promise.reject() };
+  const backend = { scheme: 'http', host: 'a', port: '', path: '', query: '', trust: 'none' } as const;
+  expect(await forward(nothing, backend, request)).toMatchObject({ headers: { location } });
 });
 
 test('the prefix of a proxy is what stands before the path of the backend', () => {

@@ -23,6 +23,9 @@ const KEYS_COOLDOWN_MS = 3000;
 /** After this time the keys are fetched again. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
 
+/** Further ones are left out: a token without the name of its key is tried with all of them. */
+const MAX_KEYS = 256;
+
 const KEY_ALGORITHMS: Readonly<Record<string, readonly string[]>> = {
   RSA: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   'P-256': ['ES256'],
@@ -140,17 +143,22 @@ function toObject(text: string): JsonObject {
 
 /** Unusable keys are skipped, because a provider may have keys for other purposes (RFC 7517, section 5). */
 function parseKeySet({ keys }: JsonObject, allowed: readonly string[]): VerificationKey[] {
-  return (Array.isArray(keys) ? keys : []).filter(isObject).flatMap((jwk) => {
-    const { kty, crv, kid, use, alg } = jwk;
-    if (use !== undefined && use !== 'sig') return [];
-    const possible = KEY_ALGORITHMS[kty === 'EC' ? String(crv) : String(kty)] ?? [];
-    const algorithms = possible.filter((one) => allowed.includes(one) && (alg === undefined || alg === one));
-    if (algorithms.length === 0) return [];
-    try {
-      const key = createPublicKey({ key: jwk, format: 'jwk' });
-      return [{ id: typeof kid === 'string' ? kid : '', key, algorithms }];
-    } catch {
-      return [];
-    }
-  });
+  return (Array.isArray(keys) ? keys : [])
+    .slice(0, MAX_KEYS)
+    .filter(isObject)
+    .flatMap((jwk) => {
+      const { kty, crv, kid, use, alg } = jwk;
+      if (use !== undefined && use !== 'sig') return [];
+      const possible = KEY_ALGORITHMS[kty === 'EC' ? String(crv) : String(kty)] ?? [];
+      const algorithms = possible.filter(
+        (one) => allowed.includes(one) && (alg === undefined || alg === one),
+      );
+      if (algorithms.length === 0) return [];
+      try {
+        const key = createPublicKey({ key: jwk, format: 'jwk' });
+        return [{ id: typeof kid === 'string' ? kid : '', key, algorithms }];
+      } catch {
+        return [];
+      }
+    });
 }

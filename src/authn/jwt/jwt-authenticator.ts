@@ -117,13 +117,21 @@ const NBF_LEEWAY_SECONDS = 60;
 /** The issuer of Google's first tokens had no scheme (OpenID Connect Core 1.0, section 15.6.2). */
 const GOOGLE = 'accounts.google.com';
 
+/** A provider that a token has named. */
+interface OtherProvider {
+  readonly provider: IdentityProvider;
+  readonly stop: AbortController;
+  /** Whether there is one under its name. */
+  readonly isFound: boolean;
+}
+
 /** ID tokens of one issuer. */
 class JwtAuthenticator implements TokenAuthenticator {
   readonly #options: JwtAuthenticatorOptions;
   readonly #provider: IdentityProvider;
   readonly #get: HttpsGet;
   /** Providers of distributed claims, created when a token first names them. */
-  readonly #others = new Map<string, IdentityProvider>();
+  readonly #others = new Map<string, OtherProvider>();
   #signal: AbortSignal | undefined;
 
   constructor(options: JwtAuthenticatorOptions) {
@@ -186,15 +194,30 @@ class JwtAuthenticator implements TokenAuthenticator {
   /** @throws Error until the provider is found; a later call may succeed */
   #other(issuer: string): IdentityProvider {
     if (issuer === this.#options.config.issuer.url) return this.#provider;
-    let provider = this.#others.get(issuer);
-    if (provider === undefined) {
-      if (!issuer.startsWith('https://') || this.#others.size >= MAX_OTHERS)
-        throw new Error(`oidc: verifying untrusted issuer ${issuer} failed`);
-      provider = this.#createProvider(issuer, '');
-      this.#others.set(issuer, provider);
-      if (this.#signal !== undefined) void provider.run(this.#signal);
+    const known = this.#others.get(issuer);
+    if (known !== undefined) return known.provider;
+    if (!issuer.startsWith('https://') || !this.#hasRoom())
+      throw new Error(`oidc: verifying untrusted issuer ${issuer} failed`);
+    const stop = new AbortController();
+    const other = { provider: this.#createProvider(issuer, ''), stop, isFound: false };
+    this.#others.set(issuer, other);
+    const found = (): void => {
+      other.isFound = true;
+    };
+    void other.provider.ready().then(found);
+    if (this.#signal !== undefined) void other.provider.run(AbortSignal.any([this.#signal, stop.signal]));
+    return other.provider;
+  }
+
+  /** Names that lead nowhere, which an endpoint could send in any number, make room for the next. */
+  #hasRoom(): boolean {
+    if (this.#others.size < MAX_OTHERS) return true;
+    for (const [issuer, { isFound, stop }] of this.#others) {
+      if (isFound) continue;
+      stop.abort();
+      return this.#others.delete(issuer);
     }
-    return provider;
+    return false;
   }
 
   #createProvider(issuerUrl: string, discoveryUrl: string): IdentityProvider {

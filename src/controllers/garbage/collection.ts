@@ -170,7 +170,7 @@ export class Collection {
   async #finish(node: Node, place: Place): Promise<Outcome> {
     if (!this.#canWrite(node)) return 'done';
     if (node.blockers === 0) return this.#removeFinalizer(node, place, FOREGROUND_FINALIZER);
-    if (this.#parts.graph.waitsForItself(node)) await this.#unblock(node.uid, place);
+    if (await this.#parts.graph.waitsForItself(node)) await this.#unblock(node.uid, place);
     return 'done';
   }
 

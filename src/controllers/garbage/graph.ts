@@ -1,3 +1,4 @@
+import { Pace } from '../../util/concurrency.ts';
 import type { Stored, Target } from './kinds.ts';
 import type { Ending, Ownership, Reference } from './ownership.ts';
 
@@ -140,25 +141,31 @@ export class Graph {
     return { resource: target.resource, place: toPlace(dependent, reference, target) };
   }
 
-  /** Whether an object that is deleted in the foreground waits, by way of others, for itself. */
-  waitsForItself(node: Node): boolean {
-    const seen = new Set<Node>();
-    const next = this.#blocked(node);
-    for (let owner = next.pop(); owner !== undefined; owner = next.pop()) {
-      if (owner === node) return true;
-      if (seen.has(owner)) continue;
-      seen.add(owner);
-      next.push(...this.#blocked(owner));
+  /**
+   * Whether an object that is deleted in the foreground waits, by way of others, for itself. It is looked for from both sides, a step on
+   * each in turn, until one side has ended: the end of a long chain of owners is near to what has become due, because deletions
+   * begin at one end of it.
+   */
+  async waitsForItself(node: Node): Promise<boolean> {
+    const pace = new Pace();
+    const up = walk(node, (from) => this.#blocked(from));
+    const down = walk(node, blocking);
+    for (;;) {
+      if (pace.isOver()) await pace.rest();
+      for (const side of [up, down]) {
+        const { value, done } = side.next();
+        if (done === true) return false;
+        if (value === node) return true;
+      }
     }
-    return false;
   }
 
   /** The owners that wait for an object. */
-  #blocked({ references }: Node): Node[] {
-    return references.flatMap(({ uid, blocks }) => {
+  *#blocked({ references }: Node): Iterable<Node> {
+    for (const { uid, blocks } of references) {
       const owner = blocks ? this.#nodes.get(uid) : undefined;
-      return owner?.ending === 'foreground' ? [owner] : [];
-    });
+      if (owner?.ending === 'foreground') yield owner;
+    }
   }
 
   #add(uid: string): Node {
@@ -230,6 +237,28 @@ export class Graph {
     if (first === undefined || owner.isGone || namespace === '') return;
     if (namespace !== dependent.place?.namespace) this.#options.onForeign(dependent, first);
   }
+}
+
+/** The dependents that an object waits for and that wait themselves. Undefined for one that does not. */
+function* blocking({ uid, dependents }: Node): Iterable<Node | undefined> {
+  for (const dependent of dependents ?? [])
+    yield dependent.ending === 'foreground' && isBlocking(dependent.references, uid) ? dependent : undefined;
+}
+
+/** Everything that can be reached from a node, in steps. */
+function* walk(
+  from: Node,
+  next: (node: Node) => Iterable<Node | undefined>,
+): Iterator<Node | undefined, undefined> {
+  const seen = new Set<Node>();
+  const waiting = [from];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop())
+    for (const found of next(node)) {
+      yield found;
+      if (found === undefined || seen.has(found)) continue;
+      seen.add(found);
+      waiting.push(found);
+    }
 }
 
 const isWaiting = (ending: Ending): boolean => ending === 'orphan' || ending === 'foreground';

@@ -17,7 +17,6 @@ const DIAL_MS = 30_000;
 export async function openTunnel(socketPath: string, signal: AbortSignal): Promise<Tunnel> {
   const client = new Client(`unix:${socketPath}`, credentials.createInsecure(), {
     'grpc.enable_retries': 0,
-    'grpc.max_receive_message_length': -1,
     // Each connection is closed with its tunnel, so none is shared with another one.
     'grpc.use_local_subchannel_pool': 1,
   });
@@ -104,6 +103,7 @@ class TunnelStream extends Duplex {
   readonly #call: Call;
   readonly #connectId: Packet['connectId'];
   readonly #close: () => void;
+  #isOver = false;
 
   constructor(call: Call, connectId: Packet['connectId'], close: () => void) {
     super({ autoDestroy: true });
@@ -116,9 +116,12 @@ class TunnelStream extends Duplex {
   }
 
   #hear(packet: Packet): void {
+    // What comes after the end belongs to nothing.
+    if (this.#isOver) return;
     if (packet.type === 'DATA' && packet.data !== undefined && packet.data.length > 0) {
       if (!this.push(packet.data)) this.#call.pause();
     } else if (packet.type === 'CLOSE_RSP') {
+      this.#isOver = true;
       if (packet.error === '') this.push(null);
       else this.destroy(new Error(packet.error));
     }

@@ -1,8 +1,11 @@
+import { isIP } from 'node:net';
 import type { ResourceOf } from '../../api/names.ts';
 import { badRequest, unknownError } from '../../api/status.ts';
 import type { Node, NodeStatus, Pod } from '../../api/types/core/v1.ts';
 import type { ConnectCall } from '../../registry/definition.ts';
+import type { Backend } from '../../request/backend.ts';
 import { containersOf } from '../pod/containers-of.ts';
+import { isGlobalUnicast, isLoopback } from './addresses.ts';
 
 /** Where requests for a pod go: to the agent of its node, for one of its containers. */
 
@@ -27,6 +30,23 @@ export async function agentOf(call: ConnectCall, nodeName: string): Promise<Agen
     host: preferredAddress(status, call.agentAddressTypes),
     port: String(port > 0 ? port : DEFAULT_PORT),
   };
+}
+
+/**
+ * The agent of a pod's node, at addresses that a node can have. A loopback address is one: agents and servers of small clusters share a
+ * machine, and what is asked of an agent here has a path that the client does not choose. @throws StatusError 400 and as agentOf
+ */
+export async function streamingAgentOf(
+  call: ConnectCall,
+  nodeName: string,
+): Promise<AgentAddress & Pick<Backend, 'addresses'>> {
+  const agent = await agentOf(call, nodeName);
+  if (call.resolvesAfar && isIP(agent.host) === 0) return agent;
+  // The transport says that there is none, in the words that each client knows.
+  const addresses = await call.resolve(agent.host).catch((): readonly string[] => []);
+  if (!addresses.every((address) => isGlobalUnicast(address) || isLoopback(address)))
+    throw badRequest('address not allowed');
+  return { ...agent, addresses };
 }
 
 function preferredAddress({ addresses = [] }: NodeStatus, types: readonly string[]): string {

@@ -11,7 +11,7 @@ import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
 import type { Backend } from '../../request/backend.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
-import { agentOf, chooseContainer, PODS } from './agent.ts';
+import { chooseContainer, PODS, streamingAgentOf } from './agent.ts';
 
 /** The output of a container, from the agent of its node. */
 export const podLog: ConnectSubresource<PodLogOptions> = {
@@ -32,7 +32,7 @@ export const podLog: ConnectSubresource<PodLogOptions> = {
     const { nodeName = '' } = pod.spec ?? {};
     if (nodeName === '') return undefined;
     return {
-      ...(await agentOf(call, nodeName)),
+      ...(await streamingAgentOf(call, nodeName)),
       path: `/containerLogs/${namespace}/${name}/${container}`,
       query: logQuery(options),
       trust: options.insecureSkipTLSVerifyBackend === true ? 'agent-unverified' : 'agent',
@@ -100,7 +100,7 @@ export const podPortForward = stream<PodPortForwardOptions>(
   async (call) => {
     const { namespace, name, options } = call;
     const { ports = [] } = options;
-    const agent = await agentOf(call, nodeOf(await call.get(PODS, namespace, name), name));
+    const agent = await streamingAgentOf(call, nodeOf(await call.get(PODS, namespace, name), name));
     const query = new URLSearchParams(ports.length === 0 ? {} : { port: ports.join(',') });
     return {
       ...agent,
@@ -120,7 +120,7 @@ async function inContainer(
   const pod = await call.get(PODS, namespace, name);
   const container = chooseContainer(pod, options.container ?? '');
   return {
-    ...(await agentOf(call, nodeOf(pod, name))),
+    ...(await streamingAgentOf(call, nodeOf(pod, name))),
     path: `/${action}/${namespace}/${name}/${container}`,
     query: streamQuery(options, command),
     trust: 'agent',

@@ -1,9 +1,9 @@
-import { BlockList, isIP } from 'node:net';
 import type { ResourceOf } from '../../api/names.ts';
 import { badRequest, serviceUnavailable } from '../../api/status.ts';
 import type { EndpointAddress, Endpoints, Pod, Service } from '../../api/types/core/v1.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
 import type { Backend } from '../../request/backend.ts';
+import { isGlobalUnicast } from './addresses.ts';
 import { agentOf, PODS } from './agent.ts';
 
 /** Servers of HTTP in the cluster, each under a path of this server. */
@@ -26,18 +26,19 @@ function proxy(kind: string, locate: (call: ConnectCall) => Promise<Omit<Backend
 export const nodeProxy = proxy('NodeProxyOptions', async (call) => {
   const { scheme, name, port } = parseTargetName(call.name, 'node');
   const agent = await agentOf(call, name);
-  await assertProxyable(call, agent.host);
-  if (port === '' || port === agent.port) return { ...agent, trust: 'agent' };
-  return { scheme, host: agent.host, port, trust: 'none' };
+  const addresses = await proxyableAddresses(call, agent.host);
+  if (port === '' || port === agent.port) return { ...agent, addresses, trust: 'agent' };
+  return { scheme, host: agent.host, port, addresses, trust: 'none' };
 });
 
 /** A node that says it is at this server's own address would make the proxy a way into it. @throws StatusError 400 */
-async function assertProxyable(call: ConnectCall, host: string): Promise<void> {
+async function proxyableAddresses(call: ConnectCall, host: string): Promise<readonly string[]> {
   const addresses = await call.resolve(host).catch(() => {
     throw badRequest(`lookup ${host}: no such host`);
   });
   if (addresses.length === 0) throw badRequest('no addresses for hostname');
   if (!addresses.every(isGlobalUnicast)) throw badRequest('address not allowed');
+  return addresses;
 }
 
 export const podProxy = proxy('PodProxyOptions', async (call) => {
@@ -114,22 +115,4 @@ export function parseTargetName(text: string, kind: string): TargetName {
     throw badRequest(`invalid ${kind} request ${JSON.stringify(text)}`);
   }
   return { scheme: scheme === 'https' ? 'https' : 'http', name, port };
-}
-
-/** Addresses that proxies may not reach, because they mean this server itself, or no host in particular. */
-const LOCAL = new BlockList();
-LOCAL.addSubnet('127.0.0.0', 8, 'ipv4');
-LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
-LOCAL.addSubnet('224.0.0.0', 4, 'ipv4');
-LOCAL.addAddress('0.0.0.0', 'ipv4');
-LOCAL.addAddress('255.255.255.255', 'ipv4');
-LOCAL.addAddress('::', 'ipv6');
-LOCAL.addAddress('::1', 'ipv6');
-LOCAL.addSubnet('fe80::', 10, 'ipv6');
-LOCAL.addSubnet('ff00::', 8, 'ipv6');
-
-export function isGlobalUnicast(address: string): boolean {
-  const family = isIP(address);
-  if (family === 0) return false;
-  return !LOCAL.check(address, family === 4 ? 'ipv4' : 'ipv6');
 }

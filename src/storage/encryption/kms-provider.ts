@@ -96,9 +96,13 @@ export class KmsProvider implements Provider {
   open(_: KeyLabel, sealed: Buffer, context: Buffer): Buffer | Promise<Buffer> {
     const envelope = decodeEnvelope(sealed);
     this.#metrics.keyUsed('from_storage', this.name, envelope.keyId);
-    return this.#keys.open(envelope.data, context, () => {
-      const id = idOf(envelope);
+    let id: string | undefined;
+    const seedOf = (): Buffer | Promise<Buffer> => {
+      id = idOf(envelope);
       return this.#seeds.get(id) ?? this.#ask(id, envelope);
+    };
+    return this.#keys.open(envelope.data, context, seedOf, (seed) => {
+      if (id !== undefined) this.#keep(id, seed);
     });
   }
 
@@ -149,7 +153,7 @@ export class KmsProvider implements Provider {
     assertSeed(this.name, encrypted);
     if (encrypted.keyId !== status.keyId)
       throw new EncodingUnavailable(
-        `the KMS plugin ${this.name} encrypts with the key ${JSON.stringify(encrypted.keyId)}, and says that its key is ${JSON.stringify(status.keyId)}`,
+        `the KMS plugin ${this.name} encrypts with the key ${JSON.stringify(shortened(encrypted.keyId))}, and says that its key is ${JSON.stringify(status.keyId)}`,
       );
     this.#keep(idOf(encrypted), seed);
     const label = { provider: this.kind, plugin: this.name, key: encrypted.keyId };
@@ -194,18 +198,21 @@ export class KmsProvider implements Provider {
   #ask(id: string, envelope: EncryptedSeed): Promise<Buffer> {
     let asked = this.#asked.get(id);
     if (asked === undefined) {
-      asked = this.#decrypt(id, envelope).finally(() => this.#asked.delete(id));
+      asked = this.#decrypt(envelope).finally(() => this.#asked.delete(id));
       this.#asked.set(id, asked);
     }
     return asked;
   }
 
-  async #decrypt(id: string, envelope: EncryptedSeed): Promise<Buffer> {
+  async #decrypt(envelope: EncryptedSeed): Promise<Buffer> {
     if (this.#restsUntilMs > this.#now() && this.#trouble !== undefined) throw this.#trouble;
     this.#metrics.missed();
     try {
       const seed = Buffer.from(await this.#client.decrypt(envelope));
-      this.#keep(id, seed);
+      if (seed.length < SEED_BYTES)
+        throw new EncodingUnavailable(
+          `the KMS plugin ${this.name} decrypts a seed into ${seed.length} bytes: it has at least ${SEED_BYTES}`,
+        );
       return seed;
     } catch (error) {
       this.#note(error instanceof Error ? error : new Error(String(error)));
@@ -230,13 +237,19 @@ function idOf({ ciphertext, keyId, annotations }: EncryptedSeed): string {
   return hash.digest('base64');
 }
 
+/** A plugin may send megabytes, which would be in every line of the log and every answer of a health check. */
+const shortened = (text: string): string =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}...`;
+
+const MAX_SHOWN = 1024;
+
 /** Kubernetes takes the version of the beta too. */
 const VERSIONS = ['v2', 'v2beta1'];
 
 function assertWell(name: string, { version, healthz, keyId }: KmsStatus): void {
   const wrong: string[] = [];
-  if (healthz !== 'ok') wrong.push(`got unexpected healthz status: ${healthz}`);
-  if (!VERSIONS.includes(version)) wrong.push(`expected KMSv2 API version v2, got ${version}`);
+  if (healthz !== 'ok') wrong.push(`got unexpected healthz status: ${shortened(healthz)}`);
+  if (!VERSIONS.includes(version)) wrong.push(`expected KMSv2 API version v2, got ${shortened(version)}`);
   if (keyId === '') wrong.push('expected KMSv2 KeyID to be set, got ""');
   if (Buffer.byteLength(keyId) > MAX_KEY_ID_BYTES)
     wrong.push(`its KeyID is longer than ${MAX_KEY_ID_BYTES} bytes`);

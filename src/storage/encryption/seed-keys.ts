@@ -31,41 +31,47 @@ export class SeedKeys {
   }
 
   /**
-   * `seedOf` is asked where the key is not known. Whatever else is said of the data, what was encrypted by another key is not opened.
+   * `seedOf` is asked where the key is not known; `prove` gets the seed once it has opened something. A seed that does not is not kept
+   * here: a plugin that answers wrongly once would make all objects of the key unreadable until a restart.
    * @throws Error for bytes that were changed
    */
   open(
     { buffer, byteOffset, length }: Uint8Array,
     context: Buffer,
     seedOf: () => Buffer | Promise<Buffer>,
+    prove: (seed: Buffer) => void = () => {},
   ): Buffer | Promise<Buffer> {
     const data = Buffer.from(buffer, byteOffset, length);
     const info = data.subarray(0, INFO_BYTES);
     const body = data.subarray(INFO_BYTES);
     const known = this.#ciphers.get(nameOf(info));
     if (known !== undefined) return open(known, body, context);
+    const openBy = (seed: Buffer): Buffer => {
+      const cipher = cipherOf(seed, info);
+      const opened = open(cipher, body, context);
+      this.#ciphers.set(nameOf(info), cipher);
+      prove(seed);
+      return opened;
+    };
     const seed = seedOf();
-    if (seed instanceof Promise) return seed.then((asked) => open(this.#derive(asked, info), body, context));
-    return open(this.#derive(seed, info), body, context);
+    return seed instanceof Promise ? seed.then(openBy) : openBy(seed);
   }
 
   #keyFor(seed: Buffer): WriteKey {
     let key = this.#writeKey;
     if (key === undefined || key.seed !== seed || key.writesLeft === 0) {
       const info = randomBytes(INFO_BYTES);
-      key = { seed, info, cipher: this.#derive(seed, info), writesLeft: WRITES_OF_KEY };
+      key = { seed, info, cipher: cipherOf(seed, info), writesLeft: WRITES_OF_KEY };
+      this.#ciphers.set(nameOf(info), key.cipher);
       this.#writeKey = key;
     }
     key.writesLeft -= 1;
     return key;
   }
-
-  #derive(seed: Buffer, info: Buffer): Cipher {
-    const cipher = createGcm(Buffer.from(hkdfSync('sha256', seed, '', info, KEY_BYTES)));
-    this.#ciphers.set(nameOf(info), cipher);
-    return cipher;
-  }
 }
+
+const cipherOf = (seed: Buffer, info: Buffer): Cipher =>
+  createGcm(Buffer.from(hkdfSync('sha256', seed, '', info, KEY_BYTES)));
 
 const nameOf = (info: Buffer): string => info.toString('latin1');
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, get } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createHttpAgent } from '../../../src/outbound/egress/agents.ts';
 import type { EgressConnection } from '../../../src/outbound/egress/config.ts';
@@ -227,4 +228,15 @@ test.each(NAMES)('a socket of the system’s is rerouted by %s', async (name) =>
   const [error] = await once(failing, 'error');
   expect(String(error)).toContain('none.invalid');
   relay.close();
+});
+
+test('what a proxy server sends after the end of a connection is left, and what no server may send ends it', async () => {
+  const way = ways.get('grpc');
+  if (way === undefined) throw new Error('there is no such way');
+  const dial = createDial(way.connection, { started: () => {}, opened: () => {}, failed: () => {} });
+  const late = await dial?.('late.invalid', 7);
+  expect(String(late && (await buffer(late)))).toBe('xxxx');
+  late?.destroy();
+  const huge = await dial?.('huge.invalid', 7);
+  await expect(huge && buffer(huge)).rejects.toThrow('larger than max');
 });

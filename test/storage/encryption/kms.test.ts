@@ -244,3 +244,51 @@ test('what a server has written comes back to it without being decrypted, whatev
     .filter(([labels]) => labels.transformation_type === 'from_storage');
   expect(read).toEqual([]);
 });
+
+test('a plugin that decrypts wrongly once makes nothing unreadable for longer than that', async () => {
+  const socket = newSocket();
+  await using _plugin = await KmsPlugin.start(socket, 'first');
+  using writer = serverOf(socket);
+  const written = [await writer.encryption.encode(KEY, PLAIN), await writer.encryption.encode(KEY, PLAIN)];
+  const client = new GrpcKmsClient({ kind: 'kms', name: 'vault', socket, timeoutMs: 2000 });
+  const wrong = [Buffer.alloc(32, 1), Buffer.alloc(0), Buffer.alloc(31)];
+  let asked = 0;
+  const clock = { ms: 1_000_000 };
+  const provider = new KmsProvider({
+    name: 'vault',
+    now: () => clock.ms,
+    client: {
+      status: () => client.status(),
+      encrypt: (plain) => client.encrypt(plain),
+      decrypt: async (seed) => {
+        asked += 1;
+        return wrong.shift() ?? client.decrypt(seed);
+      },
+      close: () => client.close(),
+    },
+  });
+  const config = { kind: 'kms', name: 'vault', socket, timeoutMs: 2000 } as const;
+  const rules = new ProviderRules([{ resources: ['secrets'], providers: [config] }], () => provider);
+  const reader = new Encryption(rules, new EncryptionMetrics());
+  const read = async (one: (typeof written)[number]): Promise<unknown> => reader.decode(KEY, one);
+  const [first, second] = written;
+  if (first === undefined || second === undefined) throw new Error('nothing was written');
+  await expect(read(first)).rejects.toThrow('cannot be decrypted');
+  for (const length of [0, 31]) {
+    await expect(read(first)).rejects.toThrow(`decrypts a seed into ${length} bytes`);
+    clock.ms += 2000;
+  }
+  expect([await read(first), await read(second), await read(first)]).toEqual([PLAIN, PLAIN, PLAIN]);
+  expect(asked).toBe(4);
+  provider.close();
+});
+
+test('of what a plugin says about itself an error shows no more than a thousand letters', async () => {
+  const status = { version: 'v2', healthz: 'x'.repeat(1_000_000), keyId: 'first' };
+  const refuse = () => Promise.reject(new Error('it is not well'));
+  const client = { status: async () => status, encrypt: refuse, decrypt: refuse, close: () => {} };
+  const provider = new KmsProvider({ name: 'vault', client });
+  const said = await provider.assertWell(AT_ONCE).catch((error: Error) => error.message);
+  expect(said).toContain('got unexpected healthz status: xxx');
+  expect(String(said).length).toBeLessThan(2000);
+});
