@@ -181,8 +181,8 @@ BEGIN
     );
 END $$;
 
--- A server says that it lives. Answers whether its commit waited for standbys, and the present epoch.
-CREATE FUNCTION renew_witness(witness uuid, OUT waits boolean, OUT epoch bigint)
+-- A server says that it lives. Answers the present epoch.
+CREATE FUNCTION renew_witness(witness uuid, OUT epoch bigint)
 LANGUAGE plpgsql
 SET lock_timeout = '2s'
 AS $$
@@ -191,6 +191,5 @@ BEGIN
     INSERT INTO witnesses AS w SELECT witness, p.place, clock_timestamp() FROM history_place p
     ON CONFLICT (server) DO UPDATE SET place = excluded.place, renewed_at = excluded.renewed_at;
     DELETE FROM witnesses w WHERE w.renewed_at < clock_timestamp() - interval '1 hour';
-    waits := current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') <> 'local';
     SELECT max(e.epoch) INTO epoch FROM epochs e;
 END $$;

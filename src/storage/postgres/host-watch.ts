@@ -1,6 +1,6 @@
 import { pause } from '../../util/pause.ts';
 import { type Connection, type ConnectionOptions, connectToLook } from './connection.ts';
-import { Hosts, type HostSight, lookAt } from './hosts.ts';
+import { type HostSight, Hosts, lookAt } from './hosts.ts';
 
 const ROUND_MS = 1000;
 /** A host that takes longer is silent. */

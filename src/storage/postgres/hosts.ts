@@ -55,7 +55,8 @@ export class Hosts {
   order(urls: readonly string[]): readonly string[] {
     const last = this.#last;
     const able = urls.filter((url) => !this.#fenced.has(url));
-    const ordered = last === undefined || !able.includes(last) ? able : [last, ...able.filter((url) => url !== last)];
+    const ordered =
+      last === undefined || !able.includes(last) ? able : [last, ...able.filter((url) => url !== last)];
     // The others come last: each may have changed since it was seen, and says so when it is asked.
     return [...ordered, ...urls.filter((url) => this.#fenced.has(url))];
   }
@@ -76,7 +77,8 @@ export class Hosts {
 
   saw(url: string, sight: HostSight): void {
     this.#sights.set(url, sight);
-    if (isPrimary(sight) && (this.#newest === undefined || isBefore(this.#newest, sight))) this.#newest = sight;
+    if (isPrimary(sight) && (this.#newest === undefined || isBefore(this.#newest, sight)))
+      this.#newest = sight;
     this.#judge();
   }
 

@@ -91,6 +91,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
         following: async () => void (await this.#loaded()),
         reached: async (freshness, caller) => (await this.#reach(freshness, caller)).applied,
         assertKept: (revision) => this.#assertKept(revision),
+        assertGiven: (revision) => this.#assertGiven(revision),
       },
     });
   }
@@ -201,12 +202,20 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<EventStream> {
     const generation = await this.#loaded();
     if (after < generation.cacheOf(query.resource).recent.floor) await this.#assertKept(after);
+    await this.#assertGiven(after);
     return this.#stream(query, generation, { revision: after, state: undefined }, signal);
   }
 
   async #assertKept(requested: Revision): Promise<void> {
     const compacted = await this.#compacted.get();
     if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
+  }
+
+  /** One that another server has told of comes; one that the database does not have is of a history that it has lost. */
+  async #assertGiven(requested: Revision): Promise<void> {
+    if (requested <= this.applied) return;
+    const current = await this.#current.get();
+    if (requested > current) throw new StorageError({ kind: 'compacted', requested, compacted: current });
   }
 
   /** Undefined: the resource is in memory. */

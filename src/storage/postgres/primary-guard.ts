@@ -1,0 +1,126 @@
+import { pause } from '../../util/pause.ts';
+import { toRevision } from '../revision.ts';
+import type { Condition } from './condition.ts';
+import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import type { HostWatch } from './host-watch.ts';
+import type { KnownHistory } from './known-history.ts';
+import { LEASE_MS, type Lease } from './lease.ts';
+import { CONFIRM, LEAVE_WITNESSES, RENEW_WITNESS } from './queries.ts';
+import { withoutWarning } from './statements.ts';
+import { describeTrouble } from './trouble.ts';
+import type { Witness } from './witness.ts';
+
+const BEAT_MS = 1000;
+/** A commit that waits for its standby longer would end after the lease anyway. */
+const BEAT_TIMEOUT_MS = LEASE_MS - 1000;
+
+/**
+ * Whether the primary is the one. Every second it looks at all hosts, commits that this server lives, which the lease rests on, and
+ * writes into a file what this server has seen.
+ */
+export class PrimaryGuard {
+  readonly #options: GuardOptions;
+  #connection: Connection | undefined;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+  }
+
+  /** Why the primary cannot be used; undefined: it can. */
+  get trouble(): string | undefined {
+    return this.#options.lease.trouble;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#options.watch.run(signal), this.#beatOn(signal)]);
+  }
+
+  /** What was seen last is in the file, and the others need not wait for this server to vouch for it. */
+  async close(): Promise<void> {
+    await this.#options.watch.close();
+    const { witness } = this.#options;
+    if (witness?.isKnown !== true) return;
+    await this.#note();
+    const bye = async (): Promise<void> => {
+      this.#connection ??= await this.#connect();
+      await LEAVE_WITNESSES.run(this.#connection.client, { server: witness.server });
+    };
+    await Promise.race([bye().catch(() => {}), pause(BEAT_MS, AbortSignal.any([]))]);
+    await this.#drop();
+  }
+
+  async #beatOn(signal: AbortSignal): Promise<void> {
+    const { condition, watch } = this.#options;
+    const forget = watch.hosts.onFenced((url) => {
+      if (this.#connection?.route.url === url) void this.#drop();
+    });
+    while (!signal.aborted) {
+      try {
+        await this.#beat();
+        condition.worked();
+      } catch (error) {
+        if (!signal.aborted) condition.failed(describeTrouble(error));
+        await this.#drop();
+      }
+      await this.#note();
+      await pause(BEAT_MS, signal);
+    }
+    forget();
+  }
+
+  async #beat(): Promise<void> {
+    const { lease, history, witness } = this.#options;
+    this.#connection ??= await this.#connect();
+    const { client } = this.#connection;
+    const sentMs = lease.now;
+    const { rows } = await client.query<{ waits: string }>(WAITS);
+    const waits = rows[0]?.waits === 't';
+    lease.learn(waits);
+    if (witness?.isKnown === true) {
+      const { server } = witness;
+      const [row] = await withoutWarning(client, () => RENEW_WITNESS.run(client, { server }));
+      history.began(toRevision(row?.epoch ?? 0));
+    } else if (waits) await withoutWarning(client, () => CONFIRM.run(client, {}));
+    lease.confirmed(sentMs);
+  }
+
+  async #connect(): Promise<Connection> {
+    const connection = await connectWritable(this.#options.connection, 'witness');
+    // A client that gives up would leave a backend that waits for the standby for ever.
+    if (connection.prepares) await connection.client.query(`SET statement_timeout = ${BEAT_TIMEOUT_MS}`);
+    return connection;
+  }
+
+  async #note(): Promise<void> {
+    const { history, witness, onTrouble } = this.#options;
+    const shown =
+      history.visible > (witness?.shown ?? 0n) ? history.visible : (witness?.shown ?? history.visible);
+    await witness
+      ?.write({ newest: history.newest, shown })
+      .catch((error: unknown) =>
+        onTrouble(`what is known of history cannot be noted: ${describeTrouble(error)}`),
+      );
+  }
+
+  async #drop(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.close();
+  }
+}
+
+/** Asked before a commit that may wait for them without end. */
+const WAITS = `
+  SELECT current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') <> 'local' AS waits`;
+
+export interface GuardOptions {
+  readonly connection: ConnectionOptions;
+  readonly watch: HostWatch;
+  readonly lease: Lease;
+  readonly history: KnownHistory;
+  /** Undefined: there is no file, and this server vouches for nothing. */
+  readonly witness: Witness | undefined;
+  readonly condition: Condition;
+  /** One line for the log, of what may last. */
+  readonly onTrouble: (line: string) => void;
+}
