@@ -98,8 +98,8 @@ export function createCacheChecks(
       },
     ],
     own: [
-      { name: 'primary', endpoints: READYZ, check: assertPrimary },
       { name: 'tail', endpoints: READYZ, check: assertFollowed, note },
+      { name: 'primary', endpoints: READYZ, check: assertPrimary },
       ...createReadServersCheck(postgres),
       ...services,
     ],

@@ -11,6 +11,8 @@ export class HostWatch {
   readonly hosts = new Hosts(() => this.look());
   readonly #options: ConnectionOptions;
   readonly #connections = new Map<string, Connection>();
+  #looking: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(options: Omit<ConnectionOptions, 'hosts' | 'history'>) {
     this.#options = options;
@@ -29,14 +31,22 @@ export class HostWatch {
     await this.close();
   }
 
-  /** Never rejects. */
-  async look(): Promise<void> {
-    if (!this.isNeeded) return;
+  /** Never rejects. One round at a time, since each host has one connection. */
+  look(): Promise<void> {
+    if (!this.isNeeded) return Promise.resolve();
+    this.#looking ??= this.#lookAtAll().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #lookAtAll(): Promise<void> {
     const sights = await Promise.all(this.#options.urls.map((url) => this.#lookInTime(url)));
     this.hosts.sawAll(sights);
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     const open = [...this.#connections.values()];
     this.#connections.clear();
     await Promise.all(open.map((connection) => connection.close()));
@@ -61,7 +71,12 @@ export class HostWatch {
   async #look(url: string): Promise<HostSight> {
     const open = this.#connections.get(url);
     const connection = open ?? (await connectToLook(url, this.#options));
+    if (this.#isClosed) {
+      await connection.close();
+      throw new Error('hosts are not looked at any more');
+    }
     if (open === undefined) {
+      // A round that was too late for its host may have left another.
       void this.#connections.get(url)?.close();
       this.#connections.set(url, connection);
     }
