@@ -1,13 +1,8 @@
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
+import type { KnownRow } from './known-row.ts';
 import type { Queryable } from './prepared.ts';
 import { CLUSTER_MADE, DOUBT_HISTORY, DOUBT_PLACE, KEEP_EPOCH, VOUCH } from './queries.ts';
 import type { Witness } from './witness.ts';
-
-/** One row of the log, which another history would have otherwise or not at all. */
-export interface KnownRow {
-  readonly revision: Revision;
-  readonly writeId: string | undefined;
-}
 
 /**
  * What this process knows of the log, so that it notices when the database has another: after a promotion or a restore that

@@ -11,7 +11,8 @@ import type {
   StoredObject,
 } from '../revision-log.ts';
 import type { DatabaseSource } from './connection.ts';
-import type { KnownHistory, KnownRow } from './known-history.ts';
+import type { KnownHistory } from './known-history.ts';
+import type { KnownRow } from './known-row.ts';
 import type { Lease } from './lease.ts';
 import { copyLive, type LoadConnection } from './load.ts';
 import { COUNT_AT, LIST_AT } from './past-queries.ts';

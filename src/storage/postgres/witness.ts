@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
-import type { KnownRow } from './known-history.ts';
+import type { KnownRow } from './known-row.ts';
 
 /** What the file holds. Revisions are text. */
 interface Statement {

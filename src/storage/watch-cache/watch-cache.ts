@@ -69,6 +69,8 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   readonly #encodings = new RecentEncodings();
   /** Undefined until it is loaded, and again while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
+  /** Of those that are known to be in the database; they may be on their way here. */
+  #newest: Revision = NO_REVISION;
   #loading = Promise.withResolvers<void>();
   readonly #waiters = new Set<Waiter>();
   readonly #followers = new Set<LogFollower>();
@@ -148,8 +150,10 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     }
   }
 
-  commit(write: Write): Promise<Revision> {
-    return this.#options.committer.commit(write);
+  async commit(write: Write): Promise<Revision> {
+    const revision = await this.#options.committer.commit(write);
+    this.#given(revision);
+    return revision;
   }
 
   async get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
@@ -213,9 +217,14 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
 
   /** One that another server has told of comes; one that the database does not have is of a history that it has lost. */
   async #assertGiven(requested: Revision): Promise<void> {
-    if (requested <= this.applied) return;
+    if (requested <= this.applied || requested <= this.#newest) return;
     const current = await this.#current.get();
+    this.#given(current);
     if (requested > current) throw new StorageError({ kind: 'compacted', requested, compacted: current });
+  }
+
+  #given(revision: Revision): void {
+    if (revision > this.#newest) this.#newest = revision;
   }
 
   /** Undefined: the resource is in memory. */
@@ -262,6 +271,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   async reset(reason?: 'compacted' | 'rewound'): Promise<Revision> {
     const over = this.#generation;
     this.#generation = undefined;
+    this.#newest = NO_REVISION;
     if (over !== undefined) {
       this.#loading = Promise.withResolvers();
       const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over.applied } as const;
