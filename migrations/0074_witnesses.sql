@@ -164,7 +164,8 @@ BEGIN
         RETURN;
     END IF;
     lived := EXISTS (SELECT FROM witnesses);
-    UPDATE witnesses w SET place = here WHERE w.server = witness;
+    -- Of one that was killed, the file lacks the last second, which a promotion may have lost.
+    UPDATE witnesses w SET place = here WHERE w.server = witness AND (has_lived OR NOT moved);
     IF NOT moved AND (has_lived OR seen IS NOT NULL AND NOT EXISTS (SELECT FROM missing_witnesses()))
         OR lived AND NOT EXISTS (SELECT FROM missing_witnesses()) THEN
         UPDATE epochs e SET timeline = database_timeline() WHERE e.epoch = present.epoch AND moved;

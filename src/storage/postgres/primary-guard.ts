@@ -1,7 +1,7 @@
 import { pause } from '../../util/pause.ts';
 import { toRevision } from '../revision.ts';
 import type { Condition } from './condition.ts';
-import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
+import { type Connection, type ConnectionOptions, connectReadable } from './connection.ts';
 import type { HostWatch } from './host-watch.ts';
 import type { KnownHistory } from './known-history.ts';
 import { LEASE_MS, type Lease } from './lease.ts';
@@ -20,7 +20,7 @@ const BEAT_TIMEOUT_MS = LEASE_MS - 1000;
  */
 export class PrimaryGuard {
   readonly #options: GuardOptions;
-  #connection: Connection | undefined;
+  #connection: GuardConnection | undefined;
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -71,21 +71,24 @@ export class PrimaryGuard {
   async #beat(): Promise<void> {
     const { lease, history, witness } = this.#options;
     this.#connection ??= await this.#connect();
-    const { client } = this.#connection;
+    const { client, isReadOnly } = this.#connection;
     const sentMs = lease.now;
     const { rows } = await client.query<{ waits: string }>(WAITS);
     const waits = rows[0]?.waits === 't';
     lease.learn(waits);
-    if (witness?.isKnown === true) {
+    if (witness?.isKnown === true && !isReadOnly) {
       const { server } = witness;
       const [row] = await withoutWarning(client, () => RENEW_WITNESS.run(client, { server }));
       history.began(toRevision(row?.epoch ?? 0));
     } else if (waits) await withoutWarning(client, () => CONFIRM.run(client, {}));
     lease.confirmed(sentMs);
+    // It may take writes by the next time.
+    if (isReadOnly) await this.#drop();
   }
 
-  async #connect(): Promise<Connection> {
-    const connection = await connectWritable(this.#options.connection, 'witness');
+  /** One that takes no writes for now still shows by its messages whether standbys follow it. */
+  async #connect(): Promise<GuardConnection> {
+    const connection = await connectReadable(this.#options.connection, 'witness');
     // A client that gives up would leave a backend that waits for the standby for ever.
     if (connection.prepares) await connection.client.query(`SET statement_timeout = ${BEAT_TIMEOUT_MS}`);
     return connection;
@@ -112,6 +115,8 @@ export class PrimaryGuard {
 /** Asked before a commit that may wait for them without end. */
 const WAITS = `
   SELECT current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') <> 'local' AS waits`;
+
+type GuardConnection = Connection & { readonly isReadOnly: boolean };
 
 export interface GuardOptions {
   readonly connection: ConnectionOptions;

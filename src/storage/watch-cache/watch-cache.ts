@@ -12,6 +12,7 @@ import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQu
 import { SharedCurrentRevision } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
+import { loadedInTime } from './loaded-in-time.ts';
 import { listPast } from './past-list.ts';
 import { RecentEncodings } from './recent-encodings.ts';
 import { Replay } from './replay.ts';
@@ -24,8 +25,6 @@ import { Watcher, type WatchStart } from './watcher.ts';
 const NOT_OLDER_TIMEOUT_MS = 3000;
 /** How long a consistent read waits, the question to the database included, until the cache has followed it. */
 const LATEST_TIMEOUT_MS = 3000;
-/** How long reads wait for a state that is loaded afresh. */
-const LOADED_TIMEOUT_MS = 20_000;
 const TICK_MS = 1000;
 /** How long a watch from before the memory waits to be told whether it may. It then reads history, which takes as long. */
 const RESUME_MS = 30_000;
@@ -314,7 +313,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
 
   /** @throws StorageError unavailable when it takes too long to load afresh */
   async #loaded(): Promise<Generation<ResourceCache>> {
-    while (this.#generation === undefined) await within(LOADED_TIMEOUT_MS, this.#loading.promise);
+    while (this.#generation === undefined) await loadedInTime(this.#loading.promise);
     return this.#generation;
   }
 
@@ -410,14 +409,4 @@ function toLagging(error: unknown): never {
   const { requested, current } = error.failure;
   const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
   throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
-}
-
-/** @throws StorageError unavailable */
-async function within(timeoutMs: number, loaded: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const failure = { kind: 'unavailable', reason: 'the state of the cluster is being read' } as const;
-    timer = setTimeout(() => reject(new StorageError(failure)), timeoutMs);
-  });
-  await Promise.race([loaded, late]).finally(() => clearTimeout(timer));
 }

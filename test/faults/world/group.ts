@@ -93,13 +93,15 @@ export class DatabaseGroup implements AsyncDisposable {
   async failOver(role: StandbyRole): Promise<{ beganMs: number; doneMs: number; survived: bigint }> {
     const next = this.standby(role);
     const beganMs = performance.now();
+    const [before] = await this.primary.query<{ epoch: string }>('SELECT max(epoch) AS epoch FROM epochs');
     await this.primary.kill();
     await this.standby(role === 'sync' ? 'async' : 'sync').kill();
     await next.promote();
     const doneMs = performance.now();
-    // What the epoch begins with is above everything that was handed out.
+    // What an epoch begins with is above everything that was handed out; where nothing was lost, none begins.
     const [row] = await next.query<{ newest: string | null }>(
-      'SELECT max(revision) AS newest FROM revisions WHERE revision < coalesce((SELECT max(epoch) FROM epochs WHERE timeline = database_timeline()), 9223372036854775807)',
+      `SELECT max(revision) AS newest FROM revisions
+      WHERE revision < coalesce((SELECT min(epoch) FROM epochs WHERE epoch > ${before?.epoch ?? 0}), 9223372036854775807)`,
     );
     const rest = this.nodes.filter((node) => node !== next);
     this.primary = next;
