@@ -182,8 +182,8 @@ BEGIN
     );
 END $$;
 
--- A server says that it lives. Answers the present epoch.
-CREATE FUNCTION renew_witness(witness uuid, OUT epoch bigint)
+-- A server says that it lives.
+CREATE FUNCTION renew_witness(witness uuid) RETURNS void
 LANGUAGE plpgsql
 SET lock_timeout = '2s'
 AS $$
@@ -192,5 +192,4 @@ BEGIN
     INSERT INTO witnesses AS w SELECT witness, p.place, clock_timestamp() FROM history_place p
     ON CONFLICT (server) DO UPDATE SET place = excluded.place, renewed_at = excluded.renewed_at;
     DELETE FROM witnesses w WHERE w.renewed_at < clock_timestamp() - interval '1 hour';
-    SELECT max(e.epoch) INTO epoch FROM epochs e;
 END $$;

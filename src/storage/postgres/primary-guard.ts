@@ -5,7 +5,7 @@ import { type Connection, type ConnectionOptions, connectReadable } from './conn
 import type { HostWatch } from './host-watch.ts';
 import type { KnownHistory } from './known-history.ts';
 import { LEASE_MS, type Lease } from './lease.ts';
-import { CONFIRM, LEAVE_WITNESSES, RENEW_WITNESS } from './queries.ts';
+import { CONFIRM, LEAVE_WITNESSES, PRIMARY_STATE, RENEW_WITNESS } from './queries.ts';
 import { withoutWarning } from './statements.ts';
 import { describeTrouble } from './trouble.ts';
 import type { Witness } from './witness.ts';
@@ -73,13 +73,14 @@ export class PrimaryGuard {
     this.#connection ??= await this.#connect();
     const { client, isReadOnly } = this.#connection;
     const sentMs = lease.now;
-    const { rows } = await client.query<{ waits: string }>(WAITS);
-    const waits = rows[0]?.waits === 't';
+    // Before a commit that may wait for standbys without end.
+    const [state] = await PRIMARY_STATE.run(client, {});
+    const waits = state?.waits === 't';
     lease.learn(waits);
+    history.began(toRevision(state?.epoch ?? 0));
     if (witness?.isKnown === true && !isReadOnly) {
       const { server } = witness;
-      const [row] = await withoutWarning(client, () => RENEW_WITNESS.run(client, { server }));
-      history.began(toRevision(row?.epoch ?? 0));
+      await withoutWarning(client, () => RENEW_WITNESS.run(client, { server }));
     } else if (waits) await withoutWarning(client, () => CONFIRM.run(client, {}));
     lease.confirmed(sentMs);
     // It may take writes by the next time.
@@ -111,10 +112,6 @@ export class PrimaryGuard {
     await connection?.close();
   }
 }
-
-/** Asked before a commit that may wait for them without end. */
-const WAITS = `
-  SELECT current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') <> 'local' AS waits`;
 
 type GuardConnection = Connection & { readonly isReadOnly: boolean };
 

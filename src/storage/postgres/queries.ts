@@ -157,7 +157,7 @@ export const VOUCH = prepare((of: VouchValues) =>
 );
 
 export const RENEW_WITNESS = prepare((of: { readonly server: string }) =>
-  tables.selectNoFrom(sql<string>`renew_witness(${of.server})`.as('epoch')),
+  tables.selectNoFrom(sql`renew_witness(${of.server})`.as('renewed')),
 );
 
 /** As durable as a commit of the log, where there is no row to write. */
@@ -183,6 +183,16 @@ export const KEEP_EPOCH = prepare((seen: SeenValues) =>
 
 /** Ends when everything committed before it is visible. */
 export const AWAIT_COMMITS = prepare(() => tables.selectNoFrom(sql`await_commits()`.as('done')));
+
+/** Whether confirmed commits say that standbys follow this primary, and the epoch, which another server or a person may have begun. */
+export const PRIMARY_STATE = prepare(() =>
+  tables.selectNoFrom([
+    sql<string>`current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') <> 'local'`.as(
+      'waits',
+    ),
+    EPOCH.as('epoch'),
+  ]),
+);
 
 /** Whether commits wait for standbys before they are visible. */
 export const WAITS_FOR_STANDBYS = prepare(() =>
