@@ -1,4 +1,4 @@
-import { pause } from '../../util/pause.ts';
+import { pause, unlessAborted } from '../../util/pause.ts';
 import { toRevision } from '../revision.ts';
 import type { Condition } from './condition.ts';
 import { type Connection, type ConnectionOptions, connectReadable } from './connection.ts';
@@ -37,15 +37,14 @@ export class PrimaryGuard {
 
   /** What was seen last is in the file, and the others need not wait for this server to vouch for it. */
   async close(): Promise<void> {
-    await this.#options.watch.close();
-    const { witness } = this.#options;
-    if (witness?.isKnown !== true) return;
+    const { watch, witness } = this.#options;
+    await watch.close();
     await this.#note();
-    const bye = async (): Promise<void> => {
-      this.#connection ??= await this.#connect();
-      await LEAVE_WITNESSES.run(this.#connection.client, { server: witness.server });
-    };
-    await Promise.race([bye().catch(() => {}), pause(BEAT_MS, AbortSignal.any([]))]);
+    const client = this.#connection?.client;
+    if (client !== undefined && witness?.isKnown === true) {
+      const leave = (): Promise<unknown> => LEAVE_WITNESSES.run(client, { server: witness.server });
+      await unlessAborted(leave, AbortSignal.timeout(BEAT_MS)).catch(() => {});
+    }
     await this.#drop();
   }
 
@@ -56,10 +55,12 @@ export class PrimaryGuard {
     });
     while (!signal.aborted) {
       try {
-        await this.#beat();
+        const inTime = AbortSignal.any([signal, AbortSignal.timeout(LEASE_MS)]);
+        await unlessAborted(() => this.#beat(inTime), inTime);
         condition.worked();
       } catch (error) {
-        if (!signal.aborted) condition.failed(describeTrouble(error));
+        if (signal.aborted) break;
+        condition.failed(describeTrouble(error));
         await this.#drop();
       }
       await this.#note();
@@ -68,9 +69,9 @@ export class PrimaryGuard {
     forget();
   }
 
-  async #beat(): Promise<void> {
+  async #beat(signal: AbortSignal): Promise<void> {
     const { lease, history, witness } = this.#options;
-    this.#connection ??= await this.#connect();
+    this.#connection ??= await this.#connect(signal);
     const { client, isReadOnly } = this.#connection;
     const sentMs = lease.now;
     // Before a commit that may wait for standbys without end.
@@ -88,8 +89,13 @@ export class PrimaryGuard {
   }
 
   /** One that takes no writes for now still shows by its messages whether standbys follow it. */
-  async #connect(): Promise<GuardConnection> {
+  async #connect(signal: AbortSignal): Promise<GuardConnection> {
     const connection = await connectReadable(this.#options.connection, 'witness');
+    if (signal.aborted) {
+      // The next beat makes its own.
+      await connection.close();
+      throw new Error('the connection came too late');
+    }
     // A client that gives up would leave a backend that waits for the standby for ever.
     if (connection.prepares) await connection.client.query(`SET statement_timeout = ${BEAT_TIMEOUT_MS}`);
     return connection;

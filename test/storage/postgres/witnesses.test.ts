@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { migrateDatabase, setUpDatabase } from '../../../src/storage/postgres/se
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { startStandby, takeBackup } from './copies.ts';
+import { openLog, write } from './kit.ts';
 import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect } from './stalls.ts';
 
@@ -104,6 +106,37 @@ test(
   LONG_MS,
 );
 
+test('a new timeline is used when all that lived vouch for it, and is another history when one of them does not', async () => {
+  const [one, two] = [randomUUID(), randomUUID()];
+  const vouch = 'SELECT epoch > 0 AS began, awaits FROM vouch_history($1, $2, gen_random_uuid(), 0, true)';
+  for (const outcome of ['both', 'one is gone', 'one has seen more'] as const) {
+    await using database = await createTestDatabase();
+    const { query } = database;
+    await query("UPDATE epochs SET timeline = '00000000'");
+    await query("UPDATE history_place SET place = '00000000 1'");
+    await query("INSERT INTO witnesses SELECT s, '00000000 1', now() FROM unnest($1::uuid[]) s", [
+      [one, two],
+    ]);
+    // One that died long before is not waited for.
+    await query("INSERT INTO witnesses VALUES (gen_random_uuid(), '00000000 1', now() - interval '30 s')");
+    expect(await query(vouch, [one, null])).toEqual([{ began: false, awaits: true }]);
+    await expect(query('SELECT keep_epoch(NULL, NULL)')).rejects.toMatchObject({ code: '40001' });
+    if (outcome === 'one is gone')
+      await query("UPDATE history_place SET asked_at = asked_at - interval '11 s'");
+    const [again] = await query(
+      vouch,
+      outcome === 'one is gone' ? [one, null] : [two, outcome === 'both' ? null : '7'],
+    );
+    expect([outcome, again]).toEqual([outcome, { began: outcome !== 'both', awaits: false }]);
+    const state =
+      'SELECT count(*)::int AS epochs, bool_or(timeline = database_timeline()) AS here FROM epochs';
+    expect(await query(state)).toEqual([{ epochs: outcome === 'both' ? 1 : 2, here: true }]);
+    expect(await query('SELECT place = database_place() AS here FROM history_place')).toEqual([
+      { here: true },
+    ]);
+  }
+});
+
 test('an epoch that is begun by hand ends the watches of servers to which nothing is written', async () => {
   await using database = await createTestDatabase();
   await using server = await startServer([database.url]);
@@ -116,9 +149,18 @@ test('an epoch that is begun by hand ends the watches of servers to which nothin
   expect((await server.cache.list(LATEST)).revision).toBe(epoch);
 });
 
-test('a watch from beyond all that the database has ends with 410, and one that another server told of waits', async () => {
+test('a watch from beyond all that the database has ends with 410, and one from what the stream has yet to bring goes on', async () => {
   await using database = await createTestDatabase();
   await using server = await startServer([database.url]);
   const first = last(await writeMany(server, 'a', 1));
   await expect(server.watchFrom((first + 5n) as Revision)).rejects.toMatchObject(COMPACTED);
+  const other = openLog(database.url);
+  const ended: unknown[] = [];
+  for (const name of ['b', 'c', 'd']) {
+    const told = await other.committer.commit(write('create', name));
+    server.watchFrom(told).catch((error: unknown) => ended.push(error));
+    await vi.waitFor(() => expect(server.cache.applied).toBeGreaterThanOrEqual(told), PATIENCE);
+  }
+  expect(ended).toEqual([]);
+  await other.close();
 });
