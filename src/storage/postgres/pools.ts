@@ -23,8 +23,8 @@ export type Purpose = 'fresh' | 'tail' | 'replay' | 'upkeep';
 
 /**
  * Fresh reads are answered within 3 s: what takes longer is of no use to them. The tail waits for the ordering lock at times.
- * Together with the lanes of the committer (2), the replication stream (1) and one that loads, probes or migrates, a server has
- * 14 connections at most.
+ * Together with the lanes of the committer (2), the replication stream (1), the guard (1) and one that loads, probes or migrates, a server has
+ * 15 connections at most; where there are several hosts, also one to each, to look at it.
  */
 const SHAPES = {
   fresh: { size: 2, connectMs: 2000, statementMs: 2000, lockMs: 2000 },
