@@ -5,6 +5,7 @@ import { loggingFlags } from '../options/observability.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { VERSION } from '../version.ts';
+import { beginEpoch } from './begin-epoch.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
@@ -42,6 +43,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['rotate-signing-key', rotateSigningKey],
   ['drop-signing-key', dropSigningKey],
   ['list-signing-keys', listSigningKeys],
+  ['begin-epoch', beginEpoch],
 ]);
 
 async function runCommand(args: readonly string[]): Promise<void> {

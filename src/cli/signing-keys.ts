@@ -1,16 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseSigningKey } from '../authn/service-account/keys.ts';
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
 import { openEncryption } from '../server/encryption.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import type { SigningKeyChanges } from '../storage/postgres/signing-keys.ts';
 import type { StoredSigningKey } from '../storage/signing-keys.ts';
 import { parseDuration } from '../util/duration.ts';
-import { databaseConnection } from './database.ts';
+import { databaseConnection, databaseOf, isOld, OLD_DATABASE } from './database.ts';
 import { createServiceAccountKey } from './service-account-key.ts';
 
 /**
@@ -81,26 +78,12 @@ async function change(
       await work(signingKeys);
       process.stdout.write(describe(await signingKeys.list()));
     } catch (error) {
-      throw isOld(error) ? new Error('the database is older than this program: migrate it first') : error;
+      throw isOld(error) ? new Error(OLD_DATABASE) : error;
     }
   };
   const connection = databaseConnection(storage, databaseOf(storage));
   await setUpDatabase(connection, use, sealer).finally(() => encryption?.close());
 }
-
-/** The embedded PostgreSQL can be reached only while its server runs. */
-function databaseOf({ databaseUrls, dataDir }: StorageOptions): readonly string[] {
-  if (databaseUrls.length > 0) return databaseUrls;
-  const path = join(dataDir, 'postgres.url');
-  if (existsSync(path)) return [readFileSync(path, 'utf8').trim()];
-  throw new UsageError(
-    `this needs ${storageFlags.databaseUrls.shown}=postgres://…, or ${ownFlags.dataDir.shown} with an embedded PostgreSQL that runs (there is no ${path})`,
-  );
-}
-
-const UNDEFINED_TABLE = '42P01';
-const isOld = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === UNDEFINED_TABLE;
 
 function describe(keys: readonly StoredSigningKey[]): string {
   const signing = keys.findIndex(({ signs }) => signs);

@@ -1,3 +1,4 @@
+import { join, resolve } from 'node:path';
 import type { GroupResource } from '../api/names.ts';
 import type { Logger } from '../observability/logger.ts';
 import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
@@ -42,20 +43,33 @@ export function openDatabases(
   { urls, logger, encryption, reroute }: DatabaseParts,
 ): Databases {
   for (const url of options.readUrls) assertReadable(url, ownFlags.readUrls.shown);
-  const open = (servers: readonly string[], readUrls: readonly string[], which: string): PostgresLog =>
+  const open = (
+    servers: readonly string[],
+    readUrls: readonly string[],
+    { id, which }: { readonly id: string; readonly which: string },
+  ): PostgresLog =>
     openPostgres({
       ...{ urls: servers, readUrls, poolSize: POOL_SIZE },
       ...connectionParts(options),
       ...(reroute === undefined ? {} : { reroute }),
       compactionIntervalMs: options.compactionIntervalMs,
       sealer: createKeySealer(encryption?.encoding),
+      witnessFile: join(resolve(options.dataDir), `history-${id}.json`),
       onTrouble: (message) => logger.warn(which, { message }),
     });
-  const main = { id: 'postgres-0', log: open(urls, options.readUrls, 'database'), resources: undefined };
+  const main = {
+    id: 'postgres-0',
+    log: open(urls, options.readUrls, { id: 'postgres-0', which: 'database' }),
+    resources: undefined,
+  };
   const others = overridesOf(options, urls).map((override, at) => {
     for (const url of override.urls) assertReadable(url, storageFlags.overrides.shown);
     const id = `postgres-${at + 1}`;
-    return { id, log: open(override.urls, [], `database ${id}`), resources: override.resources };
+    return {
+      id,
+      log: open(override.urls, [], { id, which: `database ${id}` }),
+      resources: override.resources,
+    };
   });
   return { main, others };
 }

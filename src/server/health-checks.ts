@@ -54,6 +54,7 @@ export function createBaseChecks(
 }
 
 interface FollowedDatabase {
+  readonly guard: Pick<PostgresLog['guard'], 'trouble'>;
   readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled' | 'source'> };
 }
 
@@ -65,6 +66,10 @@ export function createCacheChecks(
 ): NamedChecks {
   const cache = services.filter(({ name }) => name.startsWith('watch-cache'));
   const feeds = [postgres, ...others].map(({ feed }) => feed);
+  const assertPrimary = (): void => {
+    const trouble = [postgres, ...others].map(({ guard }) => guard.trouble).find((one) => one !== undefined);
+    if (trouble !== undefined) throw new Error(`writes and consistent reads are refused: ${trouble}`);
+  };
   // Polling is slower, not wrong: the log and a note tell of it, and the server stays in service.
   const assertFollowed = (): void => {
     for (const { state } of feeds) {
@@ -94,6 +99,7 @@ export function createCacheChecks(
     ],
     own: [
       { name: 'tail', endpoints: READYZ, check: assertFollowed, note },
+      { name: 'primary', endpoints: READYZ, check: assertPrimary },
       ...createReadServersCheck(postgres),
       ...services,
     ],

@@ -87,6 +87,8 @@ export function createStorage(
   const phase = createPhase({
     services,
     begin: async () => {
+      for (const { database } of backends)
+        services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
       for (const { name, cache } of backends)
         services.start(name, 'essential', (signal, works) => cache.run(signal, works));
       if (encryption !== undefined) {

@@ -8,7 +8,7 @@ import type { Revision } from './revision.ts';
  * - exists: a create met a live object.
  * - not-found: an update or delete met no live object.
  * - conflict: the live object is at another revision than the write expected.
- * - compacted: the asked revision is older than the history that is kept (410).
+ * - compacted: the asked revision is older than the history that is kept (410); or newer than all there are, of a history that was lost.
  * - future: the asked revision did not come within the time storage waits for one (504).
  * - unavailable: PostgreSQL could not be reached in time; nothing is known to be wrong with the request, and nothing was written.
  * - unknown: whether the write was made could not be found out in time. To send it again may make it twice.

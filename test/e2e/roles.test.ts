@@ -74,6 +74,10 @@ test('a server lives its whole life as a role that may create nothing in schema 
     .toEqual({ left: null });
 
   expect(await run(url, 'rotate-signing-key', '0s')).toMatch(/signs/);
+  expect(await run(url, 'begin-epoch', 'a restore')).toMatch(
+    /^the history begins anew after revision \d{10,}\n$/,
+  );
+  await expect.poll(() => JSON.stringify(watch.events.at(-1)), { timeout: 10_000 }).toContain('"code":410');
   watch.stop();
 
   await cluster.stop();

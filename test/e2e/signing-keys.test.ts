@@ -159,6 +159,7 @@ test.each([
   [['drop-signing-key', 'nosuchkey'], 'no signing key has an id that begins with nosuchkey'],
   [['rotate-signing-key', 'soon'], 'must be one duration'],
   [['list-signing-keys', 'all'], 'takes flags alone'],
+  [['begin-epoch', 'two', 'reasons'], 'takes one reason'],
 ])('%j is refused in one line', async (args, why) => {
   const { code, stderr } = await run(...args);
   expect(code).not.toBe(0);

@@ -1,5 +1,5 @@
 import { judge } from './judge/judge.ts';
-import type { Finding, Promotion, Record } from './judge/record.ts';
+import type { Finding, Record } from './judge/record.ts';
 import type { Fault } from './nemesis/fault.ts';
 import { Random } from './random.ts';
 import { Client, toItem } from './workload/client.ts';
@@ -202,10 +202,7 @@ async function collect(world: World, work: Workload): Promise<Record> {
   const log = await world.log();
   const epochs = await world.epochs();
   const compaction = await world.compaction();
-  const promotions = world.promotions.map((one): Promotion => {
-    const epoch = epochs.find(({ after }) => after > one.survived)?.after;
-    return { ...one, epoch: epoch ?? one.survived };
-  });
+  const promotions = world.promotionsIn(epochs);
   return {
     ...{ log, epochs, promotions, finalLists },
     compacted: compaction.revision,

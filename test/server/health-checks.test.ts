@@ -43,11 +43,12 @@ test('informers are in sync when the cache works and the log is followed, by pol
       if (!works) throw new Error('not loaded');
     },
   };
-  const [inSync] = createCacheChecks({ feed: { state }, readServers: none }, [cache]).kubernetes;
+  const database = { guard: { trouble: undefined }, readServers: none };
+  const [inSync] = createCacheChecks({ ...database, feed: { state } }, [cache]).kubernetes;
   await expect(inSync?.check()).rejects.toThrow('not loaded');
   works = true;
   await expect(inSync?.check()).rejects.toThrow('the tail has not begun');
-  const [tail] = createCacheChecks({ feed: { state }, readServers: none }, [cache]).own;
+  const [tail] = createCacheChecks({ ...database, feed: { state } }, [cache]).own;
   expect(tail?.note?.()).toBeUndefined();
   state.mode = 'polling';
   await expect(inSync?.check()).resolves.toBeUndefined();
@@ -64,6 +65,7 @@ test('read servers that are all out of service are told of, without their addres
   const servers = ['db2:5432', 'db3:5432'].map((name) => ({ name, isInService: true, answered: 0 }));
   const database = {
     feed: { state: { mode: 'streaming', stalled: undefined, source: 'primary' } as const },
+    guard: { trouble: undefined },
     readServers: () => ({ servers, answeredByPrimary: 0 }),
   };
   const find = () => createCacheChecks(database, []).own.find(({ name }) => name === 'read-servers');
@@ -74,4 +76,14 @@ test('read servers that are all out of service are told of, without their addres
   expect(createCacheChecks({ ...database, readServers: none }, []).own.map(({ name }) => name)).not.toContain(
     'read-servers',
   );
+});
+
+test('a primary that standbys confirm nothing to makes the server unready', () => {
+  const guard: { trouble: string | undefined } = { trouble: undefined };
+  const state = { mode: 'streaming', stalled: undefined, source: 'primary' } as const;
+  const database = { guard, feed: { state }, readServers: none };
+  const primary = createCacheChecks(database, []).own.find(({ name }) => name === 'primary');
+  expect(() => primary?.check()).not.toThrow();
+  guard.trouble = 'standbys are silent';
+  expect(() => primary?.check()).toThrow('writes and consistent reads are refused: standbys are silent');
 });

@@ -89,7 +89,9 @@ export class CommitLane {
         sentAfter = this.#progress.seen;
         const witness = { seen: this.#options.history?.seen, now: new Date(this.#now()) };
         noteSent(open, true);
-        this.#settle(open, await commits.commit(open, witness, leftMs(open)));
+        const outcomes = await commits.commit(open, witness, leftMs(open));
+        this.#assertUnfenced();
+        this.#settle(open, outcomes);
         this.#worked();
         return;
       } catch (error) {
@@ -217,7 +219,18 @@ export class CommitLane {
     throw new Error('the backend of a broken connection does not end');
   }
 
+  /** What it was answered is of a log that another host has replaced: there, the writes are made or not. */
+  #assertUnfenced(): void {
+    if (this.#isFenced) throw new UncertainCommit('another host was promoted');
+  }
+
+  get #isFenced(): boolean {
+    const { hosts } = this.#options;
+    return this.#open !== undefined && hosts?.isFenced(this.#open.connection.route.url) === true;
+  }
+
   async #connect(): Promise<OpenLane> {
+    if (this.#isFenced) await this.close();
     if (this.#open !== undefined) return this.#open;
     const connection = await connectWritable(this.#options, this.#purpose);
     const open = { connection, commits: await prepareCommits(connection) };

@@ -9,7 +9,7 @@ import { call, type TextFields } from './call.ts';
 import { CallMessages } from './call-messages.ts';
 import { type CommitStatements, findCommitStatements } from './commit-functions.ts';
 import type { Connection } from './connection.ts';
-import type { KnownRow } from './known-history.ts';
+import type { KnownRow } from './known-row.ts';
 import type { Queryable } from './prepared.ts';
 import { FIND_WRITES } from './queries.ts';
 import { withoutWarning } from './statements.ts';

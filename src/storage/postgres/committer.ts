@@ -5,6 +5,7 @@ import { type PendingWrite, toBatchKeys } from './commit.ts';
 import { CommitLane, type Progress, stillOpen } from './commit-lane.ts';
 import { Condition } from './condition.ts';
 import type { ConnectionOptions } from './connection.ts';
+import type { Lease } from './lease.ts';
 import { OpenWrites } from './open-writes.ts';
 
 /** Bounds of one batch. Larger ones hold the ordering lock longer without saving round trips. */
@@ -30,6 +31,7 @@ interface Wishes {
   /** This server's clock, which bounds how far ahead the database's may take the log. */
   readonly now?: () => number;
   readonly patienceMs?: number | undefined;
+  readonly lease?: Lease;
 }
 
 /** Group commit: writes that arrive while batches are under way form the next one. */
@@ -40,9 +42,14 @@ export class BatchingCommitter implements Committer {
   readonly #open: OpenWrites;
   readonly #idle: CommitLane[];
   readonly #busy = new Set<Promise<void>>();
+  readonly #lease: Lease | undefined;
   #dispatches = false;
 
-  constructor(options: ConnectionOptions, { onTrouble, now = Date.now, patienceMs = PATIENCE_MS }: Wishes) {
+  constructor(
+    options: ConnectionOptions,
+    { onTrouble, now = Date.now, patienceMs = PATIENCE_MS, lease }: Wishes,
+  ) {
+    this.#lease = lease;
     this.#progress = {
       seen: NO_REVISION,
       closing: this.#closing.signal,
@@ -77,6 +84,8 @@ export class BatchingCommitter implements Committer {
       const failure = { kind: 'unavailable', reason: 'the server is shutting down' } as const;
       return Promise.reject(new StorageError(failure));
     }
+    const reason = this.#lease?.trouble;
+    if (reason !== undefined) return Promise.reject(new StorageError({ kind: 'unavailable', reason }));
     if (this.#open.count >= MAX_OPEN_WRITES || this.#open.sizeBytes + sizeBytes > MAX_OPEN_BYTES)
       return Promise.reject(new StorageError({ kind: 'overloaded' }));
     return new Promise((resolve, reject) => {

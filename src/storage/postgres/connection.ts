@@ -10,7 +10,7 @@ import {
   type TlsFiles,
   tlsConfig,
 } from './encryption.ts';
-import type { Hosts } from './hosts.ts';
+import { type Hosts, lookAt } from './hosts.ts';
 import type { KnownHistory } from './known-history.ts';
 import { newestMigration } from './migration.ts';
 import { Password } from './password-file.ts';
@@ -56,14 +56,15 @@ const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
 const CLOSE_TIMEOUT_MS = 1000;
 /** SQLSTATE read_only_sql_transaction: what writing to a standby is answered with. */
 const READ_ONLY = '25006';
-/** What a session is begun for. */
-type Access = 'writes' | 'reads' | 'standby';
+/** What a session is begun for. `look`: to see which of these the host could take. */
+type Access = 'writes' | 'reads' | 'standby' | 'look';
 
 /** SQLSTATE invalid_password. */
 const WRONG_PASSWORD = '28P01';
 
 /** A host, and the kind of connection that it takes. */
 export interface Route {
+  readonly url: string;
   readonly target: Target;
   readonly handshake: Handshake;
 }
@@ -158,6 +159,18 @@ export const connectStandby = (
 ): Promise<Connection> =>
   connectToOne(options, { purpose, access: 'standby', createSocket, connectMs: STANDBY_CONNECT_TIMEOUT_MS });
 
+/** Whatever the host is. @throws what it says */
+export const connectToLook = (
+  url: string,
+  options: Omit<ConnectionOptions, 'hosts' | 'history'>,
+): Promise<Connection> =>
+  connectTo(url, options, {
+    purpose: 'probe',
+    access: 'look',
+    createSocket: () => new Socket(),
+    connectMs: STANDBY_CONNECT_TIMEOUT_MS,
+  });
+
 interface Wish {
   readonly purpose: string;
   readonly access: Access;
@@ -169,9 +182,10 @@ interface Wish {
 async function connectToOne(options: ConnectionOptions, wish: Wish): Promise<Connection> {
   const { urls, hosts } = options;
   let last: unknown = new Error('no PostgreSQL server was given');
+  await hosts?.surveyed();
   for (const url of hosts?.order(urls) ?? urls) {
     try {
-      const connection = await connectTo(parseTarget(url), options, wish);
+      const connection = await connectTo(url, options, wish);
       hosts?.worked(url);
       return connection;
     } catch (error) {
@@ -201,12 +215,13 @@ export async function findStandby(options: ConnectionOptions): Promise<FoundRout
 }
 
 /** By the first kind of connection that the server takes. */
-async function connectTo(target: Target, options: ConnectionOptions, wish: Wish): Promise<Connection> {
+async function connectTo(url: string, options: ConnectionOptions, wish: Wish): Promise<Connection> {
+  const target = parseTarget(url);
   let refusal: unknown;
   for (const handshake of handshakes(target, options)) {
     const password = new Password(target);
     const attempt = (): Promise<Connection> =>
-      connectBy({ target, handshake }, options, { ...wish, password, socket: wish.createSocket() });
+      connectBy({ url, target, handshake }, options, { ...wish, password, socket: wish.createSocket() });
     try {
       return await attempt().catch(async (error: unknown) => {
         // It may have been rotated between its reading and the server's.
@@ -251,7 +266,7 @@ async function connectBy(
     const prepares = await hasSessionOfItsOwn(client);
     const { schema } = options;
     await beginSession(client, route.target.host, { prepares, access, schema, ...SESSION_BOUNDS });
-    await options.history?.assure(client);
+    await assureHost(client, route, options);
     const { stream } = client.connection;
     const encryption = describeEncryption(route.handshake, stream, route.target, options);
     return { client, prepares, route, encryption, close };
@@ -270,6 +285,23 @@ const codeOf = (error: unknown): unknown =>
 export async function hasSessionOfItsOwn(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ pid: string }>('SELECT pg_backend_pid()::text AS pid');
   return rows[0]?.pid === String(Reflect.get(client, 'processID'));
+}
+
+/**
+ * A host that another one has replaced must be found out before its log is held against what is known: it lacks that too.
+ * @throws Error like that of a standby, when another host is on a later timeline
+ */
+async function assureHost(
+  client: pg.ClientBase,
+  { url, target }: Route,
+  { urls, hosts, history }: ConnectionOptions,
+): Promise<void> {
+  if (hosts !== undefined && urls.length > 1) {
+    hosts.saw(url, await lookAt(client));
+    if (hosts.isFenced(url))
+      throw readOnly(`${target.host} is on an earlier timeline than another host, which was promoted`);
+  }
+  await history?.assure(client);
 }
 
 interface SessionBounds {
@@ -294,6 +326,7 @@ async function beginSession(client: pg.ClientBase, host: string, wish: SessionWi
     "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS readonly",
   );
   const isStandby = rows[0]?.standby === 't';
+  if (wish.access === 'look') return;
   if (wish.access === 'standby' && !isStandby) throw new Error(`${host} is no standby`);
   if (wish.access !== 'standby' && isStandby) throw readOnly(`${host} is a standby`);
   if (wish.access === 'writes' && rows[0]?.readonly === 'on') throw readOnly(`${host} is read-only`);
@@ -354,7 +387,7 @@ export function createPool(options: ConnectionOptions, route: FoundRoute, shape:
     query_timeout: bounds.statementMs + ANSWER_MARGIN_MS,
     verify: (client, done) => {
       const begin = beginSession(client, route.target.host, { prepares, access, schema, ...bounds }).then(
-        () => options.history?.assure(client),
+        () => assureHost(client, route, options),
       );
       begin.then(
         () => done(),

@@ -178,11 +178,14 @@ export class PostgresFeed implements ChangeFeed {
         this.#state = { ...this.#state, ...state };
       },
     });
-    const forget = this.#history.onEpoch((epoch) => {
-      if (position.applied >= epoch) return;
+    const begin = (): void => {
       visible.end();
       renewed.abort();
+    };
+    const forget = this.#history.onEpoch((epoch) => {
+      if (position.applied < epoch) begin();
     });
+    const forgetSource = source.onReplaced?.(begin);
     const onSlot = async (): Promise<void> => {
       await visible.learn();
       await this.#reader.awaitCommits();
@@ -212,6 +215,7 @@ export class PostgresFeed implements ChangeFeed {
       await runTogether(loops, AbortSignal.any([ending.signal, renewed.signal]));
     } finally {
       forget();
+      forgetSource?.();
       this.#state = { ...this.#state, source: undefined };
     }
     if (renewed.signal.aborted) await this.#catchUp(position, ending);

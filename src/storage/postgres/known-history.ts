@@ -1,12 +1,8 @@
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
+import type { KnownRow } from './known-row.ts';
 import type { Queryable } from './prepared.ts';
-import { DOUBT_HISTORY, KEEP_EPOCH } from './queries.ts';
-
-/** One row of the log, which another history would have otherwise or not at all. */
-export interface KnownRow {
-  readonly revision: Revision;
-  readonly writeId: string | undefined;
-}
+import { CLUSTER_MADE, DOUBT_HISTORY, DOUBT_PLACE, KEEP_EPOCH, VOUCH } from './queries.ts';
+import type { Witness } from './witness.ts';
 
 /**
  * What this process knows of the log, so that it notices when the database has another: after a promotion or a restore that
@@ -16,6 +12,8 @@ export interface KnownRow {
  * waits for a standby; it counts once a read has got as far.
  */
 export class KnownHistory {
+  readonly #witness: Witness | undefined;
+  #meeting: Promise<void> | undefined;
   #seen: KnownRow | undefined;
   #streamed: KnownRow | undefined;
   #visible: Revision = NO_REVISION;
@@ -23,8 +21,19 @@ export class KnownHistory {
   readonly #listeners = new Set<(epoch: Revision) => void>();
   readonly #onVisible = new Set<() => void>();
 
+  /** `witness`: what vouches for the log where PostgreSQL was started again or promoted; without, such a log is another one. */
+  constructor(witness?: Witness) {
+    this.#witness = witness;
+  }
+
   get seen(): KnownRow | undefined {
     return this.#seen;
+  }
+
+  /** The newest row that this process or a client of it knows, visible in the database or not. */
+  get newest(): KnownRow | undefined {
+    const [seen, streamed] = [this.#seen, this.#streamed];
+    return streamed !== undefined && streamed.revision > (seen?.revision ?? NO_REVISION) ? streamed : seen;
   }
 
   /** Everything up to here is known to be visible. */
@@ -87,25 +96,76 @@ export class KnownHistory {
     for (const listener of this.#listeners) listener(epoch);
   }
 
-  /** For each new connection: begins a new epoch when the database is not the one that was known. */
+  /**
+   * For each new connection: begins a new epoch when the database is not the one that was known.
+   * @throws Error of SQLSTATE 40001 while other servers have yet to vouch for it
+   */
   async assure(client: Queryable): Promise<void> {
-    const [row] = await DOUBT_HISTORY.run(client, this.#values(this.#seen));
-    if (row !== undefined && row.doubt === null) this.began(toRevision(row.epoch));
+    await this.#meet(client);
+    const values = this.#values(this.#seen);
+    const witness = this.#witness?.isKnown === true ? this.#witness : undefined;
+    const [row] = await (witness === undefined
+      ? DOUBT_HISTORY.run(client, values)
+      : DOUBT_PLACE.run(client, values));
+    const isMoved = row !== undefined && 'moved' in row && row.moved === 't';
+    if (row !== undefined && row.doubt === null && !isMoved) this.began(toRevision(row.epoch));
     else await this.keepEpoch(client);
   }
 
   /**
    * Finds out under the ordering lock whether the log has lost `row`; if so, a new epoch begins. Answers the present one.
-   * @throws what PostgreSQL says, also when the lock is not to be had in time
+   * @throws what PostgreSQL says, also when the lock is not to be had in time; as {@link assure}
    */
-  async keepEpoch(client: Queryable, row: KnownRow | undefined = this.#seen): Promise<Revision> {
-    const [kept] = await KEEP_EPOCH.run(client, this.#values(row));
-    const epoch = toRevision(kept?.epoch ?? 0);
+  async keepEpoch(client: Queryable, row: KnownRow | undefined = this.newest): Promise<Revision> {
+    const epoch =
+      this.#witness?.isKnown === true
+        ? await this.#vouch(client, this.#witness, row)
+        : await keepEpoch(client, this.#values(row));
     this.began(epoch);
     return epoch;
+  }
+
+  async #vouch(client: Queryable, { server, shown }: Witness, row: KnownRow | undefined): Promise<Revision> {
+    const known = shown > this.#visible ? shown : this.#visible;
+    const hasLived = this.#epoch !== undefined;
+    const [answer] = await VOUCH.run(client, {
+      ...{ ...this.#values(row), server, hasLived },
+      shown: known.toString(),
+    });
+    if (answer?.awaits === 't') throw Object.assign(new Error(UNVOUCHED), { code: SERIALIZATION_FAILURE });
+    return toRevision(answer?.epoch ?? 0);
+  }
+
+  /** Once: what the witness says of the past is of one cluster, and may be that of another one. */
+  #meet(client: Queryable): Promise<void> {
+    if (this.#witness === undefined) return Promise.resolve();
+    this.#meeting ??= this.#introduce(client, this.#witness).catch((error: unknown) => {
+      this.#meeting = undefined;
+      throw error;
+    });
+    return this.#meeting;
+  }
+
+  async #introduce(client: Queryable, witness: Witness): Promise<void> {
+    const [row] = await CLUSTER_MADE.run(client, {});
+    if (row === undefined) return;
+    const known = witness.meet(row.made);
+    this.#seen ??= known;
   }
 
   #values(row: KnownRow | undefined): { revision: string | null; writeId: string | null } {
     return { revision: row?.revision.toString() ?? null, writeId: row?.writeId ?? null };
   }
+}
+
+const SERIALIZATION_FAILURE = '40001';
+const UNVOUCHED =
+  'PostgreSQL was promoted or started again, and other servers that were connected before have yet to vouch for its history';
+
+async function keepEpoch(
+  client: Queryable,
+  values: { readonly revision: string | null; readonly writeId: string | null },
+): Promise<Revision> {
+  const [kept] = await KEEP_EPOCH.run(client, values);
+  return toRevision(kept?.epoch ?? 0);
 }

@@ -23,8 +23,8 @@ export type Purpose = 'fresh' | 'tail' | 'replay' | 'upkeep';
 
 /**
  * Fresh reads are answered within 3 s: what takes longer is of no use to them. The tail waits for the ordering lock at times.
- * Together with the lanes of the committer (2), the replication stream (1) and one that loads, probes or migrates, a server has
- * 14 connections at most.
+ * Together with the lanes of the committer (2), the replication stream (1), the guard (1) and one that loads, probes or migrates, a server has
+ * 15 connections at most; where there are several hosts, also one to each, to look at it.
  */
 const SHAPES = {
   fresh: { size: 2, connectMs: 2000, statementMs: 2000, lockMs: 2000 },
@@ -59,6 +59,7 @@ export class Pools {
   constructor(options: ConnectionOptions, condition: Condition) {
     this.#options = options;
     this.#condition = condition;
+    options.hosts?.onFenced((url) => this.#fenced(url));
   }
 
   for(purpose: Purpose): DatabaseSource {
@@ -86,6 +87,16 @@ export class Pools {
 
   #isDoubtful({ found }: HostPools): boolean {
     return found.isReadOnly && this.#options.urls.length > 1 && Date.now() - this.#foundAtMs > RECHECK_MS;
+  }
+
+  /** What was asked of it is answered by an error: its answers are of a log that another one has replaced. */
+  #fenced(url: string): void {
+    const pools = this.#current;
+    if (pools?.found.url !== url) return;
+    this.#current = undefined;
+    pools.refuse();
+    void pools.end();
+    this.#condition.failed('another host was promoted');
   }
 
   /** All who need the database wait for the same attempt. */
@@ -163,6 +174,10 @@ class HostPools {
     return { total: sum('total'), idle: sum('idle'), waiting: sum('waiting') };
   }
 
+  refuse(): void {
+    for (const pool of this.#pools.values()) pool.refuse();
+  }
+
   async end(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.end()));
   }
@@ -174,6 +189,7 @@ class BoundedPool implements Queryable {
   readonly #slots: Slots;
   readonly #heard: (error: unknown) => void;
   #hasEnded = false;
+  #isRefused = false;
 
   constructor(shape: PoolShape, create: (shape: PoolShape) => pg.Pool, heard: (error: unknown) => void) {
     this.#pool = create(shape);
@@ -184,6 +200,7 @@ class BoundedPool implements Queryable {
   async query<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     try {
       const result = await this.#slots.run(() => this.#query<Row>(query));
+      if (this.#isRefused) throw new Error('the connection was to a host that another one has replaced');
       this.#heard(undefined);
       return result;
     } catch (error) {
@@ -200,6 +217,11 @@ class BoundedPool implements Queryable {
   state(): PoolState {
     const { totalCount: total, idleCount: idle } = this.#pool;
     return { total, idle, waiting: this.#slots.waiting };
+  }
+
+  /** Statements that are under way fail, whatever is answered. */
+  refuse(): void {
+    this.#isRefused = true;
   }
 
   end(): Promise<void> {

@@ -9,12 +9,15 @@ import { type ConnectionOptions, connectWritable, findReadable, toClientConfig }
 import { Expirer } from './expirer.ts';
 import { PostgresFeed } from './feed.ts';
 import { PostgresHistory } from './history.ts';
-import { Hosts } from './hosts.ts';
+import { HostWatch } from './host-watch.ts';
+import type { Hosts } from './hosts.ts';
 import { KnownHistory } from './known-history.ts';
+import { Lease } from './lease.ts';
 import { connectToLoad } from './load.ts';
 import { PostgresObjectViews } from './object-views.ts';
 import { PostgresPeers } from './peers.ts';
 import { type PoolState, Pools } from './pools.ts';
+import { PrimaryGuard } from './primary-guard.ts';
 import { COUNT_OBJECTS } from './queries.ts';
 import { ReadServers, type ReadServersState } from './read-servers.ts';
 import { PostgresReader } from './reader.ts';
@@ -22,6 +25,7 @@ import { PostgresServerLeases } from './server-leases.ts';
 import { PostgresSigningKeys } from './signing-keys.ts';
 import { PRIMARY, type TailSource } from './tail-source.ts';
 import { describeTrouble } from './trouble.ts';
+import { Witness } from './witness.ts';
 import { PostgresWorkLeases } from './work-leases.ts';
 
 export interface PostgresOptions extends ConnectionOptions {
@@ -39,6 +43,8 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly settleMs?: number;
   /** Of the cluster's own keys; without it, they are read as they are. */
   readonly sealer?: KeySealer;
+  /** Where this server notes what it knows of the log; without it, it vouches for none. */
+  readonly witnessFile?: string;
 }
 
 export interface ObjectCount {
@@ -49,6 +55,8 @@ export interface ObjectCount {
 /** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
 export interface PostgresLog {
   readonly committer: BatchingCommitter;
+  /** To be run while the log is used. */
+  readonly guard: PrimaryGuard;
   readonly allocations: PostgresAllocations;
   readonly reader: PostgresReader;
   readonly history: PostgresHistory;
@@ -73,8 +81,12 @@ export interface PostgresLog {
 }
 
 export function openPostgres(given: PostgresOptions): PostgresLog {
-  const history = new KnownHistory();
-  const options = { ...given, history, hosts: new Hosts() };
+  const witness = given.witnessFile === undefined ? undefined : new Witness(given.witnessFile);
+  const history = new KnownHistory(witness);
+  const watch = new HostWatch(given);
+  const { hosts } = watch;
+  const lease = new Lease();
+  const options = { ...given, history, hosts };
   const { onTrouble, now = Date.now } = options;
   history.onEpoch((epoch) => onTrouble(`history begins anew after revision ${epoch}: see the table epochs`));
   const pools = new Pools(options, new Condition('reads', onTrouble));
@@ -85,17 +97,21 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     ...{ connection: given, primary: sources.replay, history, onTrouble },
   });
   const loads = { connectToLoad: () => connectToLoad(options), readServers };
-  const reader = new PostgresReader({ ...sources, ...loads }, history);
-  const committer = new BatchingCommitter(options, { onTrouble, now, patienceMs: options.writePatienceMs });
+  const reader = new PostgresReader({ ...sources, ...loads }, history, lease);
+  const committer = new BatchingCommitter(options, {
+    ...{ onTrouble, now, lease },
+    patienceMs: options.writePatienceMs,
+  });
   const remind = createReminder(onTrouble);
-  const primary: TailSource = {
-    name: PRIMARY,
-    isStandby: false,
-    clientConfig: async () => toClientConfig(await findReadable(options), options, 'tail'),
-    check: async () => {},
-  };
+  const guard = new PrimaryGuard({
+    ...{ connection: options, watch, lease, history, witness },
+    condition: new Condition('the primary', onTrouble),
+    onTrouble: remind,
+  });
+  const primary = createPrimarySource(options, hosts);
   return {
     committer,
+    guard,
     allocations: new PostgresAllocations(upkeep),
     reader,
     history: new PostgresHistory(sources.replay, reader),
@@ -147,8 +163,28 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     },
     close: async () => {
       await committer.close();
+      await guard.close();
       await readServers.close();
       await pools.close();
     },
+  };
+}
+
+/** The host that takes writes streams until another one has replaced it. */
+function createPrimarySource(options: ConnectionOptions, hosts: Hosts): TailSource {
+  let streaming: string | undefined;
+  return {
+    name: PRIMARY,
+    isStandby: false,
+    clientConfig: async () => {
+      const route = await findReadable(options);
+      streaming = route.url;
+      return toClientConfig(route, options, 'tail');
+    },
+    check: async () => {},
+    onReplaced: (listener) =>
+      hosts.onFenced((url) => {
+        if (url === streaming) listener();
+      }),
   };
 }

@@ -119,6 +119,63 @@ export const DOUBT_HISTORY = prepare((seen: SeenValues) =>
   ]),
 );
 
+/** As {@link DOUBT_HISTORY}, where servers vouch for the log: also whether it is where it was last vouched for. */
+export const DOUBT_PLACE = prepare((seen: SeenValues) =>
+  tables
+    .selectFrom('history_place as p')
+    .select([
+      sql<string | null>`doubt_history(${seen.revision}, ${seen.writeId})`.as('doubt'),
+      sql<string>`p.place <> database_place()`.as('moved'),
+      EPOCH.as('epoch'),
+    ]),
+);
+
+/** Which cluster it is, in all copies of its database; undefined in the schema of before. */
+export const CLUSTER_MADE = prepare(() =>
+  tables
+    .selectFrom('epochs as e')
+    .select(sql<string>`extract(epoch FROM e.began_at)::text`.as('made'))
+    .where('e.epoch', '=', '0')
+    .where(sql<SqlBool>`to_regclass('history_place') IS NOT NULL`),
+);
+
+interface VouchValues extends SeenValues {
+  readonly server: string;
+  readonly shown: string;
+  readonly hasLived: boolean;
+}
+
+export const VOUCH = prepare((of: VouchValues) =>
+  tables
+    .selectFrom(
+      sql<{
+        epoch: string;
+        awaits: string;
+      }>`vouch_history(${of.server}, ${of.revision}, ${of.writeId}, ${of.shown}, ${of.hasLived})`.as('v'),
+    )
+    .select(['v.epoch', 'v.awaits']),
+);
+
+export const RENEW_WITNESS = prepare((of: { readonly server: string }) =>
+  tables.selectNoFrom(sql`renew_witness(${of.server})`.as('renewed')),
+);
+
+/** As durable as a commit of the log, where there is no row to write. */
+export const CONFIRM = prepare(() =>
+  tables.selectNoFrom([
+    sql`assure_durability()`.as('assured'),
+    sql`pg_logical_emit_message(true, 'pg-apiserver', 'lease')`.as('position'),
+  ]),
+);
+
+export const BEGIN_EPOCH = prepare((of: { readonly reason: string }) =>
+  tables.selectNoFrom(sql<string>`begin_epoch(${of.reason})`.as('epoch')),
+);
+
+export const LEAVE_WITNESSES = prepare((of: { readonly server: string }) =>
+  tables.deleteFrom('witnesses').where('server', '=', of.server),
+);
+
 /** Begins a new epoch when there is reason to. Answers the present one. */
 export const KEEP_EPOCH = prepare((seen: SeenValues) =>
   tables.selectNoFrom(sql<string>`keep_epoch(${seen.revision}, ${seen.writeId})`.as('epoch')),
@@ -126,6 +183,16 @@ export const KEEP_EPOCH = prepare((seen: SeenValues) =>
 
 /** Ends when everything committed before it is visible. */
 export const AWAIT_COMMITS = prepare(() => tables.selectNoFrom(sql`await_commits()`.as('done')));
+
+/** Whether confirmed commits say that standbys follow this primary, and the epoch, which another server or a person may have begun. */
+export const PRIMARY_STATE = prepare(() =>
+  tables.selectNoFrom([
+    sql<string>`current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') <> 'local'`.as(
+      'waits',
+    ),
+    EPOCH.as('epoch'),
+  ]),
+);
 
 /** Whether commits wait for standbys before they are visible. */
 export const WAITS_FOR_STANDBYS = prepare(() =>

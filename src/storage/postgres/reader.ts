@@ -11,7 +11,9 @@ import type {
   StoredObject,
 } from '../revision-log.ts';
 import type { DatabaseSource } from './connection.ts';
-import type { KnownHistory, KnownRow } from './known-history.ts';
+import type { KnownHistory } from './known-history.ts';
+import type { KnownRow } from './known-row.ts';
+import type { Lease } from './lease.ts';
 import { copyLive, type LoadConnection } from './load.ts';
 import { COUNT_AT, LIST_AT } from './past-queries.ts';
 import type { Prepared, Queryable } from './prepared.ts';
@@ -65,18 +67,22 @@ const VISIBLE_TRIES = 3;
 export class PostgresReader implements RevisionReader {
   readonly #sources: ReaderSources;
   readonly #history: KnownHistory;
+  readonly #lease: Lease | undefined;
   #settling: Promise<void> | undefined;
 
-  constructor(sources: ReaderSources, history: KnownHistory) {
+  /** `lease`: without it, what the primary shows is the newest. */
+  constructor(sources: ReaderSources, history: KnownHistory, lease?: Lease) {
     this.#sources = sources;
     this.#history = history;
+    this.#lease = lease;
   }
 
   async currentRevision(): Promise<Revision> {
-    const { revision, isDoubtful } = await this.#readPosition();
-    if (!isDoubtful) return revision;
-    await this.keepEpoch();
-    return (await this.#readPosition()).revision;
+    const position = await this.#readPosition();
+    if (position.isDoubtful) await this.keepEpoch();
+    const { revision } = position.isDoubtful ? await this.#readPosition() : position;
+    this.#lease?.assert();
+    return revision;
   }
 
   /** A log that ends before what was seen in it has lost commits, or is another one. */

@@ -11,6 +11,8 @@ export interface Schema {
   readonly log_bounds: LogBoundsTable;
   readonly compaction: CompactionTable;
   readonly epochs: EpochsTable;
+  readonly history_place: HistoryPlaceTable;
+  readonly witnesses: WitnessesTable;
   readonly allocations: AllocationsTable;
   readonly server_leases: ServerLeasesTable;
   readonly work_leases: WorkLeasesTable;
@@ -90,6 +92,18 @@ interface EpochsTable {
   readonly timeline: string | null;
   readonly began_at: string;
   readonly reason: string;
+}
+
+/** Where the log was when it was last vouched for. One row. */
+interface HistoryPlaceTable {
+  readonly place: string;
+  readonly asked_at: string | null;
+}
+
+interface WitnessesTable {
+  readonly server: string;
+  readonly place: string;
+  readonly renewed_at: string;
 }
 
 interface AllocationsTable extends KeyColumns {

@@ -1,12 +1,15 @@
 import type pg from 'pg';
 import { createKeySealer, type KeySealer } from '../key-sealer.ts';
+import { type Revision, toRevision } from '../revision.ts';
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
 import { ensureSchema, inSchema } from './cluster-schema.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { describeDurability } from './durability.ts';
 import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-window.ts';
+import { HostWatch } from './host-watch.ts';
 import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
+import { BEGIN_EPOCH } from './queries.ts';
 import { findMissingRequirements } from './requirements.ts';
 import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
 import { makeRoles, type RoleNames } from './roles.ts';
@@ -32,6 +35,11 @@ export interface DatabaseSetup {
   listMigrations(to?: number): Promise<ListedMigration[]>;
   /** Whether history is kept as far back as is wished; see {@link keepHistoryWindow}. After `migrate`. */
   keepHistoryWindow(wish: WindowWish): Promise<KeptWindow>;
+  /**
+   * Ends what clients know of the past: they begin again with what the database has now. Answers the revision after which the new
+   * epoch begins. After `migrate`.
+   */
+  beginEpoch(reason: string): Promise<Revision>;
   /** What an acknowledged write has behind it, for a person. After `migrate`. */
   describeDurability(): Promise<string>;
   /** One that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
@@ -47,7 +55,8 @@ export async function setUpDatabase<Result>(
   sealer: KeySealer = createKeySealer(undefined),
 ): Promise<Result> {
   const { schema } = options;
-  const { client, encryption, close } = await connectWritable(options, 'setup');
+  const watch = new HostWatch(options);
+  const { client, encryption, close } = await connectWritable({ hosts: watch.hosts, ...options }, 'setup');
   try {
     return await use({
       encryption,
@@ -65,12 +74,17 @@ export async function setUpDatabase<Result>(
       listMigrations: (to) =>
         listMigrations(client, readMigrations(), { ...(to === undefined ? {} : { to }), schema }),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
+      beginEpoch: async (reason) => {
+        const [row] = await BEGIN_EPOCH.run(client, { reason });
+        return toRevision(row?.epoch ?? 0);
+      },
       describeDurability: () => describeDurability(client),
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes, sealer),
       signingKeys: new SigningKeyChanges(client, sealer),
     });
   } finally {
     await close();
+    await watch.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { pause } from '../../util/pause.ts';
 import { type Revision, toRevision } from '../revision.ts';
-import type { KnownRow } from './known-history.ts';
+import type { KnownRow } from './known-row.ts';
 import { newestMigration } from './migration.ts';
 import type { Queryable } from './prepared.ts';
 import { LOG_POSITION } from './queries.ts';

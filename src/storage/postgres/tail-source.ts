@@ -16,6 +16,8 @@ export interface TailSource {
    * @throws Error when its log is not the primary's
    */
   check(client: Queryable): Promise<void>;
+  /** Called when what it streams is not to be followed any more, though it may go on. Answers how to end that. */
+  onReplaced?(listener: () => void): () => void;
 }
 
 export interface TailSources {

@@ -35,6 +35,8 @@ export interface Progress {
   reached(freshness: Exclude<Freshness, { kind: 'latest' }>, caller?: Caller): Promise<Revision>;
   /** Whether what is older can still be had. @throws StorageError compacted */
   assertKept(revision: Revision): Promise<void>;
+  /** Whether there is such a revision yet. @throws StorageError compacted, unavailable */
+  assertGiven(revision: Revision): Promise<void>;
 }
 
 interface UncachedOptions extends Pick<RevisionLog, 'reader' | 'committer'> {
@@ -122,6 +124,7 @@ export class UncachedStore implements Store {
         );
       const { recent } = await this.#resource(query.resource);
       if (start.revision < recent.floor) await this.#options.progress.assertKept(start.revision);
+      await this.#options.progress.assertGiven(start.revision);
       return await this.#stream(query, { revision: start.revision, state: undefined }, signal);
     } catch (error) {
       if (signal.aborted) return new DeliveredEvents(async () => {}, signal);

@@ -12,6 +12,7 @@ import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQu
 import { SharedCurrentRevision } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
+import { loadedInTime } from './loaded-in-time.ts';
 import { listPast } from './past-list.ts';
 import { RecentEncodings } from './recent-encodings.ts';
 import { Replay } from './replay.ts';
@@ -24,8 +25,6 @@ import { Watcher, type WatchStart } from './watcher.ts';
 const NOT_OLDER_TIMEOUT_MS = 3000;
 /** How long a consistent read waits, the question to the database included, until the cache has followed it. */
 const LATEST_TIMEOUT_MS = 3000;
-/** How long reads wait for a state that is loaded afresh. */
-const LOADED_TIMEOUT_MS = 20_000;
 const TICK_MS = 1000;
 /** How long a watch from before the memory waits to be told whether it may. It then reads history, which takes as long. */
 const RESUME_MS = 30_000;
@@ -69,6 +68,8 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   readonly #encodings = new RecentEncodings();
   /** Undefined until it is loaded, and again while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
+  /** Of those that are known to be in the database; they may be on their way here. */
+  #newest: Revision = NO_REVISION;
   #loading = Promise.withResolvers<void>();
   readonly #waiters = new Set<Waiter>();
   readonly #followers = new Set<LogFollower>();
@@ -91,6 +92,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
         following: async () => void (await this.#loaded()),
         reached: async (freshness, caller) => (await this.#reach(freshness, caller)).applied,
         assertKept: (revision) => this.#assertKept(revision),
+        assertGiven: (revision) => this.#assertGiven(revision),
       },
     });
   }
@@ -147,8 +149,10 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     }
   }
 
-  commit(write: Write): Promise<Revision> {
-    return this.#options.committer.commit(write);
+  async commit(write: Write): Promise<Revision> {
+    const revision = await this.#options.committer.commit(write);
+    this.#given(revision);
+    return revision;
   }
 
   async get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
@@ -201,12 +205,25 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<EventStream> {
     const generation = await this.#loaded();
     if (after < generation.cacheOf(query.resource).recent.floor) await this.#assertKept(after);
+    await this.#assertGiven(after);
     return this.#stream(query, generation, { revision: after, state: undefined }, signal);
   }
 
   async #assertKept(requested: Revision): Promise<void> {
     const compacted = await this.#compacted.get();
     if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
+  }
+
+  /** One that another server has told of comes; one that the database does not have is of a history that it has lost. */
+  async #assertGiven(requested: Revision): Promise<void> {
+    if (requested <= this.applied || requested <= this.#newest) return;
+    const current = await this.#current.get();
+    this.#given(current);
+    if (requested > current) throw new StorageError({ kind: 'compacted', requested, compacted: current });
+  }
+
+  #given(revision: Revision): void {
+    if (revision > this.#newest) this.#newest = revision;
   }
 
   /** Undefined: the resource is in memory. */
@@ -253,6 +270,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   async reset(reason?: 'compacted' | 'rewound'): Promise<Revision> {
     const over = this.#generation;
     this.#generation = undefined;
+    this.#newest = NO_REVISION;
     if (over !== undefined) {
       this.#loading = Promise.withResolvers();
       const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over.applied } as const;
@@ -295,7 +313,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
 
   /** @throws StorageError unavailable when it takes too long to load afresh */
   async #loaded(): Promise<Generation<ResourceCache>> {
-    while (this.#generation === undefined) await within(LOADED_TIMEOUT_MS, this.#loading.promise);
+    while (this.#generation === undefined) await loadedInTime(this.#loading.promise);
     return this.#generation;
   }
 
@@ -391,14 +409,4 @@ function toLagging(error: unknown): never {
   const { requested, current } = error.failure;
   const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
   throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
-}
-
-/** @throws StorageError unavailable */
-async function within(timeoutMs: number, loaded: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const failure = { kind: 'unavailable', reason: 'the state of the cluster is being read' } as const;
-    timer = setTimeout(() => reject(new StorageError(failure)), timeoutMs);
-  });
-  await Promise.race([loaded, late]).finally(() => clearTimeout(timer));
 }

@@ -122,8 +122,10 @@ export function expired(message: string, continueToken?: string): StatusError {
   });
 }
 
-/** 410 for a watch whose start is older than the history: `too old resource version: 5 (120)`. */
+/** 410 for a watch whose start is older than the history, `too old resource version: 5 (120)`, or newer than all of it. */
 export function watchExpired(requested: bigint, compacted: bigint): StatusError {
+  if (requested > compacted)
+    return expired(`unknown resource version: ${requested} (the newest is ${compacted})`);
   return expired(`too old resource version: ${requested} (${compacted})`);
 }
 

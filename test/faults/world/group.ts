@@ -2,10 +2,14 @@ import { Network } from './network.ts';
 import { PostgresNode } from './postgres-node.ts';
 import { sleep, until } from './until.ts';
 
-/** What an epoch begins with is above everything that was handed out. */
-const NEWEST_BEFORE_PROMOTION = `
-  SELECT max(revision) AS newest FROM revisions
-  WHERE revision < coalesce((SELECT max(epoch) FROM epochs WHERE timeline = database_timeline()), 9223372036854775807)`;
+/** What an epoch begins with is above everything that was handed out; where nothing was lost, none begins. */
+async function newestBeforeEpoch(node: PostgresNode, before: bigint): Promise<bigint> {
+  const [row] = await node.query<{ newest: string | null }>(
+    `SELECT max(revision) AS newest FROM revisions
+    WHERE revision < coalesce((SELECT min(epoch) FROM epochs WHERE epoch > ${before}), 9223372036854775807)`,
+  );
+  return BigInt(row?.newest ?? 0);
+}
 
 export type StandbyRole = 'sync' | 'async';
 
@@ -98,13 +102,14 @@ export class DatabaseGroup implements AsyncDisposable {
   async failOver(role: StandbyRole): Promise<{ beganMs: number; doneMs: number; survived: bigint }> {
     const next = this.standby(role);
     const beganMs = performance.now();
+    const before = await this.#epoch();
     await this.primary.kill();
     await this.standby(role === 'sync' ? 'async' : 'sync').kill();
     await next.promote();
     const doneMs = performance.now();
-    const [row] = await next.query<{ newest: string | null }>(NEWEST_BEFORE_PROMOTION);
+    const survived = await newestBeforeEpoch(next, before);
     await this.#follow(next);
-    return { beganMs, doneMs, survived: BigInt(row?.newest ?? 0) };
+    return { beganMs, doneMs, survived };
   }
 
   /** As a patch of the primary is rolled out: it ends in peace, when its standbys have everything, and one takes its place. */
@@ -123,13 +128,14 @@ export class DatabaseGroup implements AsyncDisposable {
   async promoteBeside(role: StandbyRole, lastsMs: number): Promise<{ beganMs: number; survived: bigint }> {
     const next = this.standby(role);
     const beganMs = performance.now();
+    const before = await this.#epoch();
     await next.promote();
-    const [row] = await next.query<{ newest: string | null }>(NEWEST_BEFORE_PROMOTION);
+    const survived = await newestBeforeEpoch(next, before);
     await sleep(lastsMs);
     await this.primary.kill();
     await this.standby(role === 'sync' ? 'async' : 'sync').kill();
     await this.#follow(next);
-    return { beganMs, survived: BigInt(row?.newest ?? 0) };
+    return { beganMs, survived };
   }
 
   /**
@@ -157,6 +163,12 @@ export class DatabaseGroup implements AsyncDisposable {
     const doneMs = performance.now();
     await this.#follow(primary);
     return { beganMs, doneMs, survived: BigInt(row?.newest ?? 0) };
+  }
+
+  /** The newest. */
+  async #epoch(): Promise<bigint> {
+    const [row] = await this.primary.query<{ epoch: string }>('SELECT max(epoch) AS epoch FROM epochs');
+    return BigInt(row?.epoch ?? 0);
   }
 
   /** The node is the primary from now on; the others are made anew from it. */

@@ -119,14 +119,21 @@ export class World implements AsyncDisposable {
     const [oldest = compacted + 1n] = rows.map(({ revision }) => revision);
     const epochs = await this.epochs();
     const isLost = (revision: bigint): boolean =>
-      this.promotions.some(({ survived }) => {
-        const epoch = epochs.find(({ after }) => after > survived)?.after ?? survived;
-        return revision > survived && revision < epoch;
-      });
+      this.promotionsIn(epochs).some(({ survived, epoch }) => revision > survived && revision < epoch);
     const gone = [...this.#archived.values()].filter(
       ({ revision }) => revision <= compacted && revision < oldest && !isLost(revision),
     );
     return [...gone, ...rows];
+  }
+
+  /** With the epoch that each began. Where one lost nothing, what was written until the next goes on from what survived. */
+  promotionsIn(epochs: readonly Epoch[]): Promotion[] {
+    return this.promotions.map((one, at) => {
+      const { survived } = one;
+      const epoch = epochs.find(({ after }) => after > survived)?.after ?? survived;
+      const next = this.promotions[at + 1]?.survived ?? survived;
+      return { ...one, epoch: next > survived && next < epoch ? survived : epoch };
+    });
   }
 
   async #rows(): Promise<LogRow[]> {

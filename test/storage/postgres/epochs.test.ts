@@ -1,53 +1,16 @@
 import { expect, test, vi } from 'vitest';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
-import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
-import { CONFIG_MAPS, Reader, readWatch } from '../watch-cache/kit.ts';
 import { startStandby, takeBackup } from './copies.ts';
 import { openLog, Recorder, write } from './kit.ts';
+import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect } from './stalls.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 const COMPACTED = { failure: { kind: 'compacted' } };
 /** Servers are stopped, copied and started again. */
 const LONG_MS = 90_000;
-const LATEST = { resource: CONFIG_MAPS, scope: {}, freshness: { kind: 'latest' }, limit: 0 } as const;
-
-/** A server's storage: the cache over the log. */
-async function startServer(urls: readonly string[]) {
-  const log = openLog(urls[0] ?? '', { urls });
-  const cache = new WatchCache({ ...log, fieldsOf: () => () => ({}) });
-  const stop = new AbortController();
-  const running = cache.run(stop.signal);
-  await cache.ready();
-  await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
-  return {
-    log,
-    cache,
-    watchFrom: (revision: Revision) =>
-      readWatch(cache, { reader: new Reader(), start: { kind: 'after', revision } }, stop.signal),
-    [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await running;
-      await log.close();
-    },
-  };
-}
-
-type Server = Awaited<ReturnType<typeof startServer>>;
-
-async function writeMany({ cache }: Server, prefix: string, count: number): Promise<Revision[]> {
-  const revisions = [];
-  for (let n = 0; n < count; n += 1) revisions.push(await cache.commit(write('create', `${prefix}-${n}`)));
-  return revisions;
-}
-
-/** As soon as the database answers again. */
-async function listNames({ cache }: Server): Promise<string[]> {
-  const page = await vi.waitFor(() => cache.list(LATEST), PATIENCE);
-  return page.entries.map(({ name }) => name);
-}
 
 test(
   'after a promotion that lost commits no revision is given out twice, and nobody goes on from a lost one',

@@ -1,0 +1,29 @@
+import { UsageError } from '../options/flag.ts';
+import type { ServerOptions } from '../options/options.ts';
+import { overridesOf } from '../server/databases.ts';
+import { setUpDatabase } from '../storage/postgres/setup.ts';
+import { databaseConnection, databaseOf, isOld, OLD_DATABASE } from './database.ts';
+
+/**
+ * `begin-epoch [reason]`: after a restore that no server can notice. Numbers go on beyond all that were given out, and every client
+ * begins again with what the databases have now. Running servers follow within seconds.
+ * @throws Error, one line for a person
+ */
+export async function beginEpoch(words: readonly string[], { storage }: ServerOptions): Promise<void> {
+  const [reason = 'begun by hand', ...rest] = words;
+  if (rest.length > 0)
+    throw new UsageError(
+      'begin-epoch takes one reason, in quotes: begin-epoch "restored the backup of Monday"',
+    );
+  const main = databaseOf(storage);
+  const databases = [main, ...overridesOf(storage, main).map(({ urls }) => urls)];
+  for (const [at, urls] of databases.entries()) {
+    const epoch = await setUpDatabase(databaseConnection(storage, urls), (database) =>
+      database.beginEpoch(reason),
+    ).catch((error: unknown) => {
+      throw isOld(error) ? new Error(OLD_DATABASE) : error;
+    });
+    const which = databases.length === 1 ? '' : ` of database postgres-${at}`;
+    process.stdout.write(`the history${which} begins anew after revision ${epoch}\n`);
+  }
+}
