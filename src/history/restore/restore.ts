@@ -165,10 +165,9 @@ class Restoration {
 
   /** @throws StatusError 403, 410, 422 */
   async #find(subject: Subject): Promise<PastObject> {
-    const refusal = await this.#rights.refusalOfPast(
-      subject,
-      await this.#past.revisionOf(subject.definition.storage),
-    );
+    await this.#rights.assert('get', subject);
+    const revision = await this.#past.revisionOf(subject.definition.storage);
+    const refusal = await this.#rights.refusalOfPast(subject, revision);
     if (refusal !== undefined) throw refusal;
     const found = await this.#past.get(subject);
     if (found === undefined) throw await this.#past.absence(subject, await this.#live(subject));
