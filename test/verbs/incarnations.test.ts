@@ -98,3 +98,15 @@ test('in the log of another database a life begins at the same moment', async ()
   // A revision of that log tells nothing of the one that the namespace is in.
   expect(await births(TWO_LIVES, 40).births.known(SHOP, ELSEWHERE, toRevision(50))).toBeUndefined();
 });
+
+test('a right by one name in all namespaces begins where the last object of that name went', async () => {
+  const parts = births(TWO_LIVES, 40);
+  const target = { ...SECRETS, version: 'v1', namespace: '', name: 'key', subresource: '', subpath: '' };
+  const right = { verb: 'watch', target, storage: SECRETS, namespaced: true };
+  const all = (verb: string, { name }: { name: string }): boolean => verb === 'watch' && name === '';
+  expect(await earlierLife(right, toRevision(29), { ...parts, may: () => false })).toMatchObject({
+    before: 30n,
+  });
+  expect(await earlierLife(right, toRevision(30), { ...parts, may: () => false })).toBeUndefined();
+  expect(await earlierLife(right, toRevision(29), { ...parts, may: all })).toBeUndefined();
+});
