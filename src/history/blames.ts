@@ -19,7 +19,7 @@ import { HISTORY_API, type HistoryParts } from './parts.ts';
 import { fieldPath } from './paths.ts';
 import { isSecretPath, RowTeller, secrecyOf } from './recorded-rows.ts';
 import { assertInHistory } from './revision-query.ts';
-import { assertMayRead, Rights } from './rights.ts';
+import { assertMayRead, assertMayReadNow, Rights } from './rights.ts';
 import { toEntry } from './told-entry.ts';
 
 /** Revisions that are looked at for who set a field, and bytes of their states: some tens of milliseconds, in turns. */
@@ -51,7 +51,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     const key = parseReference(name, this.#parts.registry);
     const history = this.#parts.historyOf(key);
     const rights = new Rights(this.#request, this.#parts);
-    await assertMayRead(key, rights, this.#request);
+    await assertMayReadNow(key, rights, this.#request);
     const asOf = readAsOf(this.#request.query);
     const newest = await history.newest();
     const upTo =
@@ -61,6 +61,8 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
             await assertInHistory(revision, history, newest);
             return revision;
           });
+    // The state of a revision is that of its last row.
+    await assertMayRead({ key, revision: toRevision(upTo + 1n) }, rights, this.#request);
     return this.#tell(name, key, { history, rights, upTo });
   }
 

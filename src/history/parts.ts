@@ -6,6 +6,7 @@ import type { History, LoggedRevision } from '../storage/history.ts';
 import type { LogProgress } from '../storage/log-progress.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
+import type { Births } from '../verbs/incarnations.ts';
 
 /** What history is told from. */
 export interface HistoryParts {
@@ -20,6 +21,7 @@ export interface HistoryParts {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly authorizer: Authorizer;
+  readonly births: Births;
   /** Which of these rows answer which, as far as that is told by the rows themselves. */
   readonly causesAmong: (rows: readonly LoggedRevision[]) => Promise<ReadonlyMap<Revision, Revision>>;
 }

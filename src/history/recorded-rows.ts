@@ -102,12 +102,13 @@ export type Secrecy = 'none' | 'secret' | 'all';
 
 /** Values of Secrets, and all of what is encrypted at rest, are for those who may get the object now. */
 export async function secrecyOf(
-  { key, storedAs, previousStoredAs }: Pick<LoggedRevision, 'key' | 'storedAs' | 'previousStoredAs'>,
+  row: Pick<LoggedRevision, 'key' | 'revision' | 'storedAs' | 'previousStoredAs'>,
   rights: Rights,
 ): Promise<Secrecy> {
+  const { key, storedAs, previousStoredAs } = row;
   const isSecret = key.group === '' && key.resource === 'secrets';
   const isSealed = [storedAs, previousStoredAs].some((type) => type !== undefined && isEncrypted(type));
-  if ((!isSecret && !isSealed) || (await rights.mayGet(key))) return 'none';
+  if ((!isSecret && !isSealed) || (await rights.mayGet(row))) return 'none';
   return isSealed ? 'all' : 'secret';
 }
 

@@ -84,7 +84,7 @@ export class Revisions implements Store {
     const row = await findNumbered(key.name, this.#conditions.resource, this.#parts);
     if (row === undefined) return undefined;
     const rights = new Rights(this.#request, this.#parts);
-    await assertMayRead(row.key, rights, this.#request);
+    await assertMayRead(row, rights, this.#request);
     return this.#entryOf(row, rights);
   }
 
@@ -110,7 +110,7 @@ export class Revisions implements Store {
       const found = await this.#findRows(asked);
       const seen: LoggedRevision[] = [];
       for (const row of found.rows)
-        if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row.key)))
+        if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row)))
           seen.push(row);
       // Who sees few of them gets more to see.
       rowsAtOnce = Math.min(MAX_LOG_ROWS, 4 * rowsAtOnce);
@@ -216,7 +216,7 @@ export class Revisions implements Store {
       tellsBegin: !isNamed,
       tell: async (row) => {
         const isSelected = matches?.(toLightEntry(row, this.#nameOf)) !== false;
-        if (!isSelected || !(await rights.mayRead(row.key))) return undefined;
+        if (!isSelected || !(await rights.mayRead(row))) return undefined;
         // What is not for everybody is made for each.
         if ((await secrecyOf(row, rights)) !== 'none')
           return new AddedEvent(await this.#entryOf(row, rights));

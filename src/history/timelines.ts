@@ -21,7 +21,7 @@ import { parseReference } from './object-reference.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from './parts.ts';
 import { RowTeller } from './recorded-rows.ts';
 import { readRange } from './revision-query.ts';
-import { assertMayRead, Rights } from './rights.ts';
+import { assertMayReadNow, Rights } from './rights.ts';
 import { toEntry } from './told-entry.ts';
 
 /** Entries on a page, unless the client says how many. */
@@ -75,9 +75,12 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
   }
 
   async #ofObject(key: ObjectKey, limit: number, rights: Rights): Promise<TimelinePage | undefined> {
-    await assertMayRead(key, rights, this.#request);
+    await assertMayReadNow(key, rights, this.#request);
     const history = this.#parts.historyOf(key);
-    const range = await this.#range(history);
+    const asked = await this.#range(history);
+    const hidden = await rights.hiddenUpTo(key);
+    const isCut = hidden !== undefined && (asked.after === undefined || asked.after < hidden);
+    const range = isCut ? { ...asked, after: hidden } : asked;
     const family = await findFamily(key, { ...this.#parts, history, range, caller: this.#request });
     if (family === undefined) return undefined;
     const which = { objects: family.objects };
@@ -116,7 +119,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
       for (const row of page.rows) {
         if (pace.isOver()) await pace.rest();
         if (!isOurs(row) || (isEvent(row.key) && row.verb === 'delete')) continue;
-        if (!(await rights.mayRead(row.key))) continue;
+        if (!(await rights.mayRead(row))) continue;
         entries.push(await this.#toEntry(row, rights));
         if (!isEvent(row.key)) told.push(row);
         sizeBytes += row.json.length;

@@ -15,6 +15,7 @@ import type { ServingOptions } from '../options/serving.ts';
 import { createConsole } from '../pages/console.ts';
 import { type Pages, toPageHandler } from '../pages/pages.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
+import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/reviews.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
 import { VERSION } from '../version.ts';
@@ -167,13 +168,14 @@ function createResources(
   const { writer, admission } = writing;
   const { apiAudiences } = options.authentication;
   const { clientStore: store, historyOf, progressOf, elsewhere } = storage;
+  const births = new Births({ store: storage.store, historyOf });
   const history: HistoryParts = {
-    ...{ store, historyOf, progressOf, elsewhere, registry, types, authorizer },
+    ...{ store, historyOf, progressOf, elsewhere, registry, types, authorizer, births },
     causesAmong: (rows) => causesAmong(rows, findIn(registry)),
   };
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
-    ...{ store, historyOf },
+    ...{ store, historyOf, births },
     told: createHistory(history, (request) => new Explanations(history, request)),
     backends: createBackends(options.agents, { isFeatureOn, egress }),
     virtual: new Map([

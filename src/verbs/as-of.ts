@@ -6,8 +6,8 @@ import { expired } from './writing/storage-status.ts';
 
 /**
  * Reading the past: `?asOf=<revision or moment>` of a get or a list, which no other Kubernetes API server has. The answer is what
- * a get or an unchunked list would have answered then, in every form, but for ages in Tables, which count to the present; who may
- * read the object now may read its past.
+ * a get or an unchunked list would have answered then, in every form, but for ages in Tables, which count to the present. The right
+ * to read the object now is the right to read its past, but not that of an earlier life of its name or namespace (incarnations.ts).
  */
 export type AsOf =
   | { readonly kind: 'revision'; readonly revision: Revision }

@@ -13,8 +13,10 @@ import type { BackendTransport } from '../request/backend.ts';
 import { writingAgent } from '../request/restored.ts';
 import type { History } from '../storage/history.ts';
 import { ObjectReader } from '../storage/object-reader.ts';
+import type { Revision } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
 import type { Expected } from './declared-type.ts';
+import { asking, type Births, type EarlierLife, earlierLife } from './incarnations.ts';
 import type { WriteCall } from './writing/call.ts';
 import { inStatuses } from './writing/storage-status.ts';
 import type { ObjectWriter } from './writing/writer.ts';
@@ -44,6 +46,19 @@ export function storeFor({ context, request, served, view }: VerbCall): Store {
   const { group, resource } = served.definition;
   const tell = context.told.get(`${group}/${resource}`);
   return tell === undefined ? storeOf(served.definition, context.store) : tell(request, view?.name ?? '');
+}
+
+/** Undefined: what the client may read covers that revision, and all since. What is told is judged row by row. */
+export async function earlierLifeOf(
+  { context, request, served: { definition } }: VerbCall,
+  from: Revision,
+): Promise<EarlierLife | undefined> {
+  const { births, authorizer, told } = context;
+  const { verb, target } = request;
+  const { group, resource, storage, namespaced } = definition;
+  if (told.has(`${group}/${resource}`)) return undefined;
+  const right = { verb, target, storage, namespaced };
+  return earlierLife(right, from, { births, may: asking(authorizer, request) });
 }
 
 /** What a body must be. */
@@ -89,6 +104,8 @@ export interface VerbContext {
   readonly store: Store;
   /** When the log that a resource is in was where. */
   readonly historyOf: (resource: GroupResource) => History;
+  /** Whose past a right opens depends on them. */
+  readonly births: Births;
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly writer: ObjectWriter;

@@ -10,9 +10,10 @@ import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry, ListFreshness, ListPage } from '../storage/store.ts';
 import { readAsOf, readPast } from './as-of.ts';
-import { storeFor, type VerbCall } from './call.ts';
+import { earlierLifeOf, storeFor, type VerbCall } from './call.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
+import { assertCovered } from './incarnations.ts';
 import {
   checkListOptions,
   type ListOptions,
@@ -92,6 +93,7 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
 
 async function getAt(call: VerbCall, key: ObjectKey, revision: Revision): Promise<Entry | undefined> {
   const { namespace, name } = key;
+  assertCovered(await earlierLifeOf(call, revision), call.request.target);
   const { entries } = await storeFor(call).list({
     resource: key,
     scope: { namespace, name },
@@ -124,8 +126,10 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
   const selection = toSelection(options, request.target, served);
   const start = toListStart(options, definition.namespaced);
   const asOf = options.continue === '' ? readAsOf(request.query) : undefined;
-  const read = (freshness: ListFreshness): Promise<ListPage> =>
-    storeFor(call).list({
+  const read = async (freshness: ListFreshness): Promise<ListPage> => {
+    if (freshness.kind === 'exact')
+      assertCovered(await earlierLifeOf(call, freshness.revision), request.target);
+    return storeFor(call).list({
       resource: definition.storage,
       scope: selection.scope,
       freshness,
@@ -135,6 +139,7 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
       ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
     });
+  };
   try {
     const history = call.context.historyOf(definition.storage);
     const found =

@@ -5,9 +5,10 @@ import type { ServedResource } from '../registry/registry.ts';
 import type { Caller } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { StorageError } from '../storage/errors.ts';
+import type { Revision } from '../storage/revision.ts';
 import type { WatchQuery } from '../storage/store.ts';
 import { refuseAsOf } from './as-of.ts';
-import { storeFor, type VerbCall, type VerbContext } from './call.ts';
+import { earlierLifeOf, storeFor, type VerbCall, type VerbContext } from './call.ts';
 import { Framing } from './forms/framing.ts';
 import {
   checkWatchOptions,
@@ -52,6 +53,7 @@ export function watch(call: VerbCall): ApiResponse {
           ...(selection.matches === undefined ? {} : { matches: selection.matches }),
           ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
         };
+        if (query.start.kind === 'after') await assertOwnChanges(call, query.start.revision);
         const events = await storeFor(call).watch(query, signal);
         sink.open();
         const delivered = events.deliver(framing.take);
@@ -91,6 +93,12 @@ async function latest(
     caller,
   });
   return { kind: 'after', revision: page.revision };
+}
+
+/** A client that comes back to a name which has another owner by now lists again. @throws StorageError compacted */
+async function assertOwnChanges(call: VerbCall, requested: Revision): Promise<void> {
+  const found = await earlierLifeOf(call, requested);
+  if (found !== undefined) throw new StorageError({ kind: 'compacted', requested, compacted: found.before });
 }
 
 /** The status that a watch ends with. @throws what no client can be told */

@@ -14,6 +14,7 @@ import { type Revision, toRevision } from '../../src/storage/revision.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { atOnce } from '../../src/util/concurrency.ts';
 import { states } from './changed-objects.ts';
+import { NO_BIRTHS } from './no-births.ts';
 
 const parts = { registry: new Registry(), types: loadTypes(), authorizer: alwaysAllow, store: {} as Store };
 const request = { query: new URLSearchParams(), aborted: false } as AuthorizedResourceRequest;
@@ -43,7 +44,7 @@ async function blamed(history: readonly JsonObject[]): Promise<(readonly [string
   const blames = new Blames(
     {
       ...{ ...parts, now: () => new Date(), historyOf: () => log },
-      ...{ causesAmong: async () => new Map<Revision, Revision>() },
+      ...{ causesAmong: async () => new Map<Revision, Revision>(), births: NO_BIRTHS },
       progressOf: () => ({ applied: toRevision(0), follow: () => () => {} }),
     },
     request,

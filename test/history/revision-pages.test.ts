@@ -12,6 +12,7 @@ import { type Revision, toRevision } from '../../src/storage/revision.ts';
 import type { Entry, ListPage, Store } from '../../src/storage/store.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 import { openLog, write } from '../storage/postgres/kit.ts';
+import { NO_BIRTHS } from './no-births.ts';
 
 let database: TestDatabase;
 let log: PostgresLog;
@@ -59,6 +60,7 @@ function list(
   const parts = {
     ...{ registry: new Registry(), types: loadTypes(), authorizer: alwaysAllow, store: {} as Store },
     causesAmong: async () => new Map<Revision, Revision>(),
+    births: NO_BIRTHS,
     historyOf: () => watched,
     progressOf: () => ({ applied: toRevision(0), follow: () => () => {} }),
   };

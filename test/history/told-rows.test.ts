@@ -10,6 +10,7 @@ import type { AuthorizedResourceRequest } from '../../src/request/api-request.ts
 import type { History, LoggedRevision, LogQuery } from '../../src/storage/history.ts';
 import { type Revision, toRevision } from '../../src/storage/revision.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { NO_BIRTHS } from './no-births.ts';
 
 const registry = new Registry();
 const types = loadTypes();
@@ -81,6 +82,7 @@ test('blame looks back so far and no further, and says how far that was', async 
   const parts = {
     ...{ registry, types, authorizer: alwaysAllow, store: {} as Store, now: () => new Date() },
     causesAmong: async () => new Map<Revision, Revision>(),
+    births: NO_BIRTHS,
     ...{ historyOf: () => history, progressOf: () => ({ applied: toRevision(0), follow: () => () => {} }) },
   };
   const request = { query: new URLSearchParams(), aborted: false } as AuthorizedResourceRequest;

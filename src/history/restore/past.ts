@@ -69,7 +69,7 @@ export class Past {
     unreadable?: (object: UnreadableObject) => void,
   ): AsyncGenerator<PastObject> {
     const store = storeOf(definition, this.#parts.store);
-    const revision = await this.#revisionOf(definition.storage);
+    const revision = await this.revisionOf(definition.storage);
     const pace = new Pace(8);
     let after: string | undefined;
     do {
@@ -92,7 +92,7 @@ export class Past {
 
   /** Whether there was an object, of a resource that need not be served. @throws StatusError 410, 422 */
   async had(resource: GroupResource, scope: Scope): Promise<boolean> {
-    const revision = await this.#revisionOf(resource);
+    const revision = await this.revisionOf(resource);
     const freshness = { kind: 'exact', revision } as const;
     const asked = { resource, scope, freshness, around: true, limit: 1, caller: this.#caller };
     const { entries } = await this.#read(() => this.#parts.store.list(asked), undefined);
@@ -120,8 +120,8 @@ export class Past {
     }
   }
 
-  /** The revision whose state is meant, in the log that has the resource. */
-  #revisionOf(resource: GroupResource): Promise<Revision> {
+  /** The revision whose state is meant, in the log that has the resource. @throws StatusError 410, 422 */
+  revisionOf(resource: GroupResource): Promise<Revision> {
     const history = this.#parts.historyOf(resource);
     let revision = this.#revisions.get(history);
     if (revision === undefined) {
@@ -182,7 +182,7 @@ export class Past {
 
   async #whyAbsent({ definition, namespace, name }: Subject, live: ApiObject | undefined): Promise<string> {
     const history = this.#parts.historyOf(definition.storage);
-    const upTo = await this.#revisionOf(definition.storage);
+    const upTo = await this.revisionOf(definition.storage);
     const of = { resource: definition.storage, namespace: definition.namespaced ? namespace : '', name };
     const { rows } = await history.rows({ ...of, upTo, order: 'newest first', limit: 1, states: 'none' });
     const [last] = rows;

@@ -9,6 +9,7 @@ import type { Registry } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import { Slots } from '../../util/concurrency.ts';
+import type { Births } from '../../verbs/incarnations.ts';
 import { inStatuses } from '../../verbs/writing/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import { type Outcome, restoreAll } from './bulk.ts';
@@ -26,6 +27,7 @@ export interface RestoreParts extends PastParts {
   readonly types: TypeLibrary;
   readonly registry: Registry;
   readonly authorizer: Authorizer;
+  readonly births: Births;
   readonly writer: ObjectWriter;
   /** Undefined: nothing is recorded. */
   readonly auditor: Auditor | undefined;
@@ -115,7 +117,7 @@ class Restoration {
     this.#dryRun = request.query.getAll('dryRun').includes('All');
     this.#past = new Past(parts, wish, time);
     this.#results = new Results(parts.types);
-    this.#rights = new Rights(parts.authorizer, request);
+    this.#rights = new Rights(parts, request);
     this.#reader = new ObjectReader(store, time);
     this.#writes = new Writes({
       ...{ store, writer, request, dryRun: this.#dryRun, name: wish.name },
@@ -164,6 +166,9 @@ class Restoration {
   /** @throws StatusError 403, 410, 422 */
   async #find(subject: Subject): Promise<PastObject> {
     await this.#rights.assert('get', subject);
+    const revision = await this.#past.revisionOf(subject.definition.storage);
+    const refusal = await this.#rights.refusalOfPast(subject, revision);
+    if (refusal !== undefined) throw refusal;
     const found = await this.#past.get(subject);
     if (found === undefined) throw await this.#past.absence(subject, await this.#live(subject));
     return found;
@@ -219,7 +224,8 @@ class Restoration {
     const visible: Some[] = [];
     const refused = new Map<string, RestoreResult>();
     for (const object of objects) {
-      const refusal = await this.#rights.refusal('get', object);
+      const { storage } = object.definition;
+      const refusal = await this.#rights.refusalOfPast(object, await this.#past.revisionOf(storage));
       if (refusal === undefined) visible.push(object);
       else {
         const { definition, namespace } = object;

@@ -1,7 +1,11 @@
 import { forbidden, internalError } from '../../api/status.ts';
 import { type Authorizer, forbiddenMessage, type Verdict } from '../../authz/authorizer.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { Registry } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest, ResourceTarget } from '../../request/api-request.ts';
+import { type Revision, toRevision } from '../../storage/revision.ts';
+import type { Births } from '../../verbs/incarnations.ts';
+import { Rights as RightsOfPast } from '../rights.ts';
 
 /** An object as a request for it names it. */
 export interface Subject {
@@ -18,14 +22,22 @@ interface Answer {
   readonly refusal: Error | undefined;
 }
 
+interface RightsParts {
+  readonly authorizer: Authorizer;
+  readonly registry: Registry;
+  readonly births: Births;
+}
+
 /** Asks whether the caller may do by requests of its own what a restore does. Answers hold as long as the restore. */
 export class Rights {
   readonly #authorizer: Authorizer;
+  readonly #ofPast: RightsOfPast;
   readonly #request: AuthorizedResourceRequest;
   readonly #known = new Map<string, Promise<Answer>>();
 
-  constructor(authorizer: Authorizer, request: AuthorizedResourceRequest) {
-    this.#authorizer = authorizer;
+  constructor(parts: RightsParts, request: AuthorizedResourceRequest) {
+    this.#authorizer = parts.authorizer;
+    this.#ofPast = new RightsOfPast(request, parts);
     this.#request = request;
   }
 
@@ -39,6 +51,19 @@ export class Rights {
   /** Undefined: the caller may. */
   async refusal(verb: Right, subject: Subject): Promise<Error | undefined> {
     return (await this.#answer(verb, subject)).refusal;
+  }
+
+  /** Undefined: the caller may get the object as it was then. */
+  async refusalOfPast(subject: Subject, then: Revision): Promise<Error | undefined> {
+    const refusal = await this.refusal('get', subject);
+    if (refusal !== undefined) return refusal;
+    const { storage, namespaced } = subject.definition;
+    const { group, resource } = storage;
+    const key = { group, resource, namespace: namespaced ? subject.namespace : '', name: subject.name };
+    // A state is that of the last row, and rows are judged with what was before them.
+    const state = { key, revision: toRevision(then + 1n) };
+    if (await this.#ofPast.mayGet(state)) return undefined;
+    return forbidden(storage, key.name, (await this.#ofPast.whyNot(state)) ?? MAY_NOT_GET);
   }
 
   #answer(verb: Right, subject: Subject): Promise<Answer> {
@@ -77,3 +102,5 @@ export function toTarget(verb: Right, { definition, namespace, name }: Subject):
     ...{ subresource: '', subpath: '' },
   };
 }
+
+const MAY_NOT_GET = 'you may not get it as it was then';

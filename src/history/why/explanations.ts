@@ -43,7 +43,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     const row = await findNumbered(name, resource, this.#parts);
     if (row === undefined) return undefined;
     const history = historyOf(resource ?? REVISIONS);
-    await assertMayRead(row.key, this.#rights, this.#request);
+    await assertMayRead(row, this.#rights, this.#request);
     const begin = await history.begin();
     const { signal } = this.#request;
     const find = findIn(registry);
@@ -52,7 +52,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     await write.parse();
     const explained = await explain(write, {
       past: () => new LoggedPast({ history, begin, find, isElsewhere, signal }),
-      mayRead: ({ key }) => this.#rights.mayRead(key),
+      mayRead: (cause) => this.#rights.mayRead(cause),
     });
     const told = await this.#tell(row, explained);
     const siblings = await this.#siblings(explained, history, begin.revision);
@@ -111,7 +111,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     if (root === undefined || unknown !== undefined) return [];
     const told: ExplanationLink[] = [];
     for (const { row, evidence, confidence } of await siblingsOf(root, { history, begin })) {
-      if (!(await this.#rights.mayRead(row.key))) continue;
+      if (!(await this.#rights.mayRead(row))) continue;
       const object = this.#teller.objectOf(row);
       told.push({ ...whoAndWhen(row), object, evidence: [evidence], confidence });
     }

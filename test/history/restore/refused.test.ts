@@ -13,6 +13,7 @@ import { StorageError } from '../../../src/storage/errors.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type { Entry, ListQuery } from '../../../src/storage/store.ts';
 import { ALICE } from '../../audit/kit.ts';
+import { NO_BIRTHS } from '../no-births.ts';
 
 const NOW = toRevision(9);
 
@@ -62,6 +63,7 @@ async function restoreAs(
     },
     store: { list, get: async ({ resource }: { resource: string }) => WAS.get(resource) },
     historyOf: () => history,
+    births: NO_BIRTHS,
   };
   const [, restore] = createRestores(parts as unknown as RestoreParts);
   const request = {
