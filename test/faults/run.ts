@@ -208,6 +208,7 @@ async function collect(world: World, work: Workload): Promise<Record> {
     compacted: compaction.revision,
     compactedAtMs: compaction.committedAtMs,
     wrongClocks: world.wrongClocks,
+    splits: world.splits,
     originMs: performance.timeOrigin,
     operations: work.operations,
     told: work.historians.flatMap(({ told }) => told),

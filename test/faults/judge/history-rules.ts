@@ -166,8 +166,10 @@ function isJustlyGone(record: Record, { asOf, completedMs }: Past): boolean {
   const { compacted, compactedAtMs, epochs, originMs } = record;
   if ('revision' in asOf)
     return asOf.revision < compacted || hasEpochBegun(record, asOf.revision, completedMs);
+  const moment = toOurs(record, asOf.atMs);
   return (
     asOf.atMs < compactedAtMs + CLOCKS_MS ||
+    record.promotions.some(({ beganMs }) => moment < beganMs && beganMs < completedMs) ||
     epochs.some(
       ({ beganAtMs }) => asOf.atMs < beganAtMs + CLOCKS_MS && beganAtMs - originMs < completedMs + CLOCKS_MS,
     )

@@ -17,7 +17,7 @@ import type {
 
 export const emptyRecord: Record = {
   ...{ operations: [], watches: [], log: [], epochs: [], promotions: [], finalLists: [] },
-  ...{ told: [], pasts: [], blames: [], wrongClocks: [], originMs: 0 },
+  ...{ told: [], pasts: [], blames: [], wrongClocks: [], splits: [], originMs: 0 },
   ...{ compacted: 0n, compactedAtMs: 0, watchersMustReach: 0n },
 };
 

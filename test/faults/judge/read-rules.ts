@@ -1,5 +1,12 @@
 import { Branches, type KnownRow } from './branches.ts';
-import { describeOperation, type Finding, isWrite, type Operation, type Record } from './record.ts';
+import {
+  describeOperation,
+  type Finding,
+  isInSplit,
+  isWrite,
+  type Operation,
+  type Record,
+} from './record.ts';
 
 const NOTHING = -1;
 
@@ -91,7 +98,7 @@ function* judgeKey(record: Record, branches: Branches, key: string): Generator<F
     return outcome.kind === 'written' && row !== undefined ? [{ atMs: completedMs, row }] : [];
   });
   const reads = readsOf(record, key).sort((a, b) => a.operation.completedMs - b.operation.completedMs);
-  for (const read of reads) {
+  for (const read of reads.filter(({ operation }) => !isInSplit(record, operation))) {
     const { invokedMs, completedMs } = read.operation;
     const eras = branches.erasOf(invokedMs, completedMs);
     const places = eras.map((era) => findPlace(branches.inEra(era), key, read, floors, writers));

@@ -14,6 +14,11 @@ export interface Record {
   readonly blames: readonly Blamed[];
   /** While rows of the log were dated wrongly. */
   readonly wrongClocks: readonly (readonly [fromMs: number, toMs: number])[];
+  /**
+   * While two primaries took writes, until servers must have noticed: the order of what happened at one and the other is not told
+   * then. Every other promise holds.
+   */
+  readonly splits: readonly (readonly [fromMs: number, toMs: number])[];
   /** What the database's clock said when ours was at 0. */
   readonly originMs: number;
   /** In the order of revisions; only the keys of the run. */
@@ -175,6 +180,12 @@ export interface Finding {
   /** The shortest facts that show it. */
   readonly facts: string;
 }
+
+/** Whether some of it happened while there were two primaries. */
+export const isInSplit = (
+  { splits }: Pick<Record, 'splits'>,
+  { invokedMs, completedMs }: Pick<Operation, 'invokedMs' | 'completedMs'>,
+): boolean => splits.some(([fromMs, toMs]) => completedMs >= fromMs && invokedMs <= toMs);
 
 export const isWrite = ({ kind }: Operation): boolean => kind !== 'get' && kind !== 'list';
 

@@ -2,6 +2,7 @@ import { sightings } from './branches.ts';
 import {
   describeOperation,
   type Finding,
+  isInSplit,
   isWrite,
   type LogRow,
   type Operation,
@@ -76,7 +77,7 @@ export function* judgeOrder(record: Record): Generator<Finding> {
   const rows = new Map(record.log.map((row) => [row.op, row.revision]));
   const revisionOf = ({ id, outcome }: Operation): bigint | undefined =>
     rows.get(id) ?? (outcome.kind === 'written' ? outcome.revision : undefined);
-  const writes = record.operations.filter(isWrite);
+  const writes = record.operations.filter((one) => isWrite(one) && !isInSplit(record, one));
   const acknowledged = writes
     .filter(({ outcome }) => outcome.kind === 'written')
     .sort((a, b) => a.completedMs - b.completedMs);

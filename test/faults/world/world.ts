@@ -22,6 +22,8 @@ export class World implements AsyncDisposable {
   /** While rows of the log were dated wrongly. */
   readonly #archived = new Map<bigint, LogRow>();
   readonly wrongClocks: (readonly [fromMs: number, toMs: number])[] = [];
+  /** While there were two primaries. */
+  readonly splits: (readonly [fromMs: number, toMs: number])[] = [];
 
   static async start(): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-faults-'));
@@ -71,6 +73,7 @@ export class World implements AsyncDisposable {
   async promoteBeside(role: StandbyRole, options: { lastsMs: number; noticedMs: number }): Promise<void> {
     const { beganMs, survived } = await this.group.promoteBeside(role, options.lastsMs);
     const doneMs = beganMs + options.noticedMs;
+    this.splits.push([beganMs, doneMs]);
     const mayLose = role === 'async';
     this.promotions.push({ beganMs, doneMs, survived, mayLose, mayLoseShown: true });
   }
