@@ -2,6 +2,7 @@ import type { GroupResource } from '../../api/names.ts';
 import { createReminder } from '../../util/reminder.ts';
 import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { PostgresAllocations } from './allocations.ts';
+import { CommitBell } from './commit-bell.ts';
 import { BatchingCommitter } from './committer.ts';
 import { Compactor } from './compactor.ts';
 import { Condition } from './condition.ts';
@@ -15,9 +16,11 @@ import { connectToLoad } from './load.ts';
 import { PostgresObjectViews } from './object-views.ts';
 import { PostgresPeers } from './peers.ts';
 import { type PoolState, Pools } from './pools.ts';
+import { keepPublication } from './publication.ts';
 import { COUNT_OBJECTS } from './queries.ts';
 import { ReadServers, type ReadServersState } from './read-servers.ts';
 import { PostgresReader } from './reader.ts';
+import { assertMayReplicate } from './replication-right.ts';
 import { PostgresServerLeases } from './server-leases.ts';
 import { PostgresSigningKeys } from './signing-keys.ts';
 import { PRIMARY, type TailSource } from './tail-source.ts';
@@ -91,8 +94,11 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
   const primary: TailSource = {
     name: PRIMARY,
     isStandby: false,
-    clientConfig: async () => toClientConfig(await findReadable(options), options, 'tail'),
-    check: async () => {},
+    clientConfig: async () => {
+      await assertMayReplicate((await sources.tail()).pool);
+      return toClientConfig(await findReadable(options), options, 'tail');
+    },
+    check: (client) => keepPublication(client, options.schema, remind),
   };
   return {
     committer,
@@ -103,7 +109,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
       reader,
       sources: { primary, standbys: () => readServers.tailSources() },
       condition: new Condition('the stream of changes', onTrouble),
-      ...{ history, schema: options.schema },
+      ...{ history, schema: options.schema, bell: new CommitBell(options) },
       tell: remind,
     }),
     compactor: new Compactor({

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { isInTheWay } from './migrate.ts';
 import type { Migration } from './migration.ts';
+import { isInTheWay, LOCK_TIMEOUT } from './migration-transaction.ts';
+import { isDenied } from './statements.ts';
 
 /** Who owns the schema, who serves, and who reads. */
 export interface RoleNames {
@@ -27,9 +28,7 @@ interface Actor {
   readonly mayMakeRoles: boolean;
 }
 
-/** As long as others wait behind us for the log. */
-const LOCK_TIMEOUT = '2s';
-const MAX_TRIES = 30;
+const MAX_TRIES = 100;
 const PAUSE_MS = 500;
 
 /**
@@ -118,10 +117,6 @@ const mayNotMakeRoles = ({ user }: Actor, why: string): Error =>
     `--roles: the user ${JSON.stringify(user)} needs CREATEROLE, because ${why}: ` +
       `ALTER ROLE ${quote(user)} CREATEROLE, run it as a user who has that, or make the roles by hand (README.md)`,
   );
-
-/** SQLSTATE insufficient_privilege. */
-const isDenied = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '42501';
 
 /** Which not everybody who may make roles may give, and which Amazon has a role for. */
 async function letReplicate(client: pg.ClientBase, server: string, say: RoleOptions['say']): Promise<void> {

@@ -7,6 +7,7 @@ import { describeDurability } from './durability.ts';
 import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-window.ts';
 import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
+import { describeLoggedValues } from './parameter-log.ts';
 import { findMissingRequirements } from './requirements.ts';
 import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
 import { makeRoles, type RoleNames } from './roles.ts';
@@ -34,6 +35,8 @@ export interface DatabaseSetup {
   keepHistoryWindow(wish: WindowWish): Promise<KeptWindow>;
   /** What an acknowledged write has behind it, for a person. After `migrate`. */
   describeDurability(): Promise<string>;
+  /** One line for a person, where PostgreSQL's log would have what is written; undefined: it would not. */
+  describeLoggedValues(): Promise<string | undefined>;
   /** One that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
   keepKey(name: string, wishes: KeyWishes): Promise<ClusterKey>;
   /** After `migrate`. */
@@ -66,6 +69,7 @@ export async function setUpDatabase<Result>(
         listMigrations(client, readMigrations(), { ...(to === undefined ? {} : { to }), schema }),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),
       describeDurability: () => describeDurability(client),
+      describeLoggedValues: () => describeLoggedValues(client),
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes, sealer),
       signingKeys: new SigningKeyChanges(client, sealer),
     });

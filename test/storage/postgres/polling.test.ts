@@ -26,6 +26,7 @@ function pollingFeed() {
     condition: new Condition('the stream of changes', () => {}),
     history,
     schema: undefined,
+    bell: { isHeard: false, run: async () => {} },
     tell: () => {},
   });
   const stop = new AbortController();
