@@ -76,7 +76,7 @@ const FINDING = `
   WITH log AS (
     SELECT c.oid, n.nspname AS schemaname, c.relname AS tablename, (
       SELECT array_agg(a.attname::text ORDER BY w.place)
-      FROM string_to_array('${COLUMNS}', ', ') WITH ORDINALITY AS w (name, place)
+      FROM unnest(string_to_array('${COLUMNS}', ', ')) WITH ORDINALITY AS w (name, place)
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = w.name AND NOT a.attisdropped
     ) AS columns
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { keepPublication } from '../../../src/storage/postgres/publication.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
+import { TEXT_TYPES } from '../../../src/storage/postgres/statements.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
@@ -27,7 +29,7 @@ function follow(url: string) {
   };
 }
 
-const isAsMigrated = async (database: TestDatabase): Promise<unknown> => {
+const describePublication = async (database: TestDatabase): Promise<unknown> => {
   const [row] = await database.query(
     `SELECT pubinsert, pubupdate, pubviaroot, puballtables, (SELECT jsonb_agg(to_jsonb(t) - 'pubname') FROM pg_publication_tables t) AS tables
      FROM pg_publication WHERE pubname = '${PUBLICATION}'`,
@@ -35,24 +37,48 @@ const isAsMigrated = async (database: TestDatabase): Promise<unknown> => {
   return row;
 };
 
-test.each([
-  ['there is no publication', `DROP PUBLICATION ${PUBLICATION}`],
-  ['has no inserts', `ALTER PUBLICATION ${PUBLICATION} SET (publish = 'delete')`],
-  ['names partitions', `ALTER PUBLICATION ${PUBLICATION} SET (publish_via_partition_root = false)`],
-  ['lacks the table revisions', `ALTER PUBLICATION ${PUBLICATION} SET TABLE epochs`],
-  ['has more than the table', `ALTER PUBLICATION ${PUBLICATION} ADD TABLE epochs`],
-  ['leaves columns out', `ALTER PUBLICATION ${PUBLICATION} SET TABLE revisions (revision)`],
-  ['leaves rows out', `ALTER PUBLICATION ${PUBLICATION} SET TABLE revisions WHERE (revision > 1000000)`],
-])('a tail that finds the publication wrong, %s, makes it again and streams', async (trouble, breakage) => {
+test('a publication that lacks something, or has too much, is made again as migrations make it', async () => {
   await using database = await createTestDatabase();
-  const before = await isAsMigrated(database);
-  await database.query(breakage);
+  const before = await describePublication(database);
+  const client = new pg.Client({ connectionString: database.url, types: TEXT_TYPES });
+  await client.connect();
+  const lines: string[] = [];
+  const keep = (): Promise<void> => keepPublication(client, undefined, (line) => lines.push(line));
+  await keep();
+  const breakages = [
+    'DROP PUBLICATION $',
+    "ALTER PUBLICATION $ SET (publish = 'delete')",
+    'ALTER PUBLICATION $ SET TABLE revisions; ALTER PUBLICATION $ SET (publish_via_partition_root = false)',
+    'ALTER PUBLICATION $ SET TABLE epochs',
+    'ALTER PUBLICATION $ ADD TABLE epochs',
+    'ALTER PUBLICATION $ SET TABLE revisions (revision)',
+    'ALTER PUBLICATION $ SET TABLE revisions WHERE (revision > 1000000)',
+  ];
+  for (const breakage of breakages) {
+    await client.query(breakage.replaceAll('$', PUBLICATION));
+    await keep();
+    expect(await describePublication(database)).toEqual(before);
+  }
+  await client.end();
+  const troubles = [
+    '',
+    'has no inserts',
+    'names partitions, not their table',
+    'lacks the table revisions',
+  ].concat(...['has more than the table revisions', 'leaves columns out', 'leaves rows out']);
+  expect(lines.map((line) => line.replace(': made it again', ''))).toEqual(
+    troubles.map((trouble) =>
+      trouble === '' ? `there is no publication ${PUBLICATION}` : `the publication ${PUBLICATION} ${trouble}`,
+    ),
+  );
+});
+
+test('a tail that finds no publication makes it again, and streams', async () => {
+  await using database = await createTestDatabase();
+  await database.query(`DROP PUBLICATION ${PUBLICATION}`);
   await using server = follow(database.url);
   await server.streams();
-  expect(server.lines.join()).toMatch(new RegExp(`publication ${PUBLICATION}.*: made it again|${trouble}.*made it again`));
-  expect(await isAsMigrated(database)).toEqual(before);
-  const revision = await server.log.committer.commit(write('create', 'a'));
-  await server.recorder.reached(revision);
+  expect(server.lines).toEqual([`there is no publication ${PUBLICATION}: made it again`]);
 });
 
 test('where the role may not make it again, changes are polled, and the statement for one who may is named', async () => {
@@ -71,23 +97,25 @@ test('where the role may not make it again, changes are polled, and the statemen
   expect(server.log.feed.state.remedy).toBeUndefined();
 });
 
-test('what a stream without a publication does not bring is read from the table, and the stream is mended', async () => {
+test('what a stream that has lost its publication does not bring is read from the table within a second', async () => {
   await using database = await createTestDatabase();
   await using server = follow(database.url);
   await server.streams();
   await database.query(`DROP PUBLICATION ${PUBLICATION}`);
-  await using other = follow(database.url);
-  const revision = await other.log.committer.commit(write('create', 'a'));
+  const other = openLog(database.url);
+  const revision = await other.committer.commit(write('create', 'a'));
   await server.recorder.reached(revision);
-  await vi.waitFor(() => expect(server.log.feed.state.behindMs).toBe(0), PATIENCE);
+  expect(await database.query('SELECT FROM pg_publication')).toEqual([]);
+  expect(server.log.feed.state.behindMs).toBe(0);
+  await other.close();
 });
 
 test('a dump that was restored without publications migrates, and has them again', async () => {
   await using database = await createTestDatabase();
-  const before = await isAsMigrated(database);
+  const before = await describePublication(database);
   await database.query(`DROP PUBLICATION ${PUBLICATION}`);
   await migrateDatabase({ urls: [database.url], poolSize: 1 });
-  expect(await isAsMigrated(database)).toEqual(before);
+  expect(await describePublication(database)).toEqual(before);
 });
 
 /** One that may serve and no more. */
