@@ -20,7 +20,13 @@ export interface Scope {
  * units, by which U+1F600 (a pair of surrogates, D83D DE00) would come before U+FF21; in a position surrogates come last. Names of
  * roles and of custom resources that are path segments may hold such characters, so few that the others pay for one look alone.
  */
-export function toPosition({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+export function toPosition({
+  namespace,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): string {
   const position = `${namespace}\0${name}`;
   return HIGH.test(position) ? position.replace(HIGHS, raise) : position;
 }

@@ -62,7 +62,8 @@ export async function setUpDatabase<Result>(
         };
         await ensureSchema(client, schema);
         const migrations = inSchema(readMigrations(), schema);
-        await makeRoles(client, names, { migrations, migrate: work, say });
+        const replicates = schema === undefined;
+        await makeRoles(client, names, { migrations, migrate: work, replicates, say });
         return applied;
       },
       listMigrations: (to) =>
