@@ -6,7 +6,7 @@ import type pg from 'pg';
  */
 
 /** The first for all that PostgreSQL logs by itself, the second for auto_explain, where that is loaded. */
-export const VALUE_SETTINGS = ['log_parameter_max_length', 'auto_explain.log_parameter_max_length'] as const;
+const VALUE_SETTINGS = ['log_parameter_max_length', 'auto_explain.log_parameter_max_length'] as const;
 
 const FIRST_WITH_PRIVILEGES = 150_000;
 
