@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { toClientConfig } from '../../../src/storage/postgres/connection.ts';
 import { streamChanges } from '../../../src/storage/postgres/replication.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { parseTarget } from '../../../src/storage/postgres/target.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 import { connect } from './stalls.ts';
@@ -16,15 +17,21 @@ test('whatever isolation the database sets, writes of several servers follow one
   const name = new URL(database.url).pathname.slice(1);
   await database.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
   const logs = [openLog(database.url), openLog(database.url)];
-  const writes = Array.from({ length: 30 }, (_, n) =>
-    logs[n % 2]?.committer.commit(write('create', `w${n}`)),
-  );
+  for (const [at, log] of logs.entries()) await log.committer.commit(write('create', `first-${at}`));
+  await using holder = await connect(database.url);
+  await holder.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+  await holder.query('LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE');
+  const writes = logs.map((log, at) => log.committer.commit(write('create', `next-${at}`)));
+  const waiting = "SELECT FROM pg_locks WHERE relation = 'commit_order'::regclass AND NOT granted";
+  await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(2), PATIENCE);
+  await holder.query('COMMIT');
   await Promise.all(writes);
-  const broken = await database.query(
-    `SELECT FROM revisions r WHERE follows_revision <> coalesce(
-       (SELECT max(revision) FROM revisions b WHERE b.revision < r.revision AND b.follows_revision IS DISTINCT FROM r.follows_revision), 0)`,
+  const rows = await database.query<{ revision: string; follows: string }>(
+    'SELECT revision, follows_revision AS follows FROM revisions ORDER BY revision',
   );
-  expect(broken).toEqual([]);
+  expect(rows.slice(1).map(({ follows }) => follows)).toEqual(
+    rows.slice(0, -1).map(({ revision }) => revision),
+  );
   await Promise.all(logs.map((log) => log.close()));
 });
 
