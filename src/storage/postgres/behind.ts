@@ -4,7 +4,8 @@ import { NO_REVISION, type Revision } from '../revision.ts';
 export class Behind {
   readonly #visible: () => Revision;
   readonly #now: () => number;
-  #applied: Revision = NO_REVISION;
+  /** What was visible before does not count: the log may have lost it. */
+  #counted: Revision = NO_REVISION;
   #sinceMs: number | undefined;
 
   /** `visible`: as far as the database is known to show the log. `now`: of a clock that is never set. */
@@ -15,14 +16,19 @@ export class Behind {
 
   /** More became visible. */
   saw(): void {
-    if (this.#visible() > this.#applied) this.#sinceMs ??= this.#now();
+    if (this.#visible() > this.#counted) this.#sinceMs ??= this.#now();
   }
 
-  /** Progress, or a state that was loaded afresh. */
   reached(revision: Revision): void {
-    this.#applied = revision;
+    if (revision > this.#counted) this.#counted = revision;
     this.#sinceMs = undefined;
     this.saw();
+  }
+
+  /** The state was loaded afresh. */
+  began(revision: Revision): void {
+    this.#counted = this.#visible();
+    this.reached(revision);
   }
 
   /** 0: everything that is known to be there was applied. */

@@ -56,8 +56,8 @@ const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
  *
  * The primary is asked for a slot first: it is nearest to what it shows. Where it has none to give, a standby may have: its stream
  * is the same, later, and ends where the standby is promoted or follows another. So it is only told in which order changes come and
- * what they are; that they may be shown, the primary says of each (VisibleChanges), and what a standby lacks is read from the
- * primary's table.
+ * what they are; that they may be shown, the primary says of each (VisibleChanges). What a stream lacks, whichever host it is
+ * of, is read from the primary's table (bridgeLags).
  *
  * Each batch names the revision before it. One that follows what was not applied means that something is missing: the table is
  * read again, and where that does not have it either, the sink begins afresh.
@@ -131,7 +131,8 @@ export class PostgresFeed implements ChangeFeed {
       onApplied: (applied, committedAt) => {
         const delayMs = committedAt === undefined ? 0 : Math.max(0, Date.now() - committedAt.getTime());
         this.#state = { ...this.#state, applied, delayMs };
-        this.#behind.reached(applied);
+        if (committedAt === undefined) this.#behind.began(applied);
+        else this.#behind.reached(applied);
       },
     });
     while (!signal.aborted) {
@@ -261,8 +262,8 @@ export class PostgresFeed implements ChangeFeed {
 
   #troubled(error: unknown): void {
     const reason = describeTrouble(error);
-    const isKnown = error instanceof PublicationTrouble || error instanceof ReplicationDenied;
-    this.#state = { ...this.#state, mode: 'polling', reason, remedy: isKnown ? error.statement : undefined };
+    const remedy = error instanceof PublicationTrouble ? error.statement : undefined;
+    this.#state = { ...this.#state, mode: 'polling', reason, remedy };
     if (!(error instanceof ReplicationDenied)) this.#condition.failed(`${reason}; changes are polled`);
     else if (this.#saysThatItPolls) this.#tell(`changes are polled: ${reason}`);
     this.#saysThatItPolls = !(error instanceof ReplicationDenied);

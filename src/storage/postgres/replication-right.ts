@@ -10,15 +10,12 @@ export const MAY_REPLICATE = `(
 
 /** The user is to see no more of PostgreSQL than its own tables: then changes are polled. */
 export class ReplicationDenied extends Error {
-  readonly statement: string;
-
   constructor(user: string) {
-    const statement = `ALTER ROLE ${JSON.stringify(user)} REPLICATION`;
+    const role = JSON.stringify(user);
     super(
-      `the user ${JSON.stringify(user)} may not replicate; where it may, they are streamed: ${statement}`,
+      `the user ${role} may not replicate; where it may, they are streamed: ALTER ROLE ${role} REPLICATION`,
     );
     this.name = 'ReplicationDenied';
-    this.statement = statement;
   }
 }
 
