@@ -127,6 +127,8 @@ async function bringUpToDate(
   progress: (message: string) => void,
 ): ReturnType<DatabaseSetup['keepHistoryWindow']> {
   progress(database.encryption);
+  const logged = await database.describeLoggedValues();
+  if (logged !== undefined) progress(logged);
   const applied = await database.migrate({ say: progress });
   if (applied.length > 0) progress(`brought ${which} up to date (${applied.join(', ')})`);
   return database.keepHistoryWindow(windowWish(storage));

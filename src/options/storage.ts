@@ -69,7 +69,7 @@ export const storageFlags = {
   prefix: text('kvstore-prefix', {
     default: '/registry',
     meaning:
-      'prefix of all resource paths in storage: each is a cluster of its own, and /team_a is kept in the schema cluster_team_a of the database; /registry is in the schema that the user finds there, mostly public',
+      'prefix of all resource paths in storage: each is a cluster of its own, and /team_a is kept in the schema cluster_team_a of the database; /registry is in the schema that the user finds there, mostly public; it is a boundary between roles only where they lack REPLICATION, which reads all databases of that PostgreSQL: a server without it polls for changes',
     check: storagePrefix,
   }),
   compactionIntervalMs: duration('kvstore-compaction-interval', {

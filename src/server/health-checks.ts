@@ -11,6 +11,9 @@ const READYZ = ['readyz'] as const;
 /** A log that takes longer to take a line is broken. */
 const LOG_TIMEOUT_MS = 2000;
 
+/** Longer than the stream takes to be given up, and the table to be read in its place. */
+const BEHIND_MS = 10_000;
+
 /** Checks under Kubernetes' names, which are listed first, and under our own. */
 export interface NamedChecks {
   readonly kubernetes: readonly HealthCheck[];
@@ -55,7 +58,9 @@ export function createBaseChecks(
 
 interface FollowedDatabase {
   readonly guard: Pick<PostgresLog['guard'], 'trouble'>;
-  readonly feed: { readonly state: Pick<FeedState, 'mode' | 'stalled' | 'source'> };
+  readonly feed: {
+    readonly state: Pick<FeedState, 'mode' | 'stalled' | 'source' | 'behindMs' | 'remedy'>;
+  };
 }
 
 /** Whether the cache follows the database. `services` are the checks of essential services. */
@@ -73,15 +78,21 @@ export function createCacheChecks(
   // Polling is slower, not wrong: the log and a note tell of it, and the server stays in service.
   const assertFollowed = (): void => {
     for (const { state } of feeds) {
-      const { mode, stalled } = state;
+      const { mode, stalled, behindMs } = state;
       if (mode === 'starting') throw new Error('the tail has not begun');
       if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
+      if (behindMs > BEHIND_MS)
+        throw new Error(
+          `changes do not arrive: none for ${Math.round(behindMs / 1000)} s, and there are some`,
+        );
     }
   };
   const note = (): string | undefined => {
     const states = feeds.map(({ state }) => state);
-    if (states.some(({ mode }) => mode === 'polling'))
-      return 'changes are polled, because they cannot be streamed';
+    if (states.some(({ mode }) => mode === 'polling')) {
+      const remedies = states.flatMap(({ remedy = [] }) => remedy);
+      return ['changes are polled, because they cannot be streamed', ...remedies].join('; mended by: ');
+    }
     // Which one, the log and the metrics say.
     const isStandby = states.some(({ source }) => source !== undefined && source !== PRIMARY);
     return isStandby ? 'a read server streams changes, because the primary does not' : undefined;

@@ -13,16 +13,50 @@ export interface Scope {
 }
 
 /**
- * Position of an object within its resource: `namespace NUL name`.
+ * Position of an object within its resource: `namespace NUL name`, with the characters above U+D7FF moved.
  *
- * NUL sorts before every character a name may have, so the order of these strings is the order of
- * (namespace, name) under PostgreSQL's collation "C", which is what SQL lists use.
+ * The order of these strings in JavaScript is the order of (namespace, name) under PostgreSQL's collation "C", which is what SQL lists
+ * use: NUL sorts before every character a name may have, and characters come by their code points. JavaScript compares UTF-16 code
+ * units, by which U+1F600 (a pair of surrogates, D83D DE00) would come before U+FF21; in a position surrogates come last. Names of
+ * roles and of custom resources that are path segments may hold such characters, so few that the others pay for one look alone.
  */
-export function toPosition(key: { readonly namespace: string; readonly name: string }): string {
-  return `${key.namespace}\0${key.name}`;
+export function toPosition({
+  namespace,
+  name,
+}: {
+  readonly namespace: string;
+  readonly name: string;
+}): string {
+  const position = `${namespace}\0${name}`;
+  return HIGH.test(position) ? position.replace(HIGHS, raise) : position;
 }
 
 export function parsePosition(position: string): { namespace: string; name: string } {
-  const at = position.indexOf('\0');
-  return { namespace: position.slice(0, at), name: position.slice(at + 1) };
+  const text = HIGH.test(position) ? position.replace(HIGHS, lower) : position;
+  const at = text.indexOf('\0');
+  return { namespace: text.slice(0, at), name: text.slice(at + 1) };
+}
+
+/** After every position, and behind that of a namespace after all of its names: no character begins with it there. */
+export const LAST_POSITION = '\uffff';
+
+const HIGH = /[\ud800-\uffff]/;
+const HIGHS = /[\ud800-\uffff]/g;
+/** Of the 0x2800 code units from here on, surrogates are the first 0x800; in positions they are the last. */
+const FIRST_HIGH = 0xd800;
+const SURROGATES = 0x800;
+const OTHERS = 0x2000;
+
+/**
+ *     raise('\ud83d') → '\uf83d'
+ *     raise('\uff21') → '\uf721'
+ */
+function raise(unit: string): string {
+  const code = unit.charCodeAt(0);
+  return String.fromCharCode(code < FIRST_HIGH + SURROGATES ? code + OTHERS : code - SURROGATES);
+}
+
+function lower(unit: string): string {
+  const code = unit.charCodeAt(0);
+  return String.fromCharCode(code < FIRST_HIGH + OTHERS ? code + SURROGATES : code - OTHERS);
 }

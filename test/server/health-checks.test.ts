@@ -34,7 +34,9 @@ test('informers are in sync when the cache works and the log is followed, by pol
     mode: 'starting' | 'polling' | 'streaming';
     stalled: string | undefined;
     source: string | undefined;
-  } = { mode: 'starting', stalled: undefined, source: undefined };
+    behindMs: number;
+    remedy: string | undefined;
+  } = { mode: 'starting', stalled: undefined, source: undefined, behindMs: 0, remedy: undefined };
   let works = false;
   const cache: HealthCheck = {
     name: 'watch-cache',
@@ -53,7 +55,14 @@ test('informers are in sync when the cache works and the log is followed, by pol
   state.mode = 'polling';
   await expect(inSync?.check()).resolves.toBeUndefined();
   expect(tail?.note?.()).toBe('changes are polled, because they cannot be streamed');
-  Object.assign(state, { mode: 'streaming', source: 'primary' });
+  state.remedy = 'CREATE PUBLICATION p';
+  expect(tail?.note?.()).toBe(
+    'changes are polled, because they cannot be streamed; mended by: CREATE PUBLICATION p',
+  );
+  Object.assign(state, { mode: 'streaming', source: 'primary', behindMs: 10_001 });
+  await expect(inSync?.check()).rejects.toThrow('changes do not arrive: none for 10 s, and there are some');
+  state.behindMs = 9999;
+  await expect(inSync?.check()).resolves.toBeUndefined();
   expect(tail?.note?.()).toBeUndefined();
   state.source = 'db2:5432';
   expect(tail?.note?.()).toBe('a read server streams changes, because the primary does not');
@@ -64,7 +73,15 @@ test('informers are in sync when the cache works and the log is followed, by pol
 test('read servers that are all out of service are told of, without their addresses, and readiness stays', async () => {
   const servers = ['db2:5432', 'db3:5432'].map((name) => ({ name, isInService: true, answered: 0 }));
   const database = {
-    feed: { state: { mode: 'streaming', stalled: undefined, source: 'primary' } as const },
+    feed: {
+      state: {
+        mode: 'streaming',
+        stalled: undefined,
+        source: 'primary',
+        behindMs: 0,
+        remedy: undefined,
+      } as const,
+    },
     guard: { trouble: undefined },
     readServers: () => ({ servers, answeredByPrimary: 0 }),
   };
@@ -80,7 +97,9 @@ test('read servers that are all out of service are told of, without their addres
 
 test('a primary that standbys confirm nothing to makes the server unready', () => {
   const guard: { trouble: string | undefined } = { trouble: undefined };
-  const state = { mode: 'streaming', stalled: undefined, source: 'primary' } as const;
+  const state = {
+    ...{ mode: 'streaming', stalled: undefined, source: 'primary', behindMs: 0, remedy: undefined },
+  } as const;
   const database = { guard, feed: { state }, readServers: none };
   const primary = createCacheChecks(database, []).own.find(({ name }) => name === 'primary');
   expect(() => primary?.check()).not.toThrow();

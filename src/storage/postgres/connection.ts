@@ -13,8 +13,10 @@ import {
 import { type Hosts, lookAt } from './hosts.ts';
 import type { KnownHistory } from './known-history.ts';
 import { newestMigration } from './migration.ts';
+import { hideValues } from './parameter-log.ts';
 import { Password } from './password-file.ts';
 import type { Queryable } from './prepared.ts';
+import { assertIsolation, ISOLATION, SESSION_FACTS, type SessionFacts } from './session-facts.ts';
 import { isReadOnly, TEXT_TYPES } from './statements.ts';
 import { parseTarget, type Target } from './target.ts';
 
@@ -47,7 +49,7 @@ const LOCK_TIMEOUT_MS = 10_000;
 /** Between two statements of a transaction of ours there is no work. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 /** How PostgreSQL notices that we are gone without a goodbye: half a minute, where systems take two hours. */
-const TCP_SETTINGS =
+export const TCP_SETTINGS =
   "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4; SET tcp_user_timeout = '30s'";
 /** How much longer the client waits for an answer than PostgreSQL should work on it. */
 const ANSWER_MARGIN_MS = 500;
@@ -322,27 +324,36 @@ interface SessionWish extends SessionBounds {
  * session would be handed to others, what is left are the client's own and those that functions which lock have themselves.
  */
 async function beginSession(client: pg.ClientBase, host: string, wish: SessionWish): Promise<void> {
-  const { rows } = await client.query<{ standby: string; readonly: string }>(
-    "SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS readonly",
-  );
-  const isStandby = rows[0]?.standby === 't';
+  const { rows } = await client.query<SessionFacts>(SESSION_FACTS);
+  const [facts] = rows;
+  if (facts === undefined) throw new Error(`${host} does not say what a session may do`);
+  const isStandby = facts.standby === 't';
   if (wish.access === 'look') return;
   if (wish.access === 'standby' && !isStandby) throw new Error(`${host} is no standby`);
   if (wish.access !== 'standby' && isStandby) throw readOnly(`${host} is a standby`);
-  if (wish.access === 'writes' && rows[0]?.readonly === 'on') throw readOnly(`${host} is read-only`);
-  if (wish.prepares) await client.query(sessionSettings(wish));
-  else if (wish.schema !== undefined) await assertSchema(client, wish.schema);
+  if (wish.access === 'writes' && facts.readonly === 'on') throw readOnly(`${host} is read-only`);
+  if (wish.prepares) {
+    await client.query(sessionSettings(wish, facts));
+    return;
+  }
+  assertIsolation(facts);
+  if (wish.schema !== undefined) await assertSchema(client, wish.schema);
 }
 
 const readOnly = (message: string): Error => Object.assign(new Error(message), { code: READ_ONLY });
 
-const sessionSettings = ({ statementMs, lockMs, schema }: SessionWish): string =>
+const sessionSettings = (
+  { statementMs, lockMs, schema }: SessionWish,
+  { superuser, version }: SessionFacts,
+): string =>
   [
     ...(schema === undefined ? [] : [searchPath(schema)]),
     `SET statement_timeout = ${statementMs}`,
     `SET lock_timeout = ${lockMs}`,
     `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+    `SET default_transaction_isolation = '${ISOLATION}'`,
     TCP_SETTINGS,
+    ...hideValues({ isSuperuser: superuser === 'on', version: Number(version) }),
   ].join('; ');
 
 /** For what may take as long as it likes, outside of a transaction. */

@@ -1,13 +1,19 @@
 import { runTogether } from '../../util/concurrency.ts';
-import { type Backoff, pause, pauseAfter, Rest } from '../../util/pause.ts';
+import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
 import { StorageError } from '../errors.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { ChangeFeed, ChangeSink } from '../revision-log.ts';
+import { Behind } from './behind.ts';
 import type { ClusterSchema } from './cluster-schema.ts';
+import type { CommitBell } from './commit-bell.ts';
 import type { Condition } from './condition.ts';
 import type { KnownHistory } from './known-history.ts';
+import { bridgeLags } from './lag-bridge.ts';
+import { Poller } from './poller.ts';
+import { PublicationTrouble } from './publication.ts';
 import type { PostgresReader } from './reader.ts';
 import { streamChanges } from './replication.ts';
+import { ReplicationDenied } from './replication-right.ts';
 import type { LoggedChange } from './rows.ts';
 import { StandbySnapshots } from './standby-snapshots.ts';
 import { isRefusal, isTransient } from './statements.ts';
@@ -32,19 +38,14 @@ export interface FeedState {
   readonly reason: string | undefined;
   /** Why changes do not even come by polling; undefined: they do. */
   readonly stalled: string | undefined;
+  /** For how long nothing was applied of what the database is known to show; 0: nothing is missing. */
+  readonly behindMs: number;
+  /** A statement in SQL that would let changes be streamed, while they are polled; undefined: none is known. */
+  readonly remedy: string | undefined;
 }
 
-/** Between polls while no slot can be had: watches are that much slower, and the database hears from us four times a second. */
-const POLL_MS = 250;
-/** Between polls while reads wait for what they bring. */
-const HURRIED_POLL_MS = 20;
-const POLLS: Backoff = { firstMs: POLL_MS, longestMs: 2000 };
 /** Polling goes on between attempts, so they may be rare where there is no slot to be had at all. */
 const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
-/** What a standby that streams may lack of what the primary shows: fresh reads wait for it. */
-const LAG_MS = 500;
-/** Without a change of the stream in between; then another host may do better. */
-const MAX_LAGS = 10;
 
 /**
  * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
@@ -55,8 +56,8 @@ const MAX_LAGS = 10;
  *
  * The primary is asked for a slot first: it is nearest to what it shows. Where it has none to give, a standby may have: its stream
  * is the same, later, and ends where the standby is promoted or follows another. So it is only told in which order changes come and
- * what they are; that they may be shown, the primary says of each (VisibleChanges), and what a standby lacks is read from the
- * primary's table.
+ * what they are; that they may be shown, the primary says of each (VisibleChanges). What a stream lacks, whichever host it is
+ * of, is read from the primary's table (bridgeLags).
  *
  * Each batch names the revision before it. One that follows what was not applied means that something is missing: the table is
  * read again, and where that does not have it either, the sink begins afresh.
@@ -68,8 +69,11 @@ export class PostgresFeed implements ChangeFeed {
   readonly #tell: (line: string) => void;
   readonly #history: KnownHistory;
   readonly #schema: ClusterSchema | undefined;
-  readonly #untilPoll = new Rest();
-  #state: FeedState = {
+  readonly #poller: Poller;
+  readonly #behind: Behind;
+  /** Told once: what is so on purpose is no trouble that lasts. */
+  #saysThatItPolls = true;
+  #state: Omit<FeedState, 'behindMs'> = {
     mode: 'starting',
     source: undefined,
     applied: NO_REVISION,
@@ -78,6 +82,7 @@ export class PostgresFeed implements ChangeFeed {
     held: 0,
     reason: undefined,
     stalled: undefined,
+    remedy: undefined,
   };
 
   constructor(options: {
@@ -86,6 +91,7 @@ export class PostgresFeed implements ChangeFeed {
     condition: Condition;
     history: KnownHistory;
     schema: ClusterSchema | undefined;
+    bell: Pick<CommitBell, 'isHeard' | 'run'>;
     /** One line for the log, of what may last. */
     tell: (line: string) => void;
   }) {
@@ -95,21 +101,25 @@ export class PostgresFeed implements ChangeFeed {
     this.#sources = options.sources;
     this.#condition = options.condition;
     this.#tell = options.tell;
+    this.#poller = new Poller(options.bell);
+    this.#behind = new Behind(() => this.#history.visible);
   }
 
   get state(): FeedState {
-    return this.#state;
+    return { ...this.#state, behindMs: this.#behind.ms };
   }
 
   /** @throws what PostgreSQL said to a query that it does not answer */
   async run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void> {
     const broken = new AbortController();
-    await this.#run(from, sink, { signal: AbortSignal.any([signal, broken.signal]), broken });
+    const forget = this.#history.onVisible(() => this.#behind.saw());
+    const ending = { signal: AbortSignal.any([signal, broken.signal]), broken };
+    await this.#run(from, sink, ending).finally(forget);
     if (broken.signal.aborted) throw broken.signal.reason;
   }
 
   hurry(): void {
-    this.#untilPoll.cutShort();
+    this.#poller.hurry();
   }
 
   async #run(from: Revision, sink: ChangeSink, { signal, broken }: Ending): Promise<void> {
@@ -121,21 +131,25 @@ export class PostgresFeed implements ChangeFeed {
       onApplied: (applied, committedAt) => {
         const delayMs = committedAt === undefined ? 0 : Math.max(0, Date.now() - committedAt.getTime());
         this.#state = { ...this.#state, applied, delayMs };
+        if (committedAt === undefined) this.#behind.began(applied);
+        else this.#behind.reached(applied);
       },
     });
-    let failures = 0;
     while (!signal.aborted) {
       const slot = new AbortController();
-      const polled = this.#poll(position, { signal: AbortSignal.any([signal, slot.signal]), broken });
-      try {
-        await this.#stream(position, slot, { signal, broken });
-      } catch (error) {
-        if (!signal.aborted) this.#troubled(error);
+      const polls = AbortSignal.any([signal, slot.signal]);
+      const polled = this.#poller.run({
+        signal: polls,
+        poll: () => this.#poll(position, { signal: polls, broken }),
+      });
+      for (let failures = 1; !slot.signal.aborted && !signal.aborted; failures += 1) {
+        try {
+          await this.#stream(position, slot, { signal, broken });
+        } catch (error) {
+          if (!signal.aborted) this.#troubled(error);
+        }
+        await pause(pauseAfter(slot.signal.aborted ? 1 : failures, RECONNECTS), signal);
       }
-      failures = slot.signal.aborted ? 1 : failures + 1;
-      await pause(pauseAfter(failures, RECONNECTS), signal);
-      // What was polled meanwhile must be finished before another attempt moves the position.
-      slot.abort();
       await polled;
     }
   }
@@ -191,7 +205,13 @@ export class PostgresFeed implements ChangeFeed {
       await this.#reader.awaitCommits();
       slot.abort();
       await this.#catchUp(position, ending);
-      this.#state = { ...this.#state, mode: 'streaming', source: source.name, reason: undefined };
+      this.#state = {
+        ...this.#state,
+        mode: 'streaming',
+        source: source.name,
+        reason: undefined,
+        remedy: undefined,
+      };
       this.#condition.worked();
       onStream();
     };
@@ -205,12 +225,9 @@ export class PostgresFeed implements ChangeFeed {
       const loops = [
         (either: AbortSignal) => visible.run(either),
         (either: AbortSignal) => streamChanges(config, handlers, either),
-        ...(source.isStandby
-          ? [
-              (either: AbortSignal) => snapshots.run(either),
-              (either: AbortSignal) => this.#bridgeLags(position, { ...ending, signal: either }),
-            ]
-          : []),
+        (either: AbortSignal) =>
+          bridgeLags(this.#bridged(source, position, { ...ending, signal: either }), either),
+        ...(source.isStandby ? [(either: AbortSignal) => snapshots.run(either)] : []),
       ];
       await runTogether(loops, AbortSignal.any([ending.signal, renewed.signal]));
     } finally {
@@ -221,40 +238,18 @@ export class PostgresFeed implements ChangeFeed {
     if (renewed.signal.aborted) await this.#catchUp(position, ending);
   }
 
-  /** Reads from the primary's table what it shows and the stream of a standby has not brought. @throws Error when it lags for long */
-  async #bridgeLags(position: TailPosition, ending: Ending): Promise<void> {
-    const { signal } = ending;
-    let lags = 0;
-    let streamed = position.followed;
-    while (!signal.aborted) {
-      // Where the primary does not answer, nothing is known to be missing.
-      await this.#reader.findVisible().catch(() => {});
-      const shown = this.#history.visible;
-      await pause(LAG_MS, signal);
-      if (signal.aborted) return;
-      if (position.followed > streamed) lags = 0;
-      streamed = position.followed;
-      if (this.#state.source === undefined || position.applied >= shown) continue;
-      lags += 1;
-      if (lags > MAX_LAGS) throw new Error('the standby that streams lags');
-      await this.#catchUp(position, ending);
-    }
+  #bridged(source: TailSource, position: TailPosition, ending: Ending): Parameters<typeof bridgeLags>[0] {
+    return {
+      ...{ reader: this.#reader, history: this.#history, position, source },
+      streams: () => this.#state.source !== undefined,
+      catchUp: () => this.#catchUp(position, ending),
+    };
   }
 
-  /** Until the slot is there, or nothing is to be had at all. */
-  async #poll(position: TailPosition, { signal, broken }: Ending): Promise<void> {
-    await pause(POLL_MS, signal);
-    let failures = 0;
-    while (!signal.aborted) {
-      const reason = this.#state.reason ?? 'waiting for a replication slot';
-      this.#state = { ...this.#state, mode: 'polling', reason };
-      failures = await this.#catchUp(position, { signal, broken }).then(
-        () => 0,
-        () => failures + 1,
-      );
-      if (failures > 0) await pause(pauseAfter(failures, POLLS), signal);
-      else await this.#untilPoll.take({ leastMs: HURRIED_POLL_MS, mostMs: POLL_MS }, signal);
-    }
+  #poll(position: TailPosition, ending: Ending): Promise<void> {
+    const reason = this.#state.reason ?? 'waiting for a replication slot';
+    this.#state = { ...this.#state, mode: 'polling', reason };
+    return this.#catchUp(position, ending);
   }
 
   /** @throws what PostgreSQL or the sink said */
@@ -271,8 +266,11 @@ export class PostgresFeed implements ChangeFeed {
 
   #troubled(error: unknown): void {
     const reason = describeTrouble(error);
-    this.#state = { ...this.#state, mode: 'polling', reason };
-    this.#condition.failed(`${reason}; changes are polled`);
+    const remedy = error instanceof PublicationTrouble ? error.statement : undefined;
+    this.#state = { ...this.#state, mode: 'polling', reason, remedy };
+    if (!(error instanceof ReplicationDenied)) this.#condition.failed(`${reason}; changes are polled`);
+    else if (this.#saysThatItPolls) this.#tell(`changes are polled: ${reason}`);
+    this.#saysThatItPolls = !(error instanceof ReplicationDenied);
   }
 }
 

@@ -3,7 +3,10 @@ import type pg from 'pg';
 import { type ClusterSchema, ensureSchema } from './cluster-schema.ts';
 import { hasSessionOfItsOwn, withoutTimeouts } from './connection.ts';
 import { besideOf, type Migration, type MigrationStep, stepsOf } from './migration.ts';
-import { prepare, tables } from './prepared.ts';
+import { describeFailure, inTransaction, patiently, run } from './migration-transaction.ts';
+import { prepare as prepareStatement, tables } from './prepared.ts';
+import { findPublicationTrouble } from './publication.ts';
+import { isDenied } from './statements.ts';
 
 export interface MigrateOptions {
   /** The last to be applied; all unless told. */
@@ -17,13 +20,6 @@ export interface MigrateOptions {
   /** Made where it is missing. */
   readonly schema?: ClusterSchema | undefined;
 }
-
-/** Half an hour: as long as a backup may be reading what is to change. */
-const PATIENCE_MS = 30 * 60_000;
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 5000;
-/** Statements behind ours in the queue for a lock wait as long as ours. */
-const LOCK_TIMEOUT = '2s';
 
 /**
  * Brings the database's schema up to date. Answers the names of the migrations it applied.
@@ -39,17 +35,15 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<string[]> {
   const { to, owner, schema, say = () => {} } = options;
-  await inTransaction(
-    client,
-    async () => {
-      await ensureSchema(client, schema);
-      await prepareNotes(client);
-    },
-    owner,
-  );
+  const prepare = async (): Promise<void> => {
+    await ensureSchema(client, schema);
+    await prepareNotes(client);
+  };
+  await patiently('the table of migrations', () => inTransaction(client, prepare, owner), options);
   const applied = await readApplied(client);
   assertKnown(applied, migrations);
   assertAhead(to, applied, migrations);
+  await restorePublication(client, options);
   const done: string[] = [];
   for (const migration of migrations.filter(({ id }) => id <= (to ?? id))) {
     if ((await readApplied(client)).has(migration.id)) continue;
@@ -62,8 +56,26 @@ export async function migrate(
     }
     if (await applyPatiently(client, migration, options)) done.push(migration.name);
   }
-  if (done.length > 0) await inTransaction(client, () => renewGrants(client));
+  const renew = (): Promise<void> => inTransaction(client, () => renewGrants(client));
+  if (done.length > 0) await patiently('renew_grants', renew, options);
   return done;
+}
+
+/**
+ * A dump may have been restored without publications, which migrations alter. Where the user may not make it again, the tail says what
+ * to do.
+ */
+async function restorePublication(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
+  const { owner, schema, say = () => {} } = options;
+  const finding = await findPublicationTrouble(client, schema);
+  if (finding === undefined) return;
+  const make = (): Promise<unknown> => client.query(finding.statement);
+  await patiently('the publication', () => inTransaction(client, make, owner), options).then(
+    () => say(`${finding.trouble}: made it again`),
+    (error: unknown) => {
+      if (!isDenied(error)) throw error;
+    },
+  );
 }
 
 /** What is new is granted to those who serve and to those who read (migrations/0041). */
@@ -173,21 +185,19 @@ const OLDER_SERVERS = `
 async function applyPatiently(
   client: pg.ClientBase,
   migration: Migration,
-  { patienceMs = PATIENCE_MS, say = () => {} }: MigrateOptions,
+  options: MigrateOptions,
 ): Promise<boolean> {
-  const untilMs = Date.now() + patienceMs;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
-    try {
-      return await alone(client, migration, () => apply(client, migration));
-    } catch (error) {
-      // Another server may have done it all meanwhile, so that there was nothing left to be done it to.
-      if ((await readApplied(client)).has(migration.id)) return false;
-      const reason = error instanceof Error ? error.message : String(error);
-      const failure = `migration ${migration.id} (${migration.name}) failed: ${reason}`;
-      if (!isInTheWay(error) || Date.now() > untilMs) throw new Error(failure, { cause: error });
-      say(`${failure}; it is tried again`);
-      await pause(pauseMs);
-    }
+  const what = `migration ${migration.id} (${migration.name})`;
+  // There may be nothing left to be done it to.
+  const instead = async (): Promise<false | undefined> =>
+    (await readApplied(client)).has(migration.id) ? false : undefined;
+  try {
+    return await patiently(what, () => alone(client, migration, () => apply(client, migration)), {
+      ...options,
+      instead,
+    });
+  } catch (error) {
+    throw new Error(describeFailure(what, error), { cause: error });
   }
 }
 
@@ -218,10 +228,6 @@ async function alone(
     await client.query(`SELECT pg_advisory_unlock(${STEPS_LOCK})`).catch(() => {});
   }
 }
-
-/** SQLSTATE lock_not_available, deadlock_detected, object_in_use: somebody else is at it. */
-export const isInTheWay = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && /^(55P03|40P01|55006)$/.test(String(error.code));
 
 async function apply(client: pg.ClientBase, migration: Migration): Promise<boolean> {
   const steps = stepsOf(migration);
@@ -261,47 +267,6 @@ async function runStep(
   });
 }
 
-/** A migration may take longer than any other statement, so statements that wait behind its locks must not wait long. */
-async function inTransaction<Result>(
-  client: pg.ClientBase,
-  work: () => Promise<Result>,
-  owner?: string,
-): Promise<Result> {
-  await client.query('BEGIN');
-  try {
-    await client.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
-    await run(client, "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
-    await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    await client.query(ACT_AS_OWNER, [owner ?? null]);
-    const result = await work();
-    await client.query('COMMIT');
-    return result;
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
-}
-
-/** Until the end of the transaction, where that is somebody else whom the user may act for. */
-const ACT_AS_OWNER = `
-  SELECT set_config('role', o.name, true)
-  FROM (
-    SELECT coalesce(
-      (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = to_regclass('schema_migrations')), $1::name
-    ) AS name
-  ) o
-  WHERE o.name <> current_user AND pg_has_role(
-    o.name, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END
-  )`;
-
-/** As long as it takes. Answers the first value of its first row. */
-async function run(client: pg.ClientBase, text: string): Promise<unknown> {
-  const result = await client.query<unknown[]>({ text, rowMode: 'array', ...NO_TIMEOUT });
-  return result.rows?.[0]?.[0];
-}
-
-const NO_TIMEOUT = { query_timeout: 2 ** 31 - 1 };
-
 async function hasNotes(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ has: string }>(
     `SELECT count(*) AS has FROM pg_attribute
@@ -322,7 +287,9 @@ async function note(client: pg.ClientBase, migration: Migration): Promise<void> 
   await NOTE.run(client, { id: String(id), name, checksum, beside: String(besideOf(migration)) });
 }
 
-const APPLIED = prepare(() => tables.selectFrom('schema_migrations').select(['id', 'checksum', 'beside']));
+const APPLIED = prepareStatement(() =>
+  tables.selectFrom('schema_migrations').select(['id', 'checksum', 'beside']),
+);
 
 interface NoteValues {
   readonly id: string;
@@ -331,7 +298,7 @@ interface NoteValues {
   readonly beside: string;
 }
 
-const NOTE = prepare((of: NoteValues) =>
+const NOTE = prepareStatement((of: NoteValues) =>
   tables
     .insertInto('schema_migrations')
     .values({ id: of.id, name: of.name, checksum: of.checksum, beside: of.beside }),

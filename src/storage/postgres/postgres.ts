@@ -2,6 +2,7 @@ import type { GroupResource } from '../../api/names.ts';
 import { createReminder } from '../../util/reminder.ts';
 import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { PostgresAllocations } from './allocations.ts';
+import { CommitBell } from './commit-bell.ts';
 import { BatchingCommitter } from './committer.ts';
 import { Compactor } from './compactor.ts';
 import { Condition } from './condition.ts';
@@ -18,9 +19,11 @@ import { PostgresObjectViews } from './object-views.ts';
 import { PostgresPeers } from './peers.ts';
 import { type PoolState, Pools } from './pools.ts';
 import { PrimaryGuard } from './primary-guard.ts';
+import { keepPublication } from './publication.ts';
 import { COUNT_OBJECTS } from './queries.ts';
 import { ReadServers, type ReadServersState } from './read-servers.ts';
 import { PostgresReader } from './reader.ts';
+import { assertMayReplicate } from './replication-right.ts';
 import { PostgresServerLeases } from './server-leases.ts';
 import { PostgresSigningKeys } from './signing-keys.ts';
 import { PRIMARY, type TailSource } from './tail-source.ts';
@@ -108,7 +111,10 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     condition: new Condition('the primary', onTrouble),
     onTrouble: remind,
   });
-  const primary = createPrimarySource(options, hosts);
+  const primary = createPrimarySource(options, hosts, {
+    assertMay: async () => assertMayReplicate((await sources.tail()).pool),
+    check: (client) => keepPublication(client, options.schema, remind),
+  });
   return {
     committer,
     guard,
@@ -119,7 +125,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
       reader,
       sources: { primary, standbys: () => readServers.tailSources() },
       condition: new Condition('the stream of changes', onTrouble),
-      ...{ history, schema: options.schema },
+      ...{ history, schema: options.schema, bell: new CommitBell(options) },
       tell: remind,
     }),
     compactor: new Compactor({
@@ -171,17 +177,22 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
 }
 
 /** The host that takes writes streams until another one has replaced it. */
-function createPrimarySource(options: ConnectionOptions, hosts: Hosts): TailSource {
+function createPrimarySource(
+  options: ConnectionOptions,
+  hosts: Hosts,
+  { assertMay, check }: Pick<TailSource, 'check'> & { readonly assertMay: () => Promise<void> },
+): TailSource {
   let streaming: string | undefined;
   return {
     name: PRIMARY,
     isStandby: false,
     clientConfig: async () => {
+      await assertMay();
       const route = await findReadable(options);
       streaming = route.url;
       return toClientConfig(route, options, 'tail');
     },
-    check: async () => {},
+    check,
     onReplaced: (listener) =>
       hosts.onFenced((url) => {
         if (url === streaming) listener();

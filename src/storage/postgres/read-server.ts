@@ -14,6 +14,7 @@ import {
 } from './connection.ts';
 import { connectToLoad, type LoadConnection } from './load.ts';
 import type { Queryable } from './prepared.ts';
+import { assertPublication } from './publication.ts';
 import { findStrangeness, type KnownLog, onStandbySnapshot, readPosition, type Wanted } from './standby.ts';
 import { isConflict } from './statements.ts';
 import type { TailSource } from './tail-source.ts';
@@ -93,6 +94,7 @@ export class ReadServer {
         const position = await readPosition(client, this.#options.wanted().upTo, known.seen);
         const strangeness = findStrangeness(position, known);
         if (strangeness !== undefined) throw new Error(strangeness);
+        await assertPublication(client, this.#connection.schema);
       },
     };
   }

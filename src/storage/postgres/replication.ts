@@ -4,6 +4,7 @@ import pg from 'pg';
 import { LogicalReplicationService, PgoutputPlugin } from 'pg-logical-replication';
 import { toRevision } from '../revision.ts';
 import { type ClusterSchema, PUBLICATION, searchPath } from './cluster-schema.ts';
+import { TCP_SETTINGS } from './connection.ts';
 import type { Queryable } from './prepared.ts';
 import { type LoggedChange, NO_JSON, toVerb } from './rows.ts';
 
@@ -63,6 +64,7 @@ class TemporarySlotPlugin extends PgoutputPlugin {
   override async start(client: pg.Client): Promise<void> {
     const { schema } = this.#handlers;
     if (schema !== undefined) await client.query(searchPath(schema));
+    await client.query(TCP_SETTINGS);
     await client.query(SENDER_TIMEOUT);
     await this.#handlers.check(inText(client));
     await client.query(

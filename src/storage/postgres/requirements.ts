@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { MAY_REPLICATE } from './replication-right.ts';
 
 /** What the database must offer. One line for each thing that is missing, which says exactly what to change where. */
 
@@ -9,6 +10,7 @@ const MIN_CONNECTIONS = 40;
 interface Facts {
   readonly version: number;
   readonly walLevel: string;
+  readonly encoding: string;
   readonly mayReplicate: boolean;
   /** What is missing for making the schema, when it is not there yet. */
   readonly mayCreateTables: boolean;
@@ -26,6 +28,7 @@ async function readFacts(client: pg.ClientBase): Promise<Facts> {
   return {
     version: number('version'),
     walLevel: row.wal_level ?? '',
+    encoding: row.encoding ?? '',
     mayReplicate: row.may_replicate === 't',
     mayCreateTables: row.may_create_tables === 't',
     mayCreatePublication: row.may_create_publication === 't',
@@ -36,7 +39,6 @@ async function readFacts(client: pg.ClientBase): Promise<Facts> {
   };
 }
 
-/** Amazon gives a role instead of the REPLICATION attribute; it is looked up by name because few servers have it. */
 const FACTS = `
   SELECT current_setting('server_version_num') AS version,
     current_setting('wal_level') AS wal_level,
@@ -48,11 +50,8 @@ const FACTS = `
       OR coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create_tables,
     to_regclass('schema_migrations') IS NOT NULL
       OR has_database_privilege(current_database(), 'CREATE') AS may_create_publication,
-    (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user)
-      OR EXISTS (
-        SELECT FROM pg_roles WHERE rolname = 'rds_replication'
-          AND pg_has_role(current_user, oid, 'member')
-      ) AS may_replicate`;
+    current_setting('server_encoding') AS encoding,
+    ${MAY_REPLICATE} AS may_replicate`;
 
 /** Lines for a person; empty when everything suffices. Slots that others have are not among them: changes are polled until one is free. */
 export async function findMissingRequirements(
@@ -66,17 +65,17 @@ export async function findMissingRequirements(
       `PostgreSQL is version ${Math.floor(facts.version / 10000)}: pg-apiserver needs 14 or newer.`,
     );
   }
-  if (facts.walLevel !== 'logical') {
+  if (facts.encoding !== 'UTF8') {
+    missing.push(
+      `the database ${JSON.stringify(facts.database)} has the encoding ${facts.encoding}, which cannot hold all names: ` +
+        `make one with UTF8, CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0 LOCALE 'C', and name that one instead.`,
+    );
+  }
+  // Without the right there will be no slot, and nothing needs what slots need.
+  if (facts.walLevel !== 'logical' && (facts.mayReplicate || !serves)) {
     missing.push(
       `wal_level is ${facts.walLevel}: set wal_level = logical and restart PostgreSQL ` +
         '(Amazon RDS and Aurora: rds.logical_replication = 1; Cloud SQL: cloudsql.logical_decoding = on; Azure: wal_level = logical under server parameters).',
-    );
-  }
-  if (serves && !facts.mayReplicate) {
-    const user = JSON.stringify(facts.user);
-    missing.push(
-      `the user may not replicate: ALTER ROLE ${user} REPLICATION ` +
-        `(Amazon RDS and Aurora: GRANT rds_replication TO ${user}; Cloud SQL and Azure: ALTER ROLE ${user} REPLICATION as the administrator).`,
     );
   }
   // A schema that is not there is made, with the right that the publication needs too.

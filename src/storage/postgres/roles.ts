@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
-import { isInTheWay } from './migrate.ts';
 import type { Migration } from './migration.ts';
+import { isInTheWay, LOCK_TIMEOUT } from './migration-transaction.ts';
+import { isDenied } from './statements.ts';
 
 /** Who owns the schema, who serves, and who reads. */
 export interface RoleNames {
@@ -15,6 +16,8 @@ export interface RoleOptions {
   readonly migrations: readonly Migration[];
   /** Brings the schema up to date; what is made for the first time is the migrator's. */
   readonly migrate: () => Promise<void>;
+  /** Whether the server is given the right to replicate, by which it could read all databases of this PostgreSQL. */
+  readonly replicates: boolean;
   /** One line for a person: what was done. */
   readonly say: (line: string) => void;
 }
@@ -27,9 +30,7 @@ interface Actor {
   readonly mayMakeRoles: boolean;
 }
 
-/** As long as others wait behind us for the log. */
-const LOCK_TIMEOUT = '2s';
-const MAX_TRIES = 30;
+const MAX_TRIES = 100;
 const PAUSE_MS = 500;
 
 /**
@@ -40,10 +41,14 @@ const PAUSE_MS = 500;
 export async function makeRoles(
   client: pg.ClientBase,
   names: RoleNames,
-  { migrations, migrate, say }: RoleOptions,
+  { migrations, migrate, replicates, say }: RoleOptions,
 ): Promise<void> {
   const actor = await readActor(client);
   await ensureRoles(client, names, actor, say);
+  if (replicates) await letReplicate(client, names.server, say);
+  else await tellOfPolling(client, names.server, say);
+  await hideLoggedValues(client, names.server, say);
+  await boundReader(client, names.reader, say);
   await closeToPublic(client, actor, say);
   await grantEntry(client, names, actor, say);
   await handOver(client, names.migrator, migrations, say);
@@ -98,8 +103,6 @@ async function ensureRoles(
     await client.query(`CREATE ROLE ${quote(name)} LOGIN`);
     say(`made the role ${name}, without a password: \\password ${name} in psql sets one`);
   }
-  await boundReader(client, names.reader, say);
-  await letReplicate(client, names.server, say);
   const { rows } = await client.query<{ member: string }>(MEMBER, [names.migrator]);
   if (rows[0]?.member === 't') return;
   // Only a member may give it what it owns, and act for it.
@@ -134,10 +137,6 @@ const mayNotMakeRoles = ({ user }: Actor, why: string): Error =>
       `ALTER ROLE ${quote(user)} CREATEROLE, run it as a user who has that, or make the roles by hand (README.md)`,
   );
 
-/** SQLSTATE insufficient_privilege. */
-const isDenied = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '42501';
-
 /** Which not everybody who may make roles may give, and which Amazon has a role for. */
 async function letReplicate(client: pg.ClientBase, server: string, say: RoleOptions['say']): Promise<void> {
   const { rows } = await client.query<{ may: string; amazon: string }>(REPLICATES, [server]);
@@ -150,9 +149,46 @@ async function letReplicate(client: pg.ClientBase, server: string, say: RoleOpti
     await client.query(statement);
   } catch (error) {
     if (!isDenied(error)) throw error;
-    say(`${server} may not replicate yet, which serving needs: ${statement}, as a superuser`);
+    say(`${server} may not replicate yet, so that it polls: ${statement}, as a superuser`);
   }
 }
+
+/** A right that was given stays. */
+async function tellOfPolling(client: pg.ClientBase, server: string, say: RoleOptions['say']): Promise<void> {
+  const { rows } = await client.query<{ may: string }>(REPLICATES, [server]);
+  const may = rows[0]?.may === 't';
+  const reads = 'it could read all databases of this PostgreSQL';
+  const role = quote(server);
+  say(
+    may
+      ? `${server} may replicate, by which ${reads}: ALTER ROLE ${role} NOREPLICATION, where other clusters are not its own`
+      : `${server} may not replicate, because ${reads} then: it polls for changes, unless ALTER ROLE ${role} REPLICATION lets it`,
+  );
+}
+
+/** Where PostgreSQL logs statements, it is not to log the objects in them. */
+async function hideLoggedValues(
+  client: pg.ClientBase,
+  server: string,
+  say: RoleOptions['say'],
+): Promise<void> {
+  const { rows } = await client.query<{ hides: string }>(HIDES_VALUES, [server]);
+  if (rows[0]?.hides === 't') return;
+  const statement = `ALTER ROLE ${quote(server)} SET log_parameter_max_length = 0`;
+  try {
+    await client.query(statement);
+    say(statement);
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    say(`PostgreSQL may log what ${server} writes, Secrets too: ${statement}, as a superuser`);
+  }
+}
+
+const HIDES_VALUES = `
+  SELECT EXISTS (
+    SELECT FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
+    WHERE r.rolname = $1 AND s.setdatabase = 0 AND 'log_parameter_max_length=0' = ANY (s.setconfig)
+  ) AS hides`;
 
 const REPLICATES = `
   SELECT r.rolreplication OR r.rolsuper OR coalesce(pg_has_role(r.oid, a.oid, 'MEMBER'), false) AS may, a.oid IS NOT NULL AS amazon

@@ -9,6 +9,7 @@ import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-w
 import { HostWatch } from './host-watch.ts';
 import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migrate.ts';
 import { readMigrations } from './migration.ts';
+import { describeLoggedValues } from './parameter-log.ts';
 import { BEGIN_EPOCH } from './queries.ts';
 import { findMissingRequirements } from './requirements.ts';
 import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
@@ -42,6 +43,8 @@ export interface DatabaseSetup {
   beginEpoch(reason: string): Promise<Revision>;
   /** What an acknowledged write has behind it, for a person. After `migrate`. */
   describeDurability(): Promise<string>;
+  /** One line for a person, where PostgreSQL's log would have what is written; undefined: it would not. */
+  describeLoggedValues(): Promise<string | undefined>;
   /** One that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
   keepKey(name: string, wishes: KeyWishes): Promise<ClusterKey>;
   /** After `migrate`. */
@@ -68,7 +71,8 @@ export async function setUpDatabase<Result>(
         };
         await ensureSchema(client, schema);
         const migrations = inSchema(readMigrations(), schema);
-        await makeRoles(client, names, { migrations, migrate: work, say });
+        const replicates = schema === undefined;
+        await makeRoles(client, names, { migrations, migrate: work, replicates, say });
         return applied;
       },
       listMigrations: (to) =>
@@ -79,6 +83,7 @@ export async function setUpDatabase<Result>(
         return toRevision(row?.epoch ?? 0);
       },
       describeDurability: () => describeDurability(client),
+      describeLoggedValues: () => describeLoggedValues(client),
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes, sealer),
       signingKeys: new SigningKeyChanges(client, sealer),
     });

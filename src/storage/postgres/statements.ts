@@ -53,6 +53,9 @@ const hasCode = (error: unknown, code: string): boolean =>
 /** Whether a lock was not to be had in time. */
 export const isLockTimeout = (error: unknown): boolean => hasCode(error, '55P03');
 
+/** Whether the user lacks a right. */
+export const isDenied = (error: unknown): boolean => hasCode(error, '42501');
+
 /** Whether the schema has no function of that name. */
 export const isUnknownFunction = (error: unknown): boolean => hasCode(error, '42883');
 

@@ -9,7 +9,7 @@ export interface TailSource {
   /** {@link PRIMARY}, or `host:port`. */
   readonly name: string;
   readonly isStandby: boolean;
-  /** @throws what the host says when it cannot be reached */
+  /** @throws what the host says when it cannot be reached, and ReplicationDenied */
   clientConfig(): Promise<pg.ClientConfig>;
   /**
    * On the connection that is to stream, before its slot is made and when it is there: a name may stand for several hosts.

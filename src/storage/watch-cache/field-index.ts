@@ -1,12 +1,10 @@
 import { Pace } from '../../util/concurrency.ts';
+import { LAST_POSITION } from '../key.ts';
 import type { Entry } from '../store.ts';
 import type { CountedTree } from './counted-tree.ts';
 
 /** An index that lags behind by more changes is dropped; the next question builds a new one. */
 const MAX_CHANGED = 4096;
-
-/** After all positions. */
-const END = '\u{10FFFF}';
 
 /**
  * The objects of a resource by the value of one field: each kubelet of a thousand lists its own of 100,000 pods. The first
@@ -55,7 +53,7 @@ export class FieldIndex {
       this.#put(position, entry);
       return true;
     };
-    while (!this.#tree.visit(from, END, look)) {
+    while (!this.#tree.visit(from, LAST_POSITION, look)) {
       this.#catchUp();
       await pace.rest();
     }

@@ -1,19 +1,16 @@
 import { Pace } from '../../util/concurrency.ts';
-import type { Scope } from '../key.ts';
+import { LAST_POSITION, type Scope, toPosition } from '../key.ts';
 import type { Entry, ListPage, ListQuery } from '../store.ts';
 import type { FieldIndex } from './field-index.ts';
 import type { EntryTree, Snapshot } from './resource-cache.ts';
 
 /** How a list, and a watch that begins with the state, finds its objects in a resource. */
 
-/** After every position of a namespace: positions continue with names, which never hold this character. */
-const END = '\u{10FFFF}';
-
 /** Bounds of the positions a scope covers; a name without a namespace is no range and is filtered. */
 function rangeOf({ namespace, name }: Scope): { low: string; high: string } {
-  if (namespace === undefined) return { low: '', high: END };
-  if (name !== undefined) return { low: `${namespace}\0${name}`, high: `${namespace}\0${name}\0` };
-  return { low: `${namespace}\0`, high: `${namespace}\0${END}` };
+  if (namespace === undefined) return { low: '', high: LAST_POSITION };
+  const low = toPosition({ namespace, name: name ?? '' });
+  return { low, high: name === undefined ? `${low}${LAST_POSITION}` : `${low}\0` };
 }
 
 export function* valuesOf(tree: EntryTree, scope: Scope): Iterable<Entry> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
-import type { Freshness, ListQuery, Store } from '../../../src/storage/store.ts';
+import type { Freshness, ListPage, ListQuery, Store } from '../../../src/storage/store.ts';
 import {
   create,
   createMany,
@@ -39,6 +39,37 @@ describe.each(SUBJECTS)('%s', (_, openSubject) => {
     ({ store } = subject);
   });
   afterAll(() => subject[Symbol.asyncDispose]());
+
+  test('names of all characters are listed, whole and in pages, in the order of their code points', async () => {
+    const resource = newResource();
+    const names = [
+      'a',
+      'z',
+      '\ud7ff',
+      '\ue000',
+      '\uff21',
+      '\uff21b',
+      '\u{1f600}',
+      '\u{1f600}b',
+      '\u{10ffff}',
+    ];
+    for (const name of names.toReversed()) await store.commit(toWrite('create', { resource, name }));
+    const whole = (await store.list(listOf(resource))).entries.map(({ name }) => name);
+    expect(whole).toEqual(names);
+    const { entries } = await store.list(
+      listOf(resource, { scope: { namespace: 'default', name: '\u{1f600}' } }),
+    );
+    expect(entries.map(({ name }) => name)).toEqual(['\u{1f600}']);
+    const paged: string[] = [];
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page: ListPage = await store.list(
+        listOf(resource, { scope: { namespace: 'default' }, limit: 2, ...(after === '' ? {} : { after }) }),
+      );
+      paged.push(...page.entries.map(({ name }) => name));
+      after = page.next;
+    }
+    expect(paged).toEqual(names);
+  });
 
   test('a fresh read sees every write that was answered before it', async () => {
     const resource = newResource();

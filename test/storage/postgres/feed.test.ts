@@ -12,6 +12,12 @@ function cutTail(database: TestDatabase): Promise<unknown> {
   );
 }
 
+const COMMIT_OF_ANOTHER = `
+  SELECT accepted FROM commit_revisions(
+    ARRAY['{"metadata":{}}']::json[], ARRAY['create'], ARRAY[''], ARRAY['configmaps'], ARRAY['default'], ARRAY['other'], ARRAY['uid'],
+    ARRAY[0]::bigint[], ARRAY[gen_random_uuid()], ARRAY[NULL]::timestamptz[], ARRAY[''], ARRAY[''], ARRAY[''], ARRAY[''], ARRAY[''],
+    NULL, NULL, now(), NULL, NULL)`;
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 test('a tail that is cut again and again misses nothing and repeats nothing', async () => {
@@ -84,7 +90,7 @@ test('without the right to replicate the table is polled, and the stream is take
   await recorder.reached(first);
   await vi.waitFor(() => expect(troubles).toHaveLength(1), PATIENCE);
   expect(log.feed.state).toMatchObject({ mode: 'polling', applied: first });
-  expect(log.feed.state.reason).toMatch(/WAL sender|replication/);
+  expect(log.feed.state.reason).toMatch(/may not replicate/);
   await database.query(`ALTER ROLE ${role} REPLICATION`);
   await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
   const second = await log.committer.commit(write('create', 'b'));
@@ -134,15 +140,16 @@ test.each(['gone', 'replaced'])(
     const kept = await log.committer.commit(write('create', 'kept'));
     const lost = await log.committer.commit(write('create', 'lost'));
     await recorder.reached(lost);
-    // What a failover to a standby that lagged behind looks like.
-    await database.query('DELETE FROM objects WHERE revision > $1', [kept.toString()]);
-    await database.query('DELETE FROM revisions WHERE revision > $1', [kept.toString()]);
-    await database.query("SELECT setval('revisions_revision_seq', $1)", [kept.toString()]);
+    // What a failover to a standby that lagged behind looks like; at once, because the tail looks for itself now and then.
+    const losing = `
+      DELETE FROM objects WHERE revision > ${kept};
+      DELETE FROM revisions WHERE revision > ${kept};
+      SELECT setval('revisions_revision_seq', ${kept})`;
+    // By a server that has just started: it cannot know.
+    await database.query(what === 'gone' ? losing : `${losing}; ${COMMIT_OF_ANOTHER}`);
     if (what === 'replaced') {
-      // By a server that has just started: it cannot know.
-      const fresh = openLog(database.url);
-      expect(await fresh.committer.commit(write('create', 'other'))).toBe(lost);
-      await fresh.close();
+      const rows = await database.query('SELECT name FROM revisions WHERE revision = $1', [lost.toString()]);
+      expect(rows).toEqual([{ name: 'other' }]);
     }
     await cutTail(database);
     await vi.waitFor(() => expect(recorder.resets).toEqual(['rewound']), PATIENCE);

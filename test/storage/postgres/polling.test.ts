@@ -26,6 +26,7 @@ function pollingFeed() {
     condition: new Condition('the stream of changes', () => {}),
     history,
     schema: undefined,
+    bell: { isHeard: false, run: async () => {} },
     tell: () => {},
   });
   const stop = new AbortController();
@@ -58,9 +59,16 @@ test('a poll that was under way may have missed it, so that another one follows 
   await vi.advanceTimersByTimeAsync(250);
   feed.hurry();
   answer();
-  await vi.advanceTimersByTimeAsync(19);
+  await vi.advanceTimersByTimeAsync(4);
   for (let n = 0; n < 100; n += 1) feed.hurry();
   expect(polls).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(1);
   expect(polls).toHaveLength(2);
+});
+
+test('while changes are polled, a read that waits from the start on is not kept waiting for the first poll', async () => {
+  const { feed, polls } = pollingFeed();
+  feed.hurry();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(polls).toHaveLength(1);
 });

@@ -518,7 +518,7 @@ test('an administrator who is no superuser makes the roles, as a managed service
   await database.query(`ALTER SCHEMA public OWNER TO ${roles.nameOf('admin')}`);
   const said = await makeRoles(url, roles);
   expect(said).toContain(
-    `${roles.nameOf('server')} may not replicate yet, which serving needs: ALTER ROLE "${roles.nameOf('server')}" REPLICATION, as a superuser`,
+    `${roles.nameOf('server')} may not replicate yet, so that it polls: ALTER ROLE "${roles.nameOf('server')}" REPLICATION, as a superuser`,
   );
   expect(said).toContain(`${roles.nameOf('admin')} is a member of ${roles.nameOf('migrator')} now`);
   await database.query(`ALTER ROLE ${roles.nameOf('server')} REPLICATION`);

@@ -1,0 +1,29 @@
+import type { Queryable } from './prepared.ts';
+
+/** Amazon gives a role instead of the REPLICATION attribute; it is looked up by name because few servers have it. */
+export const MAY_REPLICATE = `(
+      (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user)
+      OR EXISTS (
+        SELECT FROM pg_roles WHERE rolname = 'rds_replication'
+          AND pg_has_role(current_user, oid, 'member')
+      ))`;
+
+/** The user is to see no more of PostgreSQL than its own tables: then changes are polled. */
+export class ReplicationDenied extends Error {
+  constructor(user: string) {
+    const role = JSON.stringify(user);
+    super(
+      `the user ${role} may not replicate; where it may, they are streamed: ALTER ROLE ${role} REPLICATION`,
+    );
+    this.name = 'ReplicationDenied';
+  }
+}
+
+/** Asked before the attempt, which PostgreSQL would note as fatal in its log each time. @throws ReplicationDenied */
+export async function assertMayReplicate(client: Queryable): Promise<void> {
+  const { rows } = await client.query<{ may: string; usr: string }>({
+    text: `SELECT ${MAY_REPLICATE} AS may, current_user AS usr`,
+  });
+  const [{ may = 'f', usr = '' } = {}] = rows;
+  if (may !== 't') throw new ReplicationDenied(usr);
+}
