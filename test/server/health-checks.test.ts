@@ -98,7 +98,11 @@ test('read servers that are all out of service are told of, without their addres
 test('a primary that standbys confirm nothing to makes the server unready', () => {
   const guard: { trouble: string | undefined } = { trouble: undefined };
   const state = {
-    ...{ mode: 'streaming', stalled: undefined, source: 'primary', behindMs: 0, remedy: undefined },
+    mode: 'streaming',
+    stalled: undefined,
+    source: 'primary',
+    behindMs: 0,
+    remedy: undefined,
   } as const;
   const database = { guard, feed: { state }, readServers: none };
   const primary = createCacheChecks(database, []).own.find(({ name }) => name === 'primary');
