@@ -83,7 +83,7 @@ test('every parameter and the items of every list are described, in both version
   expect(JSON.stringify(v2)).not.toContain('The objects."');
   for (const key of keys) {
     const { make } = await openApi.groupVersion(key);
-    const { paths } = parse(await make()) as { paths: Paths };
+    const { paths } = parse(await make()) as unknown as { paths: Paths };
     const plain = parametersIn(paths).filter(({ description = '' }) => description.length < 10);
     expect(plain, key.path).toEqual([]);
   }
@@ -95,7 +95,7 @@ test('the old way to watch has the names that generated clients know, in both ve
   if (core === undefined) throw new Error('the core group is not served');
   const { make } = await openApi.groupVersion(core);
   for (const document of [parse(await whole(openApi, keys)), parse(await make())]) {
-    const { paths } = document as { paths: Paths };
+    const { paths } = document as unknown as { paths: Paths };
     const watches = (path: string): string | undefined => paths[`/api/v1/watch/${path}`]?.get?.operationId;
     expect(watches('pods')).toBe('watchCoreV1PodListForAllNamespaces');
     expect(watches('namespaces/{namespace}/pods')).toBe('watchCoreV1NamespacedPodList');
@@ -119,7 +119,7 @@ test('what a read of history takes in its query is in the documents', async () =
   if (key === undefined) throw new Error('history.cluster.io is not served');
   const { make } = await openApi.groupVersion(key);
   for (const document of [parse(await make()), parse(await whole(openApi, keys))]) {
-    const { paths } = document as { paths: Record<string, { get?: { parameters?: Named[] } }> };
+    const { paths } = document as unknown as { paths: Record<string, { get?: { parameters?: Named[] } }> };
     const asked = (path: string) =>
       (paths[`/apis/history.cluster.io/v1alpha1/${path}`]?.get?.parameters ?? []).map(nameOf);
     expect(asked('revisions')).toEqual(expect.arrayContaining(['fieldSelector', 'since', 'until']));
