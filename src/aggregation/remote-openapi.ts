@@ -33,16 +33,39 @@ const REFERENCE = '#/definitions/';
 
 /** Of a whole document (v2). @throws Error */
 export function readDocument(text: string, versions: readonly GroupVersion[]): RemoteDocument {
-  const { paths, definitions } = parse(text);
+  const { paths, definitions, parameters } = parse(text);
   const roots = versions.map((one) => `/${pathOf(one)}`);
   const own = Object.entries(isObject(paths) ? paths : {}).filter(
     ([path, item]) => isObject(item) && roots.some((root) => path === root || path.startsWith(`${root}/`)),
   );
-  const kept = { paths: Object.fromEntries(own), definitions: {} };
+  const known = isObject(parameters) ? parameters : {};
+  const kept = { paths: withParameters(Object.fromEntries(own), known), definitions: {} };
   kept.definitions = reachable(kept.paths, isObject(definitions) ? definitions : {});
   const written = JSON.stringify(kept);
   if (written.length > MAX_KEPT) throw new Error(`its part for us has more than ${MAX_KEPT} characters`);
   return { ...kept, etag: createHash('sha256').update(written).digest('hex') };
+}
+
+const PARAMETER = '#/parameters/';
+
+/** Other servers write a parameter once and refer to it; paths among those of other documents take it with them. */
+function withParameters(paths: JsonObject, parameters: JsonObject): JsonObject {
+  const resolve = (one: JsonValue): JsonValue => {
+    const reference = isObject(one) ? one.$ref : undefined;
+    if (typeof reference !== 'string' || !reference.startsWith(PARAMETER)) return one;
+    const name = reference.slice(PARAMETER.length);
+    return (Object.hasOwn(parameters, name) ? parameters[name] : undefined) ?? one;
+  };
+  const ofPart = (part: JsonValue | undefined): JsonValue | undefined =>
+    isObject(part) && Array.isArray(part.parameters)
+      ? { ...part, parameters: part.parameters.map(resolve) }
+      : part;
+  const ofItem = (item: JsonValue | undefined): JsonValue | undefined => {
+    if (!isObject(item)) return item;
+    const parts = Object.entries(item).map(([name, part]) => [name, ofPart(part)]);
+    return ofPart(Object.fromEntries(parts));
+  };
+  return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, ofItem(item)]));
 }
 
 /** The definitions that the paths refer to, and those that these refer to. */

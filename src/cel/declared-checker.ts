@@ -8,6 +8,9 @@ import type {
 import { literalProblem } from './literals.ts';
 import { OPTIONAL_ENTRY } from './optional-entries.ts';
 
+/** Functions of a list that answer what its items are. */
+const OF_ITEMS: ReadonlySet<string> = new Set(['sum', 'min', 'max']);
+
 /** The arguments of `'%d %s'.format([1, 'a'])`. */
 const isFormat = ({ op, args }: CheckedNode): boolean =>
   op === 'rcall' && Array.isArray(args) && Object.is(args[0], 'format');
@@ -48,6 +51,11 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       if (node.checkedType !== undefined) return node.checkedType;
       if (Array.isArray(node.args) && node.meta.alternate === undefined && node.meta.macro === undefined)
         this.#checkObjects(node, node.args, context);
+      if (this.#takesAnyItems(node, context)) {
+        super.check(node, context);
+        node.checkedType = this.getType('dyn');
+        return node.checkedType;
+      }
       if (!isFormat(node)) return super.check(node, context);
       this.#mayMix = true;
       try {
@@ -55,6 +63,14 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       } finally {
         this.#mayMix = false;
       }
+    }
+
+    /** Only the items tell the type of the result: each overload fits, and the library takes the first. */
+    #takesAnyItems({ op, args }: CheckedNode, context: unknown): boolean {
+      if (op !== 'rcall' || !Array.isArray(args) || !OF_ITEMS.has(String(args[0]))) return false;
+      const list = args[1] as CheckedNode;
+      const isEmpty = list.op === 'list' && Array.isArray(list.args) && list.args.length === 0;
+      return !isEmpty && this.check(list, context).valueType?.kind === 'dyn';
     }
 
     #isObject({ name }: LibraryType): boolean {

@@ -5,7 +5,7 @@ import type { FieldError } from '../api/status.ts';
 import type { CustomResourceDefinition, JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { Decoded } from '../codec/decode.ts';
 import { copyJson } from '../object/equality.ts';
-import { CUSTOM_TYPE, type CustomVersion } from '../registry/custom.ts';
+import { CUSTOM_TYPE, type CustomDecodeOptions, type CustomVersion } from '../registry/custom.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { compareVersions } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
@@ -201,8 +201,8 @@ class Version implements CustomVersion {
     return Object.keys(this.#resource.source.schemaOf(this.#version)?.properties ?? {});
   }
 
-  decode(value: JsonObject, fresh: boolean): Decoded {
-    return this.#schema().decode(fresh ? value : copyJson(value));
+  decode(value: JsonObject, { fresh, keepsNulls }: CustomDecodeOptions): Decoded {
+    return this.#schema().decode(fresh === true ? value : copyJson(value), keepsNulls);
   }
 
   validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]> {

@@ -51,7 +51,7 @@ export class VersionSchema {
   }
 
   /** A body as an object, as CustomVersion.decode explains. Changes `value`. @throws DecodeError */
-  decode(value: JsonObject): Decoded {
+  decode(value: JsonObject, keepsNulls = false): Decoded {
     const { kind, apiVersion, metadata, ...rest } = value;
     const object: JsonObject = { kind, apiVersion, metadata: metadata ?? {}, ...rest };
     const options = { objectMeta: this.#objectMeta, dropInvalid: false };
@@ -60,7 +60,7 @@ export class VersionSchema {
       ...this.prune(object),
       ...coerceEmbedded(object, this.schema, options),
     ];
-    this.#setDefaults(object);
+    this.#setDefaults(object, keepsNulls);
     return { object, unknown: unknown.slice(0, MAX_PROBLEMS) };
   }
 
@@ -81,8 +81,8 @@ export class VersionSchema {
   }
 
   /** Defaults may hold, or be put into, metadata of embedded objects: what its type does not have goes, as from what clients send. */
-  #setDefaults(object: JsonObject): void {
-    setDefaults(object, this.schema);
+  #setDefaults(object: JsonObject, keepsNulls = false): void {
+    setDefaults(object, this.schema, { keepsNulls });
     coerceEmbedded(object, this.schema, { objectMeta: this.#objectMeta, dropInvalid: true });
   }
 

@@ -5,6 +5,7 @@ import type { ServedResource } from '../registry/registry.ts';
 import { Pace } from '../util/concurrency.ts';
 import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import type { PathWriter } from './openapi-operations.ts';
+import { sharedParameters } from './openapi-parameters.ts';
 import { writePaths } from './openapi-paths.ts';
 import { type ForeignType, type OpenApiVersion, type SchemaSource, SchemaWriter } from './openapi-schema.ts';
 
@@ -47,7 +48,7 @@ export async function buildDocument(
   }
   const info = { title: 'pg-apiserver', version: gitVersion };
   return version === 'v2'
-    ? { swagger: '2.0', info, paths, definitions: schemas.definitions }
+    ? { swagger: '2.0', info, parameters: sharedParameters(), paths, definitions: schemas.definitions }
     : { openapi: '3.0.0', info, paths, components: { schemas: schemas.definitions } };
 }
 

@@ -4,7 +4,10 @@ import type { JsonObject } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import type { ConnectSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import { nameParameter, type ParameterType, parameter } from './openapi-parameters.ts';
 import type { OpenApiVersion } from './openapi-schema.ts';
+
+const IN_PATH = { where: 'path' } as const;
 
 /** Paths of connect subresources: their options are in the query, their answers are text. */
 export function writeConnectPaths(
@@ -34,13 +37,17 @@ function pathItem(writer: PathWriter, types: TypeLibrary, item: Item): JsonObjec
   return {
     ...Object.fromEntries(operations),
     parameters: [
-      parameter(writer, 'name', 'string', 'path'),
-      ...(served.definition.namespaced ? [parameter(writer, 'namespace', 'string', 'path')] : []),
-      ...(withPath ? [parameter(writer, 'path', 'string', 'path')] : []),
+      nameParameter(writer.version, served.definition.kind),
+      ...(served.definition.namespaced ? [parameter(writer.version, 'namespace', 'string', IN_PATH)] : []),
+      ...(withPath ? [parameter(writer.version, 'path', 'string', IN_PATH)] : []),
       ...[...types.message(subresource.options).fields.values()]
         .filter(({ name }) => !withPath || name !== 'path')
-        .map(({ name, value }) => parameter(writer, name, typeOf(value), 'query')),
-      ...(subresource.manner === 'log' ? [parameter(writer, 'pretty', 'string', 'query')] : []),
+        .map(({ name, value }) =>
+          parameter(writer.version, name, typeOf(value), { where: 'query', of: subresource.name }),
+        ),
+      ...(subresource.manner === 'log'
+        ? [parameter(writer.version, 'pretty', 'string', { where: 'query' })]
+        : []),
     ],
   };
 }
@@ -67,12 +74,12 @@ function toOperation(
 ): JsonObject {
   const { definition } = served;
   const log = subresource.manner === 'log';
-  const verb = log ? 'read' : `connect${capitalize(method.toLowerCase())}`;
+  const verb = log ? `read${writer.tag}` : `connect${writer.tag}${capitalize(method.toLowerCase())}`;
   const scope = definition.namespaced ? 'Namespaced' : '';
   const suffix = `${capitalize(subresource.name)}${withPath ? 'WithPath' : ''}`;
   const types = log ? ['text/plain', 'application/json', 'application/yaml'] : ['*/*'];
   return {
-    operationId: `${verb}${writer.tag}${scope}${definition.kind}${suffix}`,
+    operationId: `${verb}${scope}${definition.kind}${suffix}`,
     description: log
       ? `read log of the specified ${definition.kind}`
       : `connect ${method} requests to ${subresource.name} of ${definition.kind}`,
@@ -103,18 +110,4 @@ export interface PathWriter {
   /** Part of operation ids: `CoreV1`, `AppsV1`. */
   readonly tag: string;
   readonly kind: (kind: GroupVersionKind) => GroupVersionKind;
-}
-
-export type ParameterType = 'string' | 'integer' | 'boolean';
-
-export function parameter(
-  { version }: Pick<PathWriter, 'version'>,
-  name: string,
-  type: ParameterType,
-  where: 'path' | 'query',
-): JsonObject {
-  const common = { name, in: where, ...(where === 'path' ? { required: true } : {}) };
-  return version === 'v2'
-    ? { ...common, type, uniqueItems: true }
-    : { ...common, schema: { type, uniqueItems: true } };
 }

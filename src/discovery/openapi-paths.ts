@@ -4,7 +4,9 @@ import type { JsonObject } from '../api/object-meta.ts';
 import type { ResourceDefinition, Subresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import { publishedType } from './custom-types.ts';
-import { type ParameterType, type PathWriter, parameter, writeConnectPaths } from './openapi-operations.ts';
+import { type PathWriter, writeConnectPaths } from './openapi-operations.ts';
+import { nameParameter, type ParameterType, parameter } from './openapi-parameters.ts';
+import { writeWatchPaths } from './openapi-watches.ts';
 
 /** Paths and operations of one resource, in both OpenAPI versions. */
 
@@ -47,6 +49,8 @@ function bodyTypes({ custom }: ResourceDefinition, operation: Operation): readon
 }
 
 type Parameter = readonly [name: string, type: ParameterType];
+
+const IN_QUERY = { where: 'query' } as const;
 
 const LIST_PARAMETERS: readonly Parameter[] = [
   ['allowWatchBookmarks', 'boolean'],
@@ -110,6 +114,7 @@ export function writePaths(
       suffix: 'ForAllNamespaces',
     });
   }
+  Object.assign(paths, writeWatchPaths(writer, served));
   for (const subresource of definition.subresources) {
     const path = `${base}/{name}/${subresource.name}`;
     if (subresource.access === 'connect') {
@@ -155,9 +160,9 @@ function subresourceItem(
 
 function pathItem(writer: PathWriter, served: ServedResource, item: Item): JsonObject {
   const parameters = [
-    ...(item.named ? [parameter(writer, 'name', 'string', 'path')] : []),
-    ...(item.namespaced ? [parameter(writer, 'namespace', 'string', 'path')] : []),
-    parameter(writer, 'pretty', 'string', 'query'),
+    ...(item.named ? [nameParameter(writer.version, served.definition.kind)] : []),
+    ...(item.namespaced ? [parameter(writer.version, 'namespace', 'string', { where: 'path' })] : []),
+    parameter(writer.version, 'pretty', 'string', IN_QUERY),
   ];
   const operations = item.operations.map((operation) => [
     METHODS[operation],
@@ -191,9 +196,9 @@ function toOperation(
   const types = bodyTypes(definition, operation);
   const own = operation === 'get' || operation === 'list' ? definition.parameters?.[operation] : undefined;
   const taken = [...PARAMETERS[operation], ...(suffix === '' ? Object.entries(own ?? {}) : [])];
-  const parameters = taken.map(([name, of]) => parameter(writer, name, of, 'query'));
+  const parameters = taken.map(([name, of]) => parameter(writer.version, name, of, IN_QUERY));
   return {
-    operationId: `${verb}${writer.tag}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,
+    operationId: `${operation === 'deletecollection' ? `delete${writer.tag}Collection` : `${verb}${writer.tag}`}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,
     description: `${verb} ${definition.resource}${item.suffix === '' ? '' : ` ${item.suffix}`}`,
     tags: [writer.tag],
     'x-kubernetes-action': ACTIONS[operation],
@@ -221,6 +226,19 @@ function bodyOf(operation: Operation, type: string): string | undefined {
   }
 }
 
+function textOfBody(operation: Operation): string {
+  switch (operation) {
+    case 'create':
+      return 'The object to create.';
+    case 'update':
+      return 'The whole object as it is to be.';
+    case 'patch':
+      return 'The change, in the form that Content-Type names.';
+    default:
+      return 'Options of the deletion; they may be in the query instead.';
+  }
+}
+
 interface RequestBody {
   /** The type of the body; undefined for none. */
   readonly body: string | undefined;
@@ -233,7 +251,9 @@ interface RequestBody {
 function v2Body({ schemas }: PathWriter, { body, types, operation, parameters }: RequestBody): JsonObject {
   const schema = body === undefined ? undefined : schemas.refer(body);
   const bodies =
-    schema === undefined ? [] : [{ name: 'body', in: 'body', ...requiredFor(operation), schema }];
+    schema === undefined
+      ? []
+      : [{ description: textOfBody(operation), name: 'body', in: 'body', ...requiredFor(operation), schema }];
   return {
     consumes: [...types],
     produces: ['application/json', 'application/yaml'],
@@ -254,6 +274,7 @@ function v3Body({ schemas }: PathWriter, { body, types, operation, parameters }:
   return {
     ...withParameters(parameters),
     requestBody: {
+      description: textOfBody(operation),
       ...requiredFor(operation),
       content: Object.fromEntries(types.map((type) => [type, { schema }])),
     },

@@ -45,7 +45,7 @@ export interface PromisedDocument {
 /** Documents with custom resources that are kept, all together. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 /** To be raised when the same definition is published in another way than before: clients keep documents by their hash. */
-const PUBLICATION = 1;
+const PUBLICATION = 2;
 
 /**
  * Makes OpenAPI documents when they are asked for. Those of built-in resources take 150 ms together, so that their making yields

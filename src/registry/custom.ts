@@ -6,6 +6,16 @@ import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { Store } from '../storage/store.ts';
 import type { Steps } from '../util/concurrency.ts';
 
+export interface CustomDecodeOptions {
+  /** Nothing else uses the value, so that it may be changed. */
+  readonly fresh?: boolean | undefined;
+  /**
+   * A null that the schema does not allow stays, for validation to refuse. Elsewhere it counts as an absent value. Server-side apply
+   * merges values that were never a body, and leaves a null where it took all fields of a struct.
+   */
+  readonly keepsNulls?: boolean | undefined;
+}
+
 /**
  * What a version of a custom resource has in place of a type in the IDL and of conversions that the server knows. Each served
  * version is a ResourceDefinition of its own: all work on an object is done in the version of the request, as in Kubernetes
@@ -28,12 +38,12 @@ export interface CustomVersion {
   message(): MessageSchema;
   /**
    * An object of a body, or of what was made of one: metadata typed, fields that the schema does not have dropped, and named in
-   * `unknown`. What is absent has its default. `fresh`: nothing else uses the value, so that it may be changed.
+   * `unknown`. What is absent has its default.
    * @throws DecodeError
    */
   decode(
     value: JsonObject,
-    fresh: boolean,
+    options: CustomDecodeOptions,
   ): { readonly object: JsonObject; readonly unknown: readonly string[] };
   /**
    * Everything that is wrong with an object by its schema and its rules. `old`: what it is on an update. `warn` is told of what is

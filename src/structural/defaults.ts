@@ -6,11 +6,16 @@ import { additionalSchemaOf, hasDefault, itemsOf, propertyOf, type Schema } from
 
 /**
  * Fills in defaults (apiextensions-apiserver, schema/defaulting). A null that the schema does not allow counts as an absent
- * value: it becomes the default, and a field without a default goes. Such a null in a list stays, for validation to refuse.
+ * value: it becomes the default, and a field without a default goes. Such a null in a list stays, for validation to refuse;
+ * with `keepsNulls` so does one in a field.
  * @throws StatusError 413 when the defaults are more than an object may have
  */
-export function setDefaults(object: JsonObject, schema: Schema): void {
-  dropNulls(object, schema);
+export function setDefaults(
+  object: JsonObject,
+  schema: Schema,
+  { keepsNulls = false }: { readonly keepsNulls?: boolean } = {},
+): void {
+  if (!keepsNulls) dropNulls(object, schema);
   new Filler().value(object, schema);
 }
 

@@ -108,7 +108,10 @@ async function applied(applying: ApplyCall, live: ApiObject): Promise<ApiObject>
     checkNameMatches(object.metadata.name ?? request.target.name, request.target.name);
     const stored = live.metadata.uid !== undefined && served.version.conversion === undefined;
     const refusal: Refusal = (why) => unconvertible({ ...object }, why, expected);
-    const document = { value: object, duplicates: [], refusal, ...(stored ? { known: live } : {}) };
+    const document = {
+      ...{ value: object, duplicates: [], refusal, keepsNulls: true },
+      ...(stored ? { known: live } : {}),
+    };
     return toObject(request, document, expected, 'Ignore');
   } catch (error) {
     if (error instanceof Unconverted) throw unknownError(error.message);

@@ -34,6 +34,8 @@ export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 /** A body, or what was made of an object and a body. */
 export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {
   readonly refusal: Refusal;
+  /** Of custom resources (CustomDecodeOptions). */
+  readonly keepsNulls?: boolean;
   /** What else a strict reader minds, in words. */
   readonly problems?: readonly string[];
 }
@@ -191,7 +193,7 @@ function checkCustomType(value: JsonObject, expected: Expected, refusal: Refusal
 /** @throws StatusError */
 function decodeAs(value: JsonObject, expected: Expected, document: DocumentToDecode): Decoded {
   try {
-    if (expected.custom !== undefined) return expected.custom.decode(value, document.fresh === true);
+    if (expected.custom !== undefined) return expected.custom.decode(value, document);
     const decoded = decodeObject(value, expected.schema, document);
     if (document.written !== undefined) withoutWritten(decoded.object);
     return decoded;

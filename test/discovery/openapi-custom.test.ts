@@ -170,9 +170,11 @@ test('the one document has built-in and custom types, and all that they refer to
   const text = gather(await openApi.whole([CORE, KEY])).toString();
   const document: JsonObject = JSON.parse(text);
   expect(text).toBe(JSON.stringify(document));
-  expect(Object.keys(document)).toEqual(['swagger', 'info', 'paths', 'definitions']);
+  expect(Object.keys(document)).toEqual(['swagger', 'info', 'parameters', 'paths', 'definitions']);
   const names = new Set(
-    Object.keys(document.definitions as JsonObject).map((name) => `#/definitions/${name}`),
+    ['definitions', 'parameters'].flatMap((part) =>
+      Object.keys(document[part] as JsonObject).map((name) => `#/${part}/${name}`),
+    ),
   );
   expect([...references(document)].filter((reference) => !names.has(reference))).toEqual([]);
   expect(names).toContain(`#/definitions/${CRON}`);
@@ -184,7 +186,9 @@ test('with nothing but custom resources in it the one document is complete too',
   const { openApi } = createOpenApi(cron());
   const document: JsonObject = parse(gather(await openApi.whole([KEY])));
   const names = new Set(
-    Object.keys(document.definitions as JsonObject).map((name) => `#/definitions/${name}`),
+    ['definitions', 'parameters'].flatMap((part) =>
+      Object.keys(document[part] as JsonObject).map((name) => `#/${part}/${name}`),
+    ),
   );
   expect([...references(document)].filter((reference) => !names.has(reference))).toEqual([]);
 });

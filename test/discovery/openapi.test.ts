@@ -48,15 +48,80 @@ test('no document has an empty member, which Go would lose', async () => {
   expect([...lostIn(parse(await whole(openApi, keys)), 'v2')]).toEqual([]);
 });
 
+interface Named {
+  readonly name?: string;
+  readonly $ref?: string;
+  readonly description?: string;
+}
+
+/** Of a parameter, or of a reference to one. */
+const nameOf = ({ name, $ref = '' }: Named): string => name ?? $ref.slice($ref.search(/[^/.]*$/));
+
+interface Operation {
+  readonly operationId?: string;
+  readonly parameters?: Named[];
+}
+type Paths = Record<string, Record<string, Operation> & { parameters?: Named[] }>;
+
+const parametersIn = (paths: Paths): Named[] =>
+  Object.values(paths).flatMap(({ parameters = [], ...operations }) => [
+    ...parameters,
+    ...Object.values(operations).flatMap((operation) => operation.parameters ?? []),
+  ]);
+
+test('every parameter and the items of every list are described, in both versions', async () => {
+  const { openApi, keys } = createOpenApi();
+  const v2 = parse(await whole(openApi, keys)) as {
+    paths: Paths;
+    parameters: Record<string, Named>;
+  } & object;
+  const described = parametersIn(v2.paths).map(({ $ref, ...own }) =>
+    $ref === undefined ? own : (v2.parameters[$ref.slice('#/parameters/'.length)] ?? {}),
+  );
+  expect(described.length).toBeGreaterThan(2000);
+  expect(described.filter(({ description = '' }) => description.length < 10)).toEqual([]);
+  expect(JSON.stringify(v2)).not.toContain('The objects."');
+  for (const key of keys) {
+    const { make } = await openApi.groupVersion(key);
+    const { paths } = parse(await make()) as unknown as { paths: Paths };
+    const plain = parametersIn(paths).filter(({ description = '' }) => description.length < 10);
+    expect(plain, key.path).toEqual([]);
+  }
+});
+
+test('the old way to watch has the names that generated clients know, in both versions', async () => {
+  const { openApi, keys } = createOpenApi();
+  const [core] = keys.filter(({ path }) => path === 'api/v1');
+  if (core === undefined) throw new Error('the core group is not served');
+  const { make } = await openApi.groupVersion(core);
+  for (const document of [parse(await whole(openApi, keys)), parse(await make())]) {
+    const { paths } = document as unknown as { paths: Paths };
+    const watches = (path: string): string | undefined => paths[`/api/v1/watch/${path}`]?.get?.operationId;
+    expect(watches('pods')).toBe('watchCoreV1PodListForAllNamespaces');
+    expect(watches('namespaces/{namespace}/pods')).toBe('watchCoreV1NamespacedPodList');
+    expect(watches('namespaces/{namespace}/pods/{name}')).toBe('watchCoreV1NamespacedPod');
+    expect(watches('nodes')).toBe('watchCoreV1NodeList');
+    expect(watches('nodes/{name}')).toBe('watchCoreV1Node');
+    expect(watches('componentstatuses')).toBeUndefined();
+    const named = paths['/api/v1/watch/namespaces/{namespace}/pods/{name}']?.parameters ?? [];
+    expect(named.map(nameOf).toSorted()).toEqual([...WATCH_PARAMETERS, 'name', 'namespace'].toSorted());
+  }
+});
+
+const WATCH_PARAMETERS = [
+  ...['allowWatchBookmarks', 'continue', 'fieldSelector', 'labelSelector', 'limit', 'pretty'],
+  ...['resourceVersion', 'resourceVersionMatch', 'sendInitialEvents', 'timeoutSeconds', 'watch'],
+];
+
 test('what a read of history takes in its query is in the documents', async () => {
   const { openApi, keys } = createOpenApi();
   const key = keys.find(({ group }) => group === 'history.cluster.io');
   if (key === undefined) throw new Error('history.cluster.io is not served');
   const { make } = await openApi.groupVersion(key);
   for (const document of [parse(await make()), parse(await whole(openApi, keys))]) {
-    const { paths } = document as { paths: Record<string, { get?: { parameters?: { name: string }[] } }> };
+    const { paths } = document as unknown as { paths: Record<string, { get?: { parameters?: Named[] } }> };
     const asked = (path: string) =>
-      (paths[`/apis/history.cluster.io/v1alpha1/${path}`]?.get?.parameters ?? []).map(({ name }) => name);
+      (paths[`/apis/history.cluster.io/v1alpha1/${path}`]?.get?.parameters ?? []).map(nameOf);
     expect(asked('revisions')).toEqual(expect.arrayContaining(['fieldSelector', 'since', 'until']));
     expect(asked('timelines/{name}')).toEqual(['since', 'until', 'limit', 'continue']);
     expect(asked('blames/{name}')).toEqual(['asOf']);

@@ -323,3 +323,27 @@ test('ownership in another version of the type is understood', async () => {
   const back = await apply(path('v1'), 'old', { ...head('v1'), spec: { scaleTargetRef, maxReplicas: 5 } });
   expect(back.json.spec.targetCPUUtilizationPercentage).toBe(50);
 });
+
+test('what is left without its fields is no obstacle on the way to another version of a built-in type', async () => {
+  const path = (version: string): string =>
+    `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers/three`;
+  const configured = (version: string, annotations: object, metrics: object) => ({
+    apiVersion: `autoscaling/${version}`,
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: 'three', annotations },
+    spec: {
+      scaleTargetRef: { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' },
+      maxReplicas: 5,
+      ...metrics,
+    },
+  });
+  const metrics = [
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
+  ];
+  const first = await apply(path('v2'), 'one', configured('v2', { a: 'b' }, { metrics }));
+  expect(first.json.metadata.annotations).toEqual({ a: 'b' });
+  const second = await apply(path('v1'), 'one', configured('v1', {}, {}));
+  expect(second.code, second.text).toBe(200);
+  expect(second.json.metadata.annotations).toBeUndefined();
+  expect(second.json.spec.targetCPUUtilizationPercentage).toBe(80);
+});

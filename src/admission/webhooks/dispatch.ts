@@ -243,7 +243,7 @@ export async function fromWebhookForm(
   const whole = (): Promise<ApiObject> => {
     const { custom } = served.definition;
     if (custom === undefined) return Promise.resolve(toStorage(decode(served.version.type), served));
-    const { object: read } = custom.decode(withoutWritten(patched.value), false);
+    const { object: read } = custom.decode(withoutWritten(patched.value), {});
     const own = typed(read, kind.kind, toApiVersion(kind));
     return converted(definition.custom?.from(own) ?? own);
   };

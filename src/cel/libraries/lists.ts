@@ -4,18 +4,39 @@ import { spend } from '../budget.ts';
 import { celContains, celEqual } from '../equality.ts';
 
 /** Functions of lists (Kubernetes: cel/library, lists). */
-export const registerLists = (environment: Environment): Environment =>
-  environment
-    .registerFunction('list.isSorted(): bool', isSorted)
-    .registerFunction('list.sum(): dyn', sum)
-    .registerFunction('list.min(): dyn', (list: readonly unknown[]) => extreme(list, 'min'))
-    .registerFunction('list.max(): dyn', (list: readonly unknown[]) => extreme(list, 'max'))
-    .registerFunction('list.indexOf(dyn): int', (list: readonly unknown[], item: unknown) =>
+export function registerLists(environment: Environment): Environment {
+  for (const type of COMPARABLE)
+    environment
+      .registerFunction(`list<${type}>.isSorted(): bool`, isSorted)
+      .registerFunction(`list<${type}>.min(): ${type}`, (list: readonly unknown[]) => extreme(list, 'min'))
+      .registerFunction(`list<${type}>.max(): ${type}`, (list: readonly unknown[]) => extreme(list, 'max'));
+  for (const [type, zero] of SUMMABLE)
+    environment.registerFunction(`list<${type}>.sum(): ${type}`, (list: readonly unknown[]) =>
+      sum(list, zero),
+    );
+  return environment
+    .registerFunction('list<A>.indexOf(A): int', (list: readonly unknown[], item: unknown) =>
       BigInt(list.findIndex((one) => celEqual(one, item))),
     )
-    .registerFunction('list.lastIndexOf(dyn): int', (list: readonly unknown[], item: unknown) =>
+    .registerFunction('list<A>.lastIndexOf(A): int', (list: readonly unknown[], item: unknown) =>
       BigInt(list.findLastIndex((one) => celEqual(one, item))),
     );
+}
+
+/** Types with a sum, and the sum of none. Results have the type of the items, from which costs follow. */
+const SUMMABLE: readonly (readonly [type: string, zero: unknown])[] = [
+  ['int', 0n],
+  ['uint', new UnsignedInt(0n)],
+  ['double', 0],
+  ['google.protobuf.Duration', new Duration(0n, 0)],
+];
+const COMPARABLE = [
+  ...SUMMABLE.map(([type]) => type),
+  'bool',
+  'google.protobuf.Timestamp',
+  'string',
+  'bytes',
+];
 
 const NO_OVERLOAD = 'no such overload';
 
@@ -60,9 +81,9 @@ function extreme(list: readonly unknown[], which: 'min' | 'max'): unknown {
   });
 }
 
-function sum(list: readonly unknown[]): unknown {
+function sum(list: readonly unknown[], zero: unknown): unknown {
   const [first] = list;
-  if (first === undefined) return 0n;
+  if (first === undefined) return zero;
   return list.slice(1).reduce((total, item) => add(total, item), first);
 }
 

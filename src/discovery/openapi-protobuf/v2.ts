@@ -28,6 +28,7 @@ export async function encodeOpenApiV2(document: JsonObject): Promise<Uint8Array>
       info: one(2, message({ title: text(1), version: text(2), description: text(3) }, 7)),
       paths: encoded(8, paths),
       definitions: encoded(9, definitions),
+      parameters: one(10, (out, value) => map(1, parameter)(out, value)),
     },
     16,
   );
@@ -111,7 +112,8 @@ const nonBody = either(({ in: where }) =>
   where === 'path' ? one(4, pathParameter) : one(3, queryParameter),
 );
 const parameter = either(({ in: where }) => (where === 'body' ? one(1, bodyParameter) : one(2, nonBody)));
-const parameterItem = either(() => one(1, parameter));
+const reference = message({ $ref: text(1) });
+const parameterItem = either(({ $ref }) => ($ref === undefined ? one(1, parameter) : one(2, reference)));
 
 const response = message(
   {

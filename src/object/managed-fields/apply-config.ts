@@ -2,7 +2,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { type Steps, waitFor } from '../../util/concurrency.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
-import { isObject } from '../json-values.ts';
+import { isObject, setField } from '../json-values.ts';
 import { compare } from './compare.ts';
 import { type Conversion, fieldsOf, mergeConfig, type OwnedFields, prune } from './configuration.ts';
 import {
@@ -168,13 +168,23 @@ function between(a: OwnedVersion, b: OwnedVersion): Pick<OwnedFields, 'convert' 
 function passing(from: OwnedVersion, to: OwnedVersion): Conversion {
   return function* pass(objects) {
     try {
-      const back = from.convertBack(objects);
+      const back = from.convertBack(from.isTyped === true ? objects.map(withoutNulls) : objects);
       const made = to.convert(back instanceof Promise ? yield* waitFor(back) : back);
       return made instanceof Promise ? yield* waitFor(made) : made;
     } catch (error) {
       throw new Unconverted('merged object to last applied version', error);
     }
   };
+}
+
+/** Without fields that are null; items of lists stay. */
+function withoutNulls(object: JsonObject): JsonObject {
+  const out: JsonObject = {};
+  for (const [name, value] of Object.entries(object)) {
+    if (value === null || value === undefined) continue;
+    setField(out, name, isObject(value) ? withoutNulls(value) : value);
+  }
+  return out;
 }
 
 interface Settlement {

@@ -192,21 +192,37 @@ export function* prune(
   owners: readonly OwnedFields[],
 ): Steps<JsonObject> {
   if (isEmpty(last)) return merged;
-  const dropped = withStructs(last, shape);
-  let pruned = asObject(removeFields(merged, dropped, shape));
+  const dropped = withoutMetadataItself(withStructs(last, shape));
+  let pruned = cutFrom(merged, dropped, shape);
   for (const owner of owners) {
     const [whole = merged, cut = pruned] = yield* owner.convert([merged, pruned]);
     const [back = pruned] = yield* owner.convertBack([restore(whole, cut, owner)]);
     pruned = back;
   }
   const gone = difference(membersOf(merged, shape), membersOf(pruned, shape));
-  return asObject(removeFields(merged, intersection(gone, dropped), shape));
+  return cutFrom(merged, intersection(gone, dropped), shape);
+}
+
+/**
+ * Conversions and all that follows need to know which object it is, so metadata stays where a manager lets go of all that it
+ * owned in it: name and uid have no owner.
+ */
+function withoutMetadataItself(set: FieldSet): FieldSet {
+  const { 'f:metadata': metadata, ...rest } = set;
+  if (metadata === undefined) return set;
+  const { [SELF]: _, ...parts } = metadata;
+  return Object.keys(parts).length === 0 ? rest : { ...rest, 'f:metadata': parts };
+}
+
+function cutFrom(object: JsonObject, fields: FieldSet, shape: Shape): JsonObject {
+  const cut = asObject(removeFields(object, fields, shape));
+  return isObject(cut.metadata) || object.metadata === undefined ? cut : { ...cut, metadata: {} };
 }
 
 /** Puts back the fields that are owned in this version. */
 function restore(merged: JsonObject, pruned: JsonObject, { shape, owned }: OwnedFields): JsonObject {
   const kept = union(membersOf(pruned, shape), withStructs(owned, shape));
-  return asObject(removeFields(merged, difference(membersOf(merged, shape), kept), shape));
+  return cutFrom(merged, withoutMetadataItself(difference(membersOf(merged, shape), kept)), shape);
 }
 
 const membersOf = (object: JsonObject, shape: Shape): FieldSet => withStructs(fieldsOf(object, shape), shape);

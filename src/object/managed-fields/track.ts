@@ -36,6 +36,8 @@ export interface OwnedVersion {
    */
   convert(objects: readonly JsonObject[]): Converted;
   convertBack(objects: readonly JsonObject[]): Converted;
+  /** Its conversions read fields of a type, in which null is no value: what an apply leaves null is absent to them. */
+  readonly isTyped?: boolean;
 }
 
 export type Converted = readonly JsonObject[] | Promise<readonly JsonObject[]>;

@@ -75,7 +75,8 @@ export class Ownership {
       };
       return { apiVersion, shape, convert, convertBack: same };
     }
-    if (conversion === undefined) return { apiVersion, shape, convert: same, convertBack: same };
+    if (conversion === undefined)
+      return { apiVersion, shape, convert: same, convertBack: same, isTyped: true };
     const stored = toApiVersion(definition.storage);
     const toVersion = (one: JsonObject) => ({ ...conversion.fromStorage(one as ApiObject), apiVersion });
     const toStored = (one: JsonObject) => ({
@@ -85,6 +86,7 @@ export class Ownership {
     return {
       apiVersion,
       shape,
+      isTyped: true,
       convert: (objects) => objects.map(toVersion),
       convertBack: (objects) => objects.map(toStored),
     };

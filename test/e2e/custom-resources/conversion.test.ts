@@ -413,6 +413,68 @@ test('what a manager leaves out goes in the version of its last configuration, u
   expect(left).toEqual({ color: 'red' });
 });
 
+test('a manager of labels, annotations, finalizers and fields applies in either version what it keeps and what it leaves out', async () => {
+  await serve(definitionOf('quinces', 'Quince'));
+  const metadata = {
+    labels: { a: 'b' },
+    annotations: { c: 'd' },
+    finalizers: ['example.com/f'],
+  };
+  type Meta = keyof typeof metadata;
+  for (const [at, [owned, kept]] of (
+    [
+      [['labels'], []],
+      [['annotations'], []],
+      [['finalizers'], []],
+      [['labels'], ['labels']],
+      [
+        ['labels', 'annotations', 'finalizers'],
+        ['labels', 'annotations', 'finalizers'],
+      ],
+      [['labels', 'annotations', 'finalizers'], ['finalizers']],
+      [['labels', 'annotations', 'finalizers'], []],
+    ] satisfies [Meta[], Meta[]][]
+  ).entries()) {
+    const parts = (names: readonly Meta[]): object =>
+      Object.fromEntries(names.map((name) => [name, metadata[name]]));
+    const apply = async (code: number, version: string, body: object): Promise<JsonObject> => {
+      const path = `${pathOf('quinces', version, `q-${at}`)}?fieldManager=one`;
+      return (await expectCode(code, server.request('PATCH', path, body, APPLY))).json;
+    };
+    const of = (version: string, names: readonly Meta[], named: boolean): object => ({
+      ...objectOf('Quince', version, '', version === 'v1' ? { size: 1 } : { amount: 1 }),
+      metadata: { ...(named ? { name: `q-${at}` } : {}), ...parts(names) },
+    });
+    const first = await apply(201, 'v1', of('v1', owned, true));
+    for (const [version, named] of [
+      ['v2', true],
+      ['v1', true],
+      ['v2', false],
+    ] as const) {
+      const next = await apply(200, version, of(version, kept, named));
+      expect(next.metadata).toMatchObject({ name: `q-${at}`, uid: (first.metadata as JsonObject).uid, ...parts(kept) });
+      for (const name of owned)
+        if (!(kept as Meta[]).includes(name)) expect(next.metadata).not.toHaveProperty(name);
+      expect(next.spec).toEqual(version === 'v1' ? { size: 1 } : { amount: 1 });
+    }
+  }
+});
+
+test('a struct that is left without the fields of its last configuration is null, in the same version and in another', async () => {
+  const { spec, ...definition } = definitionOf('rowans', 'Rowan');
+  await serve({ ...definition, spec: { ...spec, conversion: { strategy: 'None' } } });
+  for (const version of ['v1', 'v2']) {
+    const path = (of: string): string => `${pathOf('rowans', of, version)}?fieldManager=one`;
+    const first = objectOf('Rowan', 'v1', version, { color: 'red' });
+    await expectCode(201, server.request('PATCH', path('v1'), first, APPLY));
+    const next = objectOf('Rowan', version, version, {});
+    const { json } = await expectCode(422, server.request('PATCH', path(version), next, APPLY));
+    expect(json.message).toBe(
+      `Rowan.${GROUP} "${version}" is invalid: spec: Invalid value: "null": spec in body must be of type object: "null"`,
+    );
+  }
+});
+
 test('an apply that needs a webhook which fails is refused, and an update leaves an object without owners', async () => {
   await serve(definitionOf('olives', 'Olive'));
   const path = (version: string, manager: string): string =>

@@ -84,7 +84,7 @@ export type MutatingWebhookConfigurationList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The MutatingWebhookConfigurations of this page. */
   items?: MutatingWebhookConfiguration[] | null;
 };
 
@@ -196,7 +196,7 @@ export type ValidatingAdmissionPolicyBindingList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ValidatingAdmissionPolicyBindings of this page. */
   items?: ValidatingAdmissionPolicyBinding[] | null;
 };
 
@@ -218,7 +218,7 @@ export type ValidatingAdmissionPolicyList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ValidatingAdmissionPolicies of this page. */
   items?: ValidatingAdmissionPolicy[] | null;
 };
 
@@ -292,7 +292,7 @@ export type ValidatingWebhookConfigurationList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ValidatingWebhookConfigurations of this page. */
   items?: ValidatingWebhookConfiguration[] | null;
 };
 

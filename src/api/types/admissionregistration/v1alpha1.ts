@@ -85,7 +85,7 @@ export type ValidatingAdmissionPolicyBindingList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ValidatingAdmissionPolicyBindings of this page. */
   items?: ValidatingAdmissionPolicyBinding[] | null;
 };
 
@@ -107,6 +107,6 @@ export type ValidatingAdmissionPolicyList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ValidatingAdmissionPolicies of this page. */
   items?: ValidatingAdmissionPolicy[] | null;
 };

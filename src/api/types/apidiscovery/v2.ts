@@ -18,7 +18,7 @@ export type APIGroupDiscoveryList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The APIGroupDiscoveries of this page. */
   items?: APIGroupDiscovery[] | null;
 };
 

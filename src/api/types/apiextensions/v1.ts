@@ -89,7 +89,7 @@ export type CustomResourceDefinitionList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The CustomResourceDefinitions of this page. */
   items?: CustomResourceDefinition[] | null;
 };
 

@@ -34,7 +34,7 @@ export type APIServiceList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The APIServices of this page. */
   items?: APIService[] | null;
 };
 

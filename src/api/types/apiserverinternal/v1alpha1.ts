@@ -48,7 +48,7 @@ export type StorageVersionList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The StorageVersions of this page. */
   items?: StorageVersion[] | null;
 };
 

@@ -22,7 +22,7 @@ export type ControllerRevisionList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ControllerRevisions of this page. */
   items?: ControllerRevision[] | null;
 };
 
@@ -58,7 +58,7 @@ export type DaemonSetList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The DaemonSets of this page. */
   items?: DaemonSet[] | null;
 };
 
@@ -142,7 +142,7 @@ export type DeploymentList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Deployments of this page. */
   items?: Deployment[] | null;
 };
 
@@ -226,7 +226,7 @@ export type ReplicaSetList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ReplicaSets of this page. */
   items?: ReplicaSet[] | null;
 };
 
@@ -314,7 +314,7 @@ export type StatefulSetList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The StatefulSets of this page. */
   items?: StatefulSet[] | null;
 };
 

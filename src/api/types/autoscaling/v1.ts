@@ -92,7 +92,7 @@ export type HorizontalPodAutoscalerList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The HorizontalPodAutoscalers of this page. */
   items?: HorizontalPodAutoscaler[] | null;
 };
 

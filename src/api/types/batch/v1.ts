@@ -21,7 +21,7 @@ export type CronJobList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The CronJobs of this page. */
   items?: CronJob[] | null;
 };
 
@@ -89,7 +89,7 @@ export type JobList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Jobs of this page. */
   items?: Job[] | null;
 };
 

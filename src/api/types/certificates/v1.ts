@@ -36,7 +36,7 @@ export type CertificateSigningRequestList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The CertificateSigningRequests of this page. */
   items?: CertificateSigningRequest[] | null;
 };
 

@@ -18,7 +18,7 @@ export type ClusterTrustBundleList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ClusterTrustBundles of this page. */
   items?: ClusterTrustBundle[] | null;
 };
 

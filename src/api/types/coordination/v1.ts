@@ -18,7 +18,7 @@ export type LeaseList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Leases of this page. */
   items?: Lease[] | null;
 };
 

@@ -18,7 +18,7 @@ export type LeaseCandidateList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The LeaseCandidates of this page. */
   items?: LeaseCandidate[] | null;
 };
 

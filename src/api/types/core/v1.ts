@@ -245,7 +245,7 @@ export type ComponentStatusList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ComponentStatuses of this page. */
   items?: ComponentStatus[] | null;
 };
 
@@ -287,7 +287,7 @@ export type ConfigMapList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ConfigMaps of this page. */
   items?: ConfigMap[] | null;
 };
 
@@ -579,7 +579,7 @@ export type EndpointsList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Endpoints objects of this page. */
   items?: Endpoints[] | null;
 };
 
@@ -769,7 +769,7 @@ export type EventList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Events of this page. */
   items?: Event[] | null;
 };
 
@@ -1063,7 +1063,7 @@ export type LimitRangeList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The LimitRanges of this page. */
   items?: LimitRange[] | null;
 };
 
@@ -1089,7 +1089,7 @@ export type List = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The objects, which may be of different kinds. */
   items?: JsonValue[] | null;
 };
 
@@ -1175,7 +1175,7 @@ export type NamespaceList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Namespaces of this page. */
   items?: Namespace[] | null;
 };
 
@@ -1273,7 +1273,7 @@ export type NodeList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Nodes of this page. */
   items?: Node[] | null;
 };
 
@@ -1469,7 +1469,7 @@ export type PersistentVolumeClaimList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The PersistentVolumeClaims of this page. */
   items?: PersistentVolumeClaim[] | null;
 };
 
@@ -1537,7 +1537,7 @@ export type PersistentVolumeList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The PersistentVolumes of this page. */
   items?: PersistentVolume[] | null;
 };
 
@@ -1799,7 +1799,7 @@ export type PodList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Pods of this page. */
   items?: Pod[] | null;
 };
 
@@ -2057,7 +2057,7 @@ export type PodTemplateList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The PodTemplates of this page. */
   items?: PodTemplate[] | null;
 };
 
@@ -2259,7 +2259,7 @@ export type ReplicationControllerList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ReplicationControllers of this page. */
   items?: ReplicationController[] | null;
 };
 
@@ -2335,7 +2335,7 @@ export type ResourceQuotaList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ResourceQuotas of this page. */
   items?: ResourceQuota[] | null;
 };
 
@@ -2499,7 +2499,7 @@ export type SecretList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Secrets of this page. */
   items?: Secret[] | null;
 };
 
@@ -2601,7 +2601,7 @@ export type ServiceAccountList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ServiceAccounts of this page. */
   items?: ServiceAccount[] | null;
 };
 
@@ -2621,7 +2621,7 @@ export type ServiceList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Services of this page. */
   items?: Service[] | null;
 };
 

@@ -71,7 +71,7 @@ export type EndpointSliceList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The EndpointSlices of this page. */
   items?: EndpointSlice[] | null;
 };
 

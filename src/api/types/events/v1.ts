@@ -45,7 +45,7 @@ export type EventList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Events of this page. */
   items?: Event[] | null;
 };
 

@@ -48,7 +48,7 @@ export type FlowSchemaList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The FlowSchemas of this page. */
   items?: FlowSchema[] | null;
 };
 
@@ -146,7 +146,7 @@ export type PriorityLevelConfigurationList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The PriorityLevelConfigurations of this page. */
   items?: PriorityLevelConfiguration[] | null;
 };
 

@@ -35,7 +35,7 @@ export type PriorityLevelConfigurationList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The PriorityLevelConfigurations of this page. */
   items?: PriorityLevelConfiguration[] | null;
 };
 

@@ -220,7 +220,7 @@ export type List = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The objects, which may be of different kinds. */
   items?: JsonValue[] | null;
 };
 
@@ -344,7 +344,7 @@ export type PartialObjectMetadataList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The metadata of each object of this page. */
   items?: PartialObjectMetadata[] | null;
 };
 

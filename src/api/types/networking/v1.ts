@@ -63,7 +63,7 @@ export type IngressClassList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The IngressClasses of this page. */
   items?: IngressClass[] | null;
 };
 
@@ -95,7 +95,7 @@ export type IngressList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Ingresses of this page. */
   items?: Ingress[] | null;
 };
 
@@ -205,7 +205,7 @@ export type NetworkPolicyList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The NetworkPolicies of this page. */
   items?: NetworkPolicy[] | null;
 };
 

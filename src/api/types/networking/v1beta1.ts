@@ -20,7 +20,7 @@ export type IPAddressList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The IPAddresses of this page. */
   items?: IPAddress[] | null;
 };
 
@@ -60,7 +60,7 @@ export type ServiceCIDRList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ServiceCIDRs of this page. */
   items?: ServiceCIDR[] | null;
 };
 

@@ -29,7 +29,7 @@ export type RuntimeClassList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The RuntimeClasses of this page. */
   items?: RuntimeClass[] | null;
 };
 

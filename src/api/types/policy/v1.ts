@@ -30,7 +30,7 @@ export type PodDisruptionBudgetList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The PodDisruptionBudgets of this page. */
   items?: PodDisruptionBudget[] | null;
 };
 

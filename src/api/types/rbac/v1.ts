@@ -38,7 +38,7 @@ export type ClusterRoleBindingList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ClusterRoleBindings of this page. */
   items?: ClusterRoleBinding[] | null;
 };
 
@@ -48,7 +48,7 @@ export type ClusterRoleList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ClusterRoles of this page. */
   items?: ClusterRole[] | null;
 };
 
@@ -94,7 +94,7 @@ export type RoleBindingList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The RoleBindings of this page. */
   items?: RoleBinding[] | null;
 };
 
@@ -104,7 +104,7 @@ export type RoleList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The Roles of this page. */
   items?: Role[] | null;
 };
 

@@ -106,7 +106,7 @@ export type DeviceClassList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The DeviceClasses of this page. */
   items?: DeviceClass[] | null;
 };
 
@@ -194,7 +194,7 @@ export type PodSchedulingContextList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The PodSchedulingContexts of this page. */
   items?: PodSchedulingContext[] | null;
 };
 
@@ -242,7 +242,7 @@ export type ResourceClaimList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ResourceClaims of this page. */
   items?: ResourceClaim[] | null;
 };
 
@@ -288,7 +288,7 @@ export type ResourceClaimTemplateList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ResourceClaimTemplates of this page. */
   items?: ResourceClaimTemplate[] | null;
 };
 
@@ -326,7 +326,7 @@ export type ResourceSliceList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The ResourceSlices of this page. */
   items?: ResourceSlice[] | null;
 };
 

@@ -24,6 +24,6 @@ export type PriorityClassList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The PriorityClasses of this page. */
   items?: PriorityClass[] | null;
 };

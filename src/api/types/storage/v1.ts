@@ -19,7 +19,7 @@ export type CSIDriverList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The CSIDrivers of this page. */
   items?: CSIDriver[] | null;
 };
 
@@ -71,7 +71,7 @@ export type CSINodeList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The CSINodes of this page. */
   items?: CSINode[] | null;
 };
 
@@ -103,7 +103,7 @@ export type CSIStorageCapacityList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The CSIStorageCapacities of this page. */
   items?: CSIStorageCapacity[] | null;
 };
 
@@ -135,7 +135,7 @@ export type StorageClassList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The StorageClasses of this page. */
   items?: StorageClass[] | null;
 };
 
@@ -165,7 +165,7 @@ export type VolumeAttachmentList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The VolumeAttachments of this page. */
   items?: VolumeAttachment[] | null;
 };
 

@@ -22,6 +22,6 @@ export type VolumeAttributesClassList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The VolumeAttributesClasses of this page. */
   items?: VolumeAttributesClass[] | null;
 };

@@ -44,7 +44,7 @@ export type StorageVersionMigrationList = {
   apiVersion?: string;
   /** The revision the list shows, and where it goes on. */
   metadata?: ListMeta;
-  /** The objects. */
+  /** The StorageVersionMigrations of this page. */
   items?: StorageVersionMigration[] | null;
 };
 
