@@ -32,6 +32,13 @@ interface AuditorOptions {
 
 const SLOW_MS = 500;
 
+/** The objects whose past the answer shows, as far as their own rules want them recorded: `secrets/default/web, deployments.apps/…`. */
+const SHOWN = 'history.cluster.io/shown';
+/** Why an answer is not in its event. */
+const WITHHELD = 'history.cluster.io/response-withheld';
+/** Objects that one event names. */
+const MAX_SHOWN = 50;
+
 /** Decides whether and how much of a request is recorded, and passes its events to the back ends. */
 export class Auditor {
   readonly #policy: Policy;
@@ -41,7 +48,7 @@ export class Auditor {
   constructor({ policy, metrics, ...context }: AuditorOptions) {
     this.#policy = policy;
     this.#metrics = metrics;
-    this.#context = { ...context, onEvent: () => metrics.recorded() };
+    this.#context = { ...context, policy, onEvent: () => metrics.recorded() };
   }
 
   /** Undefined for a request that is not recorded. A request without a user is one that failed authentication. */
@@ -65,6 +72,7 @@ export class Auditor {
 
 /** The context that all requests share. */
 export interface RecordingContext {
+  readonly policy: Policy;
   readonly sink: AuditSink;
   readonly types: TypeLibrary;
   readonly report: LossReport;
@@ -87,6 +95,8 @@ export class RequestAudit implements AuditTrail {
   #responseStatus: EventStatus | undefined;
   #requestObject: string | undefined;
   #responseObject: string | undefined;
+  readonly #shown = new Set<string>();
+  #withheldFor: string | undefined;
 
   constructor(context: RecordingContext, rule: PolicyRule, request: ReceivedRequest) {
     const { user, target, receivedAt } = request;
@@ -118,6 +128,17 @@ export class RequestAudit implements AuditTrail {
   annotate(key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata'): void {
     if (!isAtLeast(this.#rule.level, level)) return;
     if (this.#annotations?.[key] === undefined) this.#annotations = { ...this.#annotations, [key]: value };
+  }
+
+  shows(target: ResourceTarget): void {
+    const { user, path } = this.#received;
+    const { group, resource, namespace, name } = target;
+    const type = group === '' ? resource : `${resource}.${group}`;
+    const rule = findRule(this.#context.policy, { ...(user && { user }), path, verb: 'get', target });
+    const level = rule?.level ?? 'None';
+    if (!isAtLeast(level, 'RequestResponse')) this.#withheldFor ??= type;
+    if (level !== 'None' && this.#shown.size < MAX_SHOWN)
+      this.#shown.add([type, namespace, name].filter((part) => part !== '').join('/'));
   }
 
   /** Sets the response status. */
@@ -161,9 +182,16 @@ export class RequestAudit implements AuditTrail {
   stage(stage: Stage): Stored {
     if (this.#rule.omitStages.has(stage)) return true;
     this.#context.onEvent();
+    if (stage === 'ResponseComplete') this.#annotateShown();
     if (stage === 'ResponseComplete') this.#annotateWaits();
     const bodies = { requestObject: this.#requestObject, responseObject: this.#responseObject };
     return this.#context.sink.process([new AuditRecord(this.#describe(stage), bodies)]);
+  }
+
+  #annotateShown(): void {
+    if (this.#shown.size > 0) this.annotate(SHOWN, [...this.#shown].join(', '));
+    if (this.#withheldFor === undefined || this.#rule.level !== 'RequestResponse') return;
+    this.annotate(WITHHELD, `it shows ${this.#withheldFor}, whose own rule records no answers`);
   }
 
   /** A slow request says what it waited for (Kubernetes: endpoints/filters/audit.go, writeLatencyToAnnotation). */
@@ -196,7 +224,8 @@ export class RequestAudit implements AuditTrail {
   }
 
   #wantsResponse(): boolean {
-    return this.#rule.level === 'RequestResponse' && this.#objectRef !== undefined;
+    const wanted = this.#rule.level === 'RequestResponse' && this.#objectRef !== undefined;
+    return wanted && this.#withheldFor === undefined;
   }
 }
 

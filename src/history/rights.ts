@@ -18,7 +18,7 @@ import {
   type Named,
 } from '../verbs/incarnations.ts';
 
-type Asker = Pick<AuthenticatedRequest, 'user' | 'path' | 'signal'>;
+type Asker = Pick<AuthenticatedRequest, 'user' | 'path' | 'signal' | 'audit'>;
 
 /** Decisions that are remembered at a time. */
 const MAX_REMEMBERED = 10_000;
@@ -52,6 +52,12 @@ export class Rights {
 
   /** The right to list a namespace, or the cluster, is one to know of everything in it; else it is asked object by object. */
   async mayRead(state: PastState): Promise<boolean> {
+    const may = await this.#mayList(state);
+    if (may) this.#asker.audit?.shows(this.#targetOf(state.key));
+    return may;
+  }
+
+  async #mayList(state: PastState): Promise<boolean> {
     const { key } = state;
     if (await this.#may('list', { ...key, namespace: '', name: '' })) return true;
     const all = { ...key, name: '' };

@@ -114,6 +114,11 @@ export interface AuditTrail {
   requestBody(value: unknown): void;
   /** The request is served as if this user had sent it. */
   impersonated(user: UserInfo): void;
+  /**
+   * The answer shows what the object was. Its own rule decides, as for a `get`, whether the answer may be recorded: a rule that
+   * keeps Secrets out of the record holds for what history shows of them too.
+   */
+  shows(target: ResourceTarget): void;
   /** Belongs to the level, Metadata when none is given. The first value of a key stays. */
   annotate(key: string, value: string, level?: 'Request'): void;
 }

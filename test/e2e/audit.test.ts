@@ -21,6 +21,8 @@ rules:
   resources: [{group: "", resources: [configmaps]}]
 - level: RequestResponse
   resources: [{group: apps, resources: ["deployments", "deployments/*"]}, {group: "", resources: [serviceaccounts/token]}]
+- level: RequestResponse
+  resources: [{group: history.cluster.io}]
 - level: Request
   resources: [{group: "", resources: [services]}]
 - level: Metadata
@@ -156,6 +158,46 @@ test('of a secret, nothing but that it was touched is in the log, whatever is do
     'create',
     'delete',
   ]);
+});
+
+test('what history shows of a secret is recorded as little as the secret, and the event names it', async () => {
+  const secrets = '/api/v1/namespaces/default/secrets';
+  const made = await cluster.request('POST', secrets, {
+    metadata: { name: 'past' },
+    stringData: { key: 'xyzzy' },
+  });
+  await cluster.request('PUT', `${secrets}/past`, {
+    metadata: { name: 'past' },
+    stringData: { key: 'plugh' },
+  });
+  await cluster.request('POST', MAPS, { metadata: { name: 'past' }, data: { key: 'shown' } });
+  const history = '/apis/history.cluster.io/v1alpha1';
+  const revision = made.json.metadata.resourceVersion;
+  const of = encodeURIComponent('object.resource=secrets,object.name=past');
+  const restore = { target: { resource: 'secrets', namespace: 'default', name: 'past' }, to: revision };
+  const reads = [
+    await cluster.request('GET', `${history}/blames/secrets:default:past`),
+    await cluster.request('GET', `${history}/revisions?fieldSelector=${of}`),
+    await cluster.request('GET', `${history}/revisions/${revision}`),
+    await cluster.request('GET', `${history}/namespaces/default/timelines`),
+    await cluster.request('GET', `${history}/timelines/default`),
+    await cluster.request('POST', `${history}/restores?dryRun=All`, { spec: restore }),
+  ].filter(({ code }) => code < 300);
+  expect(reads.length).toBeGreaterThanOrEqual(3);
+  const text = readFileSync(log, 'utf8');
+  for (const value of ['xyzzy', 'plugh']) {
+    expect(text).not.toContain(value);
+    expect(text).not.toContain(Buffer.from(value).toString('base64'));
+  }
+  for (const read of reads) {
+    const [event] = eventsOf(read).filter(({ stage }) => stage === 'ResponseComplete');
+    expect(event.annotations['history.cluster.io/shown'].split(', ')).toContain('secrets/default/past');
+    expect(event.annotations['history.cluster.io/response-withheld']).toContain('it shows secrets,');
+    expect(event.responseObject).toBeUndefined();
+  }
+  const open = await cluster.request('GET', `${history}/blames/configmaps:default:past`);
+  const [event] = eventsOf(open).filter(({ stage }) => stage === 'ResponseComplete');
+  expect(JSON.stringify(event.responseObject)).toContain('shown');
 });
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';

@@ -38,6 +38,7 @@ export class RestoreAudit {
   }
 
   of(then: PastObject): WriteAudit {
+    this.#request.audit?.shows(toTarget('get', then));
     return new WriteAudit((verb, waits) => this.#begin(verb, then, waits), then);
   }
 
