@@ -452,7 +452,11 @@ test('a manager of labels, annotations, finalizers and fields applies in either 
       ['v2', false],
     ] as const) {
       const next = await apply(200, version, of(version, kept, named));
-      expect(next.metadata).toMatchObject({ name: `q-${at}`, uid: (first.metadata as JsonObject).uid, ...parts(kept) });
+      expect(next.metadata).toMatchObject({
+        name: `q-${at}`,
+        uid: (first.metadata as JsonObject).uid,
+        ...parts(kept),
+      });
       for (const name of owned)
         if (!(kept as Meta[]).includes(name)) expect(next.metadata).not.toHaveProperty(name);
       expect(next.spec).toEqual(version === 'v1' ? { size: 1 } : { amount: 1 });
