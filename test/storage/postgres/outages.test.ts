@@ -34,7 +34,9 @@ test('while no slot is to be had changes are polled; when one is free it is take
   const running = log.feed.run(NO_REVISION, recorder, stop.signal);
   for (const name of ['a', 'b', 'c'])
     await recorder.reached(await log.committer.commit(write('create', name)));
-  expect(log.feed.state).toMatchObject({ mode: 'polling', reason: 'all replication slots are in use' });
+  // A commit wakes the poll, so that the first changes are here before the first attempt has failed.
+  const inVain = { mode: 'polling', reason: 'all replication slots are in use' };
+  await vi.waitFor(() => expect(log.feed.state).toMatchObject(inVain), PATIENCE);
   // Several attempts have been in vain by now, or will have been.
   await session.query("SELECT pg_drop_replication_slot('others')");
   await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), PATIENCE);
