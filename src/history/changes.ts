@@ -67,7 +67,9 @@ function* addParts(left: Pair[], { path, was, becomes }: Pair, turn: Turn): Step
   const parts: Pair[] = [];
   if (isObject(was.value) && isObject(becomes.value)) {
     const { value: old, schema } = was;
-    for (const name of namesOf(old, becomes.value)) {
+    const names = namesOf(old, becomes.value);
+    if (turn.isOver(names.length)) yield;
+    for (const name of names) {
       if (turn.isOver()) yield;
       if (equal(old[name], becomes.value[name])) continue;
       const at = fieldPath(path, name);

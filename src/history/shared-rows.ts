@@ -2,6 +2,7 @@ import { AddedEvent } from '../storage/added-event.ts';
 import type { History, HistoryBegin, LoggedRevision } from '../storage/history.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { Encoding, Entry, SharedEvent } from '../storage/store.ts';
+import { endTurn } from '../util/concurrency.ts';
 
 /** Of states, decoded: what is kept for watches that ask a moment later. What is made of a row goes with it. */
 const KEPT_BYTES = 4 * 1024 * 1024;
@@ -66,7 +67,7 @@ export class SharedRows {
   async #readAll(): Promise<void> {
     this.#isReading = true;
     // The others that are told of the same change are told in this turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    await endTurn();
     while (this.#wanted.size > 0) await this.#readSome();
     this.#isReading = false;
   }

@@ -6,11 +6,13 @@ const STEPS = 64;
 /** Says when it is time for others: the work must yield then (util/concurrency.ts, Steps). */
 export class Turn {
   #steps = 0;
-  #begunMs: number | undefined;
+  #begunMs: number | undefined = performance.now();
 
-  isOver(): boolean {
-    this.#steps += 1;
-    if (this.#steps % STEPS !== 0) return false;
+  /** `steps`: how many were done since it was last asked. */
+  isOver(steps = 1): boolean {
+    this.#steps += steps;
+    if (this.#steps < STEPS) return false;
+    this.#steps = 0;
     const now = performance.now();
     // Begun where the clock is first read after others have had their turn.
     this.#begunMs ??= now;

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
+import type { Steps } from '../util/concurrency.ts';
 import { goValue } from './go-value.ts';
 
 /**
@@ -108,19 +109,38 @@ class Walk {
 
 class EnoughProblems extends Error {}
 
-/** Validation is synchronous, so one walk runs at a time. */
+/** Validation is synchronous, or runs in steps that are: one walk runs at a time. */
 let current: Walk | undefined;
 
 /** The errors that `walk` finds, cut off at the bound. */
 export function boundedProblems(walk: () => FieldError[]): FieldError[] {
-  const outer = current;
   const own = new Walk();
-  current = own;
   try {
-    return walk();
+    return counting(own, walk);
   } catch (error) {
     if (error instanceof EnoughProblems) return own.found;
     throw error;
+  }
+}
+
+/** The same for a walk in steps. */
+export function* boundedSteps(steps: Steps<FieldError[]>): Steps<FieldError[]> {
+  const own = new Walk();
+  try {
+    let step = counting(own, () => steps.next());
+    for (; step.done !== true; step = counting(own, () => steps.next())) yield step.value;
+    return step.value;
+  } catch (error) {
+    if (error instanceof EnoughProblems) return own.found;
+    throw error;
+  }
+}
+
+function counting<Result>(walk: Walk, run: () => Result): Result {
+  const outer = current;
+  current = walk;
+  try {
+    return run();
   } finally {
     current = outer;
   }

@@ -40,8 +40,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Rules of the change from `old` to `object`. Runs after {@link Strategy.validate}. */
   validateUpdate?(object: T, old: T, isOn?: Gates): FieldError[];
   /**
-   * Rules that take too long to be checked at once. They are checked in turns with other work, and after all others: the object
-   * is valid but for them. Not for writes of a subresource.
+   * Takes the place of {@link Strategy.validate} in writes of the whole object, where that can take long: the same rules in turns
+   * with other work, then those that only judge an object that keeps them.
    */
   validateInSteps?(object: T, old?: T): Steps<FieldError[]>;
   /** Fields that a write of the object cannot change (its status), so that such a write never owns them. */

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../api/json.ts';
 import type { FieldError } from '../api/status.ts';
 import { goQuote, goValue } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
-import { atOnce, type Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/concurrency.ts';
 import { fits, has } from './fits.ts';
 import { Found } from './found.ts';
 import type { Schema } from './node.ts';
@@ -56,9 +56,6 @@ export function* validateInSteps(
   yield* new Search(found).value(value, rules, { path: '', before });
   return found.toErrors(root);
 }
-
-export const validateValue = (value: JsonValue, schema: Schema, root?: string): FieldError[] =>
-  atOnce(validateInSteps(value, schema, root === undefined ? {} : { root }));
 
 interface Place {
   readonly path: string;

@@ -81,8 +81,11 @@ export async function workInBatches<Item>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Resolves after one round of the event loop, in which other work and the network have had their turn. */
-export const endTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/**
+ * Resolves after one round of the event loop, in which other work, timers and the network have had their turn. A single immediate
+ * would follow at once upon what the network handed in.
+ */
+export const endTurn = (): Promise<void> => new Promise((resolve) => setImmediate(setImmediate, resolve));
 
 /** How long long-running work may hold the event loop at a time. */
 const MAX_TURN_MS = 10;

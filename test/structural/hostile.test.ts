@@ -5,10 +5,11 @@ import { setDefaults } from '../../src/structural/defaults.ts';
 import { listTypesInSteps } from '../../src/structural/list-types.ts';
 import type { Schema } from '../../src/structural/node.ts';
 import { prune } from '../../src/structural/prune.ts';
-import { validateInSteps, validateValue } from '../../src/structural/validate.ts';
+import { validateInSteps } from '../../src/structural/validate.ts';
 import { atOnce } from '../../src/util/concurrency.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 import { longestStep } from './longest-step.ts';
+import { validateValue } from './validate-value.ts';
 
 /** No request stalls the server: a step takes no longer, with some room for a machine that is busy. */
 const MAX_STEP_MS = 40;

@@ -7,10 +7,11 @@ import { setDefaults } from '../../src/structural/defaults.ts';
 import { fits } from '../../src/structural/fits.ts';
 import { itemsOf, propertyOf, type Schema } from '../../src/structural/node.ts';
 import { prune } from '../../src/structural/prune.ts';
-import { validateInSteps, validateValue } from '../../src/structural/validate.ts';
+import { validateInSteps } from '../../src/structural/validate.ts';
 import { rulesOf } from '../../src/structural/value-rules.ts';
 import { atOnce } from '../../src/util/concurrency.ts';
 import { jsonObject, jsonValue, objectSchema, structuralSchema } from './arbitraries.ts';
+import { validateValue } from './validate-value.ts';
 
 const RUNS = { numRuns: 500, seed: 15 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
 import type { Schema } from '../../src/structural/node.ts';
-import { validateValue } from '../../src/structural/validate.ts';
+import { validateValue } from './validate-value.ts';
 
 const linesOf = (schema: Schema, value: JsonValue, root?: string): string[] =>
   validateValue(value, schema, root).map(({ field, message }) => `${field}: ${message}`);

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describeFailure } from '../../cel/issues.ts';
 import { type Bindings, PolicyVariables } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
+import { endTurn } from '../../util/concurrency.ts';
 import type { Rights } from './rights.ts';
 
 /** Expressions yield the event loop after this time. */
@@ -44,7 +44,7 @@ export class Evaluation {
     const { program, expression } = compiled;
     if (program === undefined) return { error: `compilation error: ${compiled.problem}`, ms: 0 };
     if (performance.now() - this.#since > TURN_MS) {
-      await nextTurn();
+      await endTurn();
       this.#since = performance.now();
     }
     const begun = performance.now();

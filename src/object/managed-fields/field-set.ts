@@ -71,6 +71,7 @@ function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
 
 /** Paths of `a` that are not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(b) && a[SELF] === undefined) return a;
   return combine(a, b, (mine, other) =>
     other === undefined
       ? mine

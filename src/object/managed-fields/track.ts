@@ -6,7 +6,6 @@ import {
   difference,
   type FieldSet,
   includes,
-  intersection,
   isEmpty,
   overlaps,
   setOf,
@@ -299,8 +298,7 @@ function* afterLosses(owners: readonly Owner[], versions: VersionedChanges): Ste
 
 export function loseFields(owner: Owner, { written, removed }: Changes): Owner {
   if (!overlaps(owner.fields, written) && !overlaps(owner.fields, removed)) return owner;
-  const lost = union(intersection(owner.fields, written), intersection(owner.fields, removed));
-  return { ...owner, fields: sorted(difference(owner.fields, lost)) };
+  return { ...owner, fields: sorted(difference(difference(owner.fields, written), removed)) };
 }
 
 export function setOwners(object: ApiObject, owners: readonly Owner[]): void {

@@ -1,13 +1,16 @@
 import { CUSTOM_RESOURCE_CLEANUP } from '../../api/finalizers.ts';
+import type { FieldError } from '../../api/status.ts';
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionStatus,
 } from '../../api/types/apiextensions/v1.ts';
 import { type Finding, withCondition } from '../../object/conditions.ts';
 import { copyJson } from '../../object/equality.ts';
+import { FieldPath } from '../../object/field-path.ts';
+import { atOnce, type Steps } from '../../util/concurrency.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { validate, validateUpdate } from './validation/definition.ts';
+import { validateInSteps, validateUpdate } from './validation/definition.ts';
 import { validateRules } from './validation/rules.ts';
 
 const EMPTY_STATUS: CustomResourceDefinitionStatus = {
@@ -44,11 +47,22 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
     beginDeletion,
     // Most of a definition has two paths, and only its rules know which one messages take.
     judgesAlone: ['spec'],
-    validate: checked(validate),
+    validate: checked((at, definition, old) => atOnce(validateInSteps(at, definition, old))),
     validateUpdate: checkedUpdate(validateUpdate),
-    validateInSteps: validateRules,
+    validateInSteps: validateWithRules,
   },
 });
+
+function* validateWithRules(
+  definition: CustomResourceDefinition,
+  old?: CustomResourceDefinition,
+): Steps<FieldError[]> {
+  const found: FieldError[] = [];
+  const at = FieldPath.root(found);
+  yield* validateInSteps(at, definition, old);
+  if (found.length === 0) yield* validateRules(at, definition, old);
+  return found;
+}
 
 const DELETION_PENDING: Finding = {
   type: 'Terminating',

@@ -3,7 +3,7 @@ import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { type FieldError, invalid } from '../../api/status.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
-import { boundedProblems } from '../../object/field-errors.ts';
+import { boundedProblems, boundedSteps } from '../../object/field-errors.ts';
 import { nextGeneration } from '../../object/metadata.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../object/validate-metadata.ts';
 import { validateAgainstSchema, validateImmutable } from '../../object/validate-schema.ts';
@@ -35,11 +35,12 @@ export class Preparation {
     if (custom === undefined) this.#gatedFields.drop(definition, object);
     strategy.prepareForCreate?.(object, author.user, isOn);
     if (custom !== undefined) return refuseCustom(call, object, custom);
-    refuse(definition, object, () => [
-      ...validateObject(definition, object, types, { isOn }),
-      ...(strategy.validateCreate?.(object) ?? []),
-    ]);
-    return refuseInSteps(definition, object);
+    return judged(definition, { object }, (own) =>
+      refuse(definition, object, () => [
+        ...validateObject(definition, object, types, { isOn, own }),
+        ...(strategy.validateCreate?.(object) ?? []),
+      ]),
+    );
   }
 
   /** Changes `object`. */
@@ -65,15 +66,19 @@ export class Preparation {
     if (definition.custom !== undefined) return refuseCustom(call, object, definition.custom, old);
     const types = this.#types;
     const isOn = this.#isOn;
-    refuse(definition, object, () => [
-      ...validateObject(definition, object, types, { old, isOn }),
-      ...validateObjectMetaUpdate(object.metadata, old.metadata),
-      // Views and states change parts of an object, and none of those is immutable.
-      ...(rules === definition.strategy
-        ? validateUpdate(definition, object, { old, types, isOn })
-        : (rules.validateUpdate?.(object, old, isOn) ?? [])),
-    ]);
-    return rules === definition.strategy ? refuseInSteps(definition, object, old) : undefined;
+    // Views and states change parts of an object, and none of those is immutable.
+    const isWhole = rules === definition.strategy;
+    const refuseAll = (own?: FieldError[]): void =>
+      refuse(definition, object, () => [
+        ...validateObject(definition, object, types, { old, isOn, own }),
+        ...validateObjectMetaUpdate(object.metadata, old.metadata),
+        ...(isWhole
+          ? validateUpdate(definition, object, { old, types, isOn })
+          : (rules.validateUpdate?.(object, old, isOn) ?? [])),
+      ]);
+    if (isWhole) return judged(definition, { object, old }, refuseAll);
+    refuseAll();
+    return undefined;
   }
 }
 
@@ -99,16 +104,19 @@ async function refuseCustom(
   ]);
 }
 
-/** @throws StatusError 422 */
-function refuseInSteps(
-  definition: ResourceDefinition,
-  object: ApiObject,
-  old?: ApiObject,
+/**
+ * Runs `refuseAll`: with what the resource's own rules found where they take steps, else at once and without.
+ * @throws StatusError 422
+ */
+function judged(
+  { strategy }: ResourceDefinition,
+  { object, old }: { readonly object: ApiObject; readonly old?: ApiObject },
+  refuseAll: (own?: FieldError[]) => void,
 ): Promise<void> | undefined {
-  const steps = definition.strategy.validateInSteps?.(object, old);
-  return steps === undefined
-    ? undefined
-    : inTurns(steps).then((found) => refuse(definition, object, () => found));
+  const steps = strategy.validateInSteps?.(object, old);
+  if (steps !== undefined) return inTurns(boundedSteps(steps)).then(refuseAll);
+  refuseAll();
+  return undefined;
 }
 
 /** Parts that did not change become the old ones, so that later comparisons see it at once. */
@@ -125,19 +133,26 @@ function refuse(definition: ResourceDefinition, object: ApiObject, validate: () 
   if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
 }
 
+interface Judging {
+  readonly old?: ApiObject;
+  readonly isOn?: Gates;
+  readonly own?: FieldError[] | undefined;
+}
+
 /**
  * Everything that is wrong with an object by itself: its metadata, the rules of its resource, and what the description of
  * its type says. Where the resource names a mistake the type would name too, the resource's words count. Parts that are as
- * they were in `old`, the stored object, were found good when it was stored and need not be looked at again.
+ * they were in `old`, the stored object, were found good when it was stored and need not be looked at again. `own`: what the rules
+ * of its resource found, where they have run.
  */
 export function validateObject(
   definition: ResourceDefinition,
   object: ApiObject,
   types: TypeLibrary,
-  { old, isOn }: { readonly old?: ApiObject; readonly isOn?: Gates } = {},
+  { old, isOn, own: found }: Judging = {},
 ): FieldError[] {
   const errors = validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old));
-  const own = definition.strategy.validate?.(object, old, isOn) ?? [];
+  const own = found ?? definition.strategy.validate?.(object, old, isOn) ?? [];
   const general = validateAgainstSchema(object, types.message(definition.storage.type), old).filter(
     ({ field }) => !isJudgedAlone(definition, field),
   );

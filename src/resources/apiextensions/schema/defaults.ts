@@ -5,41 +5,54 @@ import { goAny } from '../../../object/go-value.ts';
 import { isObject } from '../../../object/json-values.ts';
 import { hasDefault, isEmbedded, itemsOf, propertiesOf, type Schema } from '../../../structural/node.ts';
 import { prune } from '../../../structural/prune.ts';
-import { validateValue } from '../../../structural/validate.ts';
+import { validateInSteps } from '../../../structural/validate.ts';
+import type { Steps } from '../../../util/concurrency.ts';
 
 /**
  * Defaults are values of the fields they are for, and hold nothing that would be pruned. Runs on structural schemas only.
  * Defaults under additionalProperties of metadata are refused elsewhere, those in allOf and the like are not structural.
  */
-export function validateDefaults(at: FieldPath, schema: Schema): void {
-  validateNode(at, schema, { isResource: true, isInMeta: false });
+export function* validateDefaults(at: FieldPath, schema: Schema): Steps<void> {
+  const defaults: Default[] = [];
+  collect(at, schema, { isResource: true, isInMeta: false }, defaults);
+  yield;
+  for (const [index, [path, one, place]] of defaults.entries()) {
+    if (index % DEFAULTS_IN_A_STEP === DEFAULTS_IN_A_STEP - 1) yield;
+    yield* validateDefault(path, one, place);
+  }
 }
+
+/** Half a millisecond's. */
+const DEFAULTS_IN_A_STEP = 256;
+
+/** The schema that has a default, and the path of the default. */
+type Default = readonly [at: FieldPath, schema: Schema, place: Place];
 
 interface Place {
   readonly isResource: boolean;
   readonly isInMeta: boolean;
 }
 
-function validateNode(at: FieldPath, schema: Schema, place: Place): void {
+function collect(at: FieldPath, schema: Schema, place: Place, found: Default[]): void {
   const isResource = place.isResource || isEmbedded(schema);
   const isInMeta = place.isInMeta && !isResource;
-  if (hasDefault(schema)) validateDefault(at.field('default'), schema, { isResource, isInMeta });
+  if (hasDefault(schema)) found.push([at.field('default'), schema, { isResource, isInMeta }]);
   const items = itemsOf(schema);
-  if (items !== undefined) validateNode(at.field('items'), items, { isResource: false, isInMeta });
+  if (items !== undefined) collect(at.field('items'), items, { isResource: false, isInMeta }, found);
   for (const [path, name, property] of propertiesOf(at, schema)) {
     const isMeta = isResource && META.includes(name);
-    validateNode(path, property, { isResource: false, isInMeta: isInMeta || isMeta });
+    collect(path, property, { isResource: false, isInMeta: isInMeta || isMeta }, found);
   }
 }
 
 const META = ['metadata', 'apiVersion', 'kind'];
 
-function validateDefault(at: FieldPath, schema: Schema, { isResource, isInMeta }: Place): void {
+function* validateDefault(at: FieldPath, schema: Schema, { isResource, isInMeta }: Place): Steps<void> {
   const { default: value = null } = schema;
   if (!isInMeta && holdsUnknown(value, schema, isResource))
     at.invalid(goAny(value), 'must not have unknown fields');
   if (isResource && !isInMeta) validateTypeMeta(at, value);
-  at.add(validateValue(value, schema, at.toString()));
+  at.add(yield* validateInSteps(value, schema, { root: at.toString() }));
 }
 
 /** An object inside an object is an object only with its kind. */

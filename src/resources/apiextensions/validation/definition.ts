@@ -11,6 +11,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
 import { goList, goText } from '../../../object/go-value.ts';
 import { hasDefault, someSchema } from '../../../structural/node.ts';
+import type { Steps } from '../../../util/concurrency.ts';
 import { bundleProblem } from '../../../x509/authority-bundle.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeNameInOneError, mustBeOneOf, mustHaveTexts } from '../../rules/names.ts';
@@ -21,17 +22,17 @@ import { validateVersions } from './version.ts';
  * A spec that is as it was stored is good: a status is written more often, and a schema takes long to look at. So what was stored
  * under older rules does not keep its status from being written.
  */
-export function validate(
+export function* validateInSteps(
   root: FieldPath,
   definition: CustomResourceDefinition,
   old?: CustomResourceDefinition,
-): void {
-  if (old === undefined || !equal(definition.spec, old.spec)) validateSpec(root, definition);
+): Steps<void> {
+  if (old === undefined || !equal(definition.spec, old.spec)) yield* validateSpec(root, definition);
   validateStatus(root, definition);
   validateApproval(root, definition, old);
 }
 
-function validateSpec(root: FieldPath, { metadata, spec = {} }: CustomResourceDefinition): void {
+function* validateSpec(root: FieldPath, { metadata, spec = {} }: CustomResourceDefinition): Steps<void> {
   const { group = '', names = {} } = spec;
   const { name = '' } = metadata;
   const at = root.field('spec');
@@ -39,7 +40,7 @@ function validateSpec(root: FieldPath, { metadata, spec = {} }: CustomResourceDe
     root.field('metadata').field('name').invalid(name, 'must be spec.names.plural+"."+spec.group');
   validateGroup(at.field('group'), group);
   validateScope(at.field('scope'), spec.scope ?? '');
-  validateVersions(at, spec.versions);
+  yield* validateVersions(at, spec.versions);
   mustBeVersion(at.field('version'), spec.versions?.[0]?.name ?? '');
   mustBeGiven(at.field('names'), names);
   validateNames(at.field('names'), names);

@@ -10,6 +10,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { goList, goText } from '../../../object/go-value.ts';
 import { keywordsOf, type Schema } from '../../../structural/node.ts';
 import { sizeOfPatterns } from '../../../structural/pattern-size.ts';
+import type { Steps } from '../../../util/concurrency.ts';
 import { mustBeNameInOneError } from '../../rules/names.ts';
 import { validateDefaults } from '../schema/defaults.ts';
 import { validateOpenApi } from '../schema/openapi.ts';
@@ -19,7 +20,10 @@ import { unreadableReason, validateStructural } from '../schema/structural.ts';
 type Version = CustomResourceDefinitionVersion;
 
 /** `spec`: the path of the spec. */
-export function validateVersions(spec: FieldPath, given: readonly Version[] | null | undefined): void {
+export function* validateVersions(
+  spec: FieldPath,
+  given: readonly Version[] | null | undefined,
+): Steps<void> {
   const versions = given ?? [];
   const at = spec.field('versions');
   for (const [path, version] of at.each(versions)) {
@@ -34,7 +38,8 @@ export function validateVersions(spec: FieldPath, given: readonly Version[] | nu
   if (versions.filter(({ storage }) => storage === true).length !== 1)
     at.invalid(written(), 'must have exactly one version marked as storage version');
   const patterns = sizeOfPatterns(versions.map(({ schema }) => schema?.openAPIV3Schema ?? {}));
-  if (patterns <= MAX_PATTERNS) validateContents(spec, versions);
+  yield;
+  if (patterns <= MAX_PATTERNS) yield* validateContents(spec, versions);
   else at.invalidUnshown(`${TOO_MANY_PATTERNS}: they have ${patterns}`);
 }
 
@@ -42,16 +47,16 @@ export function validateVersions(spec: FieldPath, given: readonly Version[] | nu
 const MAX_PATTERNS = 60_000;
 const TOO_MANY_PATTERNS = `the patterns of all schemas may become ${MAX_PATTERNS} instructions together, where each repeat counts`;
 
-function validateContents(spec: FieldPath, versions: readonly Version[]): void {
+function* validateContents(spec: FieldPath, versions: readonly Version[]): Steps<void> {
   const hasAnyStatus = versions.some(hasStatus);
-  eachOnce(spec, versions, 'schema', (at, version, isShared) =>
-    validateSchema(at, version.schema ?? {}, isShared ? hasAnyStatus : hasStatus(version)),
-  );
-  eachOnce(spec, versions, 'subresources', (at, { subresources }) => validateSubresources(at, subresources));
-  eachOnce(spec, versions, 'additionalPrinterColumns', (at, { additionalPrinterColumns }) =>
-    validateColumns(at, additionalPrinterColumns),
-  );
-  eachOnce(spec, versions, 'selectableFields', validateSelectableFields);
+  for (const [at, version, isShared] of placesOf(spec, versions, 'schema'))
+    yield* validateSchema(at, version.schema ?? {}, isShared ? hasAnyStatus : hasStatus(version));
+  for (const [at, { subresources }] of placesOf(spec, versions, 'subresources'))
+    validateSubresources(at, subresources);
+  for (const [at, { additionalPrinterColumns }] of placesOf(spec, versions, 'additionalPrinterColumns'))
+    validateColumns(at, additionalPrinterColumns);
+  for (const [at, version] of placesOf(spec, versions, 'selectableFields'))
+    validateSelectableFields(at, version);
 }
 
 const hasStatus = ({ subresources }: Version): boolean => subresources?.status !== undefined;
@@ -71,15 +76,6 @@ export function placesOf(spec: FieldPath, versions: readonly Version[], name: Pa
   if (versions.every((version) => equal(version[name], first[name])))
     return [[spec.field(name === 'schema' ? 'validation' : name), first, true]];
   return [...spec.field('versions').each(versions)].map(([at, version]) => [at.field(name), version, false]);
-}
-
-function eachOnce(
-  spec: FieldPath,
-  versions: readonly Version[],
-  name: Part,
-  validate: (at: FieldPath, version: Version, isShared: boolean) => void,
-): void {
-  for (const [at, version, isShared] of placesOf(spec, versions, name)) validate(at, version, isShared);
 }
 
 /** The parts of a version besides its schema: deprecation, table columns, selectable fields. */
@@ -193,27 +189,30 @@ function validateSelectableField(
 }
 
 /** `at`: where the object with the schema stands, `spec.validation` or `spec.versions[0].schema`. */
-function validateSchema(
+function* validateSchema(
   at: FieldPath,
   { openAPIV3Schema: schema }: CustomResourceValidation,
   hasStatus: boolean,
-): void {
+): Steps<void> {
   if (schema === undefined) return;
   const path = at.field('openAPIV3Schema');
   const before = at.found;
   if (hasStatus) validateRoot(path, schema);
   if (schema.nullable === true) path.field('nullable').forbidden('nullable cannot be true at the root');
   const unreadable = unreadableReason(schema);
-  if (unreadable === undefined) validateStructure(path, schema);
+  yield;
+  if (unreadable === undefined) yield* validateStructure(path, schema);
   validateOpenApi(path, schema);
+  yield;
   // Most unreadable schemas have an error already, in better words.
   if (unreadable !== undefined && at.found === before) path.invalid('', unreadable);
 }
 
-function validateStructure(at: FieldPath, schema: Schema): void {
+function* validateStructure(at: FieldPath, schema: Schema): Steps<void> {
   const before = at.found;
   validateStructural(at, schema);
-  if (at.found === before) validateDefaults(at, schema);
+  yield;
+  if (at.found === before) yield* validateDefaults(at, schema);
 }
 
 /** Keywords at the root that keep their meaning when the status is looked at by itself, with the names of Kubernetes' text. */
