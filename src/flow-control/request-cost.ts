@@ -28,6 +28,17 @@ const WATCHES_PER_SEAT = 10;
  * counts as a large one.
  */
 const RESTORE_SEATS = MAX_SEATS;
+/**
+ * Of the past, where rows of the log are read and compared: their number, unless the request says how many it wants. What a blame looks
+ * through, or an explanation, is known only once it is read.
+ */
+const ROWS_TOLD: Readonly<Record<string, number>> = {
+  revisions: 500,
+  timelines: 500,
+  why: 250,
+  blames: 1000,
+};
+const ROWS_PER_SEAT = 50;
 /** How long sending one write to its watches keeps a seat busy. */
 const EVENT_MS = 5;
 
@@ -53,6 +64,8 @@ interface Destination {
 export function estimateWork(request: FlowRequest, to: Destination, around: Surroundings): Work {
   const { verb, target, query } = request;
   if (target === undefined) return LEAST;
+  if (target.group === 'history.cluster.io' && isRead(verb, target))
+    return estimateHistory(target, query, to);
   switch (verb) {
     case 'list':
       return estimateList(target, query, to.widest, around);
@@ -68,6 +81,22 @@ export function estimateWork(request: FlowRequest, to: Destination, around: Surr
     default:
       return LEAST;
   }
+}
+
+/** A revision by its number is a row, and a watch of revisions one like any other. */
+const isRead = (verb: string, { resource, subresource }: ResourceTarget): boolean =>
+  verb === 'list' || (verb === 'get' && (resource !== 'revisions' || subresource !== ''));
+
+function estimateHistory(
+  { resource, subresource }: ResourceTarget,
+  query: URLSearchParams,
+  { widest }: Destination,
+): Work {
+  const usual = ROWS_TOLD[subresource === '' ? resource : subresource] ?? 0;
+  const limit = Number(query.get('limit') ?? 0);
+  const rows = resource !== 'blames' && limit > 0 ? Math.min(limit, usual) : usual;
+  const seats = Math.ceil(rows / ROWS_PER_SEAT);
+  return plainWork(Math.min(Math.max(seats, MIN_SEATS), MAX_SEATS, widest));
 }
 
 const isTrue = (value: string | null): boolean =>
@@ -101,7 +130,7 @@ function countProcessed(query: URLSearchParams, stored: number): number {
 
 function isOfThePast(query: URLSearchParams, limit: number): boolean {
   const match = query.get('resourceVersionMatch') ?? '';
-  if (has(query, 'continue')) return true;
+  if (has(query, 'continue') || has(query, 'asOf')) return true;
   if (match !== '') return match !== 'NotOlderThan';
   return limit > 0 && has(query, 'resourceVersion') && query.get('resourceVersion') !== '0';
 }

@@ -1,4 +1,4 @@
-import { badRequest, methodNotAllowed } from '../api/status.ts';
+import { badRequest } from '../api/status.ts';
 import type { Revision as RevisionObject } from '../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest, Caller } from '../request/api-request.ts';
 import { restoredBy } from '../request/restored.ts';
@@ -53,7 +53,7 @@ const MAX_PAGES = 10;
 const REMEMBERED_MS = 5000;
 
 /** The rows of the log, as one client may know them, the newest first. */
-export class Revisions implements Store {
+export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
   readonly #parts: HistoryParts;
   readonly #request: AuthorizedResourceRequest;
   readonly #teller: RowTeller;
@@ -102,20 +102,27 @@ export class Revisions implements Store {
     const page = new Page(limit);
     let rowsAtOnce = Math.min(MAX_LOG_ROWS, limit + 1);
     let next: Revision | undefined = range.upTo;
-    for (let pages = 0; next !== undefined && pages < MAX_PAGES && !page.isFull; pages += 1) {
+    const isOver = (): boolean => page.isFull || rights.isSpent;
+    for (let pages = 0; next !== undefined && pages < MAX_PAGES && !isOver(); pages += 1) {
       const asked: LogQuery = {
         ...{ ...this.#conditions, ...named, ...range, upTo: next },
         ...{ order: 'newest first', states: 'none', limit: rowsAtOnce },
       };
       const found = await this.#findRows(asked);
       const seen: LoggedRevision[] = [];
-      for (const row of found.rows)
+      let left: Revision | undefined;
+      for (const row of found.rows) {
+        if (rights.isSpent) {
+          left = row.revision;
+          break;
+        }
         if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row)))
           seen.push(row);
+      }
       // Who sees few of them gets more to see.
       rowsAtOnce = Math.min(MAX_LOG_ROWS, 4 * rowsAtOnce);
       const rest = await this.#tellInto(page, seen, rights);
-      next = rest ?? (found.next === undefined ? undefined : toRevision(found.next - 1n));
+      next = rest ?? left ?? (found.next === undefined ? undefined : toRevision(found.next - 1n));
       if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
     }
     if (next === undefined) await this.#assertKept(range.upTo);
@@ -224,10 +231,6 @@ export class Revisions implements Store {
       },
     });
     return new DeliveredEvents((take, until) => watch.run(take, until), signal);
-  }
-
-  commit(): Promise<Revision> {
-    throw methodNotAllowed();
   }
 
   async #entryOf(row: LoggedRevision, rights: Rights): Promise<Entry> {

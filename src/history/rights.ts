@@ -23,6 +23,13 @@ type Asker = Pick<AuthenticatedRequest, 'user' | 'path' | 'signal' | 'audit'>;
 /** Decisions that are remembered at a time. */
 const MAX_REMEMBERED = 10_000;
 
+/**
+ * What a page may ask the authorizer and the log: questions that are answered at once, or the tenth of those that are answered by
+ * another server or the database.
+ */
+const MOST_ASKED = 2000;
+const FAR = 10;
+
 /** What of the log a right is asked for. */
 export type PastState = Pick<LoggedRevision, 'key' | 'revision'>;
 
@@ -43,11 +50,17 @@ export class Rights {
   readonly #known = new Map<string, Promise<boolean> | boolean>();
   readonly #births = new Map<string, Promise<Revision>>();
   #since = performance.now();
+  #asked = 0;
 
   constructor(asker: Asker, parts: RightsParts, forMs = Number.POSITIVE_INFINITY) {
     this.#asker = asker;
     this.#parts = parts;
     this.#forMs = forMs;
+  }
+
+  /** Enough was asked for one page: it ends, and goes on with the next request. */
+  get isSpent(): boolean {
+    return this.#asked >= MOST_ASKED;
   }
 
   /** The right to list a namespace, or the cluster, is one to know of everything in it; else it is asked object by object. */
@@ -69,7 +82,12 @@ export class Rights {
   async mayGet(state: PastState): Promise<boolean> {
     const { key } = state;
     if (await this.#may('get', { ...key, namespace: '', name: '' })) return true;
-    return (await this.#may('get', key)) && (await this.#earlierLife('get', key, state)) === undefined;
+    return (await this.#mayGetIn({ ...key, name: '' }, state)) || this.#mayGetIn(key, state);
+  }
+
+  /** `which`: the object, or all in its namespace. */
+  async #mayGetIn(which: ObjectKey, state: PastState): Promise<boolean> {
+    return (await this.#may('get', which)) && (await this.#earlierLife('get', which, state)) === undefined;
   }
 
   /** As it is now. What of its past may be read is asked state by state. */
@@ -121,6 +139,7 @@ export class Rights {
     const question = nameOf(named, of);
     let known = this.#births.get(question);
     if (known === undefined) {
+      this.#asked += FAR;
       known = this.#parts.births.before(named, of);
       this.#births.set(question, known);
     }
@@ -149,6 +168,7 @@ export class Rights {
     const known = this.#known.get(question);
     if (known !== undefined) return known;
     const verdict = this.#parts.authorizer.authorize({ ...this.#asker, verb, target });
+    this.#asked += verdict instanceof Promise ? FAR : 1;
     const answer =
       verdict instanceof Promise
         ? verdict.then(({ decision }) => decision === 'allow')

@@ -115,9 +115,16 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
       });
       // Where the answer ends must not tell, to who asks for few entries at a time, of each row that is left out.
       rowsAtOnce = Math.max(rowsAtOnce, Math.min(USUAL_LIMIT, 4 * rowsAtOnce));
+      let last = after;
       after = page.next;
       for (const row of page.rows) {
         if (pace.isOver()) await pace.rest();
+        if (rights.isSpent) {
+          after = last;
+          isFull = true;
+          break;
+        }
+        last = row.revision;
         if (!isOurs(row) || (isEvent(row.key) && row.verb === 'delete')) continue;
         if (!(await rights.mayRead(row))) continue;
         entries.push(await this.#toEntry(row, rights));

@@ -176,7 +176,7 @@ function createResources(
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
-    told: createHistory(history, (request) => new Explanations(history, request)),
+    told: createHistory(history, (counted, request) => new Explanations(counted, request)),
     backends: createBackends(options.agents, { isFeatureOn, egress }),
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),

@@ -1,7 +1,7 @@
 import type { GroupResource } from '../api/names.ts';
 import type { ObjectKey } from './key.ts';
 import type { Revision } from './revision.ts';
-import type { Attribution, ChangeWithPrevious, WriteVerb } from './revision-log.ts';
+import type { Attribution, ChangeWithPrevious, MAX_PAGE_BYTES, WriteVerb } from './revision-log.ts';
 
 /** Questions about the past: when the log was where, and what is in it. Answers are about the history that is kept. */
 export interface History {
@@ -50,6 +50,8 @@ export interface LogQuery {
   readonly order: 'newest first' | 'oldest first';
   /** At most {@link MAX_LOG_ROWS}; a page may be shorter and go on all the same. */
   readonly limit: number;
+  /** Of the states of a page, about; one row comes always. {@link MAX_PAGE_BYTES} unless given. */
+  readonly mostBytes?: number;
   /** Which states come with a row, decoded: none, the one that was written, or that and the one before it. */
   readonly states: 'none' | 'written' | 'both';
 }

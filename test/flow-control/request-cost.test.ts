@@ -32,6 +32,7 @@ test.each<[string, string, number | undefined, number]>([
   ['of a later chunk, which is read from the past', 'limit=100&continue=x', 100_000, 2],
   ['of a later chunk by a selector', 'limit=100&continue=x&fieldSelector=a%3Db', 300, 4],
   ['of an exact revision', 'resourceVersion=5&resourceVersionMatch=Exact', 150, 3],
+  ['of the past', 'asOf=2026-01-01T00:00:00Z', 150, 3],
   ['with a limit that is no number', 'limit=many', 250, 3],
 ])('a list %s takes its seats', (_, query, objects, seats) => {
   expect(estimate({ verb: 'list', query }, { objects })).toEqual({
@@ -69,6 +70,21 @@ test('a restore takes the seats of the many writes that it may be', () => {
   expect(estimate({ verb: 'create' }, {}, restores)).toEqual(wide);
   expect(estimate({ verb: 'create' }, { widest: 4 }, restores)).toEqual({ ...wide, initialSeats: 4 });
   expect(estimate({ verb: 'create' }, {}, { ...restores, group: 'velero.io' }).initialSeats).toBe(1);
+});
+
+test.each<[string, string, string, Partial<ResourceTarget>, number]>([
+  ['a blame', 'get', '', { resource: 'blames', name: 'x' }, 10],
+  ['an explanation', 'get', '', { resource: 'revisions', name: '7', subresource: 'why' }, 5],
+  ['a timeline', 'get', '', { resource: 'timelines', name: 'x' }, 10],
+  ['a page of a timeline', 'get', 'limit=120', { resource: 'timelines', name: 'x' }, 3],
+  ['a list of revisions', 'list', '', { resource: 'revisions' }, 10],
+  ['a page of revisions', 'list', 'limit=60', { resource: 'revisions' }, 2],
+  ['one revision', 'get', '', { resource: 'revisions', name: '7' }, 1],
+  ['a watch of revisions', 'watch', '', { resource: 'revisions' }, 1],
+])('%s takes the seats of the rows that it reads', (_, verb, query, target, seats) => {
+  const asked = { group: 'history.cluster.io', ...target };
+  expect(estimate({ verb, query }, {}, asked).initialSeats).toBe(seats);
+  expect(estimate({ verb, query }, { widest: 2 }, asked).initialSeats).toBe(Math.min(seats, 2));
 });
 
 test('everything else takes one seat', () => {

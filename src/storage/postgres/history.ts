@@ -3,8 +3,9 @@ import { StorageError } from '../errors.ts';
 import type { History, HistoryBegin, LoggedRevision, LogPage, LogQuery } from '../history.ts';
 import type { ObjectKey } from '../key.ts';
 import { type Revision, toRevision } from '../revision.ts';
+import { MAX_PAGE_BYTES } from '../revision-log.ts';
 import type { DatabaseSource } from './connection.ts';
-import { BY_OBJECTS, BY_REQUEST, LOG_ROWS, toConditions, WALK } from './log-queries.ts';
+import { BY_OBJECTS, BY_REQUEST, LOG_ROWS, type StateValues, toConditions, WALK } from './log-queries.ts';
 import { toLoggedRevisions, withPreviousStates } from './logged-revisions.ts';
 import { type Prepared, prepare, tables } from './prepared.ts';
 import type { PostgresReader } from './reader.ts';
@@ -143,24 +144,27 @@ export class PostgresHistory implements History {
     return { revisions: found, next: walked === undefined ? undefined : toRevision(walked) };
   }
 
-  async #read(revisions: readonly Revision[], { states }: LogQuery): Promise<LoggedRevision[]> {
+  async #read(
+    revisions: readonly Revision[],
+    { states, mostBytes = MAX_PAGE_BYTES }: LogQuery,
+  ): Promise<LoggedRevision[]> {
     if (revisions.length === 0) return [];
     const wanted = states === 'none' ? revisions : revisions.slice(0, ROWS_WITH_STATES);
     const isBoth = states === 'both';
-    const rows = await this.#rows(wanted, { written: states !== 'none', previous: isBoth, known: wanted });
+    const asked = { written: states !== 'none', previous: isBoth, known: wanted, mostBytes };
+    const rows = await this.#rows(wanted, asked);
     if (!isBoth) return rows;
     return withPreviousStates(rows, new Set(wanted), (of) =>
-      this.#rows(of, { written: false, previous: true, known: [] }),
+      this.#rows(of, { written: false, previous: true, known: [], mostBytes }),
     );
   }
 
   async #rows(
     revisions: readonly Revision[],
-    states: { readonly written: boolean; readonly previous: boolean; readonly known: readonly Revision[] },
+    { known, ...states }: StatesAsked & { readonly known: readonly Revision[] },
   ): Promise<LoggedRevision[]> {
-    const known = states.known.map(String);
-    const rows = await this.#run(LOG_ROWS, { ...states, known, revisions: revisions.map(String) });
-    return toLoggedRevisions(rows);
+    const asked = { ...states, known: known.map(String), revisions: revisions.map(String) };
+    return toLoggedRevisions(await this.#run(LOG_ROWS, asked));
   }
 
   async #run<Values, Row>(statement: Prepared<Values, Row>, values: Values): Promise<Row[]> {
@@ -172,6 +176,8 @@ export class PostgresHistory implements History {
     }
   }
 }
+
+type StatesAsked = Pick<StateValues, 'written' | 'previous' | 'mostBytes'>;
 
 const toColumns = (objects: readonly ObjectKey[]) => ({
   groups: objects.map(({ group }) => group),

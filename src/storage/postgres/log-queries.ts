@@ -1,6 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { LogQuery } from '../history.ts';
-import { MAX_PAGE_BYTES } from '../revision-log.ts';
 import { prepare, tables } from './prepared.ts';
 import type { PreviousRow } from './rows.ts';
 import type { TextRow } from './statements.ts';
@@ -128,12 +127,13 @@ export const BY_OBJECTS = { 'oldest first': byObjects('ASC'), 'newest first': by
 export type LogRow = PreviousRow &
   TextRow<'at' | 'username' | 'user_agent' | 'source_address' | 'request_id' | 'field_manager'>;
 
-interface StateValues {
+export interface StateValues {
   readonly revisions: readonly string[];
   readonly written: boolean;
   readonly previous: boolean;
   /** Whose states need not come as those before others. */
   readonly known: readonly string[];
+  readonly mostBytes: number;
 }
 
 /** Of the values as they lie there, compressed or not; to know more, they must be read. */
@@ -189,13 +189,13 @@ export const LOG_ROWS = prepare(
               LIMIT 1
             ) AS s ON true
           ) AS w
-          WHERE w.packed_before < ${sql.lit(MAX_PAGE_BYTES)}
+          WHERE w.packed_before < ${of.mostBytes}
           OFFSET 0
         ) AS t
       )`.as('page'),
       )
       .selectAll('page')
-      .where(sql<SqlBool>`page.bytes_before < ${sql.lit(MAX_PAGE_BYTES)}`)
+      .where(sql<SqlBool>`page.bytes_before < ${of.mostBytes}`)
       .orderBy(sql`page.place`),
   'log_rows',
 );

@@ -33,8 +33,9 @@ type Previous = Pick<LoggedRevision, 'previousJson' | 'previousEncoded' | 'previ
 
 /**
  * Each row with the state before it: the one that was read with it, or that another row has written, the same bytes. `asked`: rows
- * whose states were not read a second time. Those that did not fit into the page are read now, by `read`, with as many as it likes
- * of the rows that are named, from the first.
+ * whose states were not read a second time. Those that did not fit into the page are read by `read`, a page of the rows that are
+ * named; the rows from the first on that it leaves out are left out here too, so that small rows cannot bring large states without
+ * bound.
  */
 export async function withPreviousStates(
   rows: readonly LoggedRevision[],
@@ -43,20 +44,20 @@ export async function withPreviousStates(
 ): Promise<LoggedRevision[]> {
   const written = new Map(rows.map((row) => [row.revision, row]));
   const found = new Map<Revision, Previous>();
-  let left: Revision[] = [];
+  const left: Revision[] = [];
   for (const { revision, previous, previousJson } of rows) {
     if (previous === undefined || previousJson !== undefined) continue;
     const before = written.get(previous);
     if (before !== undefined) found.set(revision, toPrevious(before));
     else if (asked.has(previous)) left.push(revision);
   }
-  while (left.length > 0) {
-    const more = await read(left);
-    for (const row of more) found.set(row.revision, row);
-    const last = more.at(-1)?.revision;
-    left = last === undefined ? [] : left.slice(left.indexOf(last) + 1);
-  }
-  return rows.map((row) => withPrevious(row, found.get(row.revision)));
+  const more = left.length === 0 ? [] : await read(left);
+  for (const row of more) found.set(row.revision, row);
+  // A row that was compacted meanwhile is missing from the middle, and is a row without a state before it.
+  const last = more.at(-1)?.revision;
+  const unread = last === undefined ? undefined : left[left.indexOf(last) + 1];
+  const end = unread === undefined ? rows.length : rows.findIndex(({ revision }) => revision === unread);
+  return rows.slice(0, end).map((row) => withPrevious(row, found.get(row.revision)));
 }
 
 function withPrevious(row: LoggedRevision, found: Previous | undefined): LoggedRevision {

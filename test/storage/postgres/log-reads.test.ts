@@ -50,6 +50,34 @@ test('rows of the log are found by object, namespace, resource, who wrote them, 
   await log.close();
 });
 
+test('small rows bring large states before them no faster than pages do', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const names = [...'abcdefghijklmnop'];
+  const large: Revision[] = [];
+  for (const name of names)
+    large.push(await log.committer.commit(write('create', name, undefined, 'x'.repeat(6000))));
+  const small: Revision[] = [];
+  for (const [at, name] of names.entries())
+    small.push(await log.committer.commit(write('update', name, large[at])));
+  const told: (readonly [bigint, boolean])[] = [];
+  const sizes: number[] = [];
+  for (let upTo: Revision | undefined = small.at(-1); upTo !== undefined; ) {
+    const { rows, next } = await log.history.rows({ ...USUAL, upTo, states: 'both', mostBytes: 10_000 });
+    told.push(...rows.map(({ revision, previousJson }) => [revision, previousJson !== undefined] as const));
+    sizes.push(
+      rows.reduce((sum, { json, previousJson }) => sum + json.length + (previousJson?.length ?? 0), 0),
+    );
+    upTo = next === undefined ? undefined : toRevision(next - 1n);
+  }
+  expect(told).toEqual([
+    ...small.toReversed().map((revision) => [revision, true]),
+    ...large.toReversed().map((revision) => [revision, false]),
+  ]);
+  expect(Math.max(...sizes)).toBeLessThan(40_000);
+  await log.close();
+});
+
 test('a row says who wrote it and when, and brings the states that are asked for', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
