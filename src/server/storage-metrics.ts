@@ -15,6 +15,8 @@ interface MeasuredBackend {
   readonly cache: WatchCache;
 }
 
+type Measure = (backend: MeasuredBackend, at: (...values: string[]) => Cell) => void;
+
 export interface StorageMetrics {
   /** Poll values that are too expensive to read at each scrape. */
   readonly services: readonly Service[];
@@ -100,21 +102,24 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
 function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
   // One database is not told from others.
   const isOne = backends.length === 1;
-  const gauge = (
+  const measure = (
+    type: 'counter' | 'gauge',
     name: string,
     help: string,
     labels: readonly string[],
-    read: (backend: MeasuredBackend, at: (...values: string[]) => Cell) => void,
+    read: Measure,
   ): void => {
     const names = isOne ? labels : [...labels, 'storage_cluster_id'];
     metrics.add(
-      new Numbers('gauge', { name, help, labels: names }, (numbers) => {
+      new Numbers(type, { name, help, labels: names }, (numbers) => {
         numbers.clear();
         for (const backend of backends)
           read(backend, (...values) => numbers.at(...values, ...(isOne ? [] : [backend.database.id])));
       }),
     );
   };
+  const gauge = (name: string, help: string, labels: readonly string[], read: Measure): void =>
+    measure('gauge', name, help, labels, read);
   gauge(
     'pg_apiserver_pool_connections',
     'Connections for reads and upkeep, and what waits for one.',
@@ -175,6 +180,15 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       const { retention } = log.compactor;
       if (retention !== undefined) at().value = read(retention);
     });
+  measure(
+    'counter',
+    'pg_apiserver_upkeep_seconds_total',
+    'Time that this server has waited for upkeep of the log, by kind.',
+    ['kind'],
+    ({ database: { log } }, at) => {
+      for (const [kind, ms] of log.compactor.spentMs) at(kind).value = ms / 1000;
+    },
+  );
   gauge('pg_apiserver_watchers', 'Watches being served, by resource.', ['resource'], ({ cache }, at) => {
     for (const { resource, watchers } of cache.state.resources)
       if (watchers > 0) at(nameOf(resource)).add(watchers);

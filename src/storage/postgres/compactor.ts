@@ -44,6 +44,10 @@ export interface CompactorOptions {
   readonly settleMs?: number;
 }
 
+/** Partitions made, objects given their bytes, states forgotten, partitions left, dropped and indexed. */
+const KINDS = ['make', 'fill', 'forget', 'leave', 'drop', 'index'] as const;
+export type UpkeepKind = (typeof KINDS)[number];
+
 /**
  * Keeps the log in shape: partitions are made ahead, and history is cut off behind the window. The compacted revision is raised
  * first, which is what readers, watches and views obey; then whole partitions go, so that it costs the same however much
@@ -61,6 +65,22 @@ export class Compactor {
   #failedDrops = 0;
   #spokeOfLateMs = Number.NEGATIVE_INFINITY;
   #retention: Retention | undefined;
+
+  readonly #spentMs = new Map<UpkeepKind, number>(KINDS.map((kind) => [kind, 0]));
+
+  /** How long this server has waited for each kind of upkeep. */
+  get spentMs(): ReadonlyMap<UpkeepKind, number> {
+    return this.#spentMs;
+  }
+
+  async #spend<Result>(kind: UpkeepKind, work: Promise<Result>): Promise<Result> {
+    const begunMs = performance.now();
+    try {
+      return await work;
+    } finally {
+      this.#spentMs.set(kind, (this.#spentMs.get(kind) ?? 0) + performance.now() - begunMs);
+    }
+  }
 
   /** As of the last compaction of this server; undefined before it. */
   get retention(): Retention | undefined {
@@ -83,9 +103,9 @@ export class Compactor {
       await (isDue ? this.compact(signal) : this.makeAhead());
     });
     const fills = { pauseMs: FILL_MS, failedMs: FILL_MS };
-    const filling = this.#repeat(fills, signal, () => fillObjects(database, signal));
+    const filling = this.#repeat(fills, signal, () => this.#spend('fill', fillObjects(database, signal)));
     const indexes = { pauseMs: CLOSED_MS, failedMs: INDEX_FAILED_MS };
-    const indexing = this.#repeat(indexes, signal, () => this.indexRequests(signal));
+    const indexing = this.#repeat(indexes, signal, () => this.#spend('index', this.indexRequests(signal)));
     await Promise.all([compacting, filling, indexing]);
   }
 
@@ -138,7 +158,8 @@ export class Compactor {
 
   /** Answers how many partitions it made. */
   async makeAhead(): Promise<number> {
-    return Number(await call(await this.#options.database(), 'make_partitions_ahead()'));
+    const database = await this.#options.database();
+    return Number(await this.#spend('make', call(database, 'make_partitions_ahead()')));
   }
 
   /**
@@ -155,15 +176,19 @@ export class Compactor {
     const clocksAgree = await correctClock(database, { onTrouble, now, signal });
     if (!clocksAgree) return 0;
     try {
-      const due = await this.#dropPartitions(database, signal);
+      const due = await this.#spend('drop', this.#dropPartitions(database, signal));
       await call(database, 'compact_history()');
       while (
         !signal.aborted &&
-        (await call(database, `forget_superseded(${BATCH_ROWS})`)) === String(BATCH_ROWS)
+        (await this.#spend('forget', call(database, `forget_superseded(${BATCH_ROWS})`))) ===
+          String(BATCH_ROWS)
       );
-      await fillObjects(this.#options.database, signal);
-      while (!signal.aborted && (await call(database, 'leave_partition()')) !== 'nothing');
-      return due + (await this.#dropPartitions(database, signal));
+      await this.#spend('fill', fillObjects(this.#options.database, signal));
+      while (
+        !signal.aborted &&
+        (await this.#spend('leave', call(database, 'leave_partition()'))) !== 'nothing'
+      );
+      return due + (await this.#spend('drop', this.#dropPartitions(database, signal)));
     } finally {
       await this.#measure(database);
     }

@@ -272,6 +272,7 @@ test('metrics have the names that people chart, and only the label values they a
     /^pg_apiserver_pool_connections\{state="waiting"\} /m,
     /^pg_apiserver_tail_mode\{mode="(streaming|polling)"\} 1$/m,
     /^pg_apiserver_tail_delay_seconds /m,
+    /^pg_apiserver_upkeep_seconds_total\{kind="leave"\} /m,
   ])
     expect(text, String(line)).toMatch(line);
   expect(text).not.toContain('process_cpu_seconds_total');

@@ -292,35 +292,49 @@ test('thousands of states that the window needs are kept in batches, also those 
   await fillObjects(database);
   const leave = async (): Promise<unknown> =>
     (await database.query<{ answer: string }>('SELECT leave_partition() AS answer'))[0]?.answer;
+  const kept = async (): Promise<string[]> =>
+    (await database.query<{ name: string }>('SELECT name FROM superseded ORDER BY name')).map(
+      ({ name }) => name,
+    );
+  expect([await leave(), await kept()]).toEqual(['more', []]);
+  // From now on commits keep what they replace, so that nothing is left to copy while they wait.
+  await replace(late.slice(0, 50));
+  expect(await kept()).toEqual(late.slice(0, 50).sort());
   expect(await leave()).toBe('more');
-  await replace(late);
+  await replace(late.slice(50));
   expect([await leave(), await leave()]).toEqual(['more', 'left']);
-  const kept = await database.query<{ name: string }>('SELECT name FROM superseded');
-  expect(kept.map(({ name }) => name).sort()).toEqual([...names].sort());
+  expect(await kept()).toEqual([...names].sort());
   await log.close();
 });
 
-test('who leaves a partition holds nothing that a commit wants, which may have to make one meanwhile', async () => {
-  await using database = await createTestDatabase();
-  await keepHistory(database, '0');
-  const log = openLog(database.url);
-  await log.committer.commit(write('create', 'one'));
-  await beginPartition(database);
-  await log.committer.commit(write('create', 'edge'));
-  await log.committer.commit(write('create', 'two'));
-  await database.query('SELECT compact_history()');
-  await fillObjects(database);
-  await using commit = await connect(database.url);
-  await commit.query('BEGIN; LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE');
-  const left = database.query('SELECT leave_partition() AS answer');
-  const waiting = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'commit_order'::regclass";
-  await vi.waitFor(async () => expect(await commit.query(waiting)).toHaveLength(1), PATIENCE);
-  await commit.query("SET LOCAL lock_timeout = '1s'");
-  await commit.query('SELECT make_partition(high) FROM log_bounds');
-  await commit.query('COMMIT');
-  expect(await left).toEqual([{ answer: 'left' }]);
-  await log.close();
-});
+test.each([
+  { step: 'has commits keep what they replace', before: 0, answer: 'more' },
+  { step: 'ends it', before: 1, answer: 'left' },
+])(
+  'what leaves a partition and $step holds nothing that a commit wants, which may have to make one meanwhile',
+  async ({ before, answer }) => {
+    await using database = await createTestDatabase();
+    await keepHistory(database, '0');
+    const log = openLog(database.url);
+    await log.committer.commit(write('create', 'one'));
+    await beginPartition(database);
+    await log.committer.commit(write('create', 'edge'));
+    await log.committer.commit(write('create', 'two'));
+    await database.query('SELECT compact_history()');
+    await fillObjects(database);
+    for (let calls = 0; calls < before; calls += 1) await database.query('SELECT leave_partition()');
+    await using commit = await connect(database.url);
+    await commit.query('BEGIN; LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE');
+    const left = database.query('SELECT leave_partition() AS answer');
+    const waiting = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'commit_order'::regclass";
+    await vi.waitFor(async () => expect(await commit.query(waiting)).toHaveLength(1), PATIENCE);
+    await commit.query("SET LOCAL lock_timeout = '1s'");
+    await commit.query('SELECT make_partition(high) FROM log_bounds');
+    await commit.query('COMMIT');
+    expect(await left).toEqual([{ answer }]);
+    await log.close();
+  },
+);
 
 test('a list at a revision comes in pages that together are the whole, each saying how many follow', async () => {
   await using database = await createTestDatabase();
