@@ -242,15 +242,8 @@ test('a request to change the protocol has no body, whatever length it announces
 });
 
 test('a body that breaks off is no whole body for the backend', async () => {
-  const socket = connectTls({
-    ...{ host: '127.0.0.1', port: server.port, rejectUnauthorized: false, ALPNProtocols: ['h2'] },
-  });
-  socket.on('error', () => {});
-  await once(socket, 'secureConnect');
-  socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-  // `:method: POST`, `:scheme: https`, `:path: /`, `:authority: a` (RFC 7541, appendix A).
-  const head = Buffer.from([0x83, 0x87, 0x84, 0x41, 1, 0x61]);
-  socket.write(Buffer.concat([frame('SETTINGS', 0), frame('HEADERS', 1, head), frame('DATA', 1, 'half')]));
+  const socket = await openRaw();
+  socket.write(Buffer.concat([frame('SETTINGS', 0), frame('HEADERS', 1, POST), frame('DATA', 1, 'half')]));
   await expect.poll(() => received.join('')).toContain('half');
   socket.write(frame('RST_STREAM', 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])));
   const [there] = sockets;
@@ -258,6 +251,31 @@ test('a body that breaks off is no whole body for the backend', async () => {
   expect(messagesIn(received[0] ?? '')).toEqual({ messages: [], isWhole: false });
   socket.destroy();
 });
+
+test('a field of HTTP/2 with the end of a line in it, as bytes that no client would send, reaches no backend', async () => {
+  const socket = await openRaw();
+  const [name, value] = [Buffer.from('x-a'), Buffer.from('b\r\nX-Remote-User: admin')];
+  const field = Buffer.concat([Buffer.from([0x10, name.length]), name, Buffer.from([value.length]), value]);
+  const head = frame('HEADERS', 1, Buffer.concat([POST, field]));
+  socket.write(Buffer.concat([frame('SETTINGS', 0), head, frame('DATA', 1, 'half')]));
+  await expect.poll(() => received.join('')).toContain('half');
+  expect(received.join('')).not.toMatch(/admin|x-a/i);
+  socket.destroy();
+});
+
+/** Beyond TLS and the greeting. */
+async function openRaw(): Promise<TLSSocket> {
+  const socket = connectTls({
+    ...{ host: '127.0.0.1', port: server.port, rejectUnauthorized: false, ALPNProtocols: ['h2'] },
+  });
+  socket.on('error', () => {});
+  await once(socket, 'secureConnect');
+  socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+  return socket;
+}
+
+/** `:method: POST`, `:scheme: https`, `:path: /`, `:authority: a` (RFC 7541, appendix A). */
+const POST = Buffer.from([0x83, 0x87, 0x84, 0x41, 1, 0x61]);
 
 const FRAMES = { DATA: [0, 0], HEADERS: [1, 4], RST_STREAM: [3, 0], SETTINGS: [4, 0] } as const;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
-import { connect } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { askHttp2, exchange, later, openHttp2, openTls } from '../../kit/connections.ts';
@@ -226,31 +226,67 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([head, payload]);
 }
 
-test('streams reset in floods end their connection, and nobody else notices', async () => {
+/** A field of HPACK that is not to be indexed, both texts as they are (RFC 7541, section 6.2.2); texts of less than 127 bytes. */
+const field = (name: string, value: string): Buffer =>
+  Buffer.concat([
+    Buffer.from([0x10, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ]);
+
+const GET_ROOT = Buffer.concat([Buffer.from([0x82, 0x84, 0x87, 0x41, 9]), Buffer.from('localhost')]);
+const MANY_FIELDS = Buffer.concat(Array.from({ length: 100 }, (_, at) => field(`x-${at}`, 'y'.repeat(100))));
+const hundred = (frames: (at: number) => Buffer): Buffer =>
+  Buffer.concat(Array.from({ length: 100 }, (_, at) => frames(at)));
+
+test.each<[string, (n: number) => Buffer]>([
+  ['streams reset', (n) => hundred((at) => abandonedStream(2 * (n + at) + 1))],
+  [
+    'fields of one request that never end',
+    (n) =>
+      Buffer.concat([
+        ...(n === 0 ? [frame(1, 1, 1, GET_ROOT)] : []),
+        hundred(() => frame(9, 0, 1, MANY_FIELDS)),
+      ]),
+  ],
+  [
+    'empty continuations of one request',
+    (n) =>
+      Buffer.concat([
+        ...(n === 0 ? [frame(1, 1, 1, GET_ROOT)] : []),
+        hundred(() => frame(9, 0, 1, Buffer.alloc(0))),
+      ]),
+  ],
+  ['settings', () => hundred(() => frame(4, 0, 0, Buffer.from([0, 4, 0, 0, 255, 255])))],
+  ['pings', () => hundred(() => frame(6, 0, 0, Buffer.alloc(8)))],
+])('%s in floods end their connection, or cost little, and nobody else notices', async (_what, flood) => {
   const before = await memoryBytes();
   for (let round = 0; round < 3; round += 1) {
-    const socket = connect({
-      host: '127.0.0.1',
-      port: cluster.port,
-      ALPNProtocols: ['h2'],
-      rejectUnauthorized: false,
-    });
+    const socket = await openRawHttp2();
     const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-    socket.on('error', () => {});
-    socket.resume();
-    await new Promise((resolve) => socket.once('secureConnect', resolve));
-    socket.write(
-      Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, Buffer.alloc(0))]),
-    );
     for (let n = 0; n < 20_000 && !socket.destroyed; n += 100) {
-      socket.write(Buffer.concat(Array.from({ length: 100 }, (_, at) => abandonedStream(2 * (n + at) + 1))));
+      socket.write(flood(n));
       await later(1);
     }
-    await ended;
     await alive();
+    socket.destroy();
+    await ended;
   }
   expect((await memoryBytes()) - before).toBeLessThan(150 * 1024 * 1024);
 });
+
+/** Beyond TLS and the greeting; what the server sends is not read. */
+async function openRawHttp2(): Promise<TLSSocket> {
+  const ALPNProtocols = ['h2'];
+  const socket = connect({ host: '127.0.0.1', port: cluster.port, ALPNProtocols, rejectUnauthorized: false });
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('secureConnect', resolve));
+  socket.write(
+    Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, Buffer.alloc(0))]),
+  );
+  return socket;
+}
 
 test('who asks for much and reads none of it is let go, and costs little', async () => {
   const data = { text: 'x'.repeat(500_000) };
