@@ -1,5 +1,6 @@
-import { rewriteLocation } from '../proxy/forward.ts';
 import { answeredHeaders, forwardedHeaders } from '../proxy/headers.ts';
+import { confined, confinedHead, type PageScope } from '../proxy/pages.ts';
+import { rewriteLocation } from '../proxy/paths.ts';
 import { streamAnswer } from '../proxy/stream-answer.ts';
 import { joinStreams } from '../proxy/upgrade.ts';
 import type { AuthorizedRequest } from '../request/api-request.ts';
@@ -31,6 +32,8 @@ interface PassingOptions {
   readonly follows?: (location: string) => boolean;
   /** Beside those of the request; names and values in turn. */
   readonly headers?: readonly string[];
+  /** Absent: the server is one of ours, which has confined what its own backends answer. */
+  readonly pages?: PageScope;
 }
 
 /**
@@ -41,7 +44,7 @@ export async function passOn(
   transport: BackendTransport,
   { host, port, tls }: ServerAt,
   request: AuthorizedRequest,
-  { follows = () => true, headers = [] }: PassingOptions,
+  { follows = () => true, headers = [], pages }: PassingOptions,
 ): Promise<ApiResponse> {
   const { path, raw } = request;
   const query = raw.url.includes('?') ? raw.url.slice(raw.url.indexOf('?') + 1) : '';
@@ -49,8 +52,8 @@ export async function passOn(
   const message = toMessage(backend, request, headers);
   try {
     return raw.upgrade === ''
-      ? answer(follows, backend, request, await transport.send(backend, message))
-      : answerUpgrade(request, await transport.upgrade(backend, message));
+      ? answer({ follows, backend, pages }, request, await transport.send(backend, message))
+      : answerUpgrade(pages, request, await transport.upgrade(backend, message));
   } catch (error) {
     if (!(error instanceof BackendError)) throw error;
     return plainAnswer(503, `error trying to reach service: ${error.message}`);
@@ -89,9 +92,14 @@ function toHeaders(backend: Backend, request: AuthorizedRequest): string[] {
   return kept;
 }
 
+interface Answering {
+  readonly pages: PageScope | undefined;
+  readonly follows: (location: string) => boolean;
+  readonly backend: Backend;
+}
+
 function answer(
-  follows: (location: string) => boolean,
-  backend: Backend,
+  { follows, backend, pages }: Answering,
   request: AuthorizedRequest,
   received: BackendAnswer,
 ): ApiResponse {
@@ -101,12 +109,12 @@ function answer(
     received.body.destroy();
     return plainAnswer(502, 'the backend attempted to redirect this request, which is not permitted');
   }
-  const { 'content-type': contentType = '', ...headers } = answeredHeaders(received);
+  const { 'content-type': contentType = '', ...headers } = answeredIn(pages, received);
   // One id for the request on both servers.
   delete headers['audit-id'];
   if (typeof headers.location === 'string') {
     const requestHost = request.headers.host ?? String(request.headers[':authority'] ?? '');
-    const context = { prefix: '', backendHost: authorityOf(backend), requestHost };
+    const context = { prefix: '', path: request.path, backendHost: authorityOf(backend), requestHost };
     headers.location = rewriteLocation(headers.location, context);
   }
   const head = { code: received.code, contentType: String(contentType), headers };
@@ -122,13 +130,28 @@ const withoutSeats = (response: StreamResponse): StreamResponse => ({
   },
 });
 
-function answerUpgrade(request: AuthorizedRequest, received: BackendAnswer | BackendConnection): ApiResponse {
+function answeredIn(
+  pages: PageScope | undefined,
+  received: BackendAnswer,
+): ReturnType<typeof answeredHeaders> {
+  const headers = answeredHeaders(received);
+  return pages === undefined ? headers : confined(headers, pages);
+}
+
+function answerUpgrade(
+  pages: PageScope | undefined,
+  request: AuthorizedRequest,
+  received: BackendAnswer | BackendConnection,
+): ApiResponse {
   if (received.kind === 'connection') {
     const { message, rawHeaders, stream } = received;
     return {
       kind: 'tunnel',
       code: 101,
-      head: { message, rawHeaders },
+      head: {
+        message,
+        rawHeaders: pages === undefined ? rawHeaders : confinedHead(rawHeaders, pages.prefix),
+      },
       run: (client) => joinStreams(client, stream, request.signal),
     };
   }
@@ -136,7 +159,7 @@ function answerUpgrade(request: AuthorizedRequest, received: BackendAnswer | Bac
     received.body.destroy();
     return plainAnswer(503, `invalid upgrade response: status code ${received.code}`);
   }
-  const { 'content-type': contentType = '', ...headers } = answeredHeaders(received);
+  const { 'content-type': contentType = '', ...headers } = answeredIn(pages, received);
   return streamAnswer(request, received.body, {
     code: received.code,
     contentType: String(contentType),

@@ -1,8 +1,9 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { Logger } from '../observability/logger.ts';
+import { refuseWorkers } from '../proxy/pages.ts';
 import type { AuthorizedRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import type { BackendTransport } from '../request/backend.ts';
+import { type BackendTransport, encodePath } from '../request/backend.ts';
 import { plainAnswer } from '../request/plain-answer.ts';
 import type { RemoteVersion } from './api-service.ts';
 import { passOn } from './pass-on.ts';
@@ -15,6 +16,8 @@ export interface RemoteProxyParts {
   readonly transport: BackendTransport;
   /** --aggregator-reject-forwarding-redirect */
   readonly rejectsRedirects: boolean;
+  /** --sandbox-proxied-pages */
+  readonly sandboxesPages: boolean;
   readonly logger: Logger;
 }
 
@@ -45,10 +48,11 @@ function findVersion(
 const OPENAPI = /^\/openapi\/v3\//;
 
 async function pass(
-  { resolver, logger, transport, rejectsRedirects }: RemoteProxyParts,
+  { resolver, logger, transport, rejectsRedirects, sandboxesPages }: RemoteProxyParts,
   { isAvailable, service, tls }: RemoteVersion,
   request: AuthorizedRequest,
 ): Promise<ApiResponse> {
+  refuseWorkers(request);
   if (!isAvailable) return plainAnswer(503, UNAVAILABLE);
   let address: { readonly host: string; readonly port: number };
   try {
@@ -58,8 +62,13 @@ async function pass(
     return plainAnswer(503, UNAVAILABLE);
   }
   const follows = (location: string): boolean => !rejectsRedirects || isOfDocument(request, location);
-  return passOn(transport, { ...address, tls }, request, { follows });
+  const pages = { prefix: encodePath(versionPath(request.path)), isSandboxed: sandboxesPages };
+  return passOn(transport, { ...address, tls }, request, { follows, pages });
 }
+
+/** `/apis/metrics.k8s.io/v1beta1/nodes` → `/apis/metrics.k8s.io/v1beta1` */
+const versionPath = (path: string): string => VERSION_PATH.exec(path)?.[0] ?? path;
+const VERSION_PATH = /^\/api\/[^/]+|^\/apis\/[^/]+\/[^/]+/;
 
 const UNAVAILABLE = 'service unavailable';
 

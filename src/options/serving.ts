@@ -63,6 +63,11 @@ export const listenerFlags = {
     default: false,
     meaning: 'route aggregator requests to endpoint IPs rather than the cluster IP',
   }),
+  sandboxProxiedPages: bool('sandbox-proxied-pages', {
+    default: true,
+    meaning:
+      'browsers give pages of pods, services, nodes and other API servers an origin of their own; false for pages that need cookies or storage of this one, and may then act for whoever looks at them',
+  }),
   aggregatorRejectForwardingRedirect: bool('aggregator-reject-forwarding-redirect', {
     default: true,
     meaning: 'the aggregator rejects a forwarded redirect response',

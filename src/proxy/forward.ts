@@ -1,4 +1,3 @@
-import { posix } from 'node:path';
 import { serviceUnavailable } from '../api/status.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
@@ -11,27 +10,33 @@ import {
   encodePath,
 } from '../request/backend.ts';
 import { answeredHeaders, forwardedHeaders } from './headers.ts';
+import { confined, type PageScope, refuseWorkers } from './pages.ts';
+import { joinPath, outerPrefix, rewriteLocation, rooted } from './paths.ts';
 import { streamAnswer } from './stream-answer.ts';
 
 /**
  * Passes a plain request on to the backend of a proxy path (Kubernetes: util/proxy, UpgradeAwareHandler). Links in pages are not
  * rewritten: the ones that work through a proxy are relative.
- * @throws StatusError 503
+ * @throws StatusError 403, 503
  */
 export async function forward(
   transport: BackendTransport,
   backend: Backend,
   request: ApiRequest,
+  { isSandboxed }: Pick<PageScope, 'isSandboxed'>,
 ): Promise<ApiResponse> {
+  refuseWorkers(request);
   const readOnly = request.method === 'GET' || request.method === 'HEAD';
   // Without the slash at the end, relative links on the first page would lead out of the proxy.
   if (backend.path === '' && readOnly) return redirectToFolder(request);
   const prefix = outerPrefix(request.path, backend.path);
   const answer = await send(transport, backend, request, prefix);
-  const { 'content-type': contentType = '', ...headers } = answeredHeaders(answer);
+  const answered = confined(answeredHeaders(answer), { prefix: encodePath(prefix), isSandboxed });
+  const { 'content-type': contentType = '', ...headers } = answered;
   if (typeof headers.location === 'string' && headers.location !== '') {
     headers.location = rewriteLocation(headers.location, {
       prefix,
+      path: request.path,
       backendHost: authorityOf(backend),
       requestHost: hostOf(request),
     });
@@ -72,56 +77,4 @@ function redirectToFolder({ raw }: ApiRequest): ApiResponse {
     chunks: [],
     compressible: false,
   };
-}
-
-/** Paths and Location headers between the two sides of a proxy. */
-
-/** The part of the client's path before the backend's path. Both are decoded. */
-export function outerPrefix(clientPath: string, backendPath: string): string {
-  const suffix = clientPath.endsWith('/') && !backendPath.endsWith('/') ? `${backendPath}/` : backendPath;
-  return clientPath.endsWith(suffix) ? clientPath.slice(0, clientPath.length - suffix.length) : clientPath;
-}
-
-/** Joined and cleaned of `.`, `..` and doubled slashes; a slash at the end stays. */
-export function joinPath(prefix: string, path: string): string {
-  return path === '' ? prefix : posix.normalize(`${prefix}/${path}`);
-}
-
-interface LocationContext {
-  /** From {@link outerPrefix}. */
-  readonly prefix: string;
-  /** host:port of the backend. */
-  readonly backendHost: string;
-  /** The Host header that the backend saw. */
-  readonly requestHost: string;
-}
-
-/**
- * Rewrites a redirect so that it leads through the proxy (Kubernetes: util/proxy, rewriteURL): an absolute path on the backend's
- * own host gets the prefix; relative paths and other hosts stay as they are.
- * Example: prefix `/api/v1/namespaces/a/services/b/proxy`, `http://10.0.0.1:80/login?x` → `/api/…/proxy/login?x`.
- */
-export function rewriteLocation(location: string, context: LocationContext): string {
-  const parsed = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(.*)$/is.exec(location);
-  if (parsed === null) return location;
-  const [, scheme, host = '', path = '', rest = ''] = parsed;
-  const { prefix, backendHost, requestHost } = context;
-  const foreign = host !== '' && host !== backendHost && host !== requestHost;
-  if (foreign || !path.startsWith('/')) return location;
-  const origin = host !== '' && host === requestHost ? `${scheme ?? ''}${scheme ? ':' : ''}//${host}` : '';
-  const decoded = decode(path);
-  if (decoded === undefined) return location;
-  const within = decoded.startsWith(prefix) ? decoded : joinPath(prefix, decoded);
-  return `${origin}${rooted(encodePath(within))}${rest}`;
-}
-
-/** Two slashes would begin the name of a host (RFC 3986, section 4.2). */
-const rooted = (path: string): string => path.replace(/^[/\\]+/, '/');
-
-function decode(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
 }

@@ -8,8 +8,11 @@ import {
   type BackendConnection,
   BackendError,
   type BackendTransport,
+  encodePath,
 } from '../request/backend.ts';
 import { answeredHeaders, forwardedHeaders } from './headers.ts';
+import { confined, confinedHead } from './pages.ts';
+import { outerPrefix } from './paths.ts';
 import { streamAnswer } from './stream-answer.ts';
 
 /**
@@ -26,10 +29,11 @@ export async function upgrade(
   const answer = await askUpgrade(transport, backend, request);
   if (answer.kind === 'answer') return refusedUpgrade(request, answer);
   const { message, rawHeaders, stream } = answer;
+  const prefix = encodePath(outerPrefix(request.path, backend.path));
   return {
     kind: 'tunnel',
     code: 101,
-    head: { message, rawHeaders },
+    head: { message, rawHeaders: confinedHead(rawHeaders, prefix) },
     run: (client) => joinStreams(client, stream, request.signal),
   };
 }
@@ -55,7 +59,8 @@ export function refusedUpgrade(request: ApiRequest, answer: BackendAnswer): ApiR
     answer.body.destroy();
     throw unknownError(`invalid upgrade response: status code ${answer.code}`);
   }
-  const { 'content-type': contentType = '', ...headers } = answeredHeaders(answer);
+  const scope = { prefix: encodePath(request.path), isSandboxed: true };
+  const { 'content-type': contentType = '', ...headers } = confined(answeredHeaders(answer), scope);
   return streamAnswer(request, answer.body, { code: answer.code, contentType: String(contentType), headers });
 }
 

@@ -79,7 +79,10 @@ export function createAggregation(
     },
   });
   const rejectsRedirects = serving.aggregatorRejectForwardingRedirect;
-  const passOn = createRemoteProxy({ remote, resolver, transport, rejectsRedirects, logger });
+  const sandboxesPages = serving.sandboxProxiedPages;
+  const passOn = createRemoteProxy({
+    ...{ remote, resolver, transport, rejectsRedirects, sandboxesPages, logger },
+  });
   const remoteProxy: RemoteHandler = (request) => passOn(request) ?? peers?.handler(request);
   const remoteContents = new RemoteNamespaces({ remote, documents, resolver, transport });
   return { ...phase, remoteProxy, remoteApis: documents, remoteContents };

@@ -8,10 +8,12 @@ import type { Foundation } from './foundation.ts';
 export function createBackends(
   options: AgentOptions,
   { isFeatureOn, egress }: Pick<Foundation, 'isFeatureOn' | 'egress'>,
+  sandboxesPages: boolean,
 ): Backends {
   const credentials = readCredentials(options);
   return {
     transport: new NodeTransport({ credentials, timeoutMs: options.timeoutMs, dial: egress.dials.cluster }),
+    sandboxesPages,
     translateCommands: isFeatureOn('TranslateStreamCloseWebsocketRequests'),
     tunnelPorts: isFeatureOn('PortForwardWebsockets'),
     streamsNeedCreate: isFeatureOn('AuthorizePodWebsocketUpgradeCreatePermission'),

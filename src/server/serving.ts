@@ -177,7 +177,7 @@ function createResources(
     ...{ registry, types, now, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
     told: createHistory(history, (counted, request) => new Explanations(counted, request)),
-    backends: createBackends(options.agents, { isFeatureOn, egress }),
+    backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),
       createRestores({

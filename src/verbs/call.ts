@@ -128,6 +128,8 @@ export interface Backends {
   readonly transport: BackendTransport;
   /** --agent-preferred-address-types */
   readonly agentAddressTypes: readonly string[];
+  /** --sandbox-proxied-pages */
+  readonly sandboxesPages: boolean;
   /** Feature gate TranslateStreamCloseWebsocketRequests. */
   readonly translateCommands: boolean;
   /** Feature gate PortForwardWebsockets. */

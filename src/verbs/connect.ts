@@ -1,8 +1,9 @@
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { badRequest } from '../api/status.ts';
-import { forward, joinPath } from '../proxy/forward.ts';
+import { forward } from '../proxy/forward.ts';
 import { streamLog } from '../proxy/log.ts';
+import { joinPath } from '../proxy/paths.ts';
 import { isCommandWebSocket, isTunnelWebSocket, translateCommand, tunnelSpdy } from '../proxy/translate.ts';
 import { upgrade } from '../proxy/upgrade.ts';
 import type { ConnectCall, ConnectSubresource } from '../registry/definition.ts';
@@ -62,7 +63,7 @@ function handOn({ context, request }: VerbCall, destination: Destination): Promi
     case 'proxy': {
       const whole = { ...backend, query: rawQuery(request) };
       return request.raw.upgrade === ''
-        ? forward(transport, whole, request)
+        ? forward(transport, whole, request, { isSandboxed: backends.sandboxesPages })
         : upgrade(transport, whole, request);
     }
     default:

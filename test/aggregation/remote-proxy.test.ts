@@ -74,6 +74,7 @@ async function pass(
     resolver: { resolve: resolve ?? (async () => ({ host: '10.0.0.1', port: 443 })) },
     transport: { send: reply, upgrade: reply },
     rejectsRedirects,
+    sandboxesPages: true,
     logger: { error: () => {} } as unknown as Logger,
   });
   return { response: await proxy(requestOf(asked)), sent };

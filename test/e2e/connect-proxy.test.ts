@@ -15,7 +15,9 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { createStage, eventually, type Stage } from '../kit/agent/stage.ts';
+import { startBrowser } from '../kit/browser.ts';
 import { connectionOptions } from '../kit/connection.ts';
+import { spawnKubectl } from '../kit/running-tool.ts';
 
 /** What runs in the cluster, reached through paths of the server. Nothing on a loopback address may be, so this needs another. */
 
@@ -59,6 +61,8 @@ function createBackend(): Server {
     const path = seen.url.split('?')[0];
     if (path === '/moved')
       return void outgoing.writeHead(302, { location: `http://${HOST}:${port}/there?x=1` }).end();
+    if (path === '/page.html')
+      return void outgoing.writeHead(200, { 'content-type': 'text/html' }).end(PROBING_PAGE);
     if (path === '/away') return void outgoing.writeHead(302, { location: 'http://example.com/a' }).end();
     if (path === '/large') return void outgoing.end(Buffer.alloc(20_000_000, 'a'));
     if (path === '/endless') return writeForever(outgoing);
@@ -70,7 +74,9 @@ function createBackend(): Server {
     outgoing.writeHead(201, {
       'x-own': 'yes',
       'access-control-allow-origin': '*',
-      'set-cookie': ['a=1', 'b=2'],
+      'set-cookie': ['a=1', 'b=2; Path=/; Domain=example.com'],
+      'service-worker-allowed': '/',
+      'clear-site-data': '"*"',
     });
     outgoing.end('<a href="/link">');
   });
@@ -130,6 +136,56 @@ test('a service is reached by the name and by the number of its port, whatever t
   expect(seen.url).toBe('/b/c/');
 });
 
+test('a page of a pod has an origin of its own: no cookies, storage, workers, nor the right to write', async () => {
+  const browser = await startBrowser();
+  const proxy = spawnKubectl(stage.cluster, ['proxy', '--port=0']);
+  try {
+    await proxy.says('Starting to serve on');
+    const origin = `http://127.0.0.1:${/127\.0\.0\.1:(\d+)/.exec(proxy.output)?.[1]}`;
+    const page = await browser.newPage();
+    await page.context().addCookies([{ name: 'session', value: 'x', url: origin }]);
+    await page.goto(`${origin}${services}/shop:80/proxy/page.html`);
+    await page.waitForFunction(() => document.title !== '');
+    expect(JSON.parse(await page.title())).toEqual({
+      origin: 'null',
+      cookie: 'SecurityError',
+      storage: 'SecurityError',
+      worker: 'refused',
+      write: 'TypeError',
+    });
+    const planted = await stage.cluster.request('GET', '/api/v1/namespaces/default/configmaps/planted');
+    expect(planted.code).toBe(404);
+    const script = await ask('GET', `${services}/shop:80/proxy/w.js`, undefined, {
+      'service-worker': 'script',
+    });
+    expect(script).toMatchObject({ code: 403, text: expect.stringContaining('workers') });
+  } finally {
+    proxy.process.kill();
+    await proxy.ended;
+    await browser.close();
+  }
+}, 60_000);
+
+/** Tries what a page of the console's origin could do, and has the outcome as its title. */
+const PROBING_PAGE = `<script>
+  const named = async (attempt) => {
+    try { return await attempt(); } catch (error) { return error.name; }
+  };
+  (async () => {
+    const write = () => fetch('/api/v1/namespaces/default/configmaps', {
+      method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"metadata":{"name":"planted"}}',
+    });
+    const worker = () => navigator.serviceWorker.register('w.js').then(() => 'registered', () => 'refused');
+    document.title = JSON.stringify({
+      origin: self.origin,
+      cookie: await named(() => document.cookie),
+      storage: await named(() => localStorage.length),
+      worker: await named(worker).then((how) => (how === 'registered' ? how : 'refused')),
+      write: await named(() => write().then(({ status }) => status)),
+    });
+  })();
+</script>`;
+
 test('a backend learns who asks and under which path, and not with which credentials', async () => {
   const answer = await ask('GET', `${services}/shop:80/proxy/page`, undefined, {
     authorization: 'Bearer secret',
@@ -137,7 +193,10 @@ test('a backend learns who asks and under which path, and not with which credent
     'x-forwarded-for': '198.51.100.7',
     'x-plain': 'kept',
   });
-  expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2']);
+  const path = `${services}/shop:80/proxy/`;
+  expect(answer.headers['set-cookie']).toEqual([`a=1; Path=${path}`, `b=2; Path=${path}`]);
+  expect(answer.headers['service-worker-allowed']).toBeUndefined();
+  expect(answer.headers['clear-site-data']).toBeUndefined();
   expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   expect(seen.headers).toMatchObject({
     'x-forwarded-for': '198.51.100.7, 127.0.0.1',

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
-import { forward, joinPath, outerPrefix, rewriteLocation } from '../../src/proxy/forward.ts';
+import { forward } from '../../src/proxy/forward.ts';
+import { joinPath, outerPrefix, rewriteLocation } from '../../src/proxy/paths.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
 
 const PREFIX = '/api/v1/namespaces/a/services/b/proxy';
-const context = { prefix: PREFIX, backendHost: '10.0.0.1:80', requestHost: 'localhost:8001' };
+const context = {
+  prefix: PREFIX,
+  path: `${PREFIX}/app/page`,
+  backendHost: '10.0.0.1:80',
+  requestHost: 'localhost:8001',
+};
 
 test.each([
   ['an absolute path gets the prefix', '/login', `${PREFIX}/login`],
@@ -14,6 +20,11 @@ test.each([
   ['what is below the prefix stays', `${PREFIX}/x`, `${PREFIX}/x`],
   ['another host is left alone', 'https://example.com/x', 'https://example.com/x'],
   ['a relative path is left alone', '../x', '../x'],
+  ['a relative path that leads out gets the prefix', '../../x', `${PREFIX}/x`],
+  ['one of escapes does not lead out either', '%2e%2e/..%5c../x', `${PREFIX}/..%5C../x`],
+  ['an absolute path does not climb', '/../../x', `${PREFIX}/x`],
+  ['nor one that begins with the prefix', `${PREFIX}/../../x`, `${PREFIX}/api/v1/namespaces/a/services/x`],
+  ['nor one beside the prefix', `${PREFIX}x/y`, `${PREFIX}${PREFIX}x/y`],
   ['escapes stay escapes', '/a%20b', `${PREFIX}/a%20b`],
   ['a path that is no path is left alone', '/%zz', '/%zz'],
   ['two slashes are not made of escapes', '/%2F%2Fevil.example/x', `${PREFIX}/evil.example/x`],
@@ -36,11 +47,14 @@ test.each([
   const request = {
     method: 'GET',
     path: url,
+    headers: {},
     raw: { url, headers: [], upgrade: '' },
   } as unknown as ApiRequest;
   const nothing = { send: () => Promise.reject(), upgrade: () => Promise.reject() };
   const backend = { scheme: 'http', host: 'a', port: '', path: '', query: '', trust: 'none' } as const;
-  expect(await forward(nothing, backend, request)).toMatchObject({ headers: { location } });
+  expect(await forward(nothing, backend, request, { isSandboxed: true })).toMatchObject({
+    headers: { location },
+  });
 });
 
 test('the prefix of a proxy is what stands before the path of the backend', () => {
@@ -51,7 +65,8 @@ test('the prefix of a proxy is what stands before the path of the backend', () =
 });
 
 test('a joined path never leaves upwards', () => {
-  expect(joinPath('/p', '/a/../../../b')).toBe('/b');
+  expect(joinPath('/p', '/a/../../../b')).toBe('/p/b');
+  expect(joinPath('/p', '..')).toBe('/p/');
   expect(joinPath('', '/../b/')).toBe('/b/');
   expect(joinPath('/p', '')).toBe('/p');
 });

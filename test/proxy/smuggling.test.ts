@@ -62,7 +62,7 @@ beforeAll(async () => {
       const to: Backend = { ...there, path: '/apis/x', query: '', trust };
       const authorized = Object.assign(request, { user }) as unknown as AuthorizedRequest;
       return way === 'plainly'
-        ? forward(transport, to, request)
+        ? forward(transport, to, request, { isSandboxed: true })
         : passOn(transport, { ...there, port, tls: trust }, authorized, {});
     },
   });
