@@ -93,6 +93,7 @@ while [ "\${1#-}" != "$1" ]; do shift; done
 case "$1 $2" in
 'get --raw') key=$3 ;;
 'create --raw') key="POST $3" ;;
+'proxy --unix-socket='*) key=proxy ;;
 *) key="$*" ;;
 esac
 case "$key" in

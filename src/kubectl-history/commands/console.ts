@@ -1,17 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { CommandArguments } from '../arguments.ts';
 import { isNoSuchPath, type Kubectl, ServerError } from '../kubectl.ts';
+import { startPrivateProxy } from '../private-proxy.ts';
 import type { Command, Session } from '../session.ts';
-import { toShown } from '../shown-text.ts';
 import { CommandError, UsageError } from '../usage-error.ts';
 
 export const console: Command = {
   name: 'console',
   usage: '',
-  summary: "opens the cluster's history in a browser, through kubectl proxy, until Ctrl-C",
-  notes: [
-    'Whoever uses this machine can reach the page meanwhile, with your rights: it listens on 127.0.0.1 alone.',
-  ],
+  summary: "opens the cluster's history in a browser, with your kubectl's login, until Ctrl-C",
+  notes: ['The address has a secret in it: what knows it acts with your rights until Ctrl-C.'],
   takes: ['port', 'noOpen'],
   examples: [
     ['console', 'open it'],
@@ -28,21 +26,16 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   const port = args.count('port') ?? 0;
   if (port > 65_535) throw new UsageError(`--port: ${port} is no port; the last one is 65535`);
   await assertThere(kubectl);
-  const proxy = kubectl.start(['proxy', '--address=127.0.0.1', `--port=${port}`]);
-  const stop = (): void => void proxy.kill();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    const address = `http://${await addressOf(proxy)}${PATH}`;
-    await screen.write(`${address}\n`);
-    if (!args.has('noOpen')) open(address, env);
-    if (screen.isTerminal) screen.tell('Ctrl-C ends it.');
-    const code = await new Promise<number | null>((resolve) => proxy.once('close', resolve));
-    if (!signal.aborted) throw new CommandError(`kubectl proxy ended with ${code}`);
-    throw new CommandError('interrupted');
-  } finally {
-    signal.removeEventListener('abort', stop);
-    stop();
-  }
+  await using proxy = await startPrivateProxy(kubectl, port);
+  const address = `${proxy.address}${PATH.slice(1)}`;
+  await screen.write(`${address}\n`);
+  if (!args.has('noOpen')) open(address, env);
+  if (screen.isTerminal) screen.tell('Ctrl-C ends it.');
+  const interrupted = new Promise<'interrupted'>((resolve) =>
+    signal.addEventListener('abort', () => resolve('interrupted'), { once: true }),
+  );
+  const end = signal.aborted ? 'interrupted' : await Promise.race([proxy.ended, interrupted]);
+  throw new CommandError(end === 'interrupted' ? end : `kubectl proxy ended with ${end}`);
 }
 
 async function assertThere(kubectl: Kubectl): Promise<void> {
@@ -54,25 +47,6 @@ async function assertThere(kubectl: Kubectl): Promise<void> {
       ? new CommandError('the server has no console: it is no pg-apiserver, or an older one')
       : error;
   }
-}
-
-/** `Starting to serve on 127.0.0.1:8001` */
-function addressOf(proxy: ChildProcess): Promise<string> {
-  let said = '';
-  proxy.stdin?.end();
-  return new Promise((resolve, reject) => {
-    const look = (chunk: Buffer): void => {
-      said += chunk.toString();
-      const [, address] = /serve on (127\.0\.0\.1:\d+)/.exec(said) ?? [];
-      if (address !== undefined) resolve(address);
-    };
-    proxy.stdout?.on('data', look);
-    proxy.stderr?.on('data', look);
-    proxy.once('error', (error) => reject(new CommandError(`kubectl cannot be run: ${error.message}`)));
-    proxy.once('close', () =>
-      reject(new CommandError(`kubectl proxy does not start: ${toShown(said.trim())}`)),
-    );
-  });
 }
 
 /** Where no browser can be opened the printed address has to do. */

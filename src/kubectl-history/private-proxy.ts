@@ -1,0 +1,129 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import type { Kubectl } from './kubectl.ts';
+import { toShown } from './shown-text.ts';
+import { CommandError } from './usage-error.ts';
+
+/** The way to the server with the rights of the user, for a browser that was given its address. */
+export interface PrivateProxy extends AsyncDisposable {
+  /** With the secret in it, and a slash at its end. */
+  readonly address: string;
+  /** Resolves when kubectl ends, with its exit code. */
+  readonly ended: Promise<number | null>;
+}
+
+/**
+ * `kubectl proxy` lets in all who can connect: other users of the machine, and websites in the user's browser. So it listens on a socket
+ * in a folder of the user's own, and on loopback listens this proxy, which passes on what asks below a path that only the address
+ * printed here names, and comes from its own pages.
+ * @throws CommandError
+ */
+export async function startPrivateProxy(kubectl: Kubectl, port: number): Promise<PrivateProxy> {
+  // Only its owner may enter it.
+  const folder = await mkdtemp(join(tmpdir(), 'kubectl-history-'));
+  const socketPath = join(folder, 'proxy');
+  const child = kubectl.start(['proxy', `--unix-socket=${socketPath}`]);
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const prefix = `/${randomBytes(16).toString('base64url')}`;
+  const server = createServer((incoming, outgoing) => answer(incoming, outgoing, { prefix, socketPath }));
+  const stop = async (): Promise<void> => {
+    child.kill();
+    server.closeAllConnections();
+    server.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await untilItServes(child);
+    const { port: own } = await listen(server, port);
+    return { address: `http://127.0.0.1:${own}${prefix}/`, ended, [Symbol.asyncDispose]: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** `Starting to serve on /tmp/kubectl-history-x/proxy` */
+function untilItServes(child: ChildProcess): Promise<void> {
+  let said = '';
+  child.stdin?.end();
+  return new Promise((resolve, reject) => {
+    const look = (chunk: Buffer): void => {
+      said += chunk.toString();
+      if (/serve on /.test(said)) resolve();
+    };
+    child.stdout?.on('data', look);
+    child.stderr?.on('data', look);
+    child.once('error', (error) => reject(new CommandError(`kubectl cannot be run: ${error.message}`)));
+    child.once('close', () =>
+      reject(new CommandError(`kubectl proxy does not start: ${toShown(said.trim())}`)),
+    );
+  });
+}
+
+function listen(server: Server, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new CommandError(`--port=${port}: ${error.message}`)));
+    server.listen(port, '127.0.0.1', () => resolve(server.address() as AddressInfo));
+  });
+}
+
+interface Way {
+  /** The secret, after a slash. */
+  readonly prefix: string;
+  /** Of kubectl proxy. */
+  readonly socketPath: string;
+}
+
+function answer(incoming: IncomingMessage, outgoing: ServerResponse, { prefix, socketPath }: Way): void {
+  const { url = '', method, headers } = incoming;
+  if (!isBelow(url, prefix))
+    return refuse(outgoing, 404, 'The address that kubectl history printed is another one.');
+  if (!isOwnPage(headers)) return refuse(outgoing, 403, 'A page of another website may not ask here.');
+  const passed = request({
+    ...{ socketPath, method, path: url.slice(prefix.length) },
+    // kubectl proxy lets in those who ask for this machine.
+    headers: { ...headers, host: 'localhost' },
+  });
+  passed.once('response', (answered) => {
+    const { location } = answered.headers;
+    outgoing.writeHead(answered.statusCode ?? 502, {
+      ...answered.headers,
+      ...(location?.startsWith('/') === true ? { location: `${prefix}${location}` } : {}),
+      // The address is not for those whom a page links to.
+      'referrer-policy': 'no-referrer',
+    });
+    pipeline(answered, outgoing, () => {});
+  });
+  pipeline(incoming, passed, () => {});
+  passed.once('error', (error) => {
+    if (outgoing.headersSent) outgoing.destroy();
+    else refuse(outgoing, 502, `kubectl proxy cannot be reached: ${error.message}`);
+  });
+  outgoing.once('close', () => passed.destroy());
+}
+
+/** In the same time, however much of the secret is right. */
+function isBelow(url: string, prefix: string): boolean {
+  const [given, wanted] = [Buffer.from(url.slice(0, prefix.length + 1)), Buffer.from(`${prefix}/`)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/**
+ * Whether a request is of a page that lies here, or of no page at all. A page of a pod is one of another origin, `null`, but knows its own
+ * address.
+ */
+function isOwnPage({ host = '', origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
+  if (!/^(?:127\.0\.0\.1|localhost):\d+$/.test(host)) return false;
+  if (origin !== undefined && origin !== `http://${host}`) return false;
+  return site === undefined || site === 'same-origin' || site === 'none';
+}
+
+function refuse(outgoing: ServerResponse, code: number, why: string): void {
+  outgoing.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end(`${why}\n`);
+}
