@@ -10,7 +10,8 @@ import type { Revision } from './revision.ts';
  * - conflict: the live object is at another revision than the write expected.
  * - compacted: the asked revision is older than the history that is kept (410); or newer than all there are, of a history that was lost.
  * - future: the asked revision did not come within the time storage waits for one (504).
- * - unavailable: PostgreSQL could not be reached in time; nothing is known to be wrong with the request, and nothing was written.
+ * - unavailable: PostgreSQL could not do it in time; nothing is known to be wrong with the request, and nothing was written. Without
+ *   `because` it could not be reached.
  * - unknown: whether the write was made could not be found out in time. To send it again may make it twice.
  * - too-large: the object cannot be stored.
  * - overloaded: more wait already than there is memory for; nothing was done.
@@ -25,7 +26,7 @@ export type StorageFailure =
   | { readonly kind: 'conflict'; readonly key: ObjectKey; readonly current: Revision }
   | { readonly kind: 'compacted'; readonly requested: Revision; readonly compacted: Revision }
   | { readonly kind: 'future'; readonly requested: Revision; readonly current: Revision }
-  | { readonly kind: 'unavailable'; readonly reason: string }
+  | Unavailable
   | { readonly kind: 'overloaded' }
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'unknown'; readonly reason: string }
@@ -33,6 +34,16 @@ export type StorageFailure =
   | { readonly kind: 'taken'; readonly key: ObjectKey; readonly value: PoolValue }
   | { readonly kind: 'unreadable'; readonly objects: readonly UnreadableObject[] }
   | { readonly kind: 'unwritable'; readonly reason: string };
+
+export interface Unavailable {
+  readonly kind: 'unavailable';
+  /** For the log alone. */
+  readonly reason: string;
+  readonly because?: Shortage | undefined;
+}
+
+/** What a database that can be reached lacks. */
+export type Shortage = 'disk' | 'memory' | 'connections' | 'writes' | 'schema' | 'time';
 
 export interface UnreadableObject {
   readonly key: ObjectKey;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
-import { StorageError } from '../errors.ts';
+import { StorageError, type Unavailable } from '../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../revision.ts';
 import { BatchCommit, type CommitOutcome, findWrites, type PendingWrite } from './commit.ts';
 import type { Condition } from './condition.ts';
@@ -10,8 +10,10 @@ import {
   isConflict,
   isConnectionFailure,
   isLockTimeout,
+  isOfSchema,
   isReadOnly,
   isTransient,
+  toUnavailable,
   UncertainCommit,
   wasNotSent,
 } from './statements.ts';
@@ -33,7 +35,7 @@ export interface Progress {
   /** Aborted when nobody waits for the database any longer. */
   readonly closing: AbortSignal;
   /** What the last attempt failed with; undefined: it did not. */
-  trouble: string | undefined;
+  trouble: Unavailable | undefined;
   /** Of writes, for the log. */
   readonly condition: Condition;
   /** The ordering lock was not to be had in time, when it was last asked for. */
@@ -79,6 +81,7 @@ export class CommitLane {
   /** Never rejects: each write is told what became of it. */
   async commit(batch: readonly PendingWrite[]): Promise<void> {
     let open = batch;
+    let wasOfSchema = false;
     while (open.length > 0) {
       // Other lanes go on while the answer to this one may be lost: its revisions are above what was there before it was sent.
       let sentAfter: Revision | undefined;
@@ -95,7 +98,9 @@ export class CommitLane {
         this.#worked();
         return;
       } catch (error) {
-        open = await this.#afterFailure(open, error, sentAfter);
+        const isNewSchema: boolean = isOfSchema(error) && !wasOfSchema;
+        wasOfSchema ||= isNewSchema;
+        open = await (isNewSchema ? this.#anew(open, error) : this.#afterFailure(open, error, sentAfter));
       }
     }
   }
@@ -106,7 +111,7 @@ export class CommitLane {
     error: unknown,
     sentAfter: Revision | undefined,
   ): Promise<readonly PendingWrite[]> {
-    const unavailable = toUnavailable(error);
+    const unavailable = unavailableBy(error);
     const isUncertain = isConnectionFailure(error) || error instanceof UncertainCommit;
     const isLost = sentAfter !== undefined && isUncertain && !isReadOnly(error) && !wasNotSent(error);
     if (!isLost) noteSent(batch, false);
@@ -131,6 +136,14 @@ export class CommitLane {
     return stillOpen(batch, this.#progress, unavailable);
   }
 
+  /** Once more in a session that knows the schema as it is now: a migration may have come in between. */
+  async #anew(batch: readonly PendingWrite[], error: unknown): Promise<readonly PendingWrite[]> {
+    noteSent(batch, false);
+    await this.close();
+    await this.#failed(error);
+    return stillOpen(batch, this.#progress, unavailableBy(error));
+  }
+
   #worked(): void {
     this.#failures = 0;
     this.#progress.trouble = undefined;
@@ -139,8 +152,9 @@ export class CommitLane {
   }
 
   #troubled(error: unknown): void {
-    this.#progress.trouble = describeTrouble(error);
-    if (!this.#progress.closing.aborted) this.#progress.condition.failed(this.#progress.trouble);
+    const trouble = toUnavailable(error, describeTrouble(error));
+    this.#progress.trouble = trouble;
+    if (!this.#progress.closing.aborted) this.#progress.condition.failed(trouble.reason);
   }
 
   /** Waits before another attempt, also where no write of this batch is left to wait for it. */
@@ -159,7 +173,7 @@ export class CommitLane {
   async #isolate(batch: readonly PendingWrite[], error: unknown): Promise<void> {
     if (isTransient(error)) {
       this.#troubled(error);
-      for (const pending of batch) pending.reject(toUnavailable(error));
+      for (const pending of batch) pending.reject(unavailableBy(error));
       return;
     }
     const [only] = batch;
@@ -197,7 +211,7 @@ export class CommitLane {
       } catch (error) {
         await this.close();
         open = stillOpen(open, this.#progress, toUnknown(cause, describeTrouble(error)));
-        await this.#unreachable(toUnavailable(cause, describeTrouble(error)));
+        await this.#unreachable(unavailableBy(cause, describeTrouble(error)));
       }
     }
     return open;
@@ -313,13 +327,14 @@ export function stillOpen(
 function inTime(writes: readonly PendingWrite[], { isLocked, trouble }: Progress): readonly PendingWrite[] {
   const untilMs = Date.now() + (isLocked ? LOCK_WAIT_MS : MIN_ANSWER_MS);
   const late = writes.filter(({ deadlineMs }) => deadlineMs < untilMs);
-  const reason = isLocked ? 'the ordering lock is not to be had' : (trouble ?? 'the database was busy');
-  for (const pending of late) pending.reject(new StorageError({ kind: 'unavailable', reason }));
+  const busy = (reason: string): Unavailable => ({ kind: 'unavailable', reason, because: 'time' });
+  const why = isLocked ? busy('the ordering lock is not to be had') : (trouble ?? busy('it was busy'));
+  for (const pending of late) pending.reject(new StorageError(why));
   return late.length === 0 ? writes : writes.filter(({ isAnswered }) => !isAnswered);
 }
 
-const toUnavailable = (cause: unknown, reason = describeTrouble(cause)): StorageError =>
-  new StorageError({ kind: 'unavailable', reason }, { cause });
+const unavailableBy = (cause: unknown, reason = describeTrouble(cause)): StorageError =>
+  new StorageError(toUnavailable(cause, reason), { cause });
 
 const toUnknown = (cause: unknown, reason: string): StorageError =>
   new StorageError({ kind: 'unknown', reason }, { cause });

@@ -1,4 +1,4 @@
-import { StorageError } from '../errors.ts';
+import { StorageError, type Unavailable } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 import type { Write } from '../revision-log.ts';
 import { type PendingWrite, toPendingWrite } from './commit.ts';
@@ -10,14 +10,14 @@ import { type PendingWrite, toPendingWrite } from './commit.ts';
  */
 export class OpenWrites {
   readonly #patienceMs: number;
-  readonly #trouble: () => string | undefined;
+  readonly #trouble: () => Unavailable | undefined;
   /** Oldest first, which is the order of their deadlines too. */
   readonly #open = new Set<PendingWrite>();
   #sizeBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
   /** `trouble`: what is wrong with the database, for those who waited in vain. */
-  constructor(patienceMs: number, trouble: () => string | undefined) {
+  constructor(patienceMs: number, trouble: () => Unavailable | undefined) {
     this.#patienceMs = patienceMs;
     this.#trouble = trouble;
   }
@@ -74,7 +74,8 @@ export class OpenWrites {
   #tooLate({ isSent }: PendingWrite): StorageError {
     const trouble = this.#trouble();
     const silence = `no answer from the database within ${this.#patienceMs} ms`;
-    const reason = trouble === undefined ? silence : `${silence}: ${trouble}`;
-    return new StorageError({ kind: isSent ? 'unknown' : 'unavailable', reason });
+    const reason = trouble === undefined ? silence : `${silence}: ${trouble.reason}`;
+    if (isSent) return new StorageError({ kind: 'unknown', reason });
+    return new StorageError({ kind: 'unavailable', reason, because: trouble?.because });
   }
 }

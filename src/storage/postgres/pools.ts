@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { Slots } from '../../util/concurrency.ts';
 import { type Backoff, pause, pauseAfter } from '../../util/pause.ts';
+import { StorageError } from '../errors.ts';
 import type { Condition } from './condition.ts';
 import {
   type ConnectionOptions,
@@ -12,7 +13,7 @@ import {
   type PoolShape,
 } from './connection.ts';
 import type { Queryable } from './prepared.ts';
-import { isConnectionFailure, isReadOnly } from './statements.ts';
+import { isConnectionFailure, isNotYetThere, isReadOnly, toUnavailable } from './statements.ts';
 import { describeTrouble } from './trouble.ts';
 
 /**
@@ -205,6 +206,8 @@ class BoundedPool implements Queryable {
       return result;
     } catch (error) {
       if (isConnectionFailure(error)) this.#heard(error);
+      if (isNotYetThere(error))
+        throw new StorageError(toUnavailable(error, waiting(error)), { cause: error });
       throw error;
     }
   }
@@ -229,3 +232,7 @@ class BoundedPool implements Queryable {
     return this.#pool.end().catch(() => {});
   }
 }
+
+/** A server goes on beside those of the version before, and without what they cannot live with. */
+const waiting = ({ message }: Error): string =>
+  `${message}: a migration that waits for servers of the version before to end makes it (pg-apiserver migrate --list)`;

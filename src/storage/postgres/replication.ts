@@ -29,12 +29,16 @@ export interface ReplicationHandlers {
 const PING_AFTER_MS = 10_000;
 const SILENT_AFTER_MS = 30_000;
 /**
- * A PostgreSQL that shuts down waits for its senders, and one whose peer is gone without a word ends by this alone. Half
- * of it is what our answer may take. A setting that is shorter stays.
+ * A PostgreSQL that shuts down waits for its senders, and one whose peer stands still, or is gone without a word, ends by these
+ * alone. From version 19 on a shutdown has a time of its own. Half of the other, counted from the last answer, is what our answer may
+ * take. A setting that is shorter stays.
  */
-const SENDER_TIMEOUT = `
-  SELECT set_config('wal_sender_timeout', '10s', false) FROM pg_settings
-  WHERE name = 'wal_sender_timeout' AND (setting = '0' OR setting::int > 10000)`;
+const SENDER_TIMEOUTS = `
+  SELECT set_config(name, shortest, false)
+  FROM pg_settings
+  JOIN (VALUES ('wal_sender_timeout', '5s', 5000), ('wal_sender_shutdown_timeout', '1s', 1000)) wanted (name, shortest, ms)
+    USING (name)
+  WHERE setting::int > ms OR setting = CASE name WHEN 'wal_sender_timeout' THEN '0' ELSE '-1' END`;
 /** A peer that is gone does not answer a goodbye. */
 const CLOSE_TIMEOUT_MS = 1000;
 
@@ -65,7 +69,7 @@ class TemporarySlotPlugin extends PgoutputPlugin {
     const { schema } = this.#handlers;
     if (schema !== undefined) await client.query(searchPath(schema));
     await client.query(TCP_SETTINGS);
-    await client.query(SENDER_TIMEOUT);
+    await client.query(SENDER_TIMEOUTS);
     await this.#handlers.check(inText(client));
     await client.query(
       `CREATE_REPLICATION_SLOT "${this.#slotName}" TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT`,

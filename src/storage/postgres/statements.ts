@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { StorageError } from '../errors.ts';
+import { type Shortage, StorageError, type Unavailable } from '../errors.ts';
 
 /**
  * Everything is read as text. json columns must not be parsed here (duplicates and large integers would be lost), and
@@ -27,7 +27,7 @@ export function toOwnBytes(text: string): Buffer {
 /** Whether a failure means that the connection is of no use any more, rather than that the statement was wrong. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   // Class 08: connection exceptions; 57P0x: the server shuts down; 25006: it is a standby; 53300: no connection is free.
   // Class 28: the password was rotated, or who may connect is being changed.
   if (/^(08|28|57P0)/.test(code) || code === '25006' || code === '53300') return true;
@@ -47,8 +47,10 @@ export function wasNotSent(error: unknown): boolean {
   return error instanceof Error && /not queryable|client was closed/i.test(error.message);
 }
 
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+const hasCode = (error: unknown, code: string): boolean => codeOf(error) === code;
 
 /** Whether a lock was not to be had in time. */
 export const isLockTimeout = (error: unknown): boolean => hasCode(error, '55P03');
@@ -58,6 +60,17 @@ export const isDenied = (error: unknown): boolean => hasCode(error, '42501');
 
 /** Whether the schema has no function of that name. */
 export const isUnknownFunction = (error: unknown): boolean => hasCode(error, '42883');
+
+/** What the schema has not yet: a relation or a column. */
+export const isNotYetThere = (error: unknown): error is Error =>
+  hasCode(error, '42P01') || hasCode(error, '42703');
+
+/**
+ * Whether a write was refused by what a migration changes, rather than for what it is: class 0A: a plan from before; 23: a constraint that
+ * holds what functions of another version write; 42: names; XX: a relation that was dropped in between. Nothing was done.
+ */
+export const isOfSchema = (error: unknown): boolean =>
+  isRefusal(error) && /^(0A|23|42|XX)/.test(codeOf(error));
 
 /** Whether the host takes no writes: it is a standby, or its transactions are read-only. Nothing was done. */
 export const isReadOnly = (error: unknown): boolean => hasCode(error, '25006');
@@ -111,7 +124,29 @@ export function isTransient(error: unknown): boolean {
 export function rethrow(error: unknown): never {
   if (!isConnectionFailure(error) && !isTransient(error)) throw error;
   const reason = error instanceof Error ? error.message : String(error);
-  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
+  throw new StorageError(toUnavailable(error, reason), { cause: error });
+}
+
+export const toUnavailable = (error: unknown, reason: string): Unavailable => ({
+  ...{ kind: 'unavailable', reason, because: shortageOf(error) },
+});
+
+/** By SQLSTATE. 57014: a statement took too long; 55P03, 40001 and 40P01: another transaction was in the way. */
+const SHORTAGES: readonly (readonly [codes: RegExp, Shortage])[] = [
+  [/^53[14]00$/, 'disk'],
+  [/^53200$/, 'memory'],
+  [/^53300$/, 'connections'],
+  [/^25006$/, 'writes'],
+  [/^(42P01|42703)$/, 'schema'],
+  [/^(57014|55P03|40001|40P01)$/, 'time'],
+];
+
+/** Undefined: it may not even have been reached. What all hosts say is what the last one says. */
+function shortageOf(error: unknown): Shortage | undefined {
+  if (error instanceof AggregateError) return shortageOf(error.errors.at(-1));
+  if (!(error instanceof Error)) return undefined;
+  const code = codeOf(error);
+  return SHORTAGES.find(([codes]) => codes.test(code))?.[1] ?? shortageOf(error.cause);
 }
 
 /** Whether this is what OpenSSL calls a certificate that cannot be verified (its X509_V_ERR_ names). */

@@ -1,7 +1,7 @@
 import type { GroupResource } from '../../api/names.ts';
 import * as status from '../../api/status.ts';
-import { StatusError } from '../../api/status.ts';
-import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
+import { StatusError, type StatusInit } from '../../api/status.ts';
+import { type Shortage, StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 
 /**
@@ -27,8 +27,7 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
         {
           code: 503,
           reason: 'ServiceUnavailable',
-          message: 'the database cannot be reached',
-          details: { retryAfterSeconds: 1 },
+          ...unavailability(failure.because),
         },
         // With its address, which is nothing for clients.
         { cause: new Error(failure.reason, { cause: error }) },
@@ -65,6 +64,23 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
       return failure satisfies never;
   }
 }
+
+const SHORTAGES: { readonly [shortage in Shortage]: string } = {
+  disk: 'the disk of the database is full',
+  memory: 'the database is out of memory',
+  connections: 'the database has no connection free',
+  writes: 'the database takes no writes: it is read-only',
+  schema: 'the schema of the database waits for a migration',
+  time: 'the database is busy: other transactions are in the way, or it takes too long',
+};
+/** What a person has to mend: client-go repeats what has retryAfterSeconds ten times before it shows the message. */
+const LASTING: readonly (Shortage | undefined)[] = ['disk', 'writes'];
+
+/** kube-apiserver has etcd's words for a full one (`mvcc: database space exceeded`) as a 500, which is not repeated either. */
+const unavailability = (because: Shortage | undefined): Pick<StatusInit, 'message' | 'details'> => ({
+  message: because === undefined ? 'the database cannot be reached' : SHORTAGES[because],
+  ...(LASTING.includes(because) ? {} : { details: { retryAfterSeconds: 1 } }),
+});
 
 /** Named one by one in the message; the causes have more of them. */
 const MOST_NAMED = 10;

@@ -118,6 +118,23 @@ const kept: readonly (readonly [string, Partial<Record>])[] = [
     },
   ],
   [
+    'an old primary that is read, and that orders its writes, until servers have noticed the new one',
+    {
+      log: rowsOf([2, 'a'], [105, 'b']),
+      epochs: [EPOCH],
+      promotions: [promotion([50, 60], 4, 100)],
+      splits: [[50, 60]],
+      operations: [
+        operation('a', 'create', [0, 10], written(2)),
+        operation('b', 'update', [51, 53], written(105), 2),
+        operation('late', 'update', [54, 56], written(5), 2),
+        operation('r1', 'get', [55, 57], found(2, 'a')),
+        operation('r2', 'get', [57, 62], found(5, 'late')),
+        operation('r3', 'get', [63, 64], found(105, 'b')),
+      ],
+    },
+  ],
+  [
     'a 410 to who asks for what was compacted',
     { log: HISTORY, compacted: 5n, watches: [session(4, [], 'gone')] },
   ],
@@ -128,6 +145,57 @@ test.each(kept)('%s breaks no promise', (_, record) => {
 });
 
 const broken: readonly (readonly [string, string, Partial<Record>])[] = [
+  [
+    'reads are linearizable',
+    'an old primary that is read after servers must have noticed',
+    {
+      log: rowsOf([2, 'a'], [5, 'b']),
+      splits: [[0, 30]],
+      operations: [
+        operation('b', 'update', [20, 30], written(5), 2),
+        operation('r', 'get', [31, 32], found(2, 'a')),
+      ],
+    },
+  ],
+  [
+    'revisions rise with the order of commits',
+    'a later write with a lower number, when there is one primary again',
+    {
+      log: [row(2, 'late', 'create'), { ...row(3, 'early', 'create'), key: 'other' }],
+      splits: [[0, 10]],
+      operations: [
+        { ...operation('early', 'create', [11, 12], written(3)), key: 'other' },
+        operation('late', 'create', [13, 20], written(2)),
+      ],
+      finalLists: [
+        {
+          server: 0,
+          items: [
+            { key: 'k', revision: 2n, op: '' },
+            { key: 'other', revision: 3n, op: '' },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    'a revision is one write',
+    'a number that both of two primaries gave out',
+    {
+      log: rowsOf([2, 'a'], [5, 'b']),
+      splits: [[0, 90]],
+      operations: [operation('r', 'get', [20, 30], found(5, 'lost'))],
+    },
+  ],
+  [
+    'what was acknowledged is not lost',
+    'a write that two primaries, neither of which may lose one, have lost',
+    {
+      log: rowsOf([2, 'a']),
+      splits: [[0, 90]],
+      operations: [operation('b', 'update', [20, 30], written(5), 2)],
+    },
+  ],
   [
     'what was acknowledged is not lost',
     'a write that is nowhere',

@@ -12,6 +12,10 @@ const CLOSED_EVERY_MS = 3000;
 /** Those of the last 18 s. */
 const MOST_BEHIND = 6;
 
+/** More than two clocks may differ by. */
+const JUMP_MS = 66_000;
+const JUMP_LASTS_MS = 6000;
+
 /** What keeps history from being cut off. */
 export const UPKEEP_FAULTS: readonly Fault[] = [
   {
@@ -61,7 +65,39 @@ export const UPKEEP_FAULTS: readonly Fault[] = [
       }
     },
   },
+  {
+    // Of two clocks that differ, none knows which is right: by the one ahead, all of history would lie behind the window.
+    name: 'clock-jump',
+    run: async ({ world, found }) => {
+      const fromMs = performance.now();
+      await setClocks(world, -JUMP_MS);
+      try {
+        await withShortWindow(world, async () => {
+          const before = (await world.compaction()).revision;
+          await sleep(JUMP_LASTS_MS);
+          const { revision } = await world.compaction();
+          if (revision > before)
+            found({
+              rule: 'a clock that jumps cuts off no history',
+              facts: `it is kept from ${revision} on, before that from ${before}`,
+            });
+        });
+      } finally {
+        await setClocks(world, 0);
+        world.wrongClocks.push([fromMs, performance.now()]);
+      }
+    },
+  },
 ];
+
+/** Of all servers, so that the database's is the one that is ahead. */
+async function setClocks(world: World, ms: number): Promise<void> {
+  await Promise.all(world.servers.map((server) => server.stop()));
+  // So that the tokens of before are no more than a minute from the future, which is put up with.
+  if (ms < 0) await sleep(-ms - 60_000);
+  for (const server of world.servers) server.clockMs = ms;
+  await Promise.all(world.servers.map((server) => server.start()));
+}
 
 async function withShortWindow(world: World, use: (primary: PostgresNode) => Promise<void>): Promise<void> {
   const { primary } = world.group;

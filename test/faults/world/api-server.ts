@@ -23,6 +23,8 @@ export class ApiServer implements AsyncDisposable {
   readonly #flags: readonly string[];
   #child: ChildProcess | undefined;
   output = '';
+  /** How far ahead of the right time its clock is when it is launched. */
+  clockMs = 0;
   /** What it said last, of each time that it ended without being told to. */
   readonly crashes: string[] = [];
 
@@ -81,6 +83,7 @@ export class ApiServer implements AsyncDisposable {
       spawn(
         process.execPath,
         [
+          ...(this.clockMs === 0 ? [] : [`--import=${clockAheadBy(this.clockMs)}`]),
           MAIN,
           `--data-dir=${this.#folder}`,
           '--bind-address=127.0.0.1',
@@ -151,3 +154,18 @@ export class ApiServer implements AsyncDisposable {
     for (const network of [...this.databases, this.front]) await network[Symbol.asyncDispose]();
   }
 }
+
+/** What a process imports before all else, so that `Date` is wrong in it, and in no other. */
+const clockAheadBy = (ms: number): string =>
+  `data:text/javascript,${encodeURIComponent(`
+    const Right = Date;
+    globalThis.Date = class Date extends Right {
+      constructor(...of) {
+        if (of.length === 0) super(Right.now() + ${ms});
+        else super(...of);
+      }
+      static now() {
+        return Right.now() + ${ms};
+      }
+    };
+  `)}`;

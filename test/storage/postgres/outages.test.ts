@@ -141,6 +141,11 @@ test('a database that was made read-only is read, and writes are told of in one 
     WHERE application_name LIKE 'pg-apiserver%' AND datname = current_database()`);
   const patient = log.committer.commit(write('create', 'b'));
   await vi.waitFor(() => expect(about('writes')).toHaveLength(1), PATIENCE);
+  const impatient = openLog(database.url, { writePatienceMs: 300 });
+  await expect(impatient.committer.commit(write('create', 'c'))).rejects.toMatchObject({
+    failure: { kind: 'unavailable', because: 'writes' },
+  });
+  await impatient.close();
   await vi.waitFor(async () => expect(await log.reader.get(KEY)).toMatchObject({ key: KEY }), PATIENCE);
   expect(await log.reader.currentRevision()).toBeGreaterThan(NO_REVISION);
   await using writer = await connect(database.url);
@@ -165,8 +170,10 @@ test('a full disk refuses writes at once, with one line, and what is there is re
   await database.query(
     'CREATE TRIGGER full_disk BEFORE INSERT ON revisions FOR EACH STATEMENT EXECUTE FUNCTION fill_up()',
   );
-  for (const name of ['b', 'c', 'd'])
-    expect(await log.committer.commit(write('create', name)).catch(kindOf)).toBe('unavailable');
+  for (const name of ['b', 'c', 'd']) {
+    const failed = log.committer.commit(write('create', name));
+    await expect(failed).rejects.toMatchObject({ failure: { kind: 'unavailable', because: 'disk' } });
+  }
   expect(await log.reader.get(KEY)).toMatchObject({ key: KEY });
   await database.query('DROP TRIGGER full_disk ON revisions');
   await log.committer.commit(write('create', 'b'));
@@ -174,5 +181,33 @@ test('a full disk refuses writes at once, with one line, and what is there is re
     'writes: lost: could not extend file: No space left on device',
     expect.stringMatching(/^writes: back after .* s and 3 attempts$/),
   ]);
+  await log.close();
+});
+
+test('a write that meets a migration is made once more before it is refused, and what is still to come is waited for', async () => {
+  await using database = await createTestDatabase();
+  const { log, about } = openTold(database.url);
+  await log.committer.commit(write('create', 'a'));
+  // As a function of before meets a constraint of now, for the first of two attempts: sequences do not roll back.
+  await database.query(`
+    CREATE SEQUENCE attempts;
+    CREATE FUNCTION of_before() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF nextval('attempts') = 1 THEN RAISE 'revisions_follow' USING ERRCODE = '23505'; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER of_before BEFORE INSERT ON revisions FOR EACH STATEMENT EXECUTE FUNCTION of_before()`);
+  await log.committer.commit(write('create', 'b'));
+  expect(about('writes')).toEqual([
+    'writes: lost: revisions_follow',
+    expect.stringMatching(/^writes: back after .* s and 1 attempt$/),
+  ]);
+  await database.query('ALTER TABLE work_leases RENAME TO work_leases_to_come');
+  const waits = /^relation "work_leases" does not exist: a migration that waits for servers/;
+  await expect(log.workLeases.read('upkeep')).rejects.toMatchObject({
+    failure: { kind: 'unavailable', because: 'schema', reason: expect.stringMatching(waits) },
+  });
+  await database.query('ALTER TABLE work_leases_to_come RENAME TO work_leases');
+  expect(await log.workLeases.read('upkeep')).toBeUndefined();
   await log.close();
 });

@@ -7,10 +7,10 @@ import { startSilentProxy } from './silent-proxy.ts';
 import { connect } from './stalls.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
-/** A fast shutdown takes a fraction of a second; after 20 the harness ends PostgreSQL by force. */
-const SHUTDOWN_MS = 8000;
+/** A fast shutdown takes a tenth of a second; after 20 the harness ends PostgreSQL by force. */
+const SHUTDOWN_MS = 2000;
 /** Where a server cannot be heard any more: as long as its silence is put up with, and what else a shutdown takes. */
-const HALF_OPEN_SHUTDOWN_MS = 15_000;
+const HALF_OPEN_SHUTDOWN_MS = 7000;
 
 test('PostgreSQL shuts down under a live tail, and changes go on arriving when it is back', async () => {
   await using postgres = await startPrivatePostgres();

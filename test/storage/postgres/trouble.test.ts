@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { StatusError } from '../../../src/api/status.ts';
 import { StorageError } from '../../../src/storage/errors.ts';
+import { toUnavailable } from '../../../src/storage/postgres/statements.ts';
 import {
   describeTrouble,
   explainFault,
@@ -94,4 +95,23 @@ test('outages and lost histories were to be expected; mistakes were not', () => 
   expect(tellExpected(unavailableStatus)).toBe('the database cannot be reached');
   expect(tellExpected(new TypeError('x is not a function'))).toBeUndefined();
   expect(tellExpected(withCode('42501'))).toBeUndefined();
+});
+
+test.each([
+  ['53100', 'disk'],
+  ['53200', 'memory'],
+  ['53300', 'connections'],
+  ['25006', 'writes'],
+  ['42P01', 'schema'],
+  ['57014', 'time'],
+  ['57P03', undefined],
+  ['ECONNREFUSED', undefined],
+])('of a database that says %s it is known that it lacks %s, also by what it caused', (code, because) => {
+  const error = withCode(code);
+  for (const one of [
+    error,
+    new Error('no host', { cause: error }),
+    new AggregateError([withCode('x'), error]),
+  ])
+    expect(toUnavailable(one, 'why')).toEqual({ kind: 'unavailable', reason: 'why', because });
 });

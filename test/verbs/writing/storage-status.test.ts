@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StatusError } from '../../../src/api/status.ts';
-import { StorageError, type StorageFailure } from '../../../src/storage/errors.ts';
+import { type Shortage, StorageError, type StorageFailure } from '../../../src/storage/errors.ts';
 import { toStatusError } from '../../../src/verbs/writing/storage-status.ts';
 
 function statusOf(failure: StorageFailure) {
@@ -34,4 +34,18 @@ test('that the database cannot be reached is told to clients; where it is, and w
   expect(error.status).toMatchObject({ code: 503, message: 'the database cannot be reached' });
   expect(JSON.stringify(error.status)).not.toMatch(/10\.1\.2\.3|password|pg/);
   expect(String(error.cause)).toContain(reason);
+});
+
+test.each<[Shortage, string, number | undefined]>([
+  ['disk', 'the disk of the database is full', undefined],
+  ['memory', 'the database is out of memory', 1],
+  ['connections', 'the database has no connection free', 1],
+  ['writes', 'the database takes no writes: it is read-only', undefined],
+  ['schema', 'the schema of the database waits for a migration', 1],
+  ['time', 'the database is busy: other transactions are in the way, or it takes too long', 1],
+])('clients read what a database lacks that can be reached: %s', (because, message, retry) => {
+  const status = statusOf({ kind: 'unavailable', reason: 'could not extend file "base/1/2"', because });
+  expect({ code: status.code, message: status.message, retry: status.details?.retryAfterSeconds }).toEqual({
+    ...{ code: 503, message, retry },
+  });
 });
