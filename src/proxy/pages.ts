@@ -20,6 +20,8 @@ type Headers = Record<string, string | string[]>;
 const OF_THE_ORIGIN = new Set([
   ...[
     'accept-ch',
+    'accept-ch-lifetime',
+    'secure-session-registration',
     'activate-storage-access',
     'alt-svc',
     'clear-site-data',
@@ -62,7 +64,7 @@ export function confinedHead(rawHeaders: readonly string[], prefix: string): str
 }
 
 /** A cookie of the whole host by its name (`__Host-`) cannot be one of a part of it, and is left out. */
-const OF_THE_HOST = /^\s*__host-/i;
+const OF_THE_HOST = /^\s*=?\s*__host-/i;
 
 function confinedCookie(cookie: string, prefix: string): string[] {
   const [pair = '', ...attributes] = cookie.split(';');

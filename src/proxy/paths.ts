@@ -43,8 +43,8 @@ export function rewriteLocation(location: string, context: LocationContext): str
   const [, scheme, host = '', path = '', rest = ''] = parsed;
   const { prefix, backendHost, requestHost } = context;
   const foreign = host !== '' && host !== backendHost && host !== requestHost;
-  const decoded = decode(path);
-  if (foreign || path === '' || decoded === undefined) return location;
+  if (foreign || path === '') return location;
+  const decoded = decode(path) ?? path;
   const isRooted = path.startsWith('/');
   const target = isRooted ? decoded : resolved(decoded, context.path);
   const isWithin = splitPath(posix.normalize(target), prefix) !== undefined;

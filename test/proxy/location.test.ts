@@ -26,7 +26,7 @@ test.each([
   ['nor one that begins with the prefix', `${PREFIX}/../../x`, `${PREFIX}/api/v1/namespaces/a/services/x`],
   ['nor one beside the prefix', `${PREFIX}x/y`, `${PREFIX}${PREFIX}x/y`],
   ['escapes stay escapes', '/a%20b', `${PREFIX}/a%20b`],
-  ['a path that is no path is left alone', '/%zz', '/%zz'],
+  ['a path that is none gets the prefix', '/%zz', `${PREFIX}/%25zz`],
   ['two slashes are not made of escapes', '/%2F%2Fevil.example/x', `${PREFIX}/evil.example/x`],
 ])('%s', (_, location, expected) => {
   expect(rewriteLocation(location, context)).toBe(expected);
