@@ -322,3 +322,45 @@ DO $$
 BEGIN
     EXECUTE format('ALTER FUNCTION leave_partition() SET search_path = %I, pg_temp', current_schema());
 END $$;
+
+-- As before (0002), but the time after an epoch began is that of the epoch, also before its first write: the last write before it is one
+-- that nothing can be read as of any more.
+CREATE OR REPLACE FUNCTION revision_at(moment timestamptz) RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    cut    compaction;
+    low    bigint;
+    high   bigint;
+    middle bigint;
+    probe  record;
+BEGIN
+    SELECT * INTO STRICT cut FROM compaction;
+    IF moment < cut.committed_at THEN
+        RETURN NULL;
+    END IF;
+    -- What is at or below `low` is not too new; what is above `high` is.
+    low := cut.revision;
+    SELECT coalesce(max(r.revision), low) INTO high FROM revisions r;
+    WHILE low < high LOOP
+        middle := low + (high - low + 1) / 2;
+        SELECT r.revision, r.committed_at INTO probe
+        FROM revisions r
+        WHERE r.revision > low AND r.revision <= middle
+        ORDER BY r.revision DESC
+        LIMIT 1;
+        IF NOT FOUND OR probe.committed_at <= moment THEN
+            low := middle;
+        ELSE
+            high := probe.revision - 1;
+        END IF;
+    END LOOP;
+    RETURN greatest(
+        cut.revision,
+        (SELECT max(r.revision) FROM revisions r WHERE r.revision <= low),
+        (SELECT max(e.epoch) FROM epochs e WHERE e.began_at <= moment)
+    );
+END $$;
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION revision_at(timestamptz) SET search_path = %I, pg_temp', current_schema());
+END $$;

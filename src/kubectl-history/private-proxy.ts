@@ -80,11 +80,16 @@ interface Way {
   readonly socketPath: string;
 }
 
-function answer(incoming: IncomingMessage, outgoing: ServerResponse, { prefix, socketPath }: Way): void {
+function answer(incoming: IncomingMessage, outgoing: ServerResponse, way: Way): void {
+  const { url = '', headers } = incoming;
+  if (!isBelow(url, way.prefix))
+    refuse(outgoing, 404, 'The address that kubectl history printed is another one.');
+  else if (!isOwnPage(headers)) refuse(outgoing, 403, 'A page of another website may not ask here.');
+  else passOn(incoming, outgoing, way);
+}
+
+function passOn(incoming: IncomingMessage, outgoing: ServerResponse, { prefix, socketPath }: Way): void {
   const { url = '', method, headers } = incoming;
-  if (!isBelow(url, prefix))
-    return refuse(outgoing, 404, 'The address that kubectl history printed is another one.');
-  if (!isOwnPage(headers)) return refuse(outgoing, 403, 'A page of another website may not ask here.');
   const passed = request({
     ...{ socketPath, method, path: url.slice(prefix.length) },
     // kubectl proxy lets in those who ask for this machine.

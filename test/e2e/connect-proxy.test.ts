@@ -145,7 +145,7 @@ test('a page of a pod has an origin of its own: no cookies, storage, workers, no
     const page = await browser.newPage();
     await page.context().addCookies([{ name: 'session', value: 'x', url: origin }]);
     await page.goto(`${origin}${services}/shop:80/proxy/page.html`);
-    await page.waitForFunction(() => document.title !== '');
+    await page.waitForFunction("document.title !== ''");
     expect(JSON.parse(await page.title())).toEqual({
       origin: 'null',
       cookie: 'SecurityError',

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { Network } from './network.ts';
 import { PostgresNode } from './postgres-node.ts';
 import { sleep, until } from './until.ts';
@@ -149,12 +150,9 @@ export class DatabaseGroup implements AsyncDisposable {
     for (const node of this.standbys.values()) await node.kill();
     // Else it would not take a write without them.
     await primary.configure({ synchronous_standby_names: '' });
-    await primary.kill();
+    const survived = await this.#killBetweenCommits(primary);
     const snapshot = await primary.snapshot();
     await primary.start();
-    const [row] = await primary.query<{ newest: string | null }>(
-      'SELECT max(revision) AS newest FROM revisions',
-    );
     await meanwhile();
     const beganMs = performance.now();
     await primary.kill();
@@ -162,7 +160,22 @@ export class DatabaseGroup implements AsyncDisposable {
     await primary.start();
     const doneMs = performance.now();
     await this.#follow(primary);
-    return { beganMs, doneMs, survived: BigInt(row?.newest ?? 0) };
+    return { beganMs, doneMs, survived };
+  }
+
+  /** The newest revision of all that it has when it is killed. */
+  async #killBetweenCommits(primary: PostgresNode): Promise<bigint> {
+    const holder = new pg.Client({ connectionString: primary.url });
+    holder.on('error', () => {});
+    await holder.connect();
+    // Held until the kill: what waits for it is not committed.
+    await holder.query('BEGIN; LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE');
+    const { rows } = await holder.query<{ newest: string | null }>(
+      'SELECT max(revision) AS newest FROM revisions',
+    );
+    await primary.kill();
+    await holder.end().catch(() => {});
+    return BigInt(rows[0]?.newest ?? 0);
   }
 
   /** The newest. */

@@ -138,6 +138,25 @@ test('a server that hears of an epoch from another begins afresh, also when noth
   await other.close();
 });
 
+test('a moment after an epoch began is one of it, also before anything is written in it', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await log.committer.commit(write('create', 'a'));
+  await database.query("UPDATE epochs SET timeline = '00000000'");
+  const other = openLog(database.url);
+  const epoch = await other.reader.currentRevision();
+  const [{ now } = { now: '' }] = await database.query<{ now: string }>(
+    "SELECT to_json(clock_timestamp())#>>'{}' AS now",
+  );
+  const revision = await other.history.revisionAt(now);
+  expect(revision).toBe(epoch);
+  const { objects } = await other.reader.listAt({
+    ...{ resource: { group: '', resource: 'configmaps' }, scope: {}, limit: 10, revision: epoch },
+  });
+  expect(objects.map(({ key }) => key.name)).toEqual(['a']);
+  await Promise.all([log.close(), other.close()]);
+});
+
 test('numbers go on beyond those of an epoch that nobody remembers', async () => {
   await using database = await createTestDatabase();
   const given: Revision[] = [];
