@@ -288,5 +288,9 @@ interface Attempt {
   onStream(): void;
 }
 
-const isWorthAnotherTry = (error: unknown): boolean =>
-  isTransient(error) || (error instanceof StorageError && error.failure.kind === 'unavailable');
+/** A missing table is not waited for: the service that runs the feed begins again, and ends the server after some failures. */
+function isWorthAnotherTry(error: unknown): boolean {
+  if (!(error instanceof StorageError)) return isTransient(error);
+  const { failure } = error;
+  return failure.kind === 'unavailable' && failure.because !== 'schema';
+}
