@@ -17,8 +17,8 @@ export const databaseConnection = (
   ...(reroute === undefined ? {} : { reroute }),
 });
 
-export const windowWish = ({ historyWindowMs, setsHistoryWindow }: StorageOptions): WindowWish => ({
-  windowMs: historyWindowMs,
+export const windowWish = ({ historyWindow, setsHistoryWindow }: StorageOptions): WindowWish => ({
+  ...historyWindow,
   isGiven: setsHistoryWindow,
 });
 

@@ -1,6 +1,7 @@
 import { notNegative } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import { bool, duration, list, text, UsageError } from './flag.ts';
+import { DEFAULT_WINDOW, parseHistoryWindow } from './history-window.ts';
 import {
   serversOverrides,
   storageBackend,
@@ -22,10 +23,11 @@ export const ownFlags = {
     meaning:
       'folder for certificates, the admin kubeconfig and, without --kvstore-servers, the embedded PostgreSQL',
   }),
-  historyWindowMs: duration('history-window', {
-    default: '5m',
+  historyWindow: list('history-window', {
+    default: DEFAULT_WINDOW,
     meaning:
-      'how far back history is kept: how old a watch may start, and what SQL can look back on; days or months are fine; kept in the database for all servers, and left as it is there by one that is started without it',
+      'how far back history is kept: how old a watch may start, and what SQL can look back on; days or months are fine; resource=duration or resource.group=duration shortens it for a resource, comma separated, and leases and events have 1h unless they are named; kept in the database for all servers, and left as it is there by one that is started without it',
+    check: parseHistoryWindow,
   }),
   customResourceViews: bool('custom-resource-views', {
     default: false,
@@ -140,7 +142,7 @@ export function readStorage(line: CommandLine) {
       ? storage.initializationTimeoutMs
       : 0,
     /** False: the window in the database stays as it is. */
-    setsHistoryWindow: line.isGiven(ownFlags.historyWindowMs),
+    setsHistoryWindow: line.isGiven(ownFlags.historyWindow),
   });
 }
 

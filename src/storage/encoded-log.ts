@@ -99,8 +99,8 @@ class DecodingReader implements RevisionReader {
     return this.#reader.currentRevision();
   }
 
-  compactedRevision(): Promise<Revision> {
-    return this.#reader.compactedRevision();
+  compactedRevision(resource?: GroupResource): Promise<Revision> {
+    return this.#reader.compactedRevision(resource);
   }
 
   async get(key: ObjectKey): Promise<StoredObject | undefined> {

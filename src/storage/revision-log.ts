@@ -114,8 +114,11 @@ export interface HistoricalPage {
 export interface RevisionReader {
   /** The newest committed revision. One round trip. */
   currentRevision(): Promise<Revision>;
-  /** Everything at or below this revision may have lost superseded states. NO_REVISION when nothing was compacted. */
-  compactedRevision(): Promise<Revision>;
+  /**
+   * Everything at or below this revision may have lost superseded states; of a resource with a shorter history, everything of that
+   * resource. NO_REVISION when nothing was compacted.
+   */
+  compactedRevision(resource?: GroupResource): Promise<Revision>;
   /** One live object straight from the tables. */
   get(key: ObjectKey): Promise<StoredObject | undefined>;
   /**

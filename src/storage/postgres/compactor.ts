@@ -44,8 +44,8 @@ export interface CompactorOptions {
   readonly settleMs?: number;
 }
 
-/** Partitions made, objects given their bytes, states forgotten, partitions left, dropped and indexed. */
-const KINDS = ['make', 'fill', 'forget', 'leave', 'drop', 'index'] as const;
+/** Partitions made, objects given their bytes, states forgotten, partitions left, dropped, indexed and thinned. */
+const KINDS = ['make', 'fill', 'forget', 'leave', 'drop', 'index', 'thin'] as const;
 export type UpkeepKind = (typeof KINDS)[number];
 
 /**
@@ -61,6 +61,7 @@ export class Compactor {
   readonly #options: CompactorOptions;
   #hasAllMigrations = false;
   #canIndex = false;
+  #canThin = false;
   #left: string | undefined;
   #failedDrops = 0;
   #spokeOfLateMs = Number.NEGATIVE_INFINITY;
@@ -188,10 +189,21 @@ export class Compactor {
         !signal.aborted &&
         (await this.#spend('leave', call(database, 'leave_partition()'))) !== 'nothing'
       );
-      return due + (await this.#spend('drop', this.#dropPartitions(database, signal)));
+      const dropped = await this.#spend('drop', this.#dropPartitions(database, signal));
+      await this.#spend('thin', this.#thinPartitions(database, signal));
+      return due + dropped;
     } finally {
       await this.#measure(database);
     }
+  }
+
+  /** Removes what resources with a shorter history have left behind (migrations/0084). */
+  async #thinPartitions(database: Database, signal: AbortSignal): Promise<void> {
+    this.#canThin ||= (await call(database, "to_regproc('thin_partition') IS NOT NULL")) === 't';
+    if (!this.#canThin) return;
+    await call(database, 'compact_shorter_histories()');
+    for (let step: string | undefined; !signal.aborted && step !== 'nothing' && step !== 'waits'; )
+      step = await call(database, 'thin_partition()');
   }
 
   async #dropPartitions(database: Database, signal: AbortSignal): Promise<number> {

@@ -1,29 +1,42 @@
 import type pg from 'pg';
 
-/** What a server or a person wants of the one value that all servers of a database obey. */
+/** What a server or a person wants of the windows that all servers of a database obey. */
 export interface WindowWish {
   readonly windowMs: number;
-  /** Without it, the wish is for a database in which nobody has said anything yet. */
+  /** Of resources with a window of their own, by `resource` or `resource.group`. */
+  readonly shorter?: ReadonlyMap<string, number>;
+  /** Without it, the wish is for a database that has no window yet. */
   readonly isGiven: boolean;
 }
 
 export interface KeptWindow {
   readonly windowMs: number;
-  /** What it was until now; undefined when it has not changed. 'unset': nobody had said anything. */
+  /** What it was until now; undefined when it has not changed. 'unset': the database had none. */
   readonly before?: number | 'unset';
 }
 
-/** How far back history is kept: changed where that is asked for, left alone else. */
+/** Sets how far back history is kept where that is asked for, or the database has no window yet. */
 export async function keepHistoryWindow(
   client: pg.ClientBase,
-  { windowMs, isGiven }: WindowWish,
+  { windowMs, shorter, isGiven }: WindowWish,
 ): Promise<KeptWindow> {
   const { rows } = await client.query<WindowRow>(KEEP, [windowMs, isGiven]);
   const [row] = rows;
   if (row === undefined) throw new Error('the database has no history window: run pg-apiserver migrate');
   const kept = Number(row.kept);
   const before = row.before === null ? 'unset' : Number(row.before);
+  if (shorter !== undefined && (isGiven || before === 'unset')) await keepShorter(client, shorter);
   return before === kept ? { windowMs: kept } : { windowMs: kept, before };
+}
+
+/** Does nothing in a schema from before shorter histories (migrations/0084). */
+async function keepShorter(client: pg.ClientBase, shorter: ReadonlyMap<string, number>): Promise<void> {
+  const { rows } = await client.query<{ has: unknown }>(
+    "SELECT to_regproc('set_shorter_histories') IS NOT NULL AS has",
+  );
+  if (rows[0]?.has !== true && rows[0]?.has !== 't') return;
+  const windows = Object.fromEntries([...shorter].map(([resource, ms]) => [resource, ms / 1000]));
+  await client.query('SELECT set_shorter_histories($1)', [JSON.stringify(windows)]);
 }
 
 interface WindowRow {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
 import { StorageError } from '../errors.ts';
 import type { History, HistoryBegin, LoggedRevision, LogPage, LogQuery } from '../history.ts';
 import type { ObjectKey } from '../key.ts';
@@ -41,6 +42,16 @@ const BEGIN = prepare(() =>
       >`extract(epoch FROM nullif(CASE WHEN e.epoch > c.revision THEN e.began_at ELSE c.committed_at END, '-infinity'))
         * 1000`.as('at_ms'),
     ]),
+);
+
+/** As {@link COMPACTED_REVISION}, of all resources. */
+const COMPACTED = prepare(() =>
+  tables.selectFrom('compaction as c').select([
+    sql<string>`greatest(c.revision, (SELECT max(epoch) FROM epochs))`.as('revision'),
+    sql<string | null>`(
+        SELECT jsonb_object_agg(s.key, s.value ->> 'revision') FROM jsonb_each(to_jsonb(c) -> 'shorter') AS s
+      )`.as('shorter'),
+  ]),
 );
 
 /** Rows that a page looks at along an index, for those that pass: some tens of milliseconds. */
@@ -90,13 +101,25 @@ export class PostgresHistory implements History {
     const found = await this.#find(query, from);
     const rows = await this.#read(found.revisions, query);
     // Asked after reading, so that what was compacted meanwhile is noticed too.
-    const compacted = await this.#reader.compactedRevision();
+    const compactedOf = await this.#compacted();
+    const compacted = compactedOf(query.resource);
     if (after !== undefined && after < compacted)
       throw new StorageError({ kind: 'compacted', requested: after, compacted });
     const last = rows.at(-1)?.revision;
     return {
-      rows: rows.filter(({ revision }) => revision > compacted),
+      rows: rows.filter(({ revision, key }) => revision > compactedOf(key)),
       next: rows.length < found.revisions.length ? last : found.next,
+    };
+  }
+
+  /** The compacted revision of each resource; of those without a shorter history, that of the log. */
+  async #compacted(): Promise<(resource?: GroupResource) => Revision> {
+    const [row] = await this.#run(COMPACTED, {});
+    const all = toRevision(row?.revision ?? 0);
+    const shorter = new Map(Object.entries<string>(JSON.parse(row?.shorter ?? '{}')));
+    return (resource) => {
+      const own = resource === undefined ? undefined : shorter.get(toQualifiedResource(resource));
+      return own !== undefined && BigInt(own) > all ? toRevision(own) : all;
     };
   }
 

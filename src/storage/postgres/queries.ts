@@ -100,9 +100,18 @@ export const LOG_POSITION = prepare((of: PositionValues) =>
     .limit(1),
 );
 
-/** Clients cannot go on from before this. */
-export const COMPACTED_REVISION = prepare(() =>
-  tables.selectFrom('compaction').select(sql<string>`greatest(revision, ${EPOCH})`.as('revision')),
+/**
+ * Clients cannot go on from before this, for a resource by its qualified name; '': for what is of no certain resource. As JSON, because a schema from before
+ * shorter histories (migrations/0084) has no such column.
+ */
+export const COMPACTED_REVISION = prepare((of: { readonly of: string }) =>
+  tables
+    .selectFrom('compaction as c')
+    .select(
+      sql<string>`greatest(c.revision, ${EPOCH}, (to_jsonb(c) -> 'shorter' -> ${of.of} ->> 'revision')::bigint)`.as(
+        'revision',
+      ),
+    ),
 );
 
 interface SeenValues {
@@ -318,7 +327,11 @@ export const TAIL_PAGE = prepare(
             .as('page'),
         (join) => join.on(isInPage),
       )
-      .select(['c.revision as compacted', EPOCH.as('epoch'), 'a.write_id as after_write_id'])
+      .select([
+        sql<string>`greatest(c.revision, (to_jsonb(c) ->> 'thinned')::bigint)`.as('compacted'),
+        EPOCH.as('epoch'),
+        'a.write_id as after_write_id',
+      ])
       .selectAll('page')
       .orderBy('page.revision'),
   'tail_page',

@@ -1,3 +1,4 @@
+import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, parsePosition, type Scope } from '../key.ts';
 import type { ResourceSet } from '../resource-set.ts';
@@ -131,8 +132,10 @@ export class PostgresReader implements RevisionReader {
     return true;
   }
 
-  async compactedRevision(): Promise<Revision> {
-    const [row] = await this.#run(COMPACTED_REVISION, {});
+  async compactedRevision(resource?: GroupResource): Promise<Revision> {
+    const [row] = await this.#run(COMPACTED_REVISION, {
+      of: resource === undefined ? '' : toQualifiedResource(resource),
+    });
     return toRevision(row?.revision ?? 0);
   }
 
@@ -205,7 +208,7 @@ export class PostgresReader implements RevisionReader {
       const count = counted?.count ?? undefined;
       return { objects, remaining: count === undefined ? undefined : Number(count) - objects.length };
     });
-    await this.#assertKept(revision);
+    await this.#assertKept(resource, revision);
     return page;
   }
 
@@ -214,7 +217,7 @@ export class PostgresReader implements RevisionReader {
     const range = { after: after.toString(), upTo: upTo.toString(), limit };
     const values = { ...resource, ...toValues(scope), ...range };
     const rows = await this.#readHistory({ upTo, after }, (run) => run(CHANGES, values));
-    await this.#assertKept(after);
+    await this.#assertKept(resource, after);
     return rows.map((row) => toChangeWithPrevious(row));
   }
 
@@ -268,8 +271,8 @@ export class PostgresReader implements RevisionReader {
    * Asked after reading, and of the primary, so that rows compacted while they were read are noticed too, and an epoch that has
    * begun.
    */
-  async #assertKept(requested: Revision): Promise<void> {
-    const compacted = await this.compactedRevision();
+  async #assertKept(resource: GroupResource, requested: Revision): Promise<void> {
+    const compacted = await this.compactedRevision(resource);
     if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
   }
 

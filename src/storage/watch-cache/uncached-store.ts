@@ -34,7 +34,7 @@ export interface Progress {
   /** What has been applied, when that is as new as asked. @throws StorageError future, unavailable, abandoned */
   reached(freshness: Exclude<Freshness, { kind: 'latest' }>, caller?: Caller): Promise<Revision>;
   /** Whether what is older can still be had. @throws StorageError compacted */
-  assertKept(revision: Revision): Promise<void>;
+  assertKept(resource: GroupResource, revision: Revision): Promise<void>;
   /** Whether there is such a revision yet. @throws StorageError compacted, unavailable */
   assertGiven(revision: Revision): Promise<void>;
 }
@@ -123,7 +123,8 @@ export class UncachedStore implements Store {
           this.#watchState(query, revision, signal),
         );
       const { recent } = await this.#resource(query.resource);
-      if (start.revision < recent.floor) await this.#options.progress.assertKept(start.revision);
+      if (start.revision < recent.floor)
+        await this.#options.progress.assertKept(query.resource, start.revision);
       await this.#options.progress.assertGiven(start.revision);
       return await this.#stream(query, { revision: start.revision, state: undefined }, signal);
     } catch (error) {

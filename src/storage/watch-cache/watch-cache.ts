@@ -64,7 +64,8 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
   readonly #replay: Replay;
-  readonly #compacted: SharedCurrentRevision;
+  /** By resource: some have a shorter history than others. */
+  readonly #compacted = new Map<string, SharedCurrentRevision>();
   readonly #encodings = new RecentEncodings();
   /** Undefined until it is loaded, and again while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
@@ -78,11 +79,6 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   constructor(options: WatchCacheOptions) {
     this.#options = options;
     this.#replay = new Replay(options.reader, this.#encodings);
-    this.#compacted = new SharedCurrentRevision(
-      () => options.reader.compactedRevision(),
-      'is compacted',
-      RESUME_MS,
-    );
     this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
     if (options.kept === undefined) return;
     this.#uncached = new UncachedStore({
@@ -91,7 +87,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
         current: () => this.#current.get(),
         following: async () => void (await this.#loaded()),
         reached: async (freshness, caller) => (await this.#reach(freshness, caller)).applied,
-        assertKept: (revision) => this.#assertKept(revision),
+        assertKept: (resource, revision) => this.#assertKept(resource, revision),
         assertGiven: (revision) => this.#assertGiven(revision),
       },
     });
@@ -204,13 +200,21 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
 
   async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<EventStream> {
     const generation = await this.#loaded();
-    if (after < generation.cacheOf(query.resource).recent.floor) await this.#assertKept(after);
+    if (after < generation.cacheOf(query.resource).recent.floor)
+      await this.#assertKept(query.resource, after);
     await this.#assertGiven(after);
     return this.#stream(query, generation, { revision: after, state: undefined }, signal);
   }
 
-  async #assertKept(requested: Revision): Promise<void> {
-    const compacted = await this.#compacted.get();
+  async #assertKept(resource: GroupResource, requested: Revision): Promise<void> {
+    const name = `${resource.resource}.${resource.group}`;
+    let shared = this.#compacted.get(name);
+    if (shared === undefined) {
+      const ask = (): Promise<Revision> => this.#options.reader.compactedRevision(resource);
+      shared = new SharedCurrentRevision(ask, 'is compacted', RESUME_MS);
+      this.#compacted.set(name, shared);
+    }
+    const compacted = await shared.get();
     if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
   }
 
