@@ -240,14 +240,16 @@ function leadsSomewhere(page: string, link: string): boolean {
 /** As GitHub names them: `## Roles, made by hand` is `roles-made-by-hand`; a second one of the name ends with -1. */
 function headingsOf(page: string): string[] {
   const seen = new Map<string, number>();
-  return [...page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)].map(([, title = '']) => {
-    const slug = title
-      .trim()
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replaceAll(/\s/g, '-');
-    const times = seen.get(slug) ?? 0;
-    seen.set(slug, times + 1);
-    return times === 0 ? slug : `${slug}-${times}`;
-  });
+  return [...page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)].map(
+    ([, title = '']) => {
+      const slug = title
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(/\s/g, '-');
+      const times = seen.get(slug) ?? 0;
+      seen.set(slug, times + 1);
+      return times === 0 ? slug : `${slug}-${times}`;
+    },
+  );
 }

@@ -1,8 +1,8 @@
 import { Agent } from 'node:https';
+import { blocksOf, HISTORY } from '../../kit/pages.ts';
 import type { Figures, KeptBench, Scenario } from '../bench.ts';
 import { ask } from '../environment/ask.ts';
 import type { KeptServer } from '../environment/kept-server.ts';
-import { blocksOf, HISTORY } from '../../kit/pages.ts';
 import { KINDS } from '../manifests.ts';
 import { momentOf, timed } from '../scale/questions.ts';
 
@@ -17,9 +17,10 @@ const SHARE = 0.9;
  * The questions of the page of history as they stand there, of a namespace of the log and of a Deployment that was written a thousand times.
  * What is asked of the whole cluster grows with the log: at 100 million revisions it is not waited for.
  */
-export const HISTORY_IN_SQL: readonly Scenario<KeptBench>[] = questionsOf().map(
-  ({ name, text }) => ({ name: `scale/sql/${name}`, run: (bench) => run(bench, text) }),
-);
+export const HISTORY_IN_SQL: readonly Scenario<KeptBench>[] = questionsOf().map(({ name, text }) => ({
+  name: `scale/sql/${name}`,
+  run: (bench) => run(bench, text),
+}));
 
 interface Asked {
   /** What is read: `blame_of`, and `blame_of-2` where it is read again. */

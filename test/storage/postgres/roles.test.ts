@@ -503,7 +503,8 @@ test('roles that are made by hand, as the page for operators has it, migrate, se
   ]);
   await using owner = await connectAs(migrator);
   for (const block of others)
-    for (const statement of statementsOf(block)) expect(await owner.attempt(statement), block).toBe('allowed');
+    for (const statement of statementsOf(block))
+      expect(await owner.attempt(statement), block).toBe('allowed');
 });
 
 test('who may not make roles is told so in one line, and nothing has changed', async () => {
