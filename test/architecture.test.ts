@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -73,6 +73,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 
 const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
 const TESTS = fileURLToPath(new URL('.', import.meta.url));
+const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 
 const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file))
@@ -198,4 +199,57 @@ function namesImportedBy(path: string): { from: string; names: string[] }[] {
       ? what.split(/[{},]/).map((name) => name.trim().replace(/^type\s+|\s+as\s.*$/g, ''))
       : ['*'],
   }));
+}
+
+test('every relative link of the pages leads to a file or a heading', () => {
+  const pages = [...pagesIn(PROJECT)];
+  expect(pages).toContain('README.md');
+  expect(pages).toContain('src/history/README.md');
+  const wrong = pages.flatMap((page) =>
+    linksOf(readFileSync(join(PROJECT, page), 'utf8'))
+      .filter((link) => !leadsSomewhere(page, link))
+      .map((link) => `${page}: ${link}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+/** In no folder that others fill. */
+function* pagesIn(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && !/^(\.|node_modules$|dist$)/.test(entry.name)) yield* pagesIn(path);
+    else if (entry.isFile() && entry.name.endsWith('.md')) yield relative(PROJECT, path);
+  }
+}
+
+const withoutCode = (page: string): string => page.replaceAll(/^ *```[\s\S]*?^ *```$|`[^`\n]*`/gm, '');
+
+/** Links within the project, `file#heading`, pictures and definitions of links among them. */
+const linksOf = (page: string): string[] =>
+  [...withoutCode(page).matchAll(/\]\(\s*<?([^)\s>]+)|^ *\[[^\]]+\]:\s*<?(\S+?)>?$/gm)]
+    .map(([, inline, defined]) => inline ?? defined ?? '')
+    .filter((link) => !/^[a-z][a-z+.-]*:/i.test(link));
+
+function leadsSomewhere(page: string, link: string): boolean {
+  const [path = '', heading] = link.split('#');
+  const target = path === '' ? join(PROJECT, page) : resolve(dirname(join(PROJECT, page)), path);
+  if (relative(PROJECT, target).startsWith('..') || !existsSync(target)) return false;
+  return heading === undefined || headingsOf(readFileSync(target, 'utf8')).includes(heading);
+}
+
+/** As GitHub names them: `## Roles, made by hand` is `roles-made-by-hand`; a second one of the name ends with -1. */
+function headingsOf(page: string): string[] {
+  const seen = new Map<string, number>();
+  return [...page.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/^#{1,6} (.+)$/gm)].map(
+    ([, title = '']) => {
+      const slug = title
+        .trim()
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(/\s/g, '-');
+      const times = seen.get(slug) ?? 0;
+      seen.set(slug, times + 1);
+      return times === 0 ? slug : `${slug}-${times}`;
+    },
+  );
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { rollOut } from '../kit/roll-out.ts';
 import { spawnKubectl } from '../kit/running-tool.ts';
 import { hasShell, startShell } from '../kit/shell.ts';
 import { kubectlPath, type ToolResult } from '../kit/tools.ts';
@@ -156,46 +157,13 @@ test('who may not read an object is not told of it, in words that name it', asyn
   });
 });
 
-/** What the controllers of a cluster make of a Deployment, written in their place. Answers the name of the pod. */
-async function rollOut(deployment: string, namespace: string): Promise<string> {
-  const get = `/apis/apps/v1/namespaces/${namespace}/deployments/${deployment}`;
-  const { metadata, spec } = (await cluster.request('GET', get)).json;
-  const labels = { app: deployment, 'pod-template-hash': '5c4b9' };
-  const name = `${deployment}-5c4b9`;
-  const ownedBy = (kind: string, owner: { name: string; uid: string }) => [
-    { apiVersion: 'apps/v1', kind, name: owner.name, uid: owner.uid, controller: true },
-  ];
-  const make = async (path: string, controller: string, body: object) => {
-    const as = {
-      'impersonate-user': `system:serviceaccount:kube-system:${controller}`,
-      'impersonate-group': 'system:masters',
-    };
-    const { code, json, text } = await cluster.request('POST', path, body, as);
-    expect(code, text).toBe(201);
-    return json;
-  };
-  const set = await make(`/apis/apps/v1/namespaces/${namespace}/replicasets`, 'deployment-controller', {
-    metadata: { name, labels, ownerReferences: ownedBy('Deployment', metadata) },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: spec.template.spec },
-    },
-  });
-  await make(`/api/v1/namespaces/${namespace}/pods`, 'replicaset-controller', {
-    metadata: { name: `${name}-x7k2p`, labels, ownerReferences: ownedBy('ReplicaSet', set.metadata) },
-    spec: spec.template.spec,
-  });
-  return `${name}-x7k2p`;
-}
-
 test('an incident: a bad image is found by who and why, seen, blamed and taken back; a namespace deleted by mistake is there again', async () => {
   const masters = '--as-group=system:masters';
   await kubectl('create namespace shop');
   await kubectl(`create deployment web -n shop --image=web:1.4.2 --as=ann@example.com ${masters}`);
   await kubectl('create configmap settings -n shop --from-literal=level=info');
   await kubectl(`set image deployment/web -n shop web=web:1.4.3 --as=bob@example.com ${masters}`);
-  const pod = await rollOut('web', 'shop');
+  const pod = await rollOut(cluster, 'web', 'shop');
 
   expect(await history('who -n shop --since 1h')).toMatch(
     /^bob@example\.com +kubectl-set +1 +\w+ +deployment\.apps\/web$/m,

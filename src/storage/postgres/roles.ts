@@ -134,7 +134,7 @@ const MEMBER = `
 const mayNotMakeRoles = ({ user }: Actor, why: string): Error =>
   new Error(
     `--roles: the user ${JSON.stringify(user)} needs CREATEROLE, because ${why}: ` +
-      `ALTER ROLE ${quote(user)} CREATEROLE, run it as a user who has that, or make the roles by hand (README.md)`,
+      `ALTER ROLE ${quote(user)} CREATEROLE, run it as a user who has that, or make the roles by hand (migrations/README.md)`,
   );
 
 /** Which not everybody who may make roles may give, and which Amazon has a role for. */

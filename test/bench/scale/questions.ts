@@ -54,7 +54,7 @@ const QUESTIONS_ASKED: readonly Question[] = [
   },
 ];
 
-/** What people ask, as README.md has it. */
+/** What people ask, as src/history/README.md has it. */
 export const QUESTIONS: readonly Scenario<KeptBench>[] = QUESTIONS_ASKED.map((question) => ({
   name: `scale/${question.name}`,
   run: (bench) => run(bench, question),

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
+import { blocksOf, HISTORY } from '../../kit/pages.ts';
 import type { Figures, KeptBench, Scenario } from '../bench.ts';
 import { ask } from '../environment/ask.ts';
 import type { KeptServer } from '../environment/kept-server.ts';
 import { KINDS } from '../manifests.ts';
 import { momentOf, timed } from '../scale/questions.ts';
 
-const README = new URL('../../../README.md', import.meta.url);
 /** A namespace of the log, of which all are alike. */
 const NAMESPACE = 'ns-7';
 const DEPLOYMENT = 'written-often';
@@ -15,12 +14,13 @@ const REVISIONS = 1000;
 const SHARE = 0.9;
 
 /**
- * The page of questions of README.md as it stands there, of a namespace of the log and of a Deployment that was written a thousand times.
+ * The questions of the page of history as they stand there, of a namespace of the log and of a Deployment that was written a thousand times.
  * What is asked of the whole cluster grows with the log: at 100 million revisions it is not waited for.
  */
-export const HISTORY_IN_SQL: readonly Scenario<KeptBench>[] = questionsOf(readFileSync(README, 'utf8')).map(
-  ({ name, text }) => ({ name: `scale/sql/${name}`, run: (bench) => run(bench, text) }),
-);
+export const HISTORY_IN_SQL: readonly Scenario<KeptBench>[] = questionsOf().map(({ name, text }) => ({
+  name: `scale/sql/${name}`,
+  run: (bench) => run(bench, text),
+}));
 
 interface Asked {
   /** What is read: `blame_of`, and `blame_of-2` where it is read again. */
@@ -28,10 +28,12 @@ interface Asked {
   readonly text: string;
 }
 
-function questionsOf(readme: string): Asked[] {
-  const [, page = ''] = /^## History in SQL$.*?^```sql\n(.*?)^```/ms.exec(readme) ?? [];
+/** @throws Error where the page has none */
+function questionsOf(): Asked[] {
+  const [first] = blocksOf(HISTORY).filter(({ language }) => language === 'sql');
+  if (first === undefined) throw new Error(`${HISTORY} asks nothing in SQL`);
   const seen = new Map<string, number>();
-  return page
+  return first.text
     .split(';')
     .filter((text) => text.includes('SELECT'))
     .map((text) => {

@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';
+import { type Block, blocksOf, OPERATORS, PAGES, withMoment } from '../../kit/pages.ts';
 import { TestRoles } from '../../kit/roles.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { beginPartition, keepHistory, openLog, Recorder, write } from './kit.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 const never = new AbortController().signal;
-const README = new URL('../../../README.md', import.meta.url);
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** What `migrate --roles` says. */
@@ -83,8 +82,14 @@ function secret(verb: WriteVerb, name: string, expected?: Revision, more = ''): 
 const VIEWS = ['history', 'history_jsonb', 'current_objects', 'objects_jsonb', 'superseded_objects'];
 const VIEWS_WITHOUT_OBJECTS = ['changes', 'labels', 'conditions'];
 
-const sqlOfReadme = (): string[] =>
-  [...readFileSync(README, 'utf8').matchAll(/^```sql\n(.*?)^```/gms)].map(([, text = '']) => text);
+const SQL = PAGES.flatMap(blocksOf).filter(({ language }) => language === 'sql');
+
+const statementsOf = (text: string): string[] =>
+  text.split(';').filter((statement) => statement.replaceAll(/--.*$/gm, '').trim() !== '');
+
+/** What the pages ask as a reader. All else in them is what an operator does. */
+const isForReaders = ({ page, text }: Block): boolean =>
+  page !== OPERATORS && statementsOf(text).every((one) => /^(--.*\n|\s)*SELECT\b/.test(one));
 
 const READS_OF_VIEWS = VIEWS.map((view) => `SELECT v::text AS row FROM ${view} v`);
 const ALL_READS = [
@@ -187,19 +192,15 @@ test('nothing is granted to everybody', async () => {
   expect(open).toEqual([]);
 });
 
-test('a reader can run every query of the README', async () => {
+test('a reader can run every query of the pages', async () => {
   await using database = await createTestDatabase();
   await using roles = new TestRoles(database);
   await makeRoles(database.url, roles);
   await fill(database, await roles.urlOf('server'));
   await using reader = await connectAs(await roles.urlOf('reader'));
-  const queries = sqlOfReadme()
-    .join('\n')
-    .split(';')
-    // A moment of now, which history has, without a type, as README writes it.
-    .map((query) => query.replace(/'\d{4}-\d\d-\d\d [\d:]+'/, "'now'"))
-    .filter((query) => /^(--.*\n|\s)*SELECT/.test(query) && !/grant_/.test(query));
-  expect(queries.length).toBeGreaterThanOrEqual(4);
+  // A moment of now, which history has, without a type, as the pages write it.
+  const queries = SQL.filter(isForReaders).flatMap(({ text }) => statementsOf(withMoment(text, 'now')));
+  expect(queries.length).toBeGreaterThanOrEqual(15);
   for (const query of queries) expect(await reader.attempt(query), query).toBe('allowed');
 });
 
@@ -478,15 +479,15 @@ test('what a migration makes is the owner of the schema’s, whoever of its memb
   await log.close();
 });
 
-test('roles that are made by hand, as the README has it, migrate, serve and read', async () => {
+test('roles that are made by hand, as the page for operators has it, migrate, serve and read, and the other SQL of operators works', async () => {
   await using database = await createTestDatabase({ empty: true });
   await using roles = new TestRoles(database);
   const name = new URL(database.url).pathname.slice(1);
-  const [byHand = ''] = sqlOfReadme().filter((block) => block.includes('CREATE ROLE'));
-  const [before = '', after = ''] = byHand
-    .replaceAll('kube_', `${roles.prefix}_`)
-    .replaceAll('DATABASE kube', `DATABASE ${name}`)
-    .split(/^--.*$/m);
+  const [byHand = '', ...others] = SQL.filter((block) => !isForReaders(block)).map(({ text }) =>
+    text.replaceAll('kube_', `${roles.prefix}_`).replaceAll('DATABASE kube', `DATABASE ${name}`),
+  );
+  expect(byHand).toContain('CREATE ROLE');
+  const [before = '', after = ''] = byHand.split(/^--.*$/m);
   await database.query(before);
   const migrator = await roles.urlOf('migrator');
   await setUpDatabase({ urls: [migrator], poolSize: 1 }, (setup) => setup.migrate({ serves: false }));
@@ -497,6 +498,13 @@ test('roles that are made by hand, as the README has it, migrate, serve and read
   await fill(database, await roles.urlOf('server'));
   await using reader = await connectAs(await roles.urlOf('reader'));
   expect(await readAll(reader)).not.toContain('hush');
+  expect(await reader.query('SHOW idle_in_transaction_session_timeout')).toEqual([
+    { idle_in_transaction_session_timeout: '10min' },
+  ]);
+  await using owner = await connectAs(migrator);
+  for (const block of others)
+    for (const statement of statementsOf(block))
+      expect(await owner.attempt(statement), block).toBe('allowed');
 });
 
 test('who may not make roles is told so in one line, and nothing has changed', async () => {
