@@ -12,8 +12,8 @@ const PERIOD_MS = 60_000;
 const RETRY_MS = 1000;
 
 /**
- * Writes into the status of each flow schema whether its priority level exists (condition Dangling). A schema without a level is
- * not used, and the condition tells why.
+ * Writes into the status of each flow schema whether its priority level exists (condition Dangling). A schema without a level
+ * is not used.
  */
 export class FlowSchemaConditions {
   readonly #client: Client;
