@@ -6,7 +6,7 @@ import { UsageError } from './usage-error.ts';
 export interface CommandLine {
   readonly words: readonly string[];
   readonly given: ReadonlyMap<FlagKey, readonly string[]>;
-  /** For kubectl, each as one argument: `--context=prod`. */
+  /** kubectl's flags, each as one argument: `--context=prod`. */
   readonly forKubectl: readonly string[];
   readonly kubectl: ReadonlyMap<string, string>;
 }

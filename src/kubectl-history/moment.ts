@@ -10,7 +10,6 @@ const EXAMPLES =
 
 /**
  * Times without a zone are local. A time of day alone means its last occurrence.
- * Without a zone, times are local ones. A time of day alone is the last one there was.
  *
  *   4711             → the revision
  *   10m, 1h30m, '10 min ago', 'an hour ago', 'last hour', -2h

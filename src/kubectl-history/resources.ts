@@ -101,10 +101,7 @@ async function discover(kubectl: Kubectl): Promise<readonly Resource[]> {
   return found;
 }
 
-/**
- * Parses the output of `kubectl api-resources -o wide`. Kubernetes' resources come first: custom ones of the same name do not
- * hide them.
- */
+/** Parses `kubectl api-resources -o wide`. Kubernetes' resources come first: custom ones of the same name do not hide them. */
 function parseApiResources(table: string): readonly Resource[] {
   const [header = '', ...rows] = table.split('\n');
   const columns = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', 'VERBS'].map((name) =>
