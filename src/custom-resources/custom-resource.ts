@@ -102,10 +102,7 @@ export class CustomResource implements TranslatedResource {
     return known;
   }
 
-  /**
-   * The definition's own warning, or one that recommends the first version that is served, not deprecated, and listed before
-   * this one.
-   */
+  /** The definition's own warning, or one that recommends the most preferred version that is served and not deprecated. */
   #deprecationOf({ name = '', deprecated, deprecationWarning }: VersionOutline): string | undefined {
     if (deprecated !== true) return undefined;
     const { group = '', names } = this.source.definition.spec ?? {};

@@ -5,7 +5,7 @@ import { CelError } from '../../cel/program.ts';
 import { someNode } from './syntax.ts';
 import type { DeclaredType } from './types.ts';
 
-/** A rule that is ready to run, or why it is not (apiextensions-apiserver, apiserver/schema/cel/compilation.go). */
+/** A compiled rule, or its error (apiextensions-apiserver, apiserver/schema/cel/compilation.go). */
 export interface CompiledRule {
   readonly program: DeclaredProgram | undefined;
   /** '' when it compiles. */
@@ -69,5 +69,8 @@ const WRONG_TYPE = {
 
 const isOldSelf = ({ op, args }: SyntaxNode): boolean => op === 'id' && args === 'oldSelf';
 
-/** A value of any type from the object, which is refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
+/**
+ * An untyped value from the object is refused where a type is required. Elsewhere `dyn` may only mean that the library lost the
+ * type.
+ */
 const isUntyped = ({ op }: SyntaxNode): boolean => op === 'id' || op === '.' || op === '[]';
