@@ -79,7 +79,7 @@ async function findFailure(
 }
 
 /**
- * Makes one attempt. The certificate is not verified, because a forged answer here gives an attacker nothing; the proxy
+ * Makes one attempt. The certificate is not verified, because an attacker who can answer could do worse; the proxy
  * verifies it on each call. @throws Error
  */
 async function attempt(

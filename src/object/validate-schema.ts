@@ -40,7 +40,7 @@ function rulesOf(schema: MessageSchema): Rules {
   const known = rules.get(schema);
   if (known !== undefined) return known;
   const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
-  const fields = TOLD_BY_RULES.has(schema.name)
+  const fields = CHECKED_BY_RULES.has(schema.name)
     ? []
     : [...schema.fields.values()].filter(
         (field) => field.name !== mayBeEmpty && (mustBeThere(field) || hasRules(field.value, [])),
@@ -142,7 +142,7 @@ const MAY_BE_EMPTY: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Messages of scalars whose required fields the resource's rules check with better messages. */
-const TOLD_BY_RULES: ReadonlySet<string> = new Set([
+const CHECKED_BY_RULES: ReadonlySet<string> = new Set([
   'apiextensions/v1.CustomResourceColumnDefinition',
   'apiextensions/v1.CustomResourceSubresourceScale',
   'apiextensions/v1.SelectableField',

@@ -299,6 +299,6 @@ export function measureOf(definition: ResourceDefinition): Measure | undefined {
   return special ?? measureCount(definition);
 }
 
-/** Quotas count neither what is only asked or only listed, nor events, which end by themselves. */
+/** Quotas count neither virtual nor list-only resources, nor events, which expire. */
 const isCounted = ({ verbs, strategy }: ResourceDefinition): boolean =>
   verbs.includes('create') && verbs.includes('list') && strategy.expires !== true;

@@ -27,7 +27,7 @@ export interface WebhookCredentials {
   readonly pair: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-/** By which ways webhooks are reached: those of the cluster's services, and those with a URL. Absent: directly. */
+/** The routes to webhooks: those of the cluster's services, and those with a URL. Absent: directly. */
 export interface WebhookWays {
   readonly service?: Dial | undefined;
   readonly url?: Dial | undefined;

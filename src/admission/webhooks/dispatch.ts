@@ -119,8 +119,8 @@ export class Dispatch {
   }
 
   /**
-   * Answers what `take` made of the webhook's answer. Undefined: the call failed, and the webhook's failurePolicy ignores that;
-   * `note` is recorded then.
+   * Returns the result of `take`. Undefined: the call failed, and the webhook's failurePolicy ignores that; `note` is recorded
+   * then.
    * @throws StatusError
    */
   async call<Result>(
@@ -154,7 +154,7 @@ export class Dispatch {
     }
   }
 
-  /** What the client is told. */
+  /** The error for the client. */
   #refused(error: unknown, of: WebhookCall, ms: number): unknown {
     const { admissionMetrics: metrics } = this.#parts;
     const refusal = error instanceof WebhookRefusal ? error.refusal : undefined;
@@ -202,7 +202,7 @@ export async function toWebhookForm(
 ): Promise<JsonObject | null> {
   if (object === undefined) return null;
   if (operation === 'CONNECT') {
-    // The options of a connection are no object and have no metadata.
+    // The options of a connection have no metadata.
     const { metadata: _, ...options } = object;
     return options;
   }
@@ -213,7 +213,7 @@ export async function toWebhookForm(
   return isView ? readForChange(found, object) : converted(toNamed(object, served));
 }
 
-/** The client asked for nothing of which a conversion could be wrong. @throws StatusError 500 */
+/** A failed conversion is a 500, because it is not the client's mistake. @throws StatusError 500 */
 async function converted(object: ApiObject | Promise<ApiObject>): Promise<ApiObject> {
   try {
     return await object;

@@ -77,7 +77,7 @@ interface Expense {
 
 /** The share of the limit from which a cost is reported, and the number of reports. */
 const EXPENSIVE = SCHEMA_LIMIT / 100;
-const MOST_TOLD = 4;
+const MOST_REPORTED = 4;
 
 class Check {
   readonly #compiler = new RuleCompiler();
@@ -141,8 +141,8 @@ class Check {
 
   total(at: FieldPath): void {
     if (this.#total <= SCHEMA_LIMIT) return;
-    const told = this.#expenses.toSorted((a, b) => b.cost - a.cost).slice(0, MOST_TOLD);
-    for (const { at: rule } of told)
+    const reported = this.#expenses.toSorted((a, b) => b.cost - a.cost).slice(0, MOST_REPORTED);
+    for (const { at: rule } of reported)
       rule.forbidden(
         'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       );

@@ -10,9 +10,9 @@ export interface CompiledRule {
   readonly program: DeclaredProgram | undefined;
   /** '' when it compiles. */
   readonly problem: string;
-  /** It compares with the value before. */
+  /** Uses the old value. */
   readonly usesOldSelf: boolean;
-  /** Undefined: there is none, or it does not compile. */
+  /** Undefined: none, or it does not compile. */
   readonly message: DeclaredProgram | undefined;
   readonly messageProblem: string;
 }
@@ -69,8 +69,5 @@ const WRONG_TYPE = {
 
 const isOldSelf = ({ op, args }: SyntaxNode): boolean => op === 'id' && args === 'oldSelf';
 
-/**
- * An untyped value from the object is refused where a type is required. Elsewhere `dyn` may only mean that the library lost the
- * type.
- */
+/** A value of any type from the object, refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
 const isUntyped = ({ op }: SyntaxNode): boolean => op === 'id' || op === '.' || op === '[]';
