@@ -4,9 +4,9 @@ import { objectOf, setField } from '../object/json-values.ts';
 import { API_VERSION, definitionRef, KIND, META, type OpenApiVersion } from './openapi-schema.ts';
 
 /**
- * Schemas of custom resources as OpenAPI has them. v3 says nearly all that a definition says. v2 lacks nullable, junctors and
- * fields that may be unknown, and clients refuse objects where it says too much, so it says less there (apiextensions-apiserver,
- * pkg/controller/openapi/v2/conversion.go); defaults are left out of v2 altogether.
+ * Converts schemas of custom resources to OpenAPI. v3 contains nearly the whole schema. v2 lacks nullable, junctors and unknown
+ * fields, and clients refuse objects that violate a too strict schema, so v2 omits more (apiextensions-apiserver,
+ * pkg/controller/openapi/v2/conversion.go), also all defaults.
  */
 
 /** Keywords with the same meaning in both versions. Empty texts, lists and maps, and false, have no effect and are left out. */

@@ -77,7 +77,7 @@ const OID = {
 /** Extensions that do not decide whether a chain lets a client in: key ids, policies, places of revocation lists. */
 const WITHOUT_A_SAY: ReadonlySet<string> = new Set(['2.5.29.14', '2.5.29.31', '2.5.29.32', '2.5.29.35']);
 
-/** Undefined: a certificate without extensions. @throws Error, also for an extension that is there twice */
+/** Undefined: a certificate without extensions. @throws Error, also for a repeated extension */
 function readExtensions(explicit: Buffer | undefined): Extensions {
   const unknownCritical: string[] = [];
   if (explicit === undefined) return { unknownCritical };
