@@ -101,8 +101,8 @@ function isCertificate(der: Buffer): boolean {
 }
 
 /**
- * The conditions of `view` as they are stored: verdicts stay as they were when the writer only repeats them, and conditions
- * that say nothing of their times get the present ones.
+ * The conditions of `view` as they are stored: unchanged verdicts keep their times, and conditions without times get the
+ * present one.
  */
 function conditionsToStore(view: Request, old: Request, writer: StatusWriter): Condition[] {
   const conditions = writer === 'signer' ? keepVerdicts(view, old) : conditionsOf(view);

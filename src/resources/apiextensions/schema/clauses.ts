@@ -11,9 +11,9 @@ import {
 } from '../../../structural/node.ts';
 import { compilePattern, PatternError } from '../../../structural/patterns.ts';
 
-/** Value rules of a structural schema, and those that may stand under allOf, anyOf, oneOf and not. */
+/** Validates value rules of a structural schema, and those under allOf, anyOf, oneOf and not. */
 
-/** `pattern`: where types stand that are allowed, because together they mean a number or a text. */
+/** `pattern`: where types are permitted, because together they mean a number or a text. */
 export function validateValues(at: FieldPath, schema: Schema, pattern?: 'anyOf' | 'allOf'): void {
   for (const [path, clause, junctor, index] of clausesOf(at, schema)) {
     if (pattern === 'anyOf' && junctor === 'anyOf') continue;
@@ -41,7 +41,7 @@ function validateNested(at: FieldPath, schema: Schema, pattern?: 'anyOf'): void 
   mustSayNothingNew(at, schema);
 }
 
-/** Texts for what says something new of a value rather than something more. */
+/** Messages for keywords that would describe the value anew rather than restrict it. */
 const FORBIDDEN: readonly (readonly [Keyword, string])[] = [
   ['type', 'must be empty to be structural'],
   ['default', 'must be undefined to be structural'],
@@ -76,7 +76,7 @@ export function validateCompleteness(at: FieldPath, schema: Schema): void {
   validateClauses(at, schema, { at, schema });
 }
 
-/** Where the schema describes what a clause restricts; it has no schema where it does not. */
+/** A clause with the schema that describes its value; undefined without one. */
 interface Described {
   readonly at: FieldPath;
   readonly schema: Schema | undefined;
