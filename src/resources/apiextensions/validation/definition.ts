@@ -48,7 +48,7 @@ function* validateSpec(root: FieldPath, { metadata, spec = {} }: CustomResourceD
   validatePreservation(at.field('preserveUnknownFields'), spec);
 }
 
-/** v1beta1's field `version` must equal the first version. */
+/** Validates v1beta1's `version`, the name of the first version. */
 function mustBeVersion(at: FieldPath, name: string): void {
   if (name !== '') mustBeNameInOneError(at, name, 'dns-1035-label');
 }

@@ -59,7 +59,7 @@ function validateSubPaths(
   mustDescend(at.list.field('subPathExpr'), subPathExpr);
 }
 
-/** Validates bidirectional propagation. */
+/** For bidirectional propagation. */
 function validatePropagation(at: FieldPath, { privileged }: SecurityContext): void {
   if (privileged !== true)
     at.field('mountPropagation').forbidden(
