@@ -60,7 +60,7 @@ export class RemoteDocuments implements RemoteApis {
   all(): RemoteApi[] {
     return [...this.#parts.remote.all()].map((one) => {
       const { group, version, groupPriority, versionPriority, server, isAvailable } = one;
-      const { discovered, isFresh = false } = this.#servers.get(server)?.said ?? {};
+      const { discovered, isFresh = false } = this.#servers.get(server)?.state ?? {};
       return {
         ...{ group, version, groupPriority, versionPriority },
         resources: discovered?.get(keyOf(group, version)) ?? [],
@@ -70,11 +70,11 @@ export class RemoteDocuments implements RemoteApis {
   }
 
   openApiV3(): Map<string, string> {
-    return new Map([...this.#servers.values()].flatMap(({ said }) => [...said.urls]));
+    return new Map([...this.#servers.values()].flatMap(({ state }) => [...state.urls]));
   }
 
   openApiV2(): RemoteDocument[] {
-    return [...this.#servers.values()].flatMap(({ said }) => said.document ?? []);
+    return [...this.#servers.values()].flatMap(({ state }) => state.document ?? []);
   }
 
   withdrawn(): ReadonlySet<string> {
@@ -116,7 +116,7 @@ export class RemoteDocuments implements RemoteApis {
 }
 
 /** The documents of one server. They stay when the server fails, for readers who know their age. */
-interface Said {
+interface ServerState {
   discovered: Discovered;
   isFresh: boolean;
   urls: ReadonlyMap<string, string>;
@@ -124,7 +124,12 @@ interface Said {
 }
 
 class Server {
-  readonly said: Said = { discovered: new Map(), isFresh: false, urls: new Map(), document: undefined };
+  readonly state: ServerState = {
+    discovered: new Map(),
+    isFresh: false,
+    urls: new Map(),
+    document: undefined,
+  };
   readonly repeated: Repeated;
   readonly #asked = Promise.withResolvers<void>();
   readonly #parts: RemoteDocumentsParts;
@@ -186,10 +191,10 @@ class Server {
 
   async #askResources(versions: readonly RemoteVersion[], signal: AbortSignal): Promise<void> {
     try {
-      this.said.discovered = await this.#discover(versions, signal);
-      this.said.isFresh = true;
+      this.state.discovered = await this.#discover(versions, signal);
+      this.state.isFresh = true;
     } catch (error) {
-      this.said.isFresh = false;
+      this.state.isFresh = false;
       throw error;
     } finally {
       this.#asked.resolve();
@@ -201,7 +206,7 @@ class Server {
     if (one === undefined) return new Map();
     const wanted = { path: '/apis', accept: `${AGGREGATED},application/json`, limits: DISCOVERY };
     const answer = await this.#fetch(one, wanted, signal);
-    if (answer.code === 304) return this.said.discovered;
+    if (answer.code === 304) return this.state.discovered;
     if (answer.code === 503) throw new Error(`${this.#name(one)}: ${wanted.path} was answered with 503`);
     if (answer.code === 200 && answer.contentType.includes('as=APIGroupDiscoveryList')) {
       const discovered = this.#read(one, wanted.path, () => readAggregated(answer.text));
@@ -233,7 +238,7 @@ class Server {
     const wanted = { path: '/openapi/v3', accept: 'application/json', limits: INDEX };
     const answer = await this.#fetch(one, wanted, signal);
     if (answer.code !== 200) return;
-    this.said.urls = this.#read(one, wanted.path, () => readIndex(answer.text, versions));
+    this.state.urls = this.#read(one, wanted.path, () => readIndex(answer.text, versions));
     this.#etags.set(wanted.path, answer.etag);
   }
 
@@ -245,7 +250,7 @@ class Server {
     const wanted = { path: '/openapi/v2', accept: 'application/json', limits: DOCUMENT };
     const answer = await this.#fetch(one, wanted, signal);
     if (answer.code !== 200) return;
-    this.said.document = this.#read(one, wanted.path, () => readDocument(answer.text, versions));
+    this.state.document = this.#read(one, wanted.path, () => readDocument(answer.text, versions));
     this.#etags.set(wanted.path, answer.etag);
   }
 

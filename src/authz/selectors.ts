@@ -159,7 +159,7 @@ export function toReviewSelectors({ fields, labels }: AskedSelectors): JsonObjec
 export function validateSelectors(at: FieldPath, { fieldSelector, labelSelector }: ReviewSelectors): void {
   if (fieldSelector !== undefined) {
     const path = at.field('fieldSelector');
-    mustSayOne(path, fieldSelector);
+    mustHaveOneForm(path, fieldSelector);
     for (const [item, requirement] of path.field('requirements').each(fieldSelector.requirements)) {
       if ((requirement.key ?? '') === '') item.field('key').required('must be specified');
       mustFitOperator(item, requirement);
@@ -167,7 +167,7 @@ export function validateSelectors(at: FieldPath, { fieldSelector, labelSelector 
   }
   if (labelSelector === undefined) return;
   const path = at.field('labelSelector');
-  mustSayOne(path, labelSelector);
+  mustHaveOneForm(path, labelSelector);
   for (const [item, requirement] of path.field('requirements').each(labelSelector.requirements)) {
     const { key = '', values } = requirement;
     mustFitOperator(item, requirement);
@@ -177,7 +177,7 @@ export function validateSelectors(at: FieldPath, { fieldSelector, labelSelector 
   }
 }
 
-function mustSayOne(
+function mustHaveOneForm(
   at: FieldPath,
   {
     rawSelector = '',

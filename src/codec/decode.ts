@@ -265,7 +265,7 @@ class Decoder {
   #scalar(value: JsonValue, kind: ScalarKind, owner: MessageSchema): JsonValue {
     const decoded = decodeScalar(value, kind);
     if (decoded !== undefined) return decoded;
-    const type = TOLD_AS[kind] ?? goScalar(kind);
+    const type = TYPE_IN_MESSAGES[kind] ?? goScalar(kind);
     const number = isNumeric(type) ? numberText(value) : undefined;
     if (number === undefined) return this.#fail(value, type, owner);
     throw new DecodeError(
@@ -311,7 +311,7 @@ function isZero(value: JsonValue): boolean {
 const copyDefault = (field: FieldSchema): JsonValue => copyJson(field.default as JsonValue);
 
 /** The type that a message names for a value that may have two. */
-const TOLD_AS: Partial<Record<ScalarKind, string>> = { IntOrString: 'int32', Duration: 'string' };
+const TYPE_IN_MESSAGES: Partial<Record<ScalarKind, string>> = { IntOrString: 'int32', Duration: 'string' };
 
 /**
  * Decodes a schema, or the list or boolean that may replace it. Kubernetes' decoders for these do not report unknown fields

@@ -32,7 +32,7 @@ const RESTORE_SEATS = MAX_SEATS;
  * Rows of the log that history reads, unless the request sets a limit: rows are read and compared. The rows that a blame or an
  * explanation needs are known only afterwards.
  */
-const ROWS_TOLD: Readonly<Record<string, number>> = {
+const USUAL_ROWS: Readonly<Record<string, number>> = {
   revisions: 500,
   timelines: 500,
   why: 250,
@@ -92,7 +92,7 @@ function estimateHistory(
   query: URLSearchParams,
   { widest }: Destination,
 ): Work {
-  const usual = ROWS_TOLD[subresource === '' ? resource : subresource] ?? 0;
+  const usual = USUAL_ROWS[subresource === '' ? resource : subresource] ?? 0;
   const limit = Number(query.get('limit') ?? 0);
   const rows = resource !== 'blames' && limit > 0 ? Math.min(limit, usual) : usual;
   const seats = Math.ceil(rows / ROWS_PER_SEAT);

@@ -143,7 +143,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     await endTurnIf(isPaced);
     const fields = leaves.map(fieldOf);
     await endTurnIf(isPaced);
-    const told: BlameObject = {
+    const result: BlameObject = {
       kind: 'Blame',
       apiVersion: HISTORY_API,
       metadata: { name },
@@ -152,7 +152,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       fields,
       ...(lookedBackTo === undefined || blame.isDone ? {} : { lookedBackTo: String(lookedBackTo) }),
     };
-    return toEntry(told, state.revision);
+    return toEntry(result, state.revision);
   }
 
   /** The state of an object that has no row within the history that is kept. */

@@ -156,8 +156,8 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
     while (left.length > 0) {
       if (page.isFull) return left[0]?.revision;
       const wanted = left.slice(0, page.room).map(({ revision }) => revision);
-      const told = await this.#readKept(wanted);
-      const read = new Map(told.map((row) => [row.revision, row]));
+      const kept = await this.#readKept(wanted);
+      const read = new Map(kept.map((row) => [row.revision, row]));
       let taken = 0;
       for (const { revision } of left.slice(0, wanted.length)) {
         const row = read.get(revision);
@@ -240,7 +240,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
     const { attribution } = row;
     const { username: user, fieldManager: manager, userAgent, sourceAddress, requestId } = attribution;
     const restored = restoredBy(attribution);
-    const told: RevisionObject = {
+    const made: RevisionObject = {
       kind: 'Revision',
       apiVersion: HISTORY_API,
       metadata: { name: String(row.revision), creationTimestamp: toSeconds(row.at) },
@@ -256,7 +256,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
       ...(isUnknown ? { changesUnknown: true } : {}),
       ...(restored === undefined ? {} : { restored }),
     };
-    return toEntry(told, row.revision, fieldsOf(row));
+    return toEntry(made, row.revision, fieldsOf(row));
   }
 }
 

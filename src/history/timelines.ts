@@ -52,14 +52,14 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
       ? await this.#ofNamespace(name.slice(NAMESPACE.length), limit, rights)
       : await this.#ofObject(parseReference(name, this.#parts.registry), limit, rights);
     if (page === undefined) return undefined;
-    const told: TimelineObject = {
+    const timeline: TimelineObject = {
       kind: 'Timeline',
       apiVersion: HISTORY_API,
       metadata: { name },
       entries: page.entries,
       ...(page.next === undefined ? {} : { continue: String(page.next) }),
     };
-    return toEntry(told, page.revision);
+    return toEntry(timeline, page.revision);
   }
 
   /** Only a get with asOf lists, and asOf is refused: since and until select the range. @throws StatusError 400, 405 */
@@ -101,7 +101,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
 
   async #read({ history, rights, limit, range, which, isOurs }: Reading): Promise<TimelinePage> {
     const entries: TimelineEntry[] = [];
-    const told: LoggedRevision[] = [];
+    const shown: LoggedRevision[] = [];
     const pace = new Pace(1);
     let { after } = range;
     let sizeBytes = 0;
@@ -128,7 +128,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
         if (!isOurs(row) || (isEvent(row.key) && row.verb === 'delete')) continue;
         if (!(await rights.mayRead(row))) continue;
         entries.push(await this.#toEntry(row, rights));
-        if (!isEvent(row.key)) told.push(row);
+        if (!isEvent(row.key)) shown.push(row);
         sizeBytes += row.json.length;
         isFull = entries.length >= limit || sizeBytes >= PAGE_BYTES;
         if (!isFull) continue;
@@ -137,7 +137,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
       }
       if (after === undefined) break;
     }
-    const causes = await this.#parts.causesAmong(told);
+    const causes = await this.#parts.causesAmong(shown);
     return { entries: entries.map((entry) => withCause(entry, causes)), next: after, revision: range.upTo };
   }
 

@@ -71,11 +71,11 @@ async function serve(options: PipelineOptions, request: ApiRequest): Promise<Api
   const opened = options.open?.(request);
   if (opened !== undefined) return opened;
   const { target = NO_RESOURCE } = request;
-  const told = <Result>(work: Promise<Result>): Promise<Result> => inStatuses(work, target, target.name);
+  const asStatus = <Result>(work: Promise<Result>): Promise<Result> => inStatuses(work, target, target.name);
   const authenticated = await auditAuthentication(options, request, () =>
-    told(authenticate(options, request)),
+    asStatus(authenticate(options, request)),
   );
-  return audit(options, authenticated, () => told(serveCaller(options, authenticated)));
+  return audit(options, authenticated, () => asStatus(serveCaller(options, authenticated)));
 }
 
 const NO_RESOURCE = { group: '', resource: '', name: '' };

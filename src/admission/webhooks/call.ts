@@ -232,8 +232,8 @@ const QUOTED: ReadonlySet<number> = new Set([403, 406, 415]);
 /** Undefined: the answer is a success. */
 export function answerProblem({ code, body, contentType }: Answer): string | undefined {
   if (code >= 200 && code <= 206) return undefined;
-  const told = statusMessage(body);
-  if (told !== undefined) return told;
+  const message = statusMessage(body);
+  if (message !== undefined) return message;
   const isText = contentType === '' || contentType.startsWith('text/');
   const said = isText ? body.toString('utf8').trim() : 'unknown';
   if (QUOTED.has(code)) return said;

@@ -56,7 +56,7 @@ export const toWebhookParts = ({ config, readProxyClient, ...parts }: WebhookNee
   credentials: { users: readWebhookConfig(config), pair: readProxyClient() },
 });
 
-const NOBODY: readonly Candidate[] = Object.freeze([]);
+const NO_CANDIDATES: readonly Candidate[] = Object.freeze([]);
 
 /** The common part of mutating and validating webhooks: selects the webhooks to call, and handles failed calls. */
 export class Dispatch {
@@ -86,7 +86,7 @@ export class Dispatch {
 
   /** The webhooks whose rules match, in calling order. */
   candidates(attributes: AdmissionAttributes): readonly Candidate[] {
-    return this.#isServing() ? this.#hooks.candidates(attributes) : NOBODY;
+    return this.#isServing() ? this.#hooks.candidates(attributes) : NO_CANDIDATES;
   }
 
   /** Whether the selectors and conditions of a candidate match, too. @throws StatusError */

@@ -97,8 +97,8 @@ export function proposeResize(pod: Pod, old: Pod, isOn: Gates = defaultGates): v
   const before = old.spec?.containers ?? [];
   const isProposed = (spec.containers ?? []).some(({ name, resources }, at) => {
     if (resources?.requests === undefined || equal(before[at]?.resources, resources)) return false;
-    const told = status.containerStatuses?.find((one) => one.name === name);
-    return told !== undefined && !equal(told.allocatedResources, resources.requests);
+    const reported = status.containerStatuses?.find((one) => one.name === name);
+    return reported !== undefined && !equal(reported.allocatedResources, resources.requests);
   });
   if (isProposed) pod.status = { ...status, resize: 'Proposed' };
 }

@@ -38,7 +38,7 @@ function validateNested(at: FieldPath, schema: Schema, pattern?: 'anyOf'): void 
   const items = itemsOf(schema);
   if (items !== undefined) validateNested(at.field('items'), items);
   for (const [path, , property] of propertiesOf(at, schema)) validateNested(path, property);
-  mustSayNothingNew(at, schema);
+  mustNotDescribe(at, schema);
 }
 
 /** Messages for keywords that would describe the value anew rather than restrict it. */
@@ -57,14 +57,14 @@ const FORBIDDEN: readonly (readonly [Keyword, string])[] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ];
 
-function isSaid(schema: Schema, name: Keyword): boolean {
+function isPresent(schema: Schema, name: Keyword): boolean {
   const value = schema[name] ?? '';
   if (value === '' || value === false) return name === 'default' && hasDefault(schema);
   return !Array.isArray(value) || value.length > 0;
 }
 
-function mustSayNothingNew(at: FieldPath, schema: Schema): void {
-  for (const [name, why] of FORBIDDEN) if (isSaid(schema, name)) at.field(name).forbidden(why);
+function mustNotDescribe(at: FieldPath, schema: Schema): void {
+  for (const [name, why] of FORBIDDEN) if (isPresent(schema, name)) at.field(name).forbidden(why);
   if (hasAdditional(schema) && schema.additionalProperties !== false)
     at.field('additionalProperties').forbidden('must be undefined to be structural');
   if (propertyOf(schema, 'metadata') !== undefined)
