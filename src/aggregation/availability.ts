@@ -70,7 +70,7 @@ export class Availability {
     }
     for (const { name, server, isChecked } of remote.all()) {
       const known = this.#checks.get(name);
-      // The status has changed. One that contradicts this server's may be right for its writer, and stays for a while.
+      // Another writer dropped the condition. One that contradicts this server's may be right for its writer, and stays for a while.
       if (known !== undefined && !isChecked) known.repeated.hurry();
       if (known !== undefined) continue;
       const repeated = new Repeated((signal) => this.#check(name, signal), PACE);

@@ -86,7 +86,7 @@ async function ensureAuthority(folder: string, keep: KeepKey): Promise<KeyPair> 
   return authority;
 }
 
-/** Makes a certificate for this server, unless it is valid. */
+/** Ensures a certificate of this server alone. */
 async function ensure(
   folder: string,
   name: string,

@@ -91,7 +91,7 @@ function handleView(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> {
 
 /** The target of a resource request in the registry. */
 type VerbTarget =
-  /** A custom resource that is not served: the chain answers 404 (Kubernetes: crdHandler delegates to its end). */
+  /** No custom resource has the path: the end of the chain answers (Kubernetes: crdHandler passes it on). */
   | { readonly kind: 'nowhere' }
   | {
       readonly kind: 'resource';

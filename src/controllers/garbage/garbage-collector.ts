@@ -31,7 +31,7 @@ const COLLECTOR: UserInfo = {
  */
 const AT_ONCE = 128;
 
-/** Events have owners but own nothing that outlives them: the graph knows them as dependents only, and never collects them. */
+/** Many objects own events, and no event owns anything that outlives it: the graph tracks only events that are owners. */
 const EVENTS = 'events';
 
 /** A refusal, for example by a webhook, may last. */

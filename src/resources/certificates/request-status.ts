@@ -101,8 +101,8 @@ function isCertificate(der: Buffer): boolean {
 }
 
 /**
- * The conditions of `view` as they are stored: unchanged verdicts keep their times, and conditions without times get the
- * present one.
+ * The conditions of `view` as they are stored: a signer that repeats the verdicts keeps them unchanged, and absent times are
+ * filled in.
  */
 function conditionsToStore(view: Request, old: Request, writer: StatusWriter): Condition[] {
   const conditions = writer === 'signer' ? keepVerdicts(view, old) : conditionsOf(view);
