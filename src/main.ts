@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// Kept to what any Node.js can read, because one that is too old would else end in a SyntaxError: no import but this last one,
-// and nothing newer than it.
+// Uses only syntax and one import that any Node.js accepts, because an old one would otherwise end with a SyntaxError.
 
 /** As `engines` in package.json has it. */
 const OLDEST = 22;

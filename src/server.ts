@@ -14,7 +14,7 @@ import { unlessAborted } from './util/pause.ts';
 
 export interface RunningServer {
   readonly port: number;
-  /** Rejects when the server cannot serve correctly any more and must be closed. The message is one line for a person. */
+  /** Rejects when the server cannot serve correctly any more and must be closed. The message has one line. */
   readonly failed: Promise<never>;
   /** Ends in order: requests, controllers, feed, database. */
   close(): Promise<void>;

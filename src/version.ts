@@ -1,4 +1,4 @@
-/** What the server says it is: the version of the API it speaks. */
+/** The version of the API, as the server reports it. */
 export const VERSION = {
   major: '1',
   minor: '31',

@@ -20,12 +20,12 @@ export interface AdmissionAttributes {
   /** The stored object; undefined for a create. Never to be changed. */
   readonly old: ApiObject | undefined;
   /**
-   * For mutating plugins, of a write of a subresource that shows the whole object, such as status: what the author sent, of which
-   * `object` has only what the subresource may change.
+   * For mutating plugins, in writes of a subresource that shows the whole object, such as status: the sent body, of which
+   * `object` has only the fields that the subresource may change.
    */
   readonly sent?: ApiObject;
   readonly dryRun: boolean;
-  /** Of a dry run alone: what the same request would have made before. */
+  /** For dry runs: objects that earlier writes of the same request would have made. */
   readonly foreseen?: ForeseenObjects;
   readonly user: UserInfo;
   /** The client that waits for the write, if there is one. When it has gone, webhooks are no longer awaited. */
@@ -56,7 +56,7 @@ export interface AdmissionPlugin {
 /** A plugin and the times it takes, for one operation. */
 interface Step {
   readonly plugin: AdmissionPlugin;
-  /** Undefined for a part of the server that is no plugin to its operator. */
+  /** Undefined: a part of the server that is no plugin for the operator. */
   readonly times: Times | undefined;
 }
 
@@ -68,9 +68,9 @@ interface Phase {
 
 type Phases = ReadonlyMap<AdmissionOperation, Phase>;
 
-/** What the chain tells of the times it takes. */
+/** Times of the chain's steps. */
 export interface ChainMetrics extends Pick<AdmissionMetrics, 'step'> {
-  /** Undefined for what is not to be told. */
+  /** Undefined: the plugin has no times. */
   plugin(name: string, phase: PhaseName, operation: string): Times | undefined;
 }
 
@@ -84,7 +84,7 @@ export class AdmissionChain {
     if (plugins !== undefined) this.use(plugins);
   }
 
-  /** For plugins that need what the chain is a part of. */
+  /** Sets the plugins, for those that depend on parts containing the chain. */
   use(plugins: readonly AdmissionPlugin[], metrics?: ChainMetrics): void {
     const mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
     const validating = plugins.filter((plugin) => plugin.validate !== undefined);
@@ -106,7 +106,7 @@ export class AdmissionChain {
   }
 }
 
-/** Whether a plugin asks for another round. */
+/** Returns whether a plugin asks for another round. */
 async function mutateOnce(steps: readonly Step[], attributes: AdmissionAttributes): Promise<boolean> {
   let again = false;
   await runSteps(steps, (plugin) => {
@@ -120,8 +120,8 @@ async function mutateOnce(steps: readonly Step[], attributes: AdmissionAttribute
 }
 
 /**
- * Most plugins are synchronous, and awaiting each would cost more than its work. The end of one is the beginning of the next, so
- * that the clock is read once for each.
+ * Awaits only asynchronous plugins, because most are synchronous and awaiting each would cost more than its work. The end of
+ * one is the beginning of the next, so that the clock is read once for each.
  */
 async function runSteps(
   steps: readonly Step[],

@@ -195,7 +195,7 @@ const POLICY = 'apiserver_validating_admission_policy_';
 const timesOf = (histogram: Histogram, ...labels: string[]): Times =>
   new Times((rejected) => histogram.at(...labels, rejected));
 
-/** The sums and counts of a histogram as a summary without quantiles, which would cost more than what they tell. */
+/** The sums and counts of a histogram as a summary, without quantiles, which would cost too much. */
 class Totals implements Instrument {
   readonly name: string;
   readonly #of: Histogram;

@@ -4,9 +4,9 @@ import type { APIService, APIServiceCondition } from '../api/types/apiregistrati
 import { API_SERVICE_GROUP } from '../registry/group-priorities.ts';
 import type { BackendTls } from '../request/backend.ts';
 
-/** The label of an API service that servers look after. One without it is its owner's own, and stays as it is. */
+/** The label of API services that servers maintain. Others belong to their owners and stay. */
 export const MANAGED = 'kube-aggregator.kubernetes.io/automanaged';
-/** Made and mended when a server starts: for what is built in. */
+/** Created and corrected when a server starts: built-in group versions. */
 export const ON_START = 'onstart';
 
 export const API_SERVICES: ResourceOf<APIService> = {
@@ -14,16 +14,16 @@ export const API_SERVICES: ResourceOf<APIService> = {
   resource: 'apiservices',
 };
 
-/** The service behind which another server is. */
+/** The service in front of another server. */
 export interface ServiceAddress {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;
 }
 
-/** A group version that another server serves. It is made anew when its object changes. */
+/** A group version of another server. Replaced when its object changes. */
 export interface RemoteVersion {
-  /** Of the API service. */
+  /** The name of the API service. */
   readonly name: string;
   /** Canonical. */
   readonly group: string;
@@ -31,11 +31,11 @@ export interface RemoteVersion {
   readonly service: ServiceAddress;
   readonly tls: BackendTls;
   readonly isAvailable: boolean;
-  /** Whether its status says anything about that. */
+  /** Whether its status has an availability. */
   readonly isChecked: boolean;
   readonly groupPriority: number;
   readonly versionPriority: number;
-  /** Of all that says where the server is and how it is called. Equal ones are the same server. */
+  /** Identifies the server: its address and how to call it. */
   readonly server: string;
 }
 

@@ -9,12 +9,12 @@ export interface CheckParts {
   readonly transport: BackendTransport;
 }
 
-/** Behind one address there may be several servers, of which one that answers is enough. */
+/** An address may have several servers behind it, one of which must answer. */
 const ATTEMPTS = 5;
 const ATTEMPT_MS = 5000;
 
 /**
- * Whether a group version of another server can be asked for, with the reasons and texts of Kubernetes (kube-aggregator,
+ * Checks whether a group version of another server is available, with the reasons and messages of Kubernetes (kube-aggregator,
  * controllers/status).
  */
 export async function checkAvailability(
@@ -35,7 +35,7 @@ const unavailable = (reason: string, message: string): Finding => ({
   ...{ reason, message },
 });
 
-/** What the objects lack by which the server is found. */
+/** Missing objects that are needed to find the server. */
 async function findMissing(
   { resolver }: CheckParts,
   { namespace, name, port }: ServiceAddress,
@@ -58,7 +58,7 @@ async function findMissing(
   return isServed ? undefined : unavailable('MissingEndpoints', message);
 }
 
-/** Why no attempt was answered well; undefined when one was. */
+/** Why all attempts failed; undefined: one succeeded. */
 async function findFailure(
   parts: CheckParts,
   remote: RemoteVersion,
@@ -79,8 +79,8 @@ async function findFailure(
 }
 
 /**
- * The certificate is not verified: somebody who could answer in place of the server could do worse. Whoever calls it by the proxy
- * verifies it. @throws Error
+ * Makes one attempt. The certificate is not verified, because an attacker who can answer could do worse; the proxy
+ * verifies it on each call. @throws Error
  */
 async function attempt(
   { resolver, transport }: CheckParts,

@@ -23,15 +23,15 @@ export interface AvailabilityParts extends CheckParts {
 }
 
 /**
- * A server that answers is asked again every half minute, because it may go without a word; one that does not is asked again
- * soon, because it may just be starting.
+ * An available server is checked every half minute, because it may fail silently; an unavailable one soon, because it may be
+ * starting.
  */
 const PACE = { everyMs: 30_000, backoff: { firstMs: 200, longestMs: 30_000 } };
 const RETRY_MS = 1000;
 
 /**
- * Finds out which of the other servers can be reached, and writes it into the status of their API services. Each server of the
- * cluster does so, because each of them calls the others; a status that is written already is not written again.
+ * Checks which other servers are reachable, and writes the status of their API services. Each server of the cluster does so,
+ * because each of them calls the others; an equal status is not written again.
  */
 export class Availability {
   readonly #parts: AvailabilityParts;
@@ -39,7 +39,7 @@ export class Availability {
   readonly #lost: Numbers;
   /** By name of the API service. */
   readonly #checks = new Map<string, { readonly server: string; readonly repeated: Repeated }>();
-  /** Follows services and endpoints, while there is anything to check. */
+  /** Follows services and endpoints, while there are checks. */
   #following: AbortController | undefined;
 
   constructor(parts: AvailabilityParts) {
@@ -60,7 +60,7 @@ export class Availability {
     this.#following = undefined;
   }
 
-  /** Begins and ends checks, so that there is one for each group version of another server. */
+  /** Begins and ends checks, so that each group version of another server has one. */
   #settle(): void {
     const { remote } = this.#parts;
     for (const [name, check] of this.#checks) {
@@ -70,7 +70,7 @@ export class Availability {
     }
     for (const { name, server, isChecked } of remote.all()) {
       const known = this.#checks.get(name);
-      // Somebody has written another status. One that contradicts this server's may be right for its writer, and stays for a while.
+      // Another writer dropped the condition. One that contradicts this server's may be right for its writer, and stays for a while.
       if (known !== undefined && !isChecked) known.repeated.hurry();
       if (known !== undefined) continue;
       const repeated = new Repeated((signal) => this.#check(name, signal), PACE);
@@ -108,7 +108,7 @@ export class Availability {
     }
   }
 
-  /** What objects lack is not checked again soon, because their changes are heard of. Never rejects. */
+  /** Objects that are missing are not rechecked soon, because changes to them wake the check. Never rejects. */
   async #check(name: string, signal: AbortSignal): Promise<Outcome> {
     const { remote, onError } = this.#parts;
     try {
@@ -129,7 +129,7 @@ export class Availability {
     const says = (api: APIService): APIService => {
       const conditions = api.status?.conditions ?? [];
       const said = withCondition(conditions, finding, time);
-      // What was found out is not said of another server, which the object may have been changed to meanwhile.
+      // The object may name another server meanwhile, to which the result does not apply.
       const isOther = toRemoteVersion(api)?.server !== server;
       return said === conditions || isOther
         ? api

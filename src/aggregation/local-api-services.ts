@@ -16,7 +16,7 @@ const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
   group: 'apiextensions.k8s.io',
   resource: 'customresourcedefinitions',
 };
-/** Made and mended at any time: for what is defined. */
+/** Created and corrected at any time: group versions of definitions. */
 const ALWAYS = 'true';
 const RETRY_MS = 1000;
 
@@ -28,15 +28,15 @@ export interface LocalApiServicesParts {
 }
 
 /**
- * Keeps an API service for every group version that this server serves itself (Kubernetes: kube-aggregator,
- * controllers/autoregister). Every server does so, with the same results, and nothing is written that is there already.
+ * Maintains an API service for every group version that this server serves itself (Kubernetes: kube-aggregator,
+ * controllers/autoregister). Every server does so, with the same results, and writes only changes.
  */
 export class LocalApiServices {
   readonly #parts: LocalApiServicesParts;
   readonly #client: Client;
-  /** Groups in which something has changed. */
+  /** Groups with changes. */
   readonly #due = new Set<string>();
-  /** Names of API services that are said to be local, and not to be available. */
+  /** Names of local API services whose status lacks availability. */
   readonly #unsaid = new Set<string>();
   #wake = Promise.withResolvers<void>();
 
@@ -45,7 +45,7 @@ export class LocalApiServices {
     this.#client = parts.client.as('kube-aggregator');
   }
 
-  /** What a start does, all at once, so that the writes share a batch. @throws StatusError, StorageError */
+  /** Work of a start, all at once, so that the writes share a batch. @throws StatusError, StorageError */
   async begin(): Promise<void> {
     const existing = await this.#client.list(API_SERVICES, {}, 'cached');
     const byName = new Map(existing.map((api) => [nameOf(api), api]));
@@ -108,7 +108,7 @@ export class LocalApiServices {
     }
   }
 
-  /** The group versions of definitions. Those that are built in are mended when a server starts. */
+  /** Corrects group versions of definitions. Built-in ones are corrected when a server starts. */
   async #mend(groups: ReadonlySet<string>): Promise<void> {
     if (groups.size === 0) return;
     const { registry } = this.#parts;
@@ -125,7 +125,7 @@ export class LocalApiServices {
     ]);
   }
 
-  /** Undefined: there is none. */
+  /** Undefined: no API service is wanted. */
   #wanted(group: string, version: string): APIService | undefined {
     if (group === API_SERVICE_GROUP) return undefined;
     const resources = this.#parts.registry.resources(group, version);
@@ -152,7 +152,7 @@ export class LocalApiServices {
       return;
     }
     if (!isWrong(found, spec)) return;
-    // Another server may have mended it, or its owner may have taken it over.
+    // Another server may have corrected it, or its owner may have taken it over.
     await this.#client.update(API_SERVICES, { name: nameOf(wanted) }, (copy) =>
       isWrong(copy, spec) ? { ...copy, spec } : copy,
     );
@@ -164,7 +164,7 @@ export class LocalApiServices {
     await this.#client.remove(API_SERVICES, { name }, { uid: api.metadata.uid ?? '' });
   }
 
-  /** Asks the database: what this server does not serve yet another one may have begun to serve. */
+  /** Reads the database: another server may already serve definitions that this one does not know. */
   async #isDefined({ spec = {} }: APIService): Promise<boolean> {
     const group = `.${spec.group ?? ''}`;
     const entries = await this.#client.entries(DEFINITIONS, {}, 'latest');
@@ -174,7 +174,7 @@ export class LocalApiServices {
       .some(({ name, served }) => name === spec.version && served === true);
   }
 
-  /** What this server serves is available, also where it was another one's before. */
+  /** Marks this server's group versions as available, also after another server had them. */
   async #say(name: string): Promise<void> {
     const time = toTimestamp(this.#parts.now());
     const says = (api: APIService): APIService => withLocal(api, time);
@@ -185,7 +185,7 @@ export class LocalApiServices {
 
 const nameOf = ({ metadata }: APIService): string => metadata.name ?? '';
 
-/** Canonical. A name is version and group. */
+/** The canonical group. A name consists of version and group. */
 const groupOf = (name: string): string => canonicalGroup(name.slice(name.indexOf('.') + 1)).group;
 
 const isAlways = ({ metadata }: APIService): boolean => metadata.labels?.[MANAGED] === ALWAYS;
@@ -194,10 +194,10 @@ function isWrong({ metadata, spec }: APIService, wanted: APIServiceSpec): boolea
   return metadata.labels?.[MANAGED] !== undefined && !equal(spec ?? {}, wanted);
 }
 
-/** Of statuses that are only compared. */
+/** The time in statuses that are only compared. */
 const NO_TIME = '';
 
-/** The very same object, if it says so already or is another server's. */
+/** Returns the same object if it is marked already or belongs to another server. */
 function withLocal(api: APIService, time: string): APIService {
   if (api.spec?.service !== undefined) return api;
   const before = api.status?.conditions ?? [];

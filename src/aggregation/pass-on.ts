@@ -20,7 +20,7 @@ import { foldedName } from '../request/header-names.ts';
 import { plainAnswer } from '../request/plain-answer.ts';
 import { userHeaders } from './remote-user.ts';
 
-/** Where another API server is. */
+/** The address of another API server. */
 interface ServerAt {
   readonly host: string;
   readonly port: number;
@@ -28,17 +28,17 @@ interface ServerAt {
 }
 
 interface PassingOptions {
-  /** Whether the caller may be sent to another place. Left out: to any. */
+  /** Whether the client may follow a redirect. Absent: any redirect. */
   readonly follows?: (location: string) => boolean;
-  /** Beside those of the request; names and values in turn. */
+  /** Additional headers; names and values in turn. */
   readonly headers?: readonly string[];
-  /** Absent: the server is one of ours, which has confined what its own backends answer. */
+  /** Absent: a server of this cluster, which has sandboxed its own backends' pages. */
   readonly pages?: PageScope;
 }
 
 /**
- * Passes a request on to another API server as it came, in the name of its caller, and the answer back. A server that cannot be
- * reached is a 503. This server's certificate vouches for the caller's name.
+ * Forwards a request unchanged to another API server, with its user, and returns the answer. An unreachable server is a 503.
+ * This server's certificate authenticates the user's name.
  */
 export async function passOn(
   transport: BackendTransport,
@@ -73,10 +73,10 @@ function toMessage(backend: Backend, request: AuthorizedRequest, more: readonly 
   };
 }
 
-/** What this server says itself. */
+/** Headers that this server sets itself. */
 const OWN = /^(host|audit-id|x-forwarded-(uri|host|proto)|x-remote-.*)$/;
 
-/** Of the client's headers without what this server says itself. */
+/** The client's headers without those that this server sets. */
 function toHeaders(backend: Backend, request: AuthorizedRequest): string[] {
   const kept = ['Host', authorityOf(backend)];
   const forwarded = forwardedHeaders(request);
@@ -110,7 +110,7 @@ function answer(
     return plainAnswer(502, 'the backend attempted to redirect this request, which is not permitted');
   }
   const { 'content-type': contentType = '', ...headers } = answeredIn(pages, received);
-  // One id for the request on both servers.
+  // Both servers use one id for the request.
   delete headers['audit-id'];
   if (typeof headers.location === 'string') {
     const requestHost = request.headers.host ?? String(request.headers[':authority'] ?? '');
@@ -121,7 +121,7 @@ function answer(
   return withoutSeats(streamAnswer(request, received.body, head));
 }
 
-/** The other server counts the cost of its answer itself, which for a watch would here last as long as the watch. */
+/** The other server accounts for the cost of its answer, which here would last as long as a watch. */
 const withoutSeats = (response: StreamResponse): StreamResponse => ({
   ...response,
   run: (sink) => {

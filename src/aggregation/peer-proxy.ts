@@ -10,9 +10,9 @@ import { passOn } from './pass-on.ts';
 import type { PeerVersions } from './peer-versions.ts';
 import type { RemoteHandler } from './remote-proxy.ts';
 
-/** A request that has it, with any value, was handed over once, and is answered where it came to. A client's own is never passed on. */
+/** Marks a request that was forwarded once, and must be answered here. The header is removed from clients' requests. */
 const REROUTED = 'x-kubernetes-apiserver-rerouted';
-/** The name for which the certificate of every server of the cluster is made. */
+/** The name in the certificate of every server of the cluster. */
 const SERVER_NAME = 'kubernetes.default.svc';
 
 export interface PeerProxyParts {
@@ -24,7 +24,7 @@ export interface PeerProxyParts {
 }
 
 /**
- * Hands requests for what this server does not know to one of the servers of the cluster that do, in the names of their callers
+ * Forwards requests for resources that this server does not know to a server of the cluster that does, with their users
  * (Kubernetes: apiserver, util/peerproxy). Undefined for all others.
  */
 export function createPeerProxy(parts: PeerProxyParts): RemoteHandler {

@@ -14,11 +14,11 @@ export interface PeerVersionsParts {
 }
 
 export interface PeersOfResource {
-  /** Empty: those that serve it are not there now. */
+  /** Empty: no server with the resource is alive. */
   readonly live: readonly KnownPeer[];
 }
 
-/** What the other servers of the cluster have built in, as new as the last time that this one said what it has. */
+/** The built-in resources of the cluster's other servers, as of this server's last renewal. */
 export class PeerVersions {
   readonly #parts: PeerVersionsParts;
   #known: ReadonlyMap<string, PeersOfResource> = new Map();
@@ -27,12 +27,12 @@ export class PeerVersions {
     this.#parts = parts;
   }
 
-  /** Undefined: nobody serves it. */
+  /** Undefined: no server has it. */
   find(group: string, version: string, resource: string): PeersOfResource | undefined {
     return this.#known.get(toName(group, version, resource));
   }
 
-  /** @throws StorageError and what PostgreSQL says */
+  /** @throws StorageError and PostgreSQL's errors */
   async renew(): Promise<void> {
     const { peers, registry, self } = this.#parts;
     const known = await peers.renew({ ...self, resources: builtIn(registry) }, TTL_MS);
@@ -59,7 +59,7 @@ export class PeerVersions {
 const toName = (group: string, version: string, resource: string): string =>
   `${group}/${version}/${resource}`;
 
-/** Custom resources are the same for all servers of a cluster. */
+/** Excludes custom resources, which all servers of a cluster share. */
 const builtIn = (registry: Pick<Registry, 'groups' | 'resources'>): string[] =>
   registry.groups().flatMap(({ group, versions }) =>
     versions.flatMap((version) =>

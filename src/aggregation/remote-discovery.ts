@@ -2,14 +2,14 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
 
 /**
- * What other servers say of their resources, in either form, as aggregated discovery shows it. Only known fields of the right
- * types are passed on: clients of this server read them as its own.
+ * Parses other servers' discovery, in either form, to the form of aggregated discovery. Keeps only known fields of the right
+ * types, because clients trust them as this server's own.
  */
 
 /** Resources by group and version. */
 export type Discovered = ReadonlyMap<string, readonly JsonObject[]>;
 
-/** Of an APIGroupDiscoveryList. @throws Error */
+/** Parses an APIGroupDiscoveryList. @throws Error */
 export function readAggregated(text: string): Discovered {
   const { kind, items } = parse(text);
   if (kind !== 'APIGroupDiscoveryList') throw new Error(`its kind is ${JSON.stringify(kind)}`);
@@ -22,7 +22,7 @@ export function readAggregated(text: string): Discovered {
   return discovered;
 }
 
-/** Of the APIResourceList of one group version. @throws Error */
+/** Parses the APIResourceList of one group version. @throws Error */
 export function readPlain(text: string, group: string, version: string): readonly JsonObject[] {
   const { kind, groupVersion, resources } = parse(text);
   if (kind !== 'APIResourceList') throw new Error(`its kind is ${JSON.stringify(kind)}`);

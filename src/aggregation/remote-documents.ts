@@ -13,28 +13,28 @@ export interface RemoteDocumentsParts extends FetchParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Kubernetes asks every minute. */
+/** Kubernetes' interval. */
 const PACE = { everyMs: 60_000, backoff: { firstMs: 500, longestMs: 60_000 } };
 const MB = 1024 * 1024;
 const AGGREGATED = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(',');
 
-/** How large documents may be, and how long they may take. Those of a whole kube-apiserver have half of it. */
+/** Limits of size and time. Documents of a whole kube-apiserver have half the size. */
 const DISCOVERY = { bytes: 4 * MB, ms: 5000 };
 const INDEX = { bytes: MB, ms: 5000 };
 const DOCUMENT = { bytes: 8 * MB, ms: 30_000 };
 
 /**
- * What other servers say of themselves: their resources, and their OpenAPI documents. Each is asked in the background at its own
- * pace; what one of them says wrongly, or not at all, is missing for its own group versions and for nobody else's.
+ * Reads other servers' discovery and OpenAPI documents. Each server is read in the background at its own pace; wrong or missing
+ * answers of one affect only its own group versions.
  */
 export class RemoteDocuments implements RemoteApis {
   readonly #parts: RemoteDocumentsParts;
   readonly #servers = new Map<string, Server>();
   readonly #listeners = new Set<() => void>();
   readonly #begun = Promise.withResolvers<void>();
-  /** What was last told to the listeners. */
+  /** What listeners were last notified of. */
   #shown = '';
 
   constructor(parts: RemoteDocumentsParts) {
@@ -51,7 +51,7 @@ export class RemoteDocuments implements RemoteApis {
     this.#servers.clear();
   }
 
-  /** Resolves when each server has been asked once, whether it answered or not. */
+  /** Resolves when each server was tried once, whether it answered or not. */
   async asked(): Promise<void> {
     await this.#begun.promise;
     await Promise.all([...this.#servers.values()].map(({ asked }) => asked));
@@ -60,7 +60,7 @@ export class RemoteDocuments implements RemoteApis {
   all(): RemoteApi[] {
     return [...this.#parts.remote.all()].map((one) => {
       const { group, version, groupPriority, versionPriority, server, isAvailable } = one;
-      const { discovered, isFresh = false } = this.#servers.get(server)?.said ?? {};
+      const { discovered, isFresh = false } = this.#servers.get(server)?.state ?? {};
       return {
         ...{ group, version, groupPriority, versionPriority },
         resources: discovered?.get(keyOf(group, version)) ?? [],
@@ -70,11 +70,11 @@ export class RemoteDocuments implements RemoteApis {
   }
 
   openApiV3(): Map<string, string> {
-    return new Map([...this.#servers.values()].flatMap(({ said }) => [...said.urls]));
+    return new Map([...this.#servers.values()].flatMap(({ state }) => [...state.urls]));
   }
 
   openApiV2(): RemoteDocument[] {
-    return [...this.#servers.values()].flatMap(({ said }) => said.document ?? []);
+    return [...this.#servers.values()].flatMap(({ state }) => state.document ?? []);
   }
 
   withdrawn(): ReadonlySet<string> {
@@ -115,8 +115,8 @@ export class RemoteDocuments implements RemoteApis {
   }
 }
 
-/** What one server has said. It stays when the server falls silent, for those who know of its age. */
-interface Said {
+/** The documents of one server. They stay when the server fails, for readers who know their age. */
+interface ServerState {
   discovered: Discovered;
   isFresh: boolean;
   urls: ReadonlyMap<string, string>;
@@ -124,7 +124,12 @@ interface Said {
 }
 
 class Server {
-  readonly said: Said = { discovered: new Map(), isFresh: false, urls: new Map(), document: undefined };
+  readonly state: ServerState = {
+    discovered: new Map(),
+    isFresh: false,
+    urls: new Map(),
+    document: undefined,
+  };
   readonly repeated: Repeated;
   readonly #asked = Promise.withResolvers<void>();
   readonly #parts: RemoteDocumentsParts;
@@ -140,7 +145,7 @@ class Server {
     this.repeated = new Repeated((signal) => this.#ask(signal), PACE);
   }
 
-  /** Resolves when it has been asked for its resources once, or is not to be asked. */
+  /** Resolves when its resources were requested once, or need not be. */
   get asked(): Promise<void> {
     return this.#asked.promise;
   }
@@ -149,7 +154,7 @@ class Server {
     const before = describe(this.#versions);
     this.#versions = versions;
     if (describe(versions) === before) return;
-    // The documents were read with an eye to other group versions.
+    // The documents were filtered for other group versions.
     this.#etags.clear();
     this.repeated.hurry();
   }
@@ -157,7 +162,7 @@ class Server {
   async #ask(signal: AbortSignal): Promise<Outcome> {
     const versions = this.#versions.filter(({ isAvailable }) => isAvailable);
     const [one] = versions;
-    // It is asked when it becomes available.
+    // It is read when it becomes available.
     if (one === undefined) {
       this.#asked.resolve();
       return 'well';
@@ -170,7 +175,7 @@ class Server {
     return asked.every(Boolean) ? 'well' : 'failed';
   }
 
-  /** False for a failure, which is reported. Never rejects. */
+  /** False: it failed, which is reported. Never rejects. */
   async #try(ask: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
     try {
       await ask();
@@ -186,10 +191,10 @@ class Server {
 
   async #askResources(versions: readonly RemoteVersion[], signal: AbortSignal): Promise<void> {
     try {
-      this.said.discovered = await this.#discover(versions, signal);
-      this.said.isFresh = true;
+      this.state.discovered = await this.#discover(versions, signal);
+      this.state.isFresh = true;
     } catch (error) {
-      this.said.isFresh = false;
+      this.state.isFresh = false;
       throw error;
     } finally {
       this.#asked.resolve();
@@ -201,7 +206,7 @@ class Server {
     if (one === undefined) return new Map();
     const wanted = { path: '/apis', accept: `${AGGREGATED},application/json`, limits: DISCOVERY };
     const answer = await this.#fetch(one, wanted, signal);
-    if (answer.code === 304) return this.said.discovered;
+    if (answer.code === 304) return this.state.discovered;
     if (answer.code === 503) throw new Error(`${this.#name(one)}: ${wanted.path} was answered with 503`);
     if (answer.code === 200 && answer.contentType.includes('as=APIGroupDiscoveryList')) {
       const discovered = this.#read(one, wanted.path, () => readAggregated(answer.text));
@@ -233,7 +238,7 @@ class Server {
     const wanted = { path: '/openapi/v3', accept: 'application/json', limits: INDEX };
     const answer = await this.#fetch(one, wanted, signal);
     if (answer.code !== 200) return;
-    this.said.urls = this.#read(one, wanted.path, () => readIndex(answer.text, versions));
+    this.state.urls = this.#read(one, wanted.path, () => readIndex(answer.text, versions));
     this.#etags.set(wanted.path, answer.etag);
   }
 
@@ -245,7 +250,7 @@ class Server {
     const wanted = { path: '/openapi/v2', accept: 'application/json', limits: DOCUMENT };
     const answer = await this.#fetch(one, wanted, signal);
     if (answer.code !== 200) return;
-    this.said.document = this.#read(one, wanted.path, () => readDocument(answer.text, versions));
+    this.state.document = this.#read(one, wanted.path, () => readDocument(answer.text, versions));
     this.#etags.set(wanted.path, answer.etag);
   }
 

@@ -9,11 +9,11 @@ export interface FetchParts {
 }
 
 export interface Wanted {
-  /** GET where it is left out. */
+  /** GET by default. */
   readonly method?: 'GET' | 'DELETE';
   readonly path: string;
   readonly accept: string;
-  /** Of the document that is known already; '' for none. */
+  /** The etag of the known document; '' for none. */
   readonly etag: string;
   readonly limits: { readonly bytes: number; readonly ms: number };
 }
@@ -25,9 +25,7 @@ export interface Fetched {
   readonly text: string;
 }
 
-/**
- * A document of another server, in the name of this one. A server that sends too much, or too slowly, is left. @throws Error
- */
+/** Fetches a document from another server, as this server. Aborts an answer that is too large or too slow. @throws Error */
 export async function fetchRemote(
   { resolver, transport }: FetchParts,
   { service, tls }: Pick<RemoteVersion, 'service' | 'tls'>,

@@ -14,8 +14,8 @@ export interface RemoteNamespacesParts extends FetchParts {
 const LIMITS = { bytes: 16 * 1024 * 1024, ms: 30_000 };
 
 /**
- * Empties namespaces of what other servers have in them (Kubernetes: pkg/controller/namespace/deletion). Of a group with several
- * versions, which show the same objects, the first one is asked.
+ * Deletes other servers' objects in namespaces (Kubernetes: pkg/controller/namespace/deletion). For a group with several
+ * versions of the same objects, uses the first one.
  */
 export class RemoteNamespaces implements RemoteContents {
   readonly #parts: RemoteNamespacesParts;
@@ -68,7 +68,7 @@ export class RemoteNamespaces implements RemoteContents {
     return namesIn((await ask('GET', path)).text).length;
   }
 
-  /** @throws Error for an answer that is neither a success nor says that there is nothing */
+  /** @throws Error for an answer that is neither success nor not found */
   async #ask(
     one: RemoteVersion,
     method: 'GET' | 'DELETE',
@@ -85,7 +85,7 @@ export class RemoteNamespaces implements RemoteContents {
 const isDeletable = ({ scope, verbs }: JsonObject): boolean =>
   scope === 'Namespaced' && Array.isArray(verbs) && verbs.includes('delete');
 
-/** None where nothing is found. */
+/** Empty if there are none. */
 function namesIn(list: string): string[] {
   const { items } = parse(list);
   if (!Array.isArray(items)) return [];

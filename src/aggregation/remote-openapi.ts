@@ -5,14 +5,14 @@ import type { RemoteDocument } from '../registry/remote-apis.ts';
 import type { RemoteVersion } from './api-service.ts';
 import { parse } from './remote-discovery.ts';
 
-/** The parts of other servers' OpenAPI documents that are about their group versions. */
+/** Extracts the parts of other servers' OpenAPI documents about their group versions. */
 
 type GroupVersion = Pick<RemoteVersion, 'group' | 'version'>;
 
 const pathOf = ({ group, version }: GroupVersion): string =>
   group === '' ? `api/${version}` : `apis/${group}/${version}`;
 
-/** URLs by path, of an index (v3). Names of other paths, and URLs that lead elsewhere, are not passed on. @throws Error */
+/** Reads URLs by path from an index (v3). Drops other paths, and URLs that lead elsewhere. @throws Error */
 export function readIndex(text: string, versions: readonly GroupVersion[]): Map<string, string> {
   const { paths } = parse(text);
   const listed = isObject(paths) ? paths : {};
@@ -27,11 +27,11 @@ export function readIndex(text: string, versions: readonly GroupVersion[]): Map<
   return urls;
 }
 
-/** Of what stands in each answer of this server from then on. */
+/** Limits what each later answer of this server contains. */
 const MAX_KEPT = 2 * 1024 * 1024;
 const REFERENCE = '#/definitions/';
 
-/** Of a whole document (v2). @throws Error */
+/** Reads a whole document (v2). @throws Error */
 export function readDocument(text: string, versions: readonly GroupVersion[]): RemoteDocument {
   const { paths, definitions, parameters } = parse(text);
   const roots = versions.map((one) => `/${pathOf(one)}`);
@@ -48,7 +48,7 @@ export function readDocument(text: string, versions: readonly GroupVersion[]): R
 
 const PARAMETER = '#/parameters/';
 
-/** Other servers write a parameter once and refer to it; paths among those of other documents take it with them. */
+/** Inlines shared parameters, to which the paths refer. */
 function withParameters(paths: JsonObject, parameters: JsonObject): JsonObject {
   const resolve = (one: JsonValue): JsonValue => {
     const reference = isObject(one) ? one.$ref : undefined;
@@ -68,7 +68,7 @@ function withParameters(paths: JsonObject, parameters: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(paths).map(([path, item]) => [path, ofItem(item)]));
 }
 
-/** The definitions that the paths refer to, and those that these refer to. */
+/** The definitions that the paths refer to, directly or not. */
 function reachable(paths: JsonObject, definitions: JsonObject): JsonObject {
   const found = new Map<string, JsonObject>();
   const waiting: (JsonValue | undefined)[] = [paths];

@@ -21,10 +21,10 @@ export interface RemoteProxyParts {
   readonly logger: Logger;
 }
 
-/** Answers requests for what other servers serve; undefined for all others. */
+/** Answers requests for other servers' resources; undefined for all others. */
 export type RemoteHandler = (request: AuthorizedRequest) => Promise<ApiResponse> | undefined;
 
-/** Passes requests on to other servers, in the name of their callers (Kubernetes: kube-aggregator, handler_proxy.go). */
+/** Forwards requests to other servers, with their users (Kubernetes: kube-aggregator, handler_proxy.go). */
 export function createRemoteProxy(parts: RemoteProxyParts): RemoteHandler {
   return (request) => {
     if (parts.remote.isEmpty) return undefined;
@@ -44,7 +44,7 @@ function findVersion(
   return remote.find(canonicalGroup(parts[0] ?? '').group, parts[1] ?? '');
 }
 
-/** The document of a group version is at its path below this one. */
+/** The path prefix of a group version's document. */
 const OPENAPI = /^\/openapi\/v3\//;
 
 async function pass(
@@ -72,6 +72,6 @@ const VERSION_PATH = /^\/api\/[^/]+|^\/apis\/[^/]+\/[^/]+/;
 
 const UNAVAILABLE = 'service unavailable';
 
-/** A document whose name has changed is found under the new one, which leads nowhere else. */
+/** A renamed document redirects to its new name, and nowhere else. */
 const isOfDocument = ({ path }: AuthorizedRequest, location: string): boolean =>
   OPENAPI.test(path) && location.startsWith(`${path}?`);

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../request/api-request.ts';
 
-/** Letters of the name of a header (RFC 9110, section 5.6.2); a percent sign begins an escaped one. */
+/** Characters of header names (RFC 9110, section 5.6.2); a percent sign begins an escape. */
 const PLAIN = /[!#$&'*+\-.^_`|~0-9A-Za-z]/;
 
 /**
@@ -18,7 +18,7 @@ export function userHeaders({ username, groups, extra }: UserInfo): string[] {
   return headers;
 }
 
-/** Node writes a header's characters as single bytes. */
+/** Node writes each character of a header as one byte. */
 const inBytes = (text: string): string => Buffer.from(text).toString('latin1');
 
 function escaped(key: string): string {
@@ -30,7 +30,7 @@ function escaped(key: string): string {
   return name;
 }
 
-/** Who this server is when it asks others for what they serve. */
+/** This server's user for its own requests to others. */
 export const AGGREGATOR: UserInfo = {
   username: 'system:kube-aggregator',
   uid: '',

@@ -5,14 +5,14 @@ import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { isAvailable, keyOf, MANAGED, ON_START, type RemoteVersion, toRemoteVersion } from './api-service.ts';
 
-/** The group versions of other servers, as new as the watch cache. Most clusters have none, and then a look costs nothing. */
+/** The group versions of other servers, in step with the watch cache. Most clusters have none, which makes lookups free. */
 export class RemoteVersions implements Followed {
   /** By group and version. */
   readonly #byVersion = new Map<string, RemoteVersion>();
   readonly #byName = new Map<string, RemoteVersion>();
   /** Whether each API service is available, local ones included. */
   readonly #availability = new Map<string, boolean>();
-  /** Group versions that this server has built in, by the names of their API services, as long as there were any. */
+  /** This server's built-in group versions by API service name, as long as any existed. */
   readonly #builtIn = new Map<string, string>();
   readonly #listeners = new Set<() => void>();
 
@@ -33,18 +33,18 @@ export class RemoteVersions implements Followed {
     return this.#byVersion.values();
   }
 
-  /** Names of all API services, and whether they are available. */
+  /** Names and availability of all API services. */
   availability(): Iterable<readonly [name: string, isAvailable: boolean]> {
     return this.#availability;
   }
 
-  /** Group versions of this server whose API services were deleted. The next start makes these again. */
+  /** Group versions of this server whose API services were deleted. The next start creates these again. */
   withdrawn(): ReadonlySet<string> {
     const names = [...this.#builtIn].filter(([name]) => !this.#availability.has(name));
     return new Set(names.map(([, key]) => key));
   }
 
-  /** Calls back after each change of a group version of another server, and of what is withdrawn. Returns the way to stop. */
+  /** Calls back after each change of a remote group version, and of withdrawn ones. Returns a function to unsubscribe. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -89,7 +89,7 @@ export class RemoteVersions implements Followed {
     if (before === undefined) return;
     this.#byName.delete(name);
     const key = keyOf(before.group, before.version);
-    // A group of this server has two names, and there may be an API service for each.
+    // A group of this server has two names, each of which may have an API service.
     if (this.#byVersion.get(key) === before) this.#byVersion.delete(key);
   }
 

@@ -1,15 +1,15 @@
 import { type Backoff, pause, pauseAfter } from '../util/pause.ts';
 
-/** What is done next: it is done again after the usual time, or soon. */
+/** The result of a run: repeat it after the usual time, or soon. */
 export type Outcome = 'well' | 'failed';
 
 interface Pace {
   readonly everyMs: number;
-  /** After failures. */
+  /** Pauses after failures. */
   readonly backoff: Backoff;
 }
 
-/** Work that is done again and again until it is ended. It never rejects, and stops when its signal aborts. */
+/** Repeats work until it is ended. Never rejects, and stops when its signal aborts. */
 export class Repeated {
   readonly #work: (signal: AbortSignal) => Promise<Outcome>;
   readonly #pace: Pace;
@@ -22,7 +22,7 @@ export class Repeated {
     this.#pace = pace;
   }
 
-  /** Begins. */
+  /** Starts repeating. */
   begin(): void {
     void this.#run();
   }
@@ -32,7 +32,7 @@ export class Repeated {
     this.#wake.abort();
   }
 
-  /** Something has changed: it is done again now, or after the work under way. */
+  /** Runs the work now, or after the current run, because something has changed. */
   hurry(): void {
     this.#isDue = true;
     this.#wake.abort();

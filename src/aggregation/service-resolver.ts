@@ -21,20 +21,20 @@ export interface Place {
   readonly port: number;
 }
 
-/** Addresses behind a service that take requests, and the ports that they have in common. */
+/** Ready addresses of a service, and their common ports. */
 export interface Subset {
   readonly addresses: readonly string[];
   readonly ports: readonly { readonly name: string; readonly port: number }[];
 }
 
 /**
- * Where services are, as the watch cache knows them (Kubernetes: apiserver/pkg/util/proxy). Endpoints go before slices: who
- * writes one of the two by hand, without a controller that makes the other of it, is found too.
+ * Resolves services from the watch cache (Kubernetes: apiserver/pkg/util/proxy). Prefers Endpoints to slices, so that either
+ * works when written by hand, without a controller that mirrors it.
  */
 export class ServiceResolver {
   readonly #reader: ObjectReader;
   readonly #byEndpoints: boolean;
-  /** What was made of an entry is valid as long as the entry is. */
+  /** Parsed objects, valid as long as their entries. */
   readonly #parsed = new WeakMap<Entry, ApiObject>();
 
   /** `byEndpoints`: --enable-aggregator-routing */
@@ -66,7 +66,7 @@ export class ServiceResolver {
     return entry === undefined ? undefined : this.#parse<Service>(entry);
   }
 
-  /** Undefined where nobody has written endpoints. */
+  /** Undefined: no endpoints exist. */
   async subsets(namespace: string, name: string): Promise<readonly Subset[] | undefined> {
     const entry = await this.#reader.entry({ ...ENDPOINTS, namespace, name }, 'cached');
     if (entry !== undefined) return (this.#parse<Endpoints>(entry).subsets ?? []).map(toSubset);

@@ -1,7 +1,7 @@
 /**
- * Two names for one thing. Clients of the ecosystem write `rbac.authorization.k8s.io`, the specification of this server
- * writes `rbac.authorization.cluster.io`; both are served on the same objects. Inside there is one canonical group,
- * the `.k8s.io` one. This file is the whole rule; it is applied where requests come in and where responses go out.
+ * Two names for one thing. Clients of the ecosystem write `rbac.authorization.k8s.io`, the specification of this server writes
+ * `rbac.authorization.cluster.io`; both are served on the same objects. Inside there is one canonical group, the `.k8s.io` one.
+ * This file has the whole rule; requests and responses apply it.
  *
  *   canonicalGroup('storage.cluster.io')        → { group: 'storage.k8s.io', dialect: 'cluster.io' }
  *   canonicalGroup('apps')                      → { group: 'apps', dialect: undefined }      the same in both

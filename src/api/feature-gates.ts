@@ -37,7 +37,7 @@ const GROUPS: readonly GateGroup[] = [
     on: true,
     names:
       'APIResponseCompression APIServerIdentity APIServerTracing AnyVolumeDataSource ' +
-      // Of a later version than the others.
+      // From a later version than the others.
       'AuthorizePodWebsocketUpgradeCreatePermission ' +
       'CPUManagerPolicyBetaOptions CPUManagerPolicyOptions CRDValidationRatcheting ' +
       'CSIMigrationStorageVendor ComponentSLIs ConsistentListFromCache ContainerCheckpoint ' +
@@ -70,10 +70,10 @@ const GROUPS: readonly GateGroup[] = [
   },
 ];
 
-/** What is known of a gate. */
+/** The properties of a gate. */
 export interface GateInfo {
   readonly stage: GateGroup['stage'];
-  /** Unless somebody sets it. */
+  /** The default. */
   readonly on: boolean;
 }
 
@@ -81,5 +81,5 @@ export const GATES: ReadonlyMap<string, GateInfo> = new Map(
   GROUPS.flatMap(({ stage, on, names }) => names.split(' ').map((name) => [name, { stage, on }])),
 );
 
-/** Every gate as it is unless somebody sets it. */
+/** The default of every gate. */
 export const defaultGates: Gates = (gate) => GATES.get(gate)?.on ?? false;

@@ -39,7 +39,7 @@ export type ScalarKind =
   | 'RawExtension'
   | 'JSON';
 
-/** A schema (JSONSchemaProps) or what may stand in its place. */
+/** A schema (JSONSchemaProps), or a permitted alternative. */
 export type SchemaUnionKind = 'SchemaOrArray' | 'SchemaOrBool' | 'SchemaOrStringArray';
 
 export const isSchemaUnionKind = (kind: string): kind is SchemaUnionKind =>
@@ -69,7 +69,7 @@ export interface FieldSchema {
   readonly number: number | undefined;
   readonly value: ValueSchema;
   readonly required: boolean;
-  /** Updates cannot change the field, and what is in it. */
+  /** Updates cannot change the field, nor its parts. */
   readonly immutable: boolean;
   /**
    * Numbers of the messages this field is nested in on the wire, outermost first, where its type is flattened into this
@@ -77,15 +77,15 @@ export interface FieldSchema {
    */
   readonly nesting: readonly number[];
   /**
-   * What becomes of a zero value in JSON, as Go would write the type: `omit` drops it, `keep` keeps it because absence
-   * means something else (a pointer), `always` writes the field even when it is absent.
+   * How JSON shows a zero value, as Go would write the type: `omit` drops it, `keep` keeps it because absence means something
+   * else (a pointer), `always` writes the field even when it is absent.
    */
   readonly zero: 'omit' | 'keep' | 'always';
-  /** Go has a pointer: protobuf leaves the field out when it is absent, where it writes the zero value of any other one. */
+  /** A pointer in Go: protobuf omits the absent field, where it writes the zero value of other fields. */
   readonly isPointer: boolean;
-  /** The value an absent field takes when it is decoded; undefined for none. */
+  /** The value of an absent field after decoding; undefined for none. */
   readonly default: unknown;
-  /** The default as clients are told of it: undefined where Kubernetes applies it and does not publish it. */
+  /** The default in OpenAPI; undefined where Kubernetes applies it without publishing it. */
   readonly publishedDefault: unknown;
   readonly listType: ListType | undefined;
   readonly listMapKeys: readonly string[];
@@ -94,20 +94,20 @@ export interface FieldSchema {
   /** Strategic merge patch. */
   readonly patchStrategy: readonly ('merge' | 'replace' | 'retainKeys')[];
   readonly patchMergeKey: string | undefined;
-  /** The gate that must be open for the field to be kept. */
+  /** The gate that must be open to keep the field. */
   readonly gate: FieldGate | undefined;
   /** Fields anywhere below this one whose gates do not apply there. */
   readonly ungated: readonly string[];
-  /** The field goes when a closed gate leaves nothing in it. */
+  /** Drop the field when closed gates leave nothing in it. */
   readonly dropEmpty: boolean;
 }
 
 export interface FieldGate {
-  /** The field is kept when one of these gates is open. */
+  /** Keep the field when one of these gates is open. */
   readonly anyOf: readonly string[];
-  /** Other fields of these gates: a stored object that has one uses the feature, as one does that has the field itself. */
+  /** Other fields of these gates: a stored object uses the feature when it has one of them or the field itself. */
   readonly usedBy: readonly string[];
-  /** The value that the field takes while the gates are closed, instead of going. */
+  /** The value of the field while the gates are closed, instead of dropping it. */
   readonly off?: string;
 }
 

@@ -144,7 +144,7 @@ export const forbidden = (resource: GroupResource, name: string, why: string): S
     details: named(resource, name),
   });
 
-/** A longer list would not be read. */
+/** Longer lists are unreadable. */
 const MAX_SHOWN = 1000;
 
 /** `kind` carries its group as `Kind.group`, or `Kind` alone in the core group. */
@@ -154,7 +154,7 @@ export function invalid(
   errors: readonly FieldError[],
 ): StatusError {
   const shown = errors.length > MAX_SHOWN ? errors.slice(0, MAX_SHOWN) : errors;
-  // The same sentence is said once; as causes, all of them count (util/errors, Aggregate).
+  // Repeated messages appear once; as causes, all of them count (util/errors, Aggregate).
   const texts = [...new Set(shown.map((error) => `${error.field}: ${error.message}`))];
   if (errors.length > shown.length) texts.push('and more');
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
@@ -223,7 +223,7 @@ export const internalError = (message: string, cause?: unknown): StatusError =>
     { cause },
   );
 
-/** 500 for what went wrong beyond this server, in the words of what went wrong (Kubernetes: an error that is no Status). */
+/** A 500 for an error beyond this server, with its message (Kubernetes: an error that is no Status). */
 export const unknownError = (message: string, cause?: unknown): StatusError =>
   new StatusError({ code: 500, reason: '', message }, { cause });
 

@@ -1,6 +1,6 @@
 /**
- * The priority classes that the server itself makes: the only ones whose names begin with `system-`, and above what users can
- * reach (Kubernetes: apis/scheduling/v1/helpers.go).
+ * The priority classes that the server creates: only their names begin with `system-`, and they exceed those of users
+ * (Kubernetes: apis/scheduling/v1/helpers.go).
  */
 export const SYSTEM_PRIORITIES: Readonly<
   Record<string, { readonly value: number; readonly description: string }>

@@ -32,9 +32,9 @@ interface AuditorOptions {
 
 const SLOW_MS = 500;
 
-/** The objects whose past the answer shows, as far as their own rules want them recorded: `secrets/default/web, deployments.apps/…`. */
+/** Objects whose past the answer shows, if their own rules record them: `secrets/default/web, deployments.apps/…`. */
 const SHOWN = 'history.cluster.io/shown';
-/** Why an answer is not in its event. */
+/** Why the event lacks the answer. */
 const WITHHELD = 'history.cluster.io/response-withheld';
 /** Objects that one event names. */
 const MAX_SHOWN = 50;

@@ -3,7 +3,7 @@ import type { AuditTrail } from '../request/api-request.ts';
 const DECISION = 'authorization.k8s.io/decision';
 const REASON = 'authorization.k8s.io/reason';
 
-/** What authorization answered. */
+/** The authorizer's decision. */
 interface Verdict {
   readonly decision: string;
   readonly reason: string;

@@ -14,7 +14,7 @@ export interface Authentication {
   readonly user: UserInfo;
   /** The requested audiences that the credentials are for; absent for credentials without audiences (certificates). */
   readonly audiences?: readonly string[];
-  /** For the caller to read. */
+  /** Shown to the caller. */
   readonly warnings?: readonly string[];
   /** For the audit log. */
   readonly annotations?: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ export function createUnion(authenticators: readonly Authenticator[]): Authentic
   };
 }
 
-/** Several errors as one. That storage did not answer says more than the others: it may know the caller. */
+/** Joins errors. A storage failure takes precedence: storage may know the caller. */
 export function joinErrors(errors: readonly unknown[]): Error {
   const unread = errors.find((error) => error instanceof StorageError);
   if (unread !== undefined) return unread;

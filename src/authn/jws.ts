@@ -18,7 +18,7 @@ export interface UnverifiedToken {
 
 /** Undefined for a text that is no JWS in compact form with an object inside (RFC 7515, section 3.1). */
 export function readUnverified(token: string): UnverifiedToken | undefined {
-  // No more than says that it is none: a token of dots alone would be a million parts.
+  // Splits into at most four parts: a token of dots alone would have a million.
   const parts = token.split('.', 4);
   if (parts.length !== 3) return undefined;
   const header = parsePart(parts[0]);

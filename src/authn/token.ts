@@ -143,8 +143,8 @@ interface Answer {
 const CAPACITY = 32 * 1024;
 
 /**
- * Caches answers about tokens, and asks once for concurrent requests. Tokens are stored as keyed digests, so that nobody can
- * prepare two tokens that collide. Errors are not cached, because they may pass.
+ * Caches answers about tokens, and asks once for concurrent requests. Stores tokens as keyed digests, so that attackers cannot
+ * prepare colliding tokens. Errors are not cached, because they may pass.
  */
 export class TokenCache implements TokenAuthenticator {
   readonly #options: TokenCacheOptions;

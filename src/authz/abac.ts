@@ -12,11 +12,11 @@ import {
 import { urlCovers } from './rbac/policy.ts';
 
 /**
- * Mode ABAC: a file of policies, one JSON object a line; the first that matches allows. Blank lines and lines that begin with
- * # are skipped.
+ * Mode ABAC: a file of policies, one JSON object per line; the first match allows. Skips blank lines and lines that begin with
+ * #.
  *
  *   {"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Policy","spec":{"user":"ann","namespace":"*","resource":"pods","readonly":true}}
- *   {"user":"ann"}          the old form, without a version: what it leaves out is everything
+ *   {"user":"ann"}          the old form, without a version: absent fields match everything
  */
 
 interface Policy {
@@ -123,7 +123,7 @@ function matches(policy: Policy, { user, verb, target, path }: AuthorizationAttr
   );
 }
 
-/** A policy that names user and group needs both; one that names neither matches nobody. */
+/** A policy with user and group needs both; one with neither matches no user. */
 function matchesSubject({ user, group }: Policy, { username, groups }: UserInfo): boolean {
   if (user === '' && group === '') return false;
   return (user === '' || user === username) && (group === '' || groups.includes(group));

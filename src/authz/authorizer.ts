@@ -17,7 +17,7 @@ export type AuthorizationAttributes = Pick<AuthenticatedRequest, 'user' | 'verb'
 export interface AskedSelectors {
   readonly fields: readonly FieldRequirement[];
   readonly labels: readonly LabelRequirement[];
-  /** What was asked and could not be read, so that the question is about more objects. */
+  /** Unreadable parts of the question, without which it covers more objects. */
   readonly problems: readonly string[];
 }
 

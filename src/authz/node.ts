@@ -96,7 +96,7 @@ const DIVIDED: Divided = new Map(
   }),
 );
 
-/** Those that are divided when authorization sees selectors. */
+/** Rights that are divided when authorization sees selectors. */
 const DIVIDED_BY_SELECTORS: Divided = new Map(
   Object.entries({
     nodes: (request: NodeRequest) => decideNode(request),
@@ -105,7 +105,7 @@ const DIVIDED_BY_SELECTORS: Divided = new Map(
   }),
 );
 
-/** Admission sees to it that a node writes its own object alone. The name of an object may be read before the object is there. */
+/** Admission restricts writes to the node's own object. Reads are allowed by name, even before the object exists. */
 function decideNode({ node, verb, target: { name, subresource } }: NodeRequest): Verdict {
   const isWrite = verb === 'update' || verb === 'patch';
   if (subresource === 'status') return isWrite ? ALLOW : NO_OPINION;
@@ -123,7 +123,7 @@ const POD_WRITES: Readonly<Record<string, readonly string[]>> = {
   eviction: ['create'],
 };
 
-/** Admission sees to it that a node writes pods of its own alone. */
+/** Admission restricts writes to the node's own pods. */
 function decidePod(request: NodeRequest): Verdict {
   const { verb, target } = request;
   if (POD_WRITES[target.subresource]?.includes(verb) === true) return ALLOW;

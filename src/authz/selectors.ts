@@ -63,7 +63,7 @@ function readText<T>(text: string | null | undefined, parse: (text: string) => T
 
 const SELECTING: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
-/** The question of a request with what its query selects. */
+/** Adds the query's selectors to the authorization question. */
 export function withSelectors(
   request: AuthorizationAttributes & Pick<AuthenticatedRequest, 'query' | 'signal'>,
 ): AuthorizationAttributes {
@@ -83,7 +83,7 @@ export interface ReviewSelectors {
   readonly labelSelector?: LabelSelectorAttributes;
 }
 
-/** What an access review asks for, by a text or by requirements. */
+/** The selectors of an access review, as text or as requirements. */
 export function reviewedSelectors(review: ReviewSelectors): AskedSelectors | undefined {
   const { fieldSelector = {}, labelSelector = {} } = review;
   const fields = fieldSelector.requirements ?? [];
@@ -135,7 +135,7 @@ function toLabelRequirement({
   }
 }
 
-/** As a review asks a webhook. Comparisons of numbers have no form there, and are left out. */
+/** Converts to the form of a webhook review, which lacks comparisons of numbers. */
 export function toReviewSelectors({ fields, labels }: AskedSelectors): JsonObject {
   const fieldRequirements = fields.map(({ field, negated, value }) => ({
     key: field,
@@ -159,7 +159,7 @@ export function toReviewSelectors({ fields, labels }: AskedSelectors): JsonObjec
 export function validateSelectors(at: FieldPath, { fieldSelector, labelSelector }: ReviewSelectors): void {
   if (fieldSelector !== undefined) {
     const path = at.field('fieldSelector');
-    mustSayOne(path, fieldSelector);
+    mustHaveOneForm(path, fieldSelector);
     for (const [item, requirement] of path.field('requirements').each(fieldSelector.requirements)) {
       if ((requirement.key ?? '') === '') item.field('key').required('must be specified');
       mustFitOperator(item, requirement);
@@ -167,7 +167,7 @@ export function validateSelectors(at: FieldPath, { fieldSelector, labelSelector 
   }
   if (labelSelector === undefined) return;
   const path = at.field('labelSelector');
-  mustSayOne(path, labelSelector);
+  mustHaveOneForm(path, labelSelector);
   for (const [item, requirement] of path.field('requirements').each(labelSelector.requirements)) {
     const { key = '', values } = requirement;
     mustFitOperator(item, requirement);
@@ -177,7 +177,7 @@ export function validateSelectors(at: FieldPath, { fieldSelector, labelSelector 
   }
 }
 
-function mustSayOne(
+function mustHaveOneForm(
   at: FieldPath,
   {
     rawSelector = '',

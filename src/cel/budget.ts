@@ -25,7 +25,7 @@ export function spend(cost: number): void {
   if (left < 0) throw OUT_OF_BUDGET;
 }
 
-/** For work that grows with a size. To be called before the work is done. @throws OutOfBudget */
+/** Charges work that grows with a size. Call it before the work. @throws OutOfBudget */
 export const spendOnSize = (size: number): void => spend(Math.ceil(size / SIZE_PER_COST));
 
 /** What the innermost run with this limit has cost so far. */
@@ -37,7 +37,7 @@ export interface Spent<Result> {
 }
 
 /**
- * Runs may be nested: an inner run has a budget of its own and costs the outer one nothing; its caller adds the costs up.
+ * Runs an expression with a budget of its own. Nested runs cost the outer one nothing; the caller adds up costs.
  * @throws OutOfBudget also when the expression swallowed it, as `||` may
  */
 export function withBudget<Result>(limit: number, run: () => Result): Spent<Result> {

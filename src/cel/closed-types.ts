@@ -4,8 +4,8 @@ import { internalsOf } from './library-internals.ts';
 const NO_FIELDS = Object.freeze(Object.create(null));
 
 /**
- * The library reads a field of a value whose type declares none as JavaScript does: what the value's class keeps for itself, and
- * `constructor` and `__proto__` of any. Types are declared to have no fields here, unless they declared some.
+ * Closes types without declared fields: the library would read any JavaScript property of their values, such as private fields
+ * of the class, `constructor` and `__proto__`.
  */
 export function closeTypes(environment: Environment): void {
   const { objectTypes, objectTypesByConstructor } = internalsOf(environment).registry;

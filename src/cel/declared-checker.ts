@@ -8,14 +8,14 @@ import type {
 import { literalProblem } from './literals.ts';
 import { OPTIONAL_ENTRY } from './optional-entries.ts';
 
-/** Functions of a list that answer what its items are. */
+/** Functions of a list whose result has the type of its items. */
 const OF_ITEMS: ReadonlySet<string> = new Set(['sum', 'min', 'max']);
 
 /** The arguments of `'%d %s'.format([1, 'a'])`. */
 const isFormat = ({ op, args }: CheckedNode): boolean =>
   op === 'rcall' && Array.isArray(args) && Object.is(args[0], 'format');
 
-/** Undefined: it has to be computed. */
+/** Undefined: it is no literal. */
 function writtenValue({ op, args }: CheckedNode): unknown {
   if (op === 'value') return args;
   const inner =
@@ -32,7 +32,7 @@ type CheckerClass = new (
 
 let checkerClass: CheckerClass | undefined;
 
-/** The library's checker with what it lacks for objects with declared fields. */
+/** Extends the library's checker for objects with declared fields. */
 export function checkerFor({ Checker }: Internals): CheckerClass {
   checkerClass ??= class extends Checker {
     readonly #objects: ReadonlySet<string>;
@@ -65,7 +65,7 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       }
     }
 
-    /** Only the items tell the type of the result: each overload fits, and the library takes the first. */
+    /** Only the items determine the type of the result: each overload fits, and the library takes the first. */
     #takesAnyItems({ op, args }: CheckedNode, context: unknown): boolean {
       if (op !== 'rcall' || !Array.isArray(args) || !OF_ITEMS.has(String(args[0]))) return false;
       const list = args[1] as CheckedNode;
@@ -118,7 +118,7 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       }
     }
 
-    /** What stands in one list or map is of one type. */
+    /** Checks that the elements of a list or map have one type. */
     #checkAlike(nodes: readonly CheckedNode[], context: unknown): void {
       let type: LibraryType | undefined;
       for (const node of this.#mayMix ? [] : nodes.filter(({ op }) => op !== OPTIONAL_ENTRY)) {
@@ -140,7 +140,7 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       return message.kind === 'message' && other.name === 'null' ? message : a.unify(this.registry, b);
     }
 
-    /** Texts that are written out and must be durations, times or patterns are looked at before anything runs. */
+    /** Checks literal durations, times and patterns before anything runs. */
     #checkLiteral(name: string, args: unknown): void {
       const literal = Array.isArray(args) ? (args.at(0) as CheckedNode | undefined) : undefined;
       const problem = literal && literalProblem(name, writtenValue(literal));

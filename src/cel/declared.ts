@@ -19,7 +19,7 @@ import type { ObjectType, ValueType } from './objects.ts';
 import { CelError, isTooDeep, parseIn, toCelError } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
 
-/** What a run came to; its cost is counted either way. */
+/** The result of a run; its cost counts either way. */
 export type Outcome =
   | { readonly cost: number; readonly result: unknown; readonly error?: undefined }
   | { readonly cost: number; readonly error: CelError | OutOfBudget };
@@ -142,7 +142,7 @@ export class DeclaredTypes {
   }
 }
 
-/** cel-go reads twice as many, which nobody writes; reading and checking these takes less than a tenth of a second at once. */
+/** Half of cel-go's limit, which no real expression reaches; parsing and checking these takes less than a tenth of a second. */
 const MAX_CODE_POINTS = 50_000;
 
 /** @throws CelError */

@@ -7,7 +7,7 @@ import { mapCode } from './source.ts';
  */
 const MOST = 250;
 
-/** To be asked before the expression is parsed: the parser recurses as deep as brackets nest. Undefined: none. */
+/** Call this before parsing: the parser recurses as deep as brackets nest. Undefined: no problem. */
 export function bracketsProblem(expression: string): string | undefined {
   let open = 0;
   let deepest = 0;
@@ -48,7 +48,7 @@ const COUNTED: ReadonlySet<string> = new Set([
 
 export const TOO_DEEP = 'max recursion depth exceeded';
 
-/** To be asked before anything walks the tree, which may be deeper than any stack. Undefined: none. */
+/** Call this before walking the tree, which may be deeper than any stack. Undefined: no problem. */
 export function depthProblem(root: unknown): string | undefined {
   const left: [part: unknown, depth: number][] = [[root, 0]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -89,8 +89,8 @@ function compile(pattern: string): RE2JS {
 }
 
 /**
- * A character may visit every state of a pattern, and one of a few characters can stand for a thousand states; most patterns take
- * some nanoseconds for a character. A long text is charged as if it met the worst.
+ * A character may visit every state of a pattern, and one of a few characters can have a thousand states; most patterns take
+ * some nanoseconds per character. A long text is charged for the worst case.
  */
 function match<Found>(text: string, pattern: string, find: (compiled: RE2JS) => Found): Found {
   const compiled = compile(pattern);
@@ -102,7 +102,7 @@ function match<Found>(text: string, pattern: string, find: (compiled: RE2JS) => 
 }
 
 const MANY_VISITS = 100_000;
-/** So that what one expression may cost is some 70 ms of them. */
+/** Limits the time that one expression may spend on patterns to some 70 ms. */
 const VISITS_PER_COST = 3;
 
 const matches = (text: string, pattern: string): boolean =>

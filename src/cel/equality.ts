@@ -7,9 +7,9 @@ interface Comparable {
 }
 
 /**
- * Whether two values are equal (cel-spec, langdef, section Equality): numbers by value whatever their types, maps whatever
- * their order, and values of different types never. The library goes by the type of the first item of a list or map, which is
- * not enough for values from JSON.
+ * Whether two values are equal (cel-spec, langdef, section Equality): numbers by value whatever their types, maps regardless of
+ * order, and values of different types never. The library compares by the type of the first item of a list or map, which is
+ * wrong for values from JSON.
  */
 export function celEqual(a: unknown, b: unknown): boolean {
   spend(1);
@@ -56,7 +56,7 @@ function equalLists(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((item, at) => celEqual(item, b[at]));
 }
 
-/** What a list means to which the order of its items means nothing: a set, or items with keys. */
+/** Operations of a list whose order is irrelevant: a set, or items with keys. */
 export interface ListOrder {
   equals(a: readonly unknown[], b: readonly unknown[]): boolean;
   /** `a + b` */

@@ -17,10 +17,10 @@ export function describeIssue(error: CelError, expression: string, knows: (name:
   const column = before.at(-1)?.length ?? 0;
   const line = expression.split('\n')[before.length - 1] ?? '';
   const place = `<input>:${before.length}:${column + 1}`;
-  const told = SYNTAX.has(error.code)
+  const syntax = SYNTAX.has(error.code)
     ? syntaxText({ message: error.message, offset }, expression)
     : undefined;
-  const text = told === undefined ? issueText(error, knows) : `Syntax error: ${told}`;
+  const text = syntax === undefined ? issueText(error, knows) : `Syntax error: ${syntax}`;
   return `ERROR: ${place}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
 

@@ -99,7 +99,7 @@ export interface Internals {
   readonly Evaluator: new (options: Options) => LibraryEvaluator;
 }
 
-/** No function of expressions: it is gone before any is compiled. */
+/** Only a probe: removed before any expression is compiled. */
 const PROBE = 'k8s_probe';
 
 const probeOf = (

@@ -9,7 +9,7 @@ export type ValueType =
   | { readonly kind: 'optional'; readonly of: ValueType }
   | ObjectType;
 
-/** Asked for a field when an expression names it: a schema may have thousands of types, and an expression uses few. */
+/** Fields are typed on demand: a schema may have thousands of types, and an expression uses few. */
 export interface ObjectType {
   readonly kind: 'object';
   /** Undefined: expressions do not know such a field. */

@@ -9,8 +9,8 @@ import {
 } from './library-internals.ts';
 
 /**
- * `[?x]` and `{?k: v}` (cel-spec, optional values): an entry that is there if its optional value is. The library's parser does not
- * know them; its class is taught them once, for all environments.
+ * Adds `[?x]` and `{?k: v}` (cel-spec, optional values) to the library's parser: entries that exist if their optional value
+ * does. Patches its class once, for all environments.
  */
 export function teachOptionalEntries(environment: Environment): void {
   const { Parser } = internalsOf(environment.clone());
@@ -41,7 +41,7 @@ const isEntry = ({ op }: ParsedNode): boolean => op === OPTIONAL_ENTRY;
 const itemsOf = ({ args }: ParsedNode): readonly ParsedNode[] => args as readonly ParsedNode[];
 const entriesOf = ({ args }: ParsedNode): readonly (readonly [ParsedNode, ParsedNode])[] =>
   args as readonly (readonly [ParsedNode, ParsedNode])[];
-/** What is behind the `?`, if there is one. */
+/** The node after the `?`, if there is one. */
 const innerOf = (node: ParsedNode): ParsedNode => (isEntry(node) ? (node.args as ParsedNode) : node);
 
 interface Runner {

@@ -72,7 +72,7 @@ export function compileIn(environment: Environment, expression: string): CelProg
   }
 }
 
-/** Parses, and refuses what is nested deeper than Kubernetes' parser lets it be. @throws CelError and the library's errors */
+/** Parses, and refuses deeper nesting than Kubernetes' parser. @throws CelError and the library's errors */
 export function parseIn(environment: Environment, expression: string): ReturnType<Environment['parse']> {
   refuse(bracketsProblem(expression));
   const parsed = environment.parse(toSource(expression));

@@ -1,4 +1,4 @@
-/** What is code in the text of an expression. */
+/** Finds the code in the text of an expression, outside of literals and comments. */
 
 /** String literals and comments of a CEL expression (cel-spec, langdef, section Syntax), raw strings first. */
 const LITERALS =

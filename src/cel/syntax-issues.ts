@@ -1,16 +1,16 @@
 /**
- * Syntax errors in the words of cel-go's parser, which ANTLR makes. The library stops at the first error, and so does this; after
- * some of them ANTLR goes on and finds more.
+ * Converts syntax errors to the messages of cel-go's ANTLR parser. The library stops at the first error, and so does this;
+ * after some errors ANTLR continues and finds more.
  */
 
-/** What the library says, and where. */
+/** The library's message and position. */
 interface SyntaxProblem {
   readonly message: string;
   readonly offset: number;
 }
 
 const END = '<EOF>';
-/** What an expression may begin with, in ANTLR's order. */
+/** The tokens that may begin an expression, in ANTLR's order. */
 const OPERANDS =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
@@ -38,7 +38,7 @@ function tokenAt(expression: string, offset: number): string {
 
 const CANNOT_BEGIN = /^(?:<EOF>|&&|\|\||[=!<>]=|[)\]}<>*/%+?:,]|in)$/;
 
-/** ANTLR leaves one token out where what follows it fits. */
+/** ANTLR skips one token if the following one fits. */
 function unwanted(
   expression: string,
   offset: number,
@@ -49,7 +49,7 @@ function unwanted(
   return `${isExtra ? 'extraneous' : 'mismatched'} input '${token}' expecting`;
 }
 
-/** Behind an operator, or at the beginning, anything may stand that begins an expression. Elsewhere a bracket may close, too. */
+/** After an operator or at the beginning, any start of an expression may follow. Elsewhere also a closing bracket. */
 const BEHIND_OPERATOR = /(?:^|[+*/%<>=&|?:]|\bin|[^\w)\]}\s]\s*\(|^\s*\(|[\w)\]}]\s*-)\s*$/;
 
 function notAnOperand(expression: string, offset: number, token: string): string | undefined {
@@ -58,7 +58,7 @@ function notAnOperand(expression: string, offset: number, token: string): string
   return `${unwanted(expression, offset, token, begins)} ${OPERANDS}`;
 }
 
-/** Where an operator of two characters could begin, ANTLR has read the second one before it gives up. */
+/** For a possible two-character operator, ANTLR has read the second character before it fails. */
 function unknownCharacter(expression: string, offset: number): string {
   const [first = ''] = expression.slice(offset);
   const next = expression[offset + first.length] ?? '';

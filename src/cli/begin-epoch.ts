@@ -5,9 +5,9 @@ import { setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection, databaseOf, isOld, OLD_DATABASE } from './database.ts';
 
 /**
- * `begin-epoch [reason]`: after a restore that no server can notice. Numbers go on beyond all that were given out, and every client
- * begins again with what the databases have now. Running servers follow within seconds.
- * @throws Error, one line for a person
+ * `begin-epoch [reason]`: after a restore that servers cannot detect. Revisions continue beyond all earlier ones, and every
+ * client begins again with the present state of the databases. Running servers follow within seconds.
+ * @throws Error with a message of one line
  */
 export async function beginEpoch(words: readonly string[], { storage }: ServerOptions): Promise<void> {
   const [reason = 'begun by hand', ...rest] = words;

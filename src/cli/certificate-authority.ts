@@ -3,7 +3,7 @@ import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import type { KeyPair } from './kept-keys.ts';
 
-/** Makes certificates. It has a file of its own, because a start that finds its certificates need not load the library. */
+/** Makes certificates. In a file of its own, so that a start with existing certificates need not load the library. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CA_DAYS = 3650;
@@ -47,7 +47,7 @@ export interface LeafOptions {
   readonly ips: readonly string[];
 }
 
-/** A certificate with names is a server's, one without is a client's. */
+/** With names it makes a server's certificate, without a client's. */
 export async function createLeaf(authority: KeyPair, { subject, names, ips }: LeafOptions): Promise<KeyPair> {
   const issuer = await readIssuer(authority);
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
@@ -74,7 +74,7 @@ export async function createLeaf(authority: KeyPair, { subject, names, ips }: Le
   return toPem(certificate, keys.privateKey);
 }
 
-/** Begins a minute ago: clocks of clients differ. */
+/** Valid from a minute ago: clocks of clients differ. */
 function validity(days: number): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + days * DAY_MS) };
 }

@@ -7,7 +7,7 @@ import type { PairFiles } from '../http/serving-tls.ts';
 import type { LeafOptions } from './certificate-authority.ts';
 import { type KeepKey, type KeyPair, keepHere, readPair, writePair } from './kept-keys.ts';
 
-/** The certificates of a cluster that has none yet: an authority, one for serving, one for its administrator. */
+/** The certificates of a new cluster: an authority, one for serving, one for its administrator. */
 export interface ClusterCertificates {
   readonly caFile: string;
   readonly ca: string;
@@ -16,7 +16,7 @@ export interface ClusterCertificates {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A certificate that ends sooner is replaced at the next start. */
+/** Certificates with fewer days left are replaced at the next start. */
 const RENEW_DAYS = 30;
 
 const SERVING_NAMES = [
@@ -29,15 +29,15 @@ const SERVING_NAMES = [
 const SERVING_ADDRESSES = ['127.0.0.1', '::1'];
 
 export interface ServingWishes {
-  /** Names of the server beside those that every server has. */
+  /** Further names of the server. */
   readonly names?: readonly string[];
-  /** Holds the serving pair; absent: the folder of the others. */
+  /** Contains the serving pair; absent: the folder of the others. */
   readonly folder?: string;
 }
 
 /**
- * Reads them from `folder`, making what is missing, about to expire, or not for the addresses. The authority is the cluster's:
- * `keep` finds it; the first server brings the one of its folder. Keys are readable by their owner alone.
+ * Reads certificates from `folder`, making those that are missing, expiring, or lack an address. The authority is the
+ * cluster's: `keep` returns it; the first server contributes the one of its folder. Only the owner can read the keys.
  */
 export async function ensureCertificates(
   folder: string,
@@ -86,7 +86,7 @@ async function ensureAuthority(folder: string, keep: KeepKey): Promise<KeyPair> 
   return authority;
 }
 
-/** A certificate of this server alone. */
+/** Ensures a certificate of this server alone. */
 async function ensure(
   folder: string,
   name: string,

@@ -10,7 +10,7 @@ import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
 
-/** Arguments → command → exit code. 2: the command line is wrong. 1: the command failed. */
+/** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
   const { help, reportedVersion } = loggingFlags;
   if (args.includes(help.shown) || args.includes('-h')) {
@@ -56,7 +56,7 @@ async function runCommand(args: readonly string[]): Promise<void> {
   return command(others.slice(0, end), parseOptions(others.slice(end)));
 }
 
-/** Setting the title overwrites the arguments that `ps` shows. They are left alone where there is nothing to hide. */
+/** Hides arguments with secrets: setting the title overwrites what `ps` shows. */
 function hideFromProcessList(): void {
   const shown = process.argv.map(hidePasswords);
   if (shown.some((argument, at) => argument !== process.argv[at])) process.title = shown.join(' ');

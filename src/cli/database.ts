@@ -6,7 +6,7 @@ import { connectionParts } from '../server/databases.ts';
 import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import type { KeptWindow, WindowWish } from '../storage/postgres/history-window.ts';
 
-/** How commands other than serving reach the database. */
+/** The database connection of commands other than serving. */
 export const databaseConnection = (
   options: StorageOptions,
   urls: readonly string[],

@@ -7,7 +7,7 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** Returns the key of this name that all servers of the cluster use. It is made when it is missing or does not fit any more. */
+/** Returns the key of this name that all servers of the cluster share. Makes one when it is missing or no longer fits. */
 export type KeepKey = (name: string, wishes: KeyWishes) => Promise<KeyPair>;
 
 interface KeyWishes {
@@ -15,7 +15,7 @@ interface KeyWishes {
   make(): Promise<KeyPair>;
 }
 
-/** For a folder without a cluster: the key is made for the folder alone. */
+/** For a folder without a cluster: makes the key for the folder alone. */
 export const keepHere: KeepKey = (_name, { make }) => make();
 
 const certificateOf = (folder: string, name: string): string => join(folder, `${name}.crt`);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { ownFlags } from '../options/storage.ts';
 
 /**
- * Allows one server for each data directory. The file holds the owner's process id; a lock whose process is gone is taken over.
- * @throws Error, one line for a person
+ * Allows one server per data directory. The file contains the owner's process id; a lock whose process has ended is taken over.
+ * @throws Error with a message of one line
  */
 export function lockDataDir(folder: string): { release(): void } {
   const path = join(folder, 'lock');
@@ -29,7 +29,7 @@ export function lockDataDir(folder: string): { release(): void } {
 const isExists = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST';
 
-/** Process ids are reused, above all after a restart of the machine: where there is /proc, only a Node process counts. */
+/** Process ids are reused, above all after a reboot: with /proc, only a Node process counts. */
 function isServer(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {

@@ -8,7 +8,7 @@ import type { ObservabilityOptions } from '../options/observability.ts';
 import { tellExpected } from '../storage/postgres/trouble.ts';
 import { createReminders } from '../util/reminder.ts';
 
-/** The log as the options want it: one stream, or errors apart from all else. */
+/** Opens the log as the options demand: one stream, or a separate one for errors. */
 export function openLog({ log }: ObservabilityOptions): LogControl {
   const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = log;
   const isNews = createReminders();

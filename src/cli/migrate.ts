@@ -10,12 +10,12 @@ import { parseRoleNames, ROLE_PREFIX } from './role-names.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
-/** What `migrate` is asked for besides the flags that all commands take. */
+/** Options of `migrate` besides the flags of all commands. */
 interface MigrateWish {
   readonly kind: 'apply' | 'list' | 'dry run' | 'roles';
-  /** The last migration to be applied; all unless told. */
+  /** The last migration to apply; all by default. */
   readonly to: number | undefined;
-  /** For kind 'roles': the names, or what they begin with. */
+  /** For kind 'roles': the names, or their prefix. */
   readonly roles: string | undefined;
 }
 
@@ -23,10 +23,10 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
- * `pg-apiserver migrate`: brings a database up to date without serving. With --history-window it changes that, for all servers.
- * --list shows the migrations there are, --dry-run those that would be applied, --to=31 ends with that one. --roles makes roles
- * for migrating, serving and reading, and migrates as the first of them.
- * @throws Error, one line for a person
+ * `pg-apiserver migrate`: updates a database without serving. With --history-window it changes that, for all servers. --list
+ * shows all migrations, --dry-run the pending ones, --to=31 ends with that one. --roles makes roles for migrating, serving and
+ * reading, and migrates as the first of them.
+ * @throws Error with a message of one line
  */
 export async function runMigrations(args: readonly string[]): Promise<void> {
   const { wish, others } = parseWish(args);
@@ -69,7 +69,7 @@ async function apply(
   if (options.setsHistoryWindow) tell(describeWindow(await database.keepHistoryWindow(windowWish(options))));
 }
 
-/** Clusters of one database have roles of their own. */
+/** Each cluster of a shared database has roles of its own. */
 const rolePrefix = ({ prefix }: ServerOptions['storage']): string =>
   toClusterSchema(prefix)?.name ?? ROLE_PREFIX;
 

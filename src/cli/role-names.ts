@@ -1,13 +1,13 @@
 import { UsageError } from '../options/flag.ts';
 import type { RoleNames } from '../storage/postgres/roles.ts';
 
-/** Of the cluster that is not told from others (--kvstore-prefix). */
+/** The prefix for a cluster without --kvstore-prefix. */
 export const ROLE_PREFIX = 'apiserver';
-/** As long as PostgreSQL keeps names. */
+/** PostgreSQL's limit. */
 const MAX_BYTES = 63;
 
 /**
- * The value of --roles: nothing, what the names begin with, or the three of them.
+ * Parses --roles: empty, a prefix, or three names.
  *
  *     parseRoleNames('kube')      → kube_migrator, kube_server, kube_reader
  *     parseRoleNames('dba,k8s,bi') → dba, k8s, bi
@@ -28,6 +28,6 @@ export function parseRoleNames(value: string = ROLE_PREFIX): RoleNames {
   return { migrator, server, reader };
 }
 
-/** PostgreSQL reserves some. */
+/** PostgreSQL reserves some names. */
 const isName = (name: string): boolean =>
   Buffer.byteLength(name) <= MAX_BYTES && !/^pg_|^(public|none)$|[\0\s]/.test(name);

@@ -31,10 +31,10 @@ import { chooseServingPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
-/** Ends something that was begun. The steps run in reverse order. */
+/** Reverts a step of the start. The steps run in reverse order. */
 type Undo = () => Promise<void> | void;
 
-/** Runs the server until a signal ends it. @throws Error, one line for a person, when it cannot begin or go on */
+/** Runs the server until a signal ends it. @throws Error with a message of one line, when it cannot start or continue */
 export async function serve(options: ServerOptions): Promise<void> {
   const undo: Undo[] = [];
   const stop = stopSignal();
@@ -44,7 +44,7 @@ export async function serve(options: ServerOptions): Promise<void> {
     await Promise.race([aborted(stop), server.failed.catch(endInTime)]);
     process.stderr.write('stopping\n');
   } catch (error) {
-    // A start that is stopped ends without an error: nobody was served yet.
+    // A start that is stopped ends without an error: it served no requests yet.
     if (!stop.aborted || error !== stop.reason) throw error;
     process.stderr.write('stopping before the start was finished\n');
   } finally {
@@ -52,7 +52,7 @@ export async function serve(options: ServerOptions): Promise<void> {
   }
 }
 
-/** A broken server may hang while it ends. It must not serve for longer than this. */
+/** A broken server may hang while it ends. It must not serve for longer. */
 const ENDING_MS = 10_000;
 
 function endInTime(reason: unknown): never {
@@ -70,7 +70,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const progress = createProgress();
   const encryption = openEncryption(storage);
   const sealer = createKeySealer(encryption?.encoding);
-  // Plugins say by which key the cluster's own are to be encrypted now.
+  // Plugins report the key with which to encrypt the cluster's own keys.
   const ask = async (): Promise<void> => encryption?.ask();
   const dataDir = resolve(storage.dataDir);
   mkdirSync(dataDir, { recursive: true });
@@ -107,7 +107,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     egress,
     serving: chooseServingPair(tls, certificates.serving),
     servingCa: readServingCa(tls, certificates),
-    // Authorities that are given replace the one that was made here.
+    // Configured authorities replace the one made here.
     clientCaFiles: [authentication.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
     encryption,
@@ -119,7 +119,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   return server;
 }
 
-/** Its migrations, and the history that it is to keep. */
+/** Applies migrations, and the history window. */
 async function bringUpToDate(
   database: DatabaseSetup,
   which: string,
@@ -134,7 +134,7 @@ async function bringUpToDate(
   return database.keepHistoryWindow(windowWish(storage));
 }
 
-/** Takes over the keys that other servers of this database made, so that clients see one cluster. */
+/** Adopts the keys that other servers of this database made, so that clients see one cluster. */
 async function ensureKeys(
   { authentication, serving, services }: ServerOptions,
   dataDir: string,
@@ -200,7 +200,7 @@ function announce(
   const address = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
   const url = `https://${isIPv6(address) ? `[${address}]` : address}:${securePort}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
-  // A server that trusts another authority does not know the administrator of the one that was made here.
+  // A server with another authority does not trust the administrator's certificate made here.
   if (clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
   progress(`serving on ${url}`);
   process.stdout.write(
@@ -210,7 +210,7 @@ function announce(
   );
 }
 
-/** One line for each step, with the time since the start. */
+/** Writes one line for each step, with the time since the start. */
 function createProgress(): (message: string) => void {
   return (message) => {
     process.stdout.write(`${process.uptime().toFixed(1).padStart(6)}s  ${message}\n`);

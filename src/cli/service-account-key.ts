@@ -3,18 +3,18 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** RSA, because that is what every verifier of such tokens can read; no smaller than they accept. */
+/** RSA, because every verifier of such tokens supports it; the smallest size that they accept. */
 const MODULUS_BITS = 2048;
 
-/** Answers the key that signs, `make` making the first. */
+/** Returns the signing key, or makes the first. */
 interface SigningKeys {
   ensure(make: () => Promise<string>): Promise<{ readonly pem: string }>;
 }
 
 /**
- * The key that signs service account tokens when no other is given: made once for the cluster, so that a token of one server is
- * good at every other. The first server brings the key of its folder. Each server keeps the key that signed when it started in
- * its folder, readable by its owner alone.
+ * Ensures the default key that signs service account tokens: one for the cluster, so that all servers accept its tokens. The
+ * first server contributes the key of its folder. Each server keeps the key that signed when it started in its folder, readable
+ * by its owner alone.
  */
 export async function ensureServiceAccountKey(folder: string, keys: SigningKeys): Promise<void> {
   const path = join(folder, 'service-account.key');

@@ -5,18 +5,18 @@ import type { TlsOptions } from '../options/tls.ts';
 import { certificatesIn } from '../x509/pem.ts';
 import type { ClusterCertificates } from './certificates.ts';
 
-/** The pair that flags name, or else the one made for this server. */
+/** The pair from the flags, or the one made for this server. */
 export const chooseServingPair = ({ certFile, keyFile }: TlsOptions, own: PairFiles): PairFiles =>
   certFile === '' ? own : { certFile, keyFile };
 
-/** What verifies the certificate of that pair, in PEM form. @throws Error */
+/** The authorities that verify the pair's certificate, in PEM form. @throws Error */
 export function readServingCa({ certFile }: TlsOptions, { ca }: ClusterCertificates): string {
   return certFile === '' ? ca : findAuthority(readFileSync(certFile, 'utf8'), ca);
 }
 
 /**
- * The cluster's own authority where it signed the certificate. Otherwise only the chain tells about the signer: its root if it
- * has one, else the certificates between, else the certificate itself, which many clients trust like an authority.
+ * Returns the cluster's own authority if it signed the certificate. Otherwise the chain must identify the signer: its root if
+ * present, else the intermediate certificates, else the certificate itself, which many clients trust like an authority.
  */
 export function findAuthority(chain: string, own: string): string {
   const [leaf, ...others] = certificatesIn(chain).map((der) => new X509Certificate(der));

@@ -11,18 +11,18 @@ import { databaseConnection, databaseOf, isOld, OLD_DATABASE } from './database.
 import { createServiceAccountKey } from './service-account-key.ts';
 
 /**
- * Commands on the keys of service account tokens. Running servers follow them within seconds. Keys that an operator keeps himself
- * (--service-account-signing-key-file) are not touched by these.
+ * Commands for the keys of service account tokens. Running servers follow them within seconds. They ignore the keys of
+ * --service-account-signing-key-file.
  */
 
-/** Long enough for every server to know a key before one signs with it. */
+/** Long enough for every server to learn a key before it signs. */
 const SIGN_AFTER = '5s';
 /** The shortest prefix that may name a key. */
 const MIN_PREFIX = 6;
 
 /**
- * `rotate-signing-key [after]`: makes a key that signs from then on (`1h`; 5s unless told). Tokens of earlier keys stay good.
- * @throws Error, one line for a person
+ * `rotate-signing-key [after]`: makes a key that signs from then on (`1h`; default 5s). Tokens of earlier keys stay valid.
+ * @throws Error with a message of one line
  */
 export async function rotateSigningKey(words: readonly string[], options: ServerOptions): Promise<void> {
   const [after = SIGN_AFTER, ...rest] = words;
@@ -35,7 +35,7 @@ export async function rotateSigningKey(words: readonly string[], options: Server
   await change(options, async (keys) => keys.add(await createServiceAccountKey(), delayMs));
 }
 
-/** `drop-signing-key <id>`: its tokens are refused from then on. @throws Error, one line for a person */
+/** `drop-signing-key <id>`: its tokens are refused from then on. @throws Error with a message of one line */
 export async function dropSigningKey(words: readonly string[], options: ServerOptions): Promise<void> {
   const [prefix = '', ...rest] = words;
   if (prefix.length < MIN_PREFIX || rest.length > 0) {
@@ -46,7 +46,7 @@ export async function dropSigningKey(words: readonly string[], options: ServerOp
   await change(options, (keys) => keys.drop((stored) => choose(stored, prefix)));
 }
 
-/** `list-signing-keys`. @throws Error, one line for a person */
+/** `list-signing-keys`. @throws Error with a message of one line */
 export async function listSigningKeys(words: readonly string[], options: ServerOptions): Promise<void> {
   if (words.length > 0) throw new UsageError('list-signing-keys takes flags alone');
   await change(options, async () => {});

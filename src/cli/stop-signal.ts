@@ -1,4 +1,4 @@
-/** The error that ends a start which was told to stop. */
+/** The error of a start that a signal stopped. */
 class Stopped extends Error {
   constructor(signal: NodeJS.Signals) {
     super(`stopped by ${signal}`);

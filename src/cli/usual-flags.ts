@@ -1,10 +1,10 @@
-/** Flags that `npm start` adds: the server of a laptop serves its owner only, and is as strict as a cluster's. */
+/** Flags that `npm start` adds: a server on a laptop serves its owner only, with the strictness of a cluster's. */
 export function usualFlags(given: readonly string[]): string[] {
   const isGiven = (...names: readonly string[]): boolean =>
     given.some((argument) => names.includes(argument.replace(/^--?/, '').replace(/=.*$/s, '')));
   return [
     ...(isGiven('bind-address') ? [] : ['--bind-address=127.0.0.1']),
-    // These two choose the authorizers. The other flags of authorization only configure them.
+    // Only these two select authorizers. Other flags of authorization configure them.
     ...(isGiven('authorization-mode', 'authorization-config') ? [] : ['--authorization-mode=Node,RBAC']),
     // Lists add up: plugins that were enabled by flags stay enabled.
     ...(disables(given, 'NodeRestriction') ? [] : ['--enable-admission-plugins=NodeRestriction']),

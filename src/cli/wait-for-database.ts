@@ -4,17 +4,16 @@ import { createReminder } from '../util/reminder.ts';
 
 export interface WaitOptions {
   readonly signal: AbortSignal;
-  /** How long it may take to answer; without end unless told. */
+  /** How long to wait; absent: without limit. */
   readonly patience?: { readonly ms: number; readonly flag: string };
-  /** Told now and then what is waited for, in one line. */
+  /** Reports now and then, in one line, why the start waits. */
   say(line: string): void;
 }
 
 /**
- * Does something with the database as soon as there is one: one that starts, fails over or is full of connections is waited
- * for, because server and database may be started together.
- * @throws the signal's reason, and Error that says in one line what to change where waiting does not help, or what was waited for
- * in vain
+ * Runs work on the database as soon as it is available: waits for one that starts, fails over or has no free connections,
+ * because server and database may start together.
+ * @throws the signal's reason, and Error with a message of one line when waiting does not help, or lasted too long
  */
 export async function waitForDatabase<Result>(
   work: () => Promise<Result>,
@@ -25,7 +24,7 @@ export async function waitForDatabase<Result>(
   try {
     return await persist(work, {
       signal,
-      // What is under way is not cut off: it may be a migration.
+      // Never interrupts work: it may be a migration.
       isPassing: (error) => isPassing(error) && performance.now() < endsAtMs,
       onFailure: (error) => remind(describeTrouble(error)),
     });

@@ -1,7 +1,7 @@
 /**
- * A JSON text in which the objects under a key are empty, for those who read the rest of a document that is nearly all such an
- * object: the definition of a custom resource has 100 kB, of which 99 are schemas. Looking for their ends takes half the
- * time of parsing them (70 ms for 83 MB), and leaves none of the garbage that takes longer than both.
+ * Returns a JSON text without the content of the objects under a key, for readers of the rest of a document. The definition of
+ * a custom resource has 100 kB, of which 99 are schemas. Finding their ends takes half the time of parsing them (70 ms for 83
+ * MB), and avoids garbage whose collection takes longer than both.
  *
  *   cutObjects('{"a":1,"key":{"b":{}},"c":2}', 'key') → '{"a":1,"key":{},"c":2}'
  */
@@ -23,7 +23,7 @@ const BACKSLASH = 0x5c;
 const OPENING = 0x7b;
 const CLOSING = 0x7d;
 
-/** Where the closing brace of the object is whose inside begins at `from`. */
+/** The position of the closing brace of the object whose content begins at `from`. */
 function endOfObject(json: Buffer, from: number): number {
   let depth = 1;
   for (let at = from; at < json.length; at += 1) {

@@ -3,12 +3,12 @@ import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
 /** A type prepared for decoding, once: the work of decode.ts then grows with the object, not with its type. */
 export class DecodePlan {
   readonly schema: MessageSchema;
-  /** In the order of the type, which is the order they are written in. */
+  /** In the order of the type, which is also that of JSON. */
   readonly fields: readonly PlannedField[];
   /** Fields that are written even when they are absent. */
   readonly filled: readonly PlannedField[];
   readonly #byName: ReadonlyMap<string, PlannedField>;
-  /** For each place, and the one after the last, the next at which an absent field is written. */
+  /** For each index, and the one past the last, the next field that is written when absent. */
   readonly #nextFilled: readonly number[];
 
   constructor(schema: MessageSchema) {

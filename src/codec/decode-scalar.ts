@@ -89,7 +89,7 @@ function decodeBase64(value: JsonValue): string | undefined {
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Text that needs no change: days that every month has, so that no calendar is asked. */
+/** Text that needs no change: only days that every month has, so that no calendar is needed. */
 const CANONICAL = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{6})?Z$/;
 
 /** Normalized to UTC; whole seconds, or microseconds for MicroTime. */
@@ -142,7 +142,7 @@ export function base64Error(text: string): number | undefined {
   return digits === 0 ? undefined : text.length - digits;
 }
 
-/** Checks from the first `=` on. `digits`: how many digits of the last group stand before it. */
+/** Checks from the first `=` on. `digits`: the digits of the last group before it. */
 function paddingError(text: string, first: number, digits: number): number | undefined {
   if (digits < 2) return first;
   const rest = /^=[\r\n]*(=?)[\r\n]*/.exec(text.slice(first));

@@ -63,7 +63,7 @@ class Decoder {
   readonly unknown: string[] = [];
   /** Whether canonical parts of the value may become part of the result. */
   readonly #keeps: boolean;
-  /** Where the decoder stands, as steps: errors are rare, and writing texts of paths would be a third of the work. */
+  /** The current path as steps: errors are rare, and formatting paths would be a third of the work. */
   readonly #path = new DecodePath();
   /**
    * A stack of the fields of all messages that are being decoded, the innermost message last, each in the order of its type: the
@@ -265,7 +265,7 @@ class Decoder {
   #scalar(value: JsonValue, kind: ScalarKind, owner: MessageSchema): JsonValue {
     const decoded = decodeScalar(value, kind);
     if (decoded !== undefined) return decoded;
-    const type = TOLD_AS[kind] ?? goScalar(kind);
+    const type = TYPE_IN_MESSAGES[kind] ?? goScalar(kind);
     const number = isNumeric(type) ? numberText(value) : undefined;
     if (number === undefined) return this.#fail(value, type, owner);
     throw new DecodeError(
@@ -282,7 +282,7 @@ class Decoder {
   }
 }
 
-/** Of a number that does not fit into a number, Go shows the text. */
+/** For a number out of range, Go shows the text. */
 const isNumeric = (type: string): boolean => type.startsWith('int') || type.startsWith('float');
 
 const wrongType = (value: JsonValue, field: string, type: string): DecodeError =>
@@ -311,11 +311,11 @@ function isZero(value: JsonValue): boolean {
 const copyDefault = (field: FieldSchema): JsonValue => copyJson(field.default as JsonValue);
 
 /** The type that a message names for a value that may have two. */
-const TOLD_AS: Partial<Record<ScalarKind, string>> = { IntOrString: 'int32', Duration: 'string' };
+const TYPE_IN_MESSAGES: Partial<Record<ScalarKind, string>> = { IntOrString: 'int32', Duration: 'string' };
 
 /**
- * A schema, or the list or boolean that may stand in its place. Kubernetes reads these with decoders of their own, which do not
- * report unknown fields below them and read any other value as nothing (apiextensions/v1, marshal.go).
+ * Decodes a schema, or the list or boolean that may replace it. Kubernetes' decoders for these do not report unknown fields
+ * below them, and read any other value as empty (apiextensions/v1, marshal.go).
  * @throws DecodeError
  */
 function decodeSchemaUnion(

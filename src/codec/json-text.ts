@@ -21,11 +21,11 @@ export interface ParsedDocument {
   readonly duplicates: readonly string[];
   /** Given when a number has a point or an exponent: the value with such numbers as they are written (object/written-number.ts). */
   readonly written?: () => JsonValue;
-  /** Nothing else uses the value, so decoding may take it over. */
+  /** The value has no other users, so that decoding may modify it. */
   readonly fresh: true;
 }
 
-/** @throws SyntaxError for what is no JSON or is nested too deep, StatusError 413 for too many values */
+/** @throws SyntaxError for invalid JSON or too deep nesting, StatusError 413 for too many values */
 export function parseJsonText(bytes: Buffer): ParsedDocument {
   const found = look(bytes);
   const text = bytes.toString('utf8');
@@ -234,7 +234,7 @@ function noteKey(frame: Frame, key: string, found: Set<string>): void {
   frame.keys?.add(key);
 }
 
-/** The path of the value at which the frame stands: `spec.containers[0].image`. */
+/** The path of the frame's value: `spec.containers[0].image`. */
 function pathOf(frame: Frame | undefined): string {
   if (frame === undefined) return '';
   const { path, keys, index, key } = frame;

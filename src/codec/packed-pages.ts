@@ -22,7 +22,7 @@ export interface PackedPage extends Sized {
   readonly form: string;
   /** Whether it begins the list, without a separator. */
   readonly isFirst: boolean;
-  /** Of its items, in order. */
+  /** Revisions of its items, in order. */
   readonly revisions: readonly bigint[];
   readonly part: PackedPart;
 }

@@ -138,7 +138,7 @@ const BETWEEN_ENTRIES = '},{"manager":';
 const SET = '"fieldsV1":';
 const BEHIND_SET = ',"subresource":';
 
-/** No number is ever written like this. */
+/** No number is ever formatted like this. */
 const ELSEWHERE = '-0';
 const GAP = `${SET}${ELSEWHERE}`;
 

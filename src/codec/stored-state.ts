@@ -4,13 +4,13 @@ import { isObject, setField } from '../object/json-values.ts';
 import { parseStored, skipString, skipValue } from './stored-object.ts';
 
 /**
- * A stored object as history looks at it: without managedFields, which are half of many objects and tell nothing there, and parsed
- * field by field, because two states that follow each other differ in one or two of them. To parse 1,000 states of 4 kB takes 16 ms;
- * to find in which fields they differ takes 7.
+ * A stored object for comparisons in history: without managedFields, which are half of many objects and irrelevant there, and
+ * parsed field by field, because successive states differ in one or two of them. Parsing 1,000 states of 4 kB takes 16 ms;
+ * finding in which fields they differ takes 7.
  *
  *   {"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","managedFields":[…]},"spec":{…},"status":{…}}
  *
- * Nobody may change what it gives out: others look at the same.
+ * Callers share its values and must not change them.
  */
 export class StoredState {
   readonly #json: Buffer;
@@ -20,8 +20,8 @@ export class StoredState {
   #object: JsonObject | undefined;
 
   /**
-   * A state is the newer one of one pair and the older one of the next: the same bytes are looked at once. What it has in common
-   * with a state that is `like` it is not gone through.
+   * Returns the state of these bytes, scanned once although it is the newer one of one pair and the older one of the next.
+   * Skips parts that equal those of the state `like`.
    */
   static of(json: Buffer, like?: StoredState): StoredState {
     const known = states.get(json);
@@ -63,7 +63,7 @@ export class StoredState {
     return found;
   }
 
-  /** These fields, in their order, and the first of all, which says what the object is and keeps it from being empty. */
+  /** Parses these fields in their order, and also the first of all, which has the kind and keeps the object from being empty. */
   pick(names: { has(name: string): boolean } | undefined): JsonObject {
     if (names === undefined || this.#fields === undefined) return this.object;
     const picked: JsonObject = {};
@@ -108,7 +108,7 @@ function parseWhole(json: Buffer): JsonObject {
   return { ...object, metadata: kept };
 }
 
-/** Where a field and its value are. What is between `cut` and `uncut` does not count; both are its end where nothing is left out. */
+/** The position of a field and its value. Ignores bytes between `cut` and `uncut`; both are the end where nothing is cut. */
 interface Field {
   readonly key: number;
   readonly from: number;
@@ -131,8 +131,8 @@ interface Scanned {
 }
 
 /**
- * Undefined for what is not as this server writes it. A field that has the bytes of the one in the same place of `like`, and ends
- * as a field does, ends where that does: it is compared, and not gone through.
+ * Undefined: the bytes are not in this server's format. A field with the same bytes as the one at the same position of `like`,
+ * and the end of a field after them, ends there: it is compared rather than scanned.
  */
 function findFields(json: Buffer, like?: Scanned): Map<string, Field> | undefined {
   if (json[0] !== OPEN) return undefined;
@@ -175,14 +175,14 @@ function scanField(json: Buffer, key: number): Named | undefined {
 
 const MANAGED_FIELDS = Buffer.from('"managedFields":');
 
-/** Gone through once, for its end and for what is cut out of it. Undefined where it is empty, or has spaces. */
+/** Scans once, for the end and for the part to cut. Undefined: the metadata is empty or contains spaces. */
 function scanMetadata(json: Buffer, key: number, open: number): Field | undefined {
   let cut: readonly [number, number] | undefined;
   for (let at = open + 1; json[open] === OPEN && json[at] === QUOTE; at += 1) {
     const from = skipString(json, at) + 1;
     if (json[from - 1] !== COLON) return undefined;
     const to = skipValue(json, from);
-    // With the comma on one side of it.
+    // Cuts the comma on one side too.
     const [isFirst, isLast] = [at === open + 1, json[to] !== COMMA];
     if (isManagedFields(json, at, from)) cut = [isFirst ? at : at - 1, isFirst && !isLast ? to + 1 : to];
     if (json[to] === CLOSE) {

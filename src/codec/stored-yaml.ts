@@ -4,8 +4,8 @@ import { toStoredJson } from './stored-object.ts';
 import { parseYamlText } from './yaml-text.ts';
 
 /**
- * Objects as they are stored in YAML: a line for each field, whose value is in flow style, as JSON is. It is YAML 1.2 to every
- * parser, people can read and compare it, SQL can take it apart (migrations/0053), and no digit of a number changes on the way.
+ * Writes stored objects as YAML: one line per field, with its value in flow style, like JSON. Every parser reads it as YAML
+ * 1.2, people can read and compare it, SQL can take it apart (migrations/0053), and numbers keep their digits.
  *
  *     kind: "ConfigMap"
  *     apiVersion: "v1"
@@ -17,7 +17,7 @@ export function toStoredYaml(json: Buffer): Buffer {
   return Buffer.from(lines.join(''));
 }
 
-/** What a hand has written in another style is read as well. @throws SyntaxError */
+/** Also reads YAML that was edited into other styles. @throws SyntaxError */
 export function fromStoredYaml(yaml: Buffer): Buffer {
   const text = joinFields(yaml.toString());
   if (text !== undefined) return Buffer.from(text);
@@ -33,7 +33,7 @@ const toKey = (key: string): string => PLAIN.exec(key)?.[1] ?? key;
 
 const FIELD = /^(?:([A-Za-z][A-Za-z0-9]*)|("(?:[^"\\]|\\.)*")): (.*)$/;
 
-/** What every stored object begins with. */
+/** The beginning of every stored object. */
 const HEAD = /^\{"kind":"[^"]*","apiVersion":"[^"]*","metadata":\{/;
 
 /** Undefined when it is in another style. */

@@ -7,11 +7,11 @@ import { MAX_DEPTH, tooDeep } from '../object/document-limits.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 
 /**
- * Reads YAML from clients in a thread of its own. The parser takes 3 ms for a kilobyte of dense YAML, and searches all earlier
- * anchors for each alias, so one document could stop all other requests for minutes. A document that is not read before the
- * deadline, or needs more memory than the thread has, is refused, and the thread is ended.
+ * Reads YAML from clients in a separate thread. The parser takes 3 ms for a kilobyte of dense YAML, and searches all earlier
+ * anchors for each alias, so one document could block all other requests for minutes. A document that exceeds the deadline or
+ * the thread's memory is refused, and the thread is ended.
  *
- * One thread is enough: kubectl sends JSON, whatever its files are written in.
+ * One thread is enough: kubectl converts files to JSON.
  */
 interface ReadYaml {
   readonly json: string;
@@ -71,7 +71,7 @@ class YamlThread {
     const worker = new Worker(workerFile(), { resourceLimits: LIMITS });
     worker.unref();
     worker.on('message', (answer: YamlAnswer) => this.#end((job) => job.resolve(answer)));
-    // Whatever the error says, the thread has run out of memory.
+    // Any error here means that the thread is out of memory.
     worker.on('error', () => {
       if (this.#worker === worker) this.#giveUp();
     });
@@ -131,7 +131,7 @@ function workerFile(): string {
 }
 
 const thread = new YamlThread();
-/** JSON is read here; its document goes to the first caller that asks for it. */
+/** JSON is parsed here; its document goes to the first caller that asks for it. */
 type Answer = YamlAnswer | { readonly kind: 'json'; readonly document: ParsedDocument };
 const answers = new WeakMap<Buffer, Answer>();
 
@@ -139,8 +139,8 @@ const answers = new WeakMap<Buffer, Answer>();
 const MAX_SHORT_BYTES = 4096;
 
 /**
- * To be awaited before {@link parseYamlText} gets the same bytes, when they come from a client.
- * @throws StatusError 413 when reading takes too long, 429 when too many documents wait
+ * Await this before {@link parseYamlText} gets the same bytes from a client.
+ * @throws StatusError 413 when parsing takes too long, 429 when too many documents wait
  */
 export async function readYamlAside(bytes: Buffer): Promise<void> {
   const document = parseAsJson(bytes);

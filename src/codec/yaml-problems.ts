@@ -105,14 +105,14 @@ function endOfLine(text: string, from: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** The line of an offset, from 0; an offset behind the text is in a line of its own. */
+/** The line of an offset, from 0; an offset past the text has a line of its own. */
 function countLines(text: string, until: number): number {
   let lines = until > text.length ? 1 : 0;
   for (let at = text.indexOf('\n'); at >= 0 && at < until; at = text.indexOf('\n', at + 1)) lines += 1;
   return lines;
 }
 
-/** The end of the text is in a line of its own. */
+/** A final line break begins a line of its own. */
 const lastIsOpen = (text: string): number => (text === '' || text.endsWith('\n') ? 0 : 1);
 
 /**
@@ -145,7 +145,7 @@ export const repeatedKeyProblems = (lines: readonly string[]): FieldError[] =>
     return { type: 'FieldValueDuplicate', field: line.slice(0, colon), message: line.slice(colon + 2) };
   });
 
-/** Warnings about further repeats would tell nothing new. */
+/** Further warnings would be redundant. */
 const MAX_FOUND = 100;
 
 function look(node: unknown, lines: LineCounter, found: string[]): void {

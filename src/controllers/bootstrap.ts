@@ -13,7 +13,7 @@ import {
 import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import type { Client } from '../verbs/client/client.ts';
 
-/** What a cluster cannot be without. It is created once; what is there already stays as it is. */
+/** Objects that every cluster needs. Each is created once; existing ones are not changed. */
 
 const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 const PRIORITIES: ResourceOf<PriorityClass> = { group: 'scheduling.k8s.io', resource: 'priorityclasses' };
@@ -32,7 +32,7 @@ export async function bootstrapNamespaces(client: Client): Promise<void> {
   await Promise.all(SYSTEM_NAMESPACES.map((name) => client.ensure(NAMESPACES, toNamespace(name))));
 }
 
-/** A namespace that is there already is as good. @throws StatusError */
+/** Creates a namespace. An existing one is no error. @throws StatusError */
 export async function createNamespace(client: Client, name: string): Promise<void> {
   await client.create(NAMESPACES, toNamespace(name));
 }
@@ -91,7 +91,7 @@ async function ensure(
   const { name = '', namespace = '' } = expected.metadata;
   const found = await client.get(resource, { namespace, name }, 'cached-if-found');
   const isWrong = found !== undefined && reconcile(found, expected).kind === 'recreate';
-  // Another server may have removed it already, and made it anew: then its uid is another.
+  // Another server may have removed it already, and created a new one with another uid.
   if (isWrong) await client.remove(resource, { namespace, name }, { uid: found.metadata.uid ?? '' });
   await client.ensure(resource, expected, {
     mend: (current) => {

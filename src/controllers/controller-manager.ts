@@ -4,12 +4,12 @@ import type { Lease } from '../api/types/coordination/v1.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 const LEASES: ResourceOf<Lease> = { group: 'coordination.k8s.io', resource: 'leases' };
-/** What a controller manager elects its leader by, in the system namespace of either dialect. */
+/** The leases by which a controller manager elects its leader, in the system namespace of either dialect. */
 const NAMES = [
   { namespace: 'kube-system', name: 'kube-controller-manager' },
   { namespace: 'cluster-system', name: 'kube-controller-manager' },
 ];
-/** Of a lease that does not say how long it lasts: what client-go elects leaders with. */
+/** Duration of a lease that names none: the default of client-go. */
 const DEFAULT_SECONDS = 15;
 
 /** A state of a lease, and when this server first saw it. */
@@ -19,8 +19,8 @@ interface Sighting {
 }
 
 /**
- * Whether a controller manager is at work. It says so by renewing its lease, and its clock may differ from ours: what counts is
- * when this server saw the lease change, as in client-go's leader election (tools/leaderelection).
+ * Detects whether a controller manager is running, by its lease. Its clock may differ from ours, so this counts from when this
+ * server saw the lease change, as client-go's leader election does (tools/leaderelection).
  */
 export class ControllerManager {
   readonly #client: Client;
@@ -33,7 +33,7 @@ export class ControllerManager {
     this.#now = now;
   }
 
-  /** To be asked every few seconds. A lease that is seen for the first time counts as just renewed. @throws StorageError */
+  /** Call it every few seconds. A lease seen for the first time counts as just renewed. @throws StorageError */
   async isAtWork(): Promise<boolean> {
     const found = await Promise.all(
       NAMES.map(async (name) => this.#isHeld(name.namespace, await this.#client.get(LEASES, name, 'cached'))),

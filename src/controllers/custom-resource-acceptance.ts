@@ -18,31 +18,31 @@ export const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
   resource: 'customresourcedefinitions',
 };
 const RETRY_MS = 1000;
-/** After writes that failed: a webhook that refuses the status of a definition may go on doing so. */
+/** Retries of failed writes: a webhook that refuses the status of a definition may go on doing so. */
 const BACKOFF = { firstMs: 500, longestMs: 60_000 };
 
 export interface AcceptanceOptions {
   readonly client: Client;
   /** Names of the built-in resources of a group. */
   readonly reserved: (group: string) => ReservedNames;
-  /** What is not structural in the schemas of a definition; '' for nothing. */
+  /** Why the schemas of a definition are not structural; '' when they are. */
   readonly violations: (definition: CustomResourceDefinition) => string;
   readonly now: () => Date;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Writes into the status of each definition which names it has, whether it is served, and what else is found out about it. All
- * of it is one write, because each one delays the moment at which clients may use the resource.
+ * Writes the status of each definition: its accepted names, whether it is served, and other conditions, all in one write,
+ * because each write delays the moment at which clients may use the resource.
  *
- * Every server does this for all definitions: nobody waits for one that has ended. They come to the same results
- * (custom-resource-names.ts), and the first write makes those of the others conflicts, which need no answer.
+ * Every server does this for all definitions, so that no server waits for one that has ended. All reach the same results
+ * (custom-resource-names.ts), and the first write turns those of the others into conflicts, which need no answer.
  */
 export class CustomResourceAcceptance {
   readonly #options: AcceptanceOptions;
   readonly #client: Client;
   readonly #known = new WeakMap<Entry, Known>();
-  /** Groups in which something has changed. */
+  /** Groups with changes. */
   readonly #due = new Set<string>();
   #wake = Promise.withResolvers<void>();
   /** By name of the definition, the revision that its status is being written for. */
@@ -130,7 +130,7 @@ export class CustomResourceAcceptance {
     return read;
   }
 
-  /** Nothing is begun for a definition whose status says everything, or is being written. */
+  /** Begins a write unless the status is complete or being written. */
   #begin({ claim, outline, violations }: Known, names: NameDecision, signal: AbortSignal): void {
     const { name, revision } = claim;
     const findings = { names, violations };
@@ -143,7 +143,7 @@ export class CustomResourceAcceptance {
     });
   }
 
-  /** Never rejects. After a failure it has waited. */
+  /** Never rejects. Waits before it returns after a failure. */
   async #write(
     { name, revision }: Claim,
     findings: Findings,
@@ -159,7 +159,7 @@ export class CustomResourceAcceptance {
       });
       const target = { name, subresource: 'status' };
       const written = this.#client.updateState(DEFINITIONS, target, change, { leavesCopy: true });
-      // Another server was faster, or the definition has changed: its new state is looked at when it comes.
+      // Another server was faster, or the definition has changed: its event starts a new attempt.
       await orFact(written, 'Conflict', 'conflict');
       this.#failures.delete(name);
       return 'written';
@@ -173,14 +173,14 @@ export class CustomResourceAcceptance {
   }
 }
 
-/** What is kept of a definition. Its schemas are most of it, and are not needed. */
+/** The parts of a definition to keep. Its schemas are large and are not needed. */
 interface Known {
   readonly claim: Claim;
   readonly outline: CustomResourceDefinition;
   readonly violations: string;
 }
 
-/** Of statuses that are only compared. */
+/** The time in statuses that are only compared. */
 const NO_TIME = '';
 
 function withoutSchemas({
@@ -201,10 +201,10 @@ function withoutSchemas({
   };
 }
 
-/** A name is plural and group. */
+/** The name of a definition is plural and group. */
 const groupOf = (name: string): string => name.slice(name.indexOf('.') + 1);
 
-/** v1 takes none but structural schemas. Others are in definitions that were made before it. */
+/** v1 accepts only structural schemas. Older definitions may have others. */
 const mayBreakStructure = (definition: CustomResourceDefinition): boolean =>
   definition.spec?.preserveUnknownFields === true ||
   conditionOf(definition, 'NonStructuralSchema') !== undefined;

@@ -9,16 +9,16 @@ import { equal } from '../object/equality.ts';
 import { bundleProblem } from '../x509/authority-bundle.ts';
 import { type NameDecision, sameNames } from './custom-resource-names.ts';
 
-/** What is said of a definition in its status (Kubernetes: apiextensions-apiserver, pkg/controller). */
+/** Conditions in the status of a definition (Kubernetes: apiextensions-apiserver, pkg/controller). */
 
-/** Everything that is found out about a definition at once; what is undefined is not said, and taken back if it was. */
+/** All findings about a definition. The conditions of undefined ones are removed. */
 export interface Findings {
   readonly names: NameDecision;
-  /** What is wrong with its schemas, as only definitions can have them that are older than v1; '' for nothing. */
+  /** Violations in schemas, which only definitions older than v1 can have; '' for none. */
   readonly violations: string;
 }
 
-/** The status with the findings; the very same one if it says all of it. */
+/** Returns the status with the findings; the same status when it has them all. */
 export function withFindings(
   definition: CustomResourceDefinition,
   { names, violations }: Findings,
@@ -44,7 +44,7 @@ export function withFindings(
   };
 }
 
-/** The versions that objects have been stored in when nothing else is known. */
+/** The storage version, for a definition without storedVersions. */
 const storageVersions = ({ spec }: CustomResourceDefinition): string[] =>
   (spec?.versions ?? []).filter(({ storage }) => storage === true).map(({ name = '' }) => name);
 
@@ -64,7 +64,7 @@ function acceptance({ conflict }: NameDecision): Finding {
     : { type, status: 'False', ...conflict };
 }
 
-/** Undefined: it stays as it is. A resource that is served goes on being served, whatever is wanted later. */
+/** Undefined: the condition stays as it is. An established resource remains established. */
 function establishment(definition: CustomResourceDefinition, names: Finding): Finding | undefined {
   const type = 'Established';
   const before = conditionOf(definition, type);

@@ -14,21 +14,21 @@ const RETRY_MS = 1000;
 const BACKOFF = { firstMs: 500, longestMs: 30_000 };
 /** How long finalizers may hold objects before the status of the definition says so. */
 const PATIENCE_MS = 60_000;
-/** A request may be answered by a definition that has ended meanwhile, and writes within this time or never. */
+/** A request that uses a definition which has ended meanwhile writes within this time or never. */
 const LATE_MS = 120_000;
 
 export interface EndOptions {
   readonly client: Client;
-  /** Whether built-in objects lie where those of the definition would. They stay. */
+  /** Whether built-in objects share the storage of the definition. They stay. */
   readonly isBuiltIn: (resource: StoredResource) => boolean;
   readonly now: () => Date;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Ends definitions that are being deleted: removes their objects, then the finalizer that holds them (Kubernetes:
- * apiextensions-apiserver, pkg/controller/finalizer). All servers do so at the same time; each goes on where another one, or
- * itself before it was started anew, has ended.
+ * Ends definitions that are being deleted: removes their objects, then the finalizer (Kubernetes: apiextensions-apiserver,
+ * pkg/controller/finalizer). All servers do so at the same time; each continues where another server, or its own earlier
+ * process, has stopped.
  */
 export class CustomResourceEnd {
   readonly #options: EndOptions;
@@ -60,7 +60,7 @@ export class CustomResourceEnd {
     this.#active.set(key, active);
   }
 
-  /** Until it has ended: objects may have finalizers of their own. */
+  /** Repeats until the definition has ended: objects may have finalizers of their own. */
   async #end({ name, uid }: Entry, signal: AbortSignal): Promise<void> {
     let isAwaited = false;
     for (let failures = 0; !signal.aborted; ) {
@@ -83,7 +83,7 @@ export class CustomResourceEnd {
     }
   }
 
-  /** What became of the objects; the status is False when there are none. */
+  /** Removes the objects and returns the outcome; its status is False when none are left. */
   async #empty(definition: CustomResourceDefinition, signal: AbortSignal): Promise<Finding> {
     const resource = toResource(definition);
     if (this.#options.isBuiltIn(resource)) return OVERLAPPING;
@@ -98,7 +98,7 @@ export class CustomResourceEnd {
     }
   }
 
-  /** With the last word the finalizer goes, and the definition with it. */
+  /** Writes the outcome. The last one removes the finalizer, and with it the definition. */
   async #say({ metadata }: CustomResourceDefinition, found: Finding): Promise<void> {
     const { name = '', uid } = metadata;
     const time = toTimestamp(this.#options.now());
@@ -111,8 +111,8 @@ export class CustomResourceEnd {
   }
 
   /**
-   * Another server may not have heard that a definition ends, or may have begun to create an object before it did. Such an object
-   * would be there again, seen by nobody, until a definition of the same name comes.
+   * Removes late objects. Another server may have created an object before it learned that the definition ends. The object
+   * would stay invisible until a definition of the same name comes.
    */
   async #removeLate(entry: Entry, signal: AbortSignal): Promise<void> {
     const definition = toObject<CustomResourceDefinition>(entry);
@@ -126,14 +126,14 @@ export class CustomResourceEnd {
   async #followLate(definition: string, resource: StoredResource, signal: AbortSignal): Promise<void> {
     for await (const { type, entry } of this.#client.watch(resource, signal)) {
       if (type === 'DELETED' || isDeleting(entry)) continue;
-      // The cache is at least as new as the object: what it has of definitions was there before the object.
+      // The cached definitions are at least as new as the object.
       const next = await this.#client.get(DEFINITIONS, { name: definition }, 'cached');
       if (next === undefined) await this.#client.removeStored(resource, entry);
     }
   }
 }
 
-/** Where the objects are: under the names that it has, which are those that it wants once it is established. */
+/** The storage of the objects: the accepted names, which equal the wanted ones once it is established. */
 function toResource({ spec = {} }: CustomResourceDefinition): StoredResource {
   const { group = '', scope, names = {} } = spec;
   return { group, resource: names.plural ?? '', kind: names.kind ?? '', namespaced: scope === 'Namespaced' };

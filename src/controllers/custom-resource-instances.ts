@@ -4,9 +4,9 @@ import { Pace } from '../util/concurrency.ts';
 import { pause } from '../util/pause.ts';
 import type { Client, RemoveOutcome, StoredResource } from '../verbs/client/client.ts';
 
-/** Objects that are removed together: they are committed together, and leave room for the writes of others. */
+/** Objects removed in one commit, which leaves room for other writes. */
 const TOGETHER = 256;
-/** Objects that are removed before the list is read anew. */
+/** Objects removed before the list is read again. */
 const IN_ONE_ROUND = 32 * TOGETHER;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
@@ -18,10 +18,11 @@ export interface Instances {
 }
 
 /**
- * Removes all objects of a resource, whether it is served or not. Several servers do so at once and share the work without talking
- * about it: each begins anywhere, and goes elsewhere when it finds that another one has been there.
+ * Removes all objects of a resource, whether it is served or not. Several servers share the work without communicating: each
+ * begins at a random place, and moves on where another has been.
  *
- * Resolves when the database has none of them, or with `held` when finalizers have held some for `patienceMs`; may be called again.
+ * Resolves when the database has none of them, or with `held` when finalizers have held some for `patienceMs`; may be called
+ * again.
  * @throws Error when objects cannot be removed, StorageError, or when the signal aborts
  */
 export async function removeInstances(instances: Instances, patienceMs: number): Promise<'gone' | 'held'> {
@@ -44,7 +45,7 @@ export async function removeInstances(instances: Instances, patienceMs: number):
   }
 }
 
-/** Some of the objects, all of them when they are few. */
+/** Removes some of the objects, or all when they are few. */
 async function removeRound(
   { client, resource, signal }: Instances,
   entries: readonly Entry[],
@@ -61,7 +62,7 @@ async function removeRound(
   }
 }
 
-/** @throws Error that says why objects stay */
+/** @throws Error with the reasons why objects stay */
 function refuseFailures(outcomes: readonly PromiseSettledResult<RemoveOutcome>[]): void {
   const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (reasons.length === 0) return;
@@ -84,7 +85,7 @@ async function withoutDeleting(entries: readonly Entry[]): Promise<Entry[]> {
 
 const MARK = Buffer.from('"deletionTimestamp":');
 
-/** A label may have the name of the field, so that what looks marked is looked at. */
+/** A label may contain the same text, so the field itself is read. */
 export function isDeleting({ json, metadataEnd }: Entry): boolean {
   if (!json.subarray(0, metadataEnd).includes(MARK)) return false;
   return parseStoredMetadata(json, metadataEnd, '').deletionTimestamp !== undefined;

@@ -3,22 +3,22 @@ import { equal } from '../object/equality.ts';
 import type { Revision } from '../storage/revision.ts';
 
 /**
- * Which definition of a group has which name (Kubernetes: apiextensions-apiserver, pkg/controller/status).
+ * Decides which definition of a group has which name (Kubernetes: apiextensions-apiserver, pkg/controller/status).
  *
- * Every server decides by itself, from what it has of the log, and stores a decision only if the definition still is at the
- * revision that the decision was made for. Two servers can never give one name away twice, because definitions that want something
- * have their turn in the order of their revisions, and one that is behind another goes without what that one wants. Were x given
- * a name because it is before y, and y the same name because it is before x, then one of them has changed between the two decisions;
- * it is at a newer revision now, which is behind the other, or it was stored under a condition that no longer holds.
+ * Every server decides from its own view of the log, and stores a decision only if the definition is still at the revision that
+ * the decision was made for. Two servers never grant one name twice: definitions with pending names are decided in the order of
+ * their revisions, and a later one does not get what an earlier one wants. If x got a name because it is before y, and y the
+ * same name because it is before x, then one of them has changed between the two decisions; it is at a newer revision now,
+ * behind the other, or the condition of its write no longer holds.
  */
 
-/** A definition, as far as names go. */
+/** The names of a definition. */
 export interface Claim {
   readonly name: string;
   readonly revision: Revision;
   readonly wanted: CustomResourceDefinitionNames;
   readonly accepted: CustomResourceDefinitionNames;
-  /** It keeps the names that it has until it is gone, and gets no others. */
+  /** The definition keeps its names until it is gone, and gets no others. */
   readonly isEnding: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface NameConflict {
 
 export interface NameDecision {
   readonly accepted: CustomResourceDefinitionNames;
-  /** The last one, where there are several. */
+  /** The last conflict, where there are several. */
   readonly conflict?: NameConflict;
 }
 
@@ -39,7 +39,7 @@ export interface ReservedNames {
   readonly kinds: readonly string[];
 }
 
-/** By name of the definition. All definitions of the group are needed, also those that have what they want. */
+/** Decides the names of a group. `claims` must include all its definitions. Returns decisions by name of the definition. */
 export function decideNames(
   claims: readonly Claim[],
   reserved: ReservedNames = { resources: [], kinds: [] },
@@ -93,7 +93,7 @@ function decide({ name, wanted, accepted }: Claim, resources: TakenNames, kinds:
   return decided.result;
 }
 
-/** What is granted of the wanted names. Of a name that is not, the accepted one stays. */
+/** The granted names. A refused name leaves the accepted one in place. */
 class Decision {
   readonly #wanted: CustomResourceDefinitionNames;
   readonly #accepted: CustomResourceDefinitionNames;
@@ -123,7 +123,7 @@ class Decision {
     this.#conflict = { reason, message: inUse(wanted) };
   }
 
-  /** All of them, or those that it had. */
+  /** Accepts all short names, or keeps the accepted ones. */
   judgeShortNames(isTaken: (name: string) => boolean): void {
     const { shortNames: had = [] } = this.#accepted;
     const taken = (this.#wanted.shortNames ?? []).filter((name) => !had.includes(name) && isTaken(name));
@@ -149,7 +149,7 @@ const resourcesOf = ({
 const kindsOf = ({ kind = '', listKind = '' }: CustomResourceDefinitionNames): string[] =>
   [kind, listKind].filter((name) => name !== '');
 
-/** Lists that are empty and lists that are absent are the same. */
+/** Treats empty and absent lists as equal. */
 export const sameNames = (a: CustomResourceDefinitionNames, b: CustomResourceDefinitionNames): boolean =>
   equal(normalized(a), normalized(b));
 

@@ -2,11 +2,11 @@ import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts'
 import { type Action, JsonPathError, parseTemplate, type Step } from '../object/json-path-syntax.ts';
 import type { ViewColumn } from '../storage/object-views.ts';
 
-/** A view has at most so many columns of its own; the object has everything else. */
+/** Most columns of its own that a view has; column `object` has everything else. */
 const MAX_COLUMNS = 300;
 /** PostgreSQL cuts longer names off. */
 const MAX_NAME_BYTES = 63;
-/** Those that every view has. */
+/** Columns of every view. */
 const USUAL_NAMES = ['namespace', 'name', 'object'];
 const TYPES: readonly string[] = ['integer', 'number', 'boolean', 'date'] satisfies ViewColumn['type'][];
 
@@ -65,7 +65,7 @@ function toPlace(jsonPath: string): Place | undefined {
     : { path, item: { path: list, ...condition } };
 }
 
-/** None for what is no path. */
+/** Returns no steps for an invalid path. */
 function readSteps(jsonPath: string): Action {
   try {
     const actions = parseTemplate(`{${jsonPath}}`);
@@ -96,5 +96,5 @@ function toCondition(step: Step | undefined): { key: string; value: string } | u
   return isStorable(key.name) && isStorable(value.text) ? { key: key.name, value: value.text } : undefined;
 }
 
-/** PostgreSQL has texts of whole characters alone, and none with a zero byte. */
+/** PostgreSQL stores only whole characters, and no zero byte. */
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

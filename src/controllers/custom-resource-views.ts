@@ -8,18 +8,18 @@ import { isConditionTrue } from './custom-resource-conditions.ts';
 import { toViewColumns } from './custom-resource-view-columns.ts';
 
 const RETRY_MS = 5000;
-/** All servers hear of a change at the same moment. Each waits for a random time, so that most find it done. */
+/** All servers see a change at the same moment. Each waits for a random time, so that most find it done. */
 const SPREAD_MS = 50;
 
 /**
- * Keeps a view in SQL for each established definition: made with it, and dropped with it. Every server may do so at the same time;
- * the database finds out, under a lock, that there is nothing left to do.
+ * Maintains an SQL view for each established definition, and drops it with the definition. Several servers may do so at the
+ * same time; the database skips finished work under a lock.
  */
 export class CustomResourceViews {
   readonly #client: Client;
   readonly #views: ObjectViews;
   readonly #onError: (error: unknown) => void;
-  /** Definitions that have changed. */
+  /** Changed definitions. */
   readonly #due = new Set<string>();
   #wake = Promise.withResolvers<void>();
 
@@ -42,7 +42,7 @@ export class CustomResourceViews {
   async #follow(signal: AbortSignal): Promise<void> {
     for await (const { type, entry } of this.#client.watch(DEFINITIONS, signal)) {
       this.#lookAt(entry.name);
-      // Another one with the same plural may take the short name over.
+      // Another definition with the same plural may now take the short name.
       if (type === 'DELETED') for (const name of await this.#namesakes(entry)) this.#lookAt(name);
     }
   }
@@ -53,7 +53,7 @@ export class CustomResourceViews {
     return entries.map((entry) => entry.name).filter((other) => other.startsWith(plural));
   }
 
-  /** Views of definitions that went while no server kept them. */
+  /** Checks views whose definitions ended while no server was running. */
   async #lookForLeft(signal: AbortSignal): Promise<void> {
     for (const name of await this.#views.list()) this.#lookAt(name);
     await aborted(signal);
@@ -83,7 +83,7 @@ export class CustomResourceViews {
   async #keep(name: string): Promise<void> {
     const definition = await this.#client.get(DEFINITIONS, { name }, 'cached');
     if (definition === undefined) {
-      // Gone according to the cache, which follows: a definition that comes is looked at again.
+      // The cache lacks the definition. A new one will cause another check.
       await this.#views.drop(toResource(name));
       return;
     }

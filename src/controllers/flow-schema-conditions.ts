@@ -12,8 +12,8 @@ const PERIOD_MS = 60_000;
 const RETRY_MS = 1000;
 
 /**
- * Writes into the status of each flow schema whether its priority level exists (condition Dangling). A schema without a level is
- * not used, and the condition tells why.
+ * Writes into the status of each flow schema whether its priority level exists (condition Dangling). A schema without a level
+ * is not used.
  */
 export class FlowSchemaConditions {
   readonly #client: Client;
@@ -51,14 +51,14 @@ export class FlowSchemaConditions {
     const names = new Set(levels.map(({ name }) => name));
     for (const schema of await this.#client.list(SCHEMAS, {}, 'cached')) {
       const wanted = conditionOf(schema, names);
-      if (!isSaid(schema, wanted)) await this.#update(schema.metadata.name ?? '', wanted);
+      if (!hasCondition(schema, wanted)) await this.#update(schema.metadata.name ?? '', wanted);
     }
   }
 
   async #update(name: string, wanted: FlowSchemaCondition): Promise<void> {
     const lastTransitionTime = toTimestamp(this.#now());
     await this.#client.updateState(SCHEMAS, { name, subresource: 'status' }, (schema) =>
-      isSaid(schema, wanted) ? schema : withCondition(schema, { ...wanted, lastTransitionTime }),
+      hasCondition(schema, wanted) ? schema : withCondition(schema, { ...wanted, lastTransitionTime }),
     );
   }
 }
@@ -79,7 +79,7 @@ function conditionOf(schema: FlowSchema, levels: ReadonlySet<string>): FlowSchem
 
 const conditionsOf = ({ status }: FlowSchema): FlowSchemaCondition[] => status?.conditions ?? [];
 
-const isSaid = (schema: FlowSchema, wanted: FlowSchemaCondition): boolean =>
+const hasCondition = (schema: FlowSchema, wanted: FlowSchemaCondition): boolean =>
   conditionsOf(schema).some(
     ({ type, status, reason, message }) =>
       type === wanted.type &&

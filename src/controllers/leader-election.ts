@@ -7,8 +7,8 @@ import type { Client } from '../verbs/client/client.ts';
 import { LEASES } from './server-identity.ts';
 
 /**
- * Chooses who holds a lease among those who would (the feature CoordinatedLeaderElection): the one whose version is the oldest, so
- * that a cluster in the middle of an upgrade is led by what all of its parts understand (Kubernetes:
+ * Elects the holder of a lease from its candidates (the feature CoordinatedLeaderElection): the one with the oldest version, so
+ * that during an upgrade all parts of the cluster understand their leader (Kubernetes:
  * pkg/controlplane/controller/leaderelection).
  */
 
@@ -27,27 +27,27 @@ const ANSWER_MS = 5000;
 const TERM_SECONDS = 5;
 /** and a candidate that was silent for this time is forgotten. It is pinged after half of it. */
 const SILENCE_MS = 30 * 60_000;
-/** How often everything is looked at, in memory. */
+/** The interval of checks, in memory. */
 const ROUND_MS = 1000;
 const RETRY_MS = 5000;
 
 const msOf = (time: string | null | undefined): number => Date.parse(time ?? '');
-/** A time that is absent is long ago. */
+/** Whether `time` was less than `ms` ago. An absent time was long ago. */
 const isWithin = (time: string | null | undefined, ms: number, nowMs: number): boolean =>
   msOf(time) + ms > nowMs;
 
 const nameOf = ({ metadata }: LeaseCandidate): string => metadata.name ?? '';
 
-/** What is to be done about a lease now. */
+/** The next step for a lease. */
 export type ElectionStep =
   | { readonly kind: 'wait' }
-  /** These are asked whether they are still there. */
+  /** Ask these candidates whether they still run. */
   | { readonly kind: 'ping'; readonly candidates: readonly LeaseCandidate[] }
   | { readonly kind: 'elect'; readonly holder: string; readonly strategy: string };
 
 const WAIT: ElectionStep = { kind: 'wait' };
 
-/** `candidates`: of this lease. */
+/** Decides the next step. `candidates`: those of this lease. */
 export function nextStep(
   lease: Lease | undefined,
   candidates: readonly LeaseCandidate[],
@@ -65,7 +65,7 @@ export function nextStep(
   return elected === undefined ? WAIT : { kind: 'elect', holder: nameOf(elected), strategy: OLDEST };
 }
 
-/** A ping that was not answered. */
+/** Whether a ping is unanswered. */
 const isAsked = ({ pingTime, renewTime }: NonNullable<LeaseCandidate['spec']>): boolean =>
   pingTime !== undefined && !(msOf(pingTime) < msOf(renewTime));
 
@@ -86,7 +86,7 @@ function needsElection(
   return best !== undefined && nameOf(best) !== holder && nameOf(best) !== preferred;
 }
 
-/** Undefined also where the candidates want a strategy of somebody else, or agree on none. */
+/** Returns the best candidate; undefined when the candidates want an unknown strategy or agree on none. */
 export function bestOf(candidates: readonly LeaseCandidate[]): LeaseCandidate | undefined {
   if (firstStrategy(candidates) !== OLDEST) return undefined;
   let best: LeaseCandidate | undefined;
@@ -102,7 +102,7 @@ function versionsOf({ spec = {} }: LeaseCandidate): readonly SemanticVersion[] |
   return emulation === undefined || binary === undefined ? undefined : [emulation, binary];
 }
 
-/** The older one is better; of equals the one that was there first. */
+/** The older version is better; of equal ones the earlier candidate. */
 function isBetter(candidate: LeaseCandidate, other: LeaseCandidate): boolean {
   const others = versionsOf(other) ?? [];
   for (const [at, version] of (versionsOf(candidate) ?? []).entries()) {
@@ -137,13 +137,13 @@ export function firstStrategy(candidates: readonly LeaseCandidate[]): string | u
   return first[0];
 }
 
-/** What nothing else comes before. */
+/** Entries that nothing precedes. */
 function rootsOf(after: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const followers = new Set([...after.values()].flatMap((later) => [...later]));
   return [...after.keys()].filter((strategy) => !followers.has(strategy));
 }
 
-/** The lease after an election. A holder that still renews it is told who should follow, and steps back by itself. */
+/** The lease after an election. A holder that still renews it reads its successor there, and steps back by itself. */
 export function electedLease(
   lease: Lease,
   { holder, strategy }: { readonly holder: string; readonly strategy: string },
@@ -199,7 +199,7 @@ export class LeaderElections {
     );
   }
 
-  /** Looks at every lease that somebody wants. @throws StatusError, StorageError */
+  /** Checks every lease that has candidates. @throws StatusError, StorageError */
   async round(): Promise<void> {
     const wanted = new Map<string, LeaseCandidate[]>();
     for (const candidate of await this.#client.list(CANDIDATES, {}, 'cached')) {

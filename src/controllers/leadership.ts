@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import type { WorkLease, WorkLeases } from '../storage/work-leases.ts';
 import { aborted, pause } from '../util/pause.ts';
 
-/** The figures of client-go's leader election: another takes over after this time without a renewal, */
+/** The figures of client-go's leader election. Another server takes over after this time without a renewal. */
 const LEASE_MS = 15_000;
-/** a holder that could not renew for this time stops, and has the rest of the lease to do so, */
+/** A holder that could not renew for this time stops its work within the rest of the lease. */
 const DEADLINE_MS = 10_000;
-/** and everybody looks this often. */
+/** The interval at which all servers check the lease. */
 const ROUND_MS = 2000;
-/** Of a holder; what fails is tried again in the next round. */
+/** The interval of renewals; a failed one is repeated in the next round. */
 const RENEW_AFTER_MS = 3500;
 
 export interface LeadershipOptions {
   readonly leases: WorkLeases;
   /** What the lease is for. */
   readonly work: string;
-  /** This server, for people who look at the lease. */
+  /** The name of this server, for administrators who read the lease. */
   readonly server: string;
-  /** Whether somebody who is no server of ours does the work already: then none of ours does. Asked every round. */
+  /** Whether another program, such as a controller manager, does the work. Then this server does not. Called every round. */
   readonly isDoneElsewhere: () => Promise<boolean>;
   /** Milliseconds of a clock that never jumps. */
   readonly now: () => number;
@@ -25,31 +25,31 @@ export interface LeadershipOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** From taking the lease until it is lost or left. */
+/** The time from taking the lease until losing or leaving it. */
 interface Tenure {
-  /** Of its own, so that what a promotion of the database brings back is never taken for this one. */
+  /** Unique per tenure, so that a holder restored by a promotion of the database is never taken for this one. */
   readonly holder: string;
   readonly end: AbortController;
   deadline: NodeJS.Timeout;
   renewedAtMs: number;
 }
 
-/** A lease of somebody else, as it was when this server first saw it so. */
+/** The lease of another holder, and when this server first saw it in this state. */
 interface Sighting {
   readonly lease: WorkLease;
   readonly atMs: number;
 }
 
 /**
- * Work that one server of the cluster does at a time: the one with the lease. When it ends it leaves the lease, and another takes over
- * at once; when it dies, after {@link LEASE_MS}. Clocks are never compared: a candidate measures by its own how long the lease
- * has not changed.
+ * Gives work to one server of the cluster at a time: the one with the lease. When it ends it leaves the lease, and another
+ * takes over at once; when it dies, after {@link LEASE_MS}. Clocks are never compared: a candidate measures by its own how long
+ * the lease has not changed.
  *
- * The lease is a row of its own and no Lease object, because each renewal of an object is a revision: one every few
- * seconds, for ever, in a history that people keep for months.
+ * The lease is a row of its own, not a Lease object, because each renewal of an object adds a revision every few seconds to a
+ * history that is kept for months.
  *
- * The lease keeps two servers from doing the same work, but cannot make it impossible: a process that stood still may still
- * write one object. So the work must do no harm when it is done twice, which preconditions on uid and resourceVersion see to.
+ * The lease cannot exclude double work: a process that was suspended may still write one object. So repeated work must be
+ * harmless, which preconditions on uid and resourceVersion ensure.
  */
 export class Leadership {
   readonly #options: LeadershipOptions;
@@ -63,7 +63,7 @@ export class Leadership {
     this.#options = options;
   }
 
-  /** Seeks the lease and keeps it. When the signal aborts, work under way is ended before the lease is left. */
+  /** Seeks the lease and keeps it. When the signal aborts, ends the current work before it leaves the lease. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#round().catch(this.#options.onError);
@@ -73,7 +73,8 @@ export class Leadership {
   }
 
   /**
-   * Does the work whenever this server has the lease, until the signal aborts. Work that ends by itself is done for this time.
+   * Does the work whenever this server has the lease, until the signal aborts. Work that returns is not repeated in the same
+   * tenure.
    * @throws what the work throws
    */
   async whileLeading(signal: AbortSignal, work: (turn: AbortSignal) => Promise<void>): Promise<void> {
@@ -129,7 +130,7 @@ export class Leadership {
     return this.#options.now() - sighting.atMs < LEASE_MS;
   }
 
-  /** The lease counts from when its renewal was sent: nobody knows when it arrived. */
+  /** The lease counts from when its renewal was sent, because the time of its arrival is unknown. */
   async #renew(tenure: Tenure): Promise<void> {
     const { leases, work, now } = this.#options;
     const sentAtMs = now();
@@ -153,7 +154,7 @@ export class Leadership {
     this.#options.onChange(false);
   }
 
-  /** Ends the work, then lets others have it. */
+  /** Ends the work, then frees the lease. */
   async #leave(): Promise<void> {
     const tenure = this.#tenure;
     if (tenure === undefined) return;

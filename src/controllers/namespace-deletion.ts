@@ -20,7 +20,7 @@ const RETRY_MS = 1000;
 export interface NamespaceDeletionOptions {
   readonly client: Client;
   readonly registry: Registry;
-  /** What other servers have in namespaces; nothing where it is left out. */
+  /** Contents of namespaces on other servers; absent: none. */
   readonly elsewhere?: RemoteContents;
   readonly now?: () => Date;
   readonly onError: (error: unknown) => void;
@@ -92,7 +92,7 @@ export class NamespaceDeletion {
     return signal.aborted ? 1 : remaining;
   }
 
-  /** A namespace is not released while nobody knows what another server has in it. */
+  /** Empties the namespace on other servers. Keeps it while their contents are unknown. */
   async #emptyElsewhere(namespace: Namespace, signal: AbortSignal): Promise<number> {
     const { name = '' } = namespace.metadata;
     const { left, unknown } = await this.#elsewhere.empty(name, signal);
@@ -115,7 +115,7 @@ export class NamespaceDeletion {
 
 const DISCOVERY_FAILURE = 'NamespaceDeletionDiscoveryFailure';
 
-/** In Kubernetes' words. The very same object, if it says so already, or if nothing ever failed. */
+/** Uses Kubernetes' words. Returns the same object if it has the condition already, or if nothing ever failed. */
 function withDiscovery(namespace: Namespace, unknown: readonly string[], time: string): Namespace {
   const before = namespace.status?.conditions ?? [];
   const failed = unknown.length > 0;

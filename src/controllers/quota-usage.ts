@@ -22,7 +22,7 @@ const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas
 /** Everything is counted again this often, in case an event was missed. */
 const PERIOD_MS = 5 * 60_000;
 const RETRY_MS = 1000;
-/** Objects that end together are counted together. */
+/** Objects that end within this time are counted together. */
 const GATHER_MS = 100;
 
 /**

@@ -9,15 +9,15 @@ export const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 export const IDENTITY = 'kube-apiserver';
 export const IDENTITY_NAMESPACE = 'kube-system';
 
-/** Kubernetes' figures (pkg/controlplane): a server is forgotten an hour after its last word. */
+/** Kubernetes' figures (pkg/controlplane): a server is forgotten an hour after its last renewal. */
 const LEASE_SECONDS = 3600;
 const RENEW_MS = 10_000;
 /** The port that Kubernetes' servers have, one on each host. */
 const USUAL_PORT = 6443;
 
 /**
- * The name by which the servers of a cluster know each other: `apiserver-` and a hash of the host name, as Kubernetes makes it. A
- * server on another port than the usual one may share its host, so its port is hashed too.
+ * The name of a server within its cluster: `apiserver-` and a hash of the host name, as in Kubernetes. A server on an unusual
+ * port may share its host, so its port is hashed too.
  */
 export function serverIdentity(hostname: string, port: number): string {
   const host = port === USUAL_PORT ? hostname : `${hostname}:${port}`;
@@ -25,7 +25,7 @@ export function serverIdentity(hostname: string, port: number): string {
   return `apiserver-${toBase32(hash.subarray(0, 16))}`;
 }
 
-/** A text after its length in two bytes. */
+/** A text, preceded by its length in two bytes. */
 function prefixed(text: string): Buffer {
   const bytes = Buffer.from(text);
   const length = Buffer.alloc(2);
@@ -43,8 +43,8 @@ function toBase32(bytes: Buffer): string {
 }
 
 /**
- * Says by a lease in kube-system that this server is there (the feature APIServerIdentity). It stays when the server ends:
- * another start has the same name, and a host that is gone for good is forgotten when the lease expires.
+ * Maintains a lease in kube-system that shows this server (the feature APIServerIdentity). The lease stays when the server
+ * ends: a restart has the same name, and a host that is gone is forgotten when the lease expires.
  */
 export class ServerIdentity {
   readonly #client: Client;
@@ -52,7 +52,7 @@ export class ServerIdentity {
   readonly #hostname: string;
   readonly #now: () => Date;
   readonly #onError: (error: unknown) => void;
-  /** Of this start. */
+  /** Unique per start. */
   readonly #holder: string;
 
   constructor(options: {

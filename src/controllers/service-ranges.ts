@@ -26,7 +26,7 @@ export const IP_ADDRESSES: ResourceOf<IPAddress> = { group: 'networking.k8s.io',
 const SERVICES: ResourceOf<Service> = { group: '', resource: 'services' };
 
 const API_VERSION = 'networking.k8s.io/v1beta1';
-/** The name of the ServiceCIDR that shows what the flags say. */
+/** The name of the ServiceCIDR that shows the ranges of the flags. */
 const DEFAULT = 'kubernetes';
 const FINALIZER = 'networking.k8s.io/service-cidr-finalizer';
 const MANAGED_BY = 'ipaddress.kubernetes.io/managed-by';
@@ -42,18 +42,18 @@ const isDeleting = ({ metadata }: ApiObject): boolean => metadata.deletionTimest
 const isReady = ({ status }: ServiceCIDR): boolean =>
   (status?.conditions ?? []).some(({ type, status: isTrue }) => type === 'Ready' && isTrue === 'True');
 
-/** The pools of addresses: one for each family that the flags name, from all ranges. `ready`: those of ServiceCIDRs. */
+/** The pools of addresses: one for each family in the flags, from all ranges. `ready`: those of ServiceCIDRs. */
 export function poolsOf(own: readonly IpRange[], ready: readonly IpRange[]): ValuePool[] {
   return own.map((range, at) => {
     const used = widest([range, ...ready.filter(({ family }) => family === range.family)]);
     const home = used.find((one) => contains(one, range)) ?? range;
     const others = used.filter((one) => one !== home).map((one) => createAddressPool(one, 0));
-    // The first address of the flags is that of the service through which the cluster reaches this API.
+    // The first address of the flags belongs to the service of this API.
     return joinPools(createAddressPool(home, at === 0 && home === range ? 1 : 0), others);
   });
 }
 
-/** Ranges are equal, apart, or one in the other: those that lie in others are left out. */
+/** Drops ranges within others; ranges never overlap partly. */
 function widest(ranges: readonly IpRange[]): IpRange[] {
   const kept: IpRange[] = [];
   for (const range of ranges.toSorted((a, b) => a.prefixBits - b.prefixBits))
@@ -61,7 +61,7 @@ function widest(ranges: readonly IpRange[]): IpRange[] {
   return kept;
 }
 
-/** Follows the ServiceCIDRs, and tells the ranges of those that are ready. */
+/** Follows the ServiceCIDRs and reports the ranges of those that are ready. */
 export class ReadyRanges implements Followed {
   readonly #onChange: (ranges: IpRange[]) => void;
   readonly #ranges = new Map<string, readonly IpRange[]>();
@@ -91,14 +91,14 @@ export class ReadyRanges implements Followed {
   #tell(): void {
     const ranges = [...this.#ranges.values()].flat();
     const text = JSON.stringify(ranges);
-    // Most writes of these objects change their status alone.
+    // Most writes of these objects only change their status.
     if (text === this.#told) return;
     this.#told = text;
     this.#onChange(ranges);
   }
 }
 
-/** Creates the ServiceCIDR that shows the ranges of the flags. One that is there stays. @throws StatusError, StorageError */
+/** Creates the ServiceCIDR with the ranges of the flags, unless it exists. @throws StatusError, StorageError */
 export async function ensureDefaultRange(client: Client, own: readonly IpRange[]): Promise<void> {
   const cidrs = own.map(
     ({ bytes, prefixBits }) => `${formatIp(networkBytes(bytes, prefixBits))}/${prefixBits}`,
@@ -125,7 +125,7 @@ const TERMINATING: Finding = {
     'There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR',
 };
 
-/** Makes ServiceCIDRs ready, and holds those back that are being deleted while services have addresses of them. */
+/** Makes ServiceCIDRs ready, and keeps those being deleted while services use their addresses. */
 export function serviceCidrs(now: () => Date): DueRule<ServiceCIDR> {
   return {
     resource: SERVICE_CIDRS,
@@ -168,7 +168,7 @@ async function report(
   }));
 }
 
-/** Answers in how many milliseconds to look again. */
+/** Returns the milliseconds until the next check. */
 async function end(object: ServiceCIDR, client: Client, time: Date): Promise<number | undefined> {
   const { name = '' } = object.metadata;
   const others = (await client.list(SERVICE_CIDRS))
@@ -196,7 +196,7 @@ function holds(range: IpRange, text: string): boolean {
   return contains(range, { ...address, prefixBits: address.bytes.length * 8 });
 }
 
-/** Shows the addresses of services as IPAddresses. Every server does: the later ones find them there. */
+/** Records the addresses of services as IPAddresses. Every server does so; the later ones find them recorded. */
 export class AddressRecords {
   readonly #client: Client;
   readonly #onError: (error: unknown) => void;
@@ -225,7 +225,7 @@ export class AddressRecords {
     else this.#known.set(key, addresses);
   }
 
-  /** Removes what is of services that have ended meanwhile. @throws StatusError, StorageError */
+  /** Removes records of services that have ended. @throws StatusError, StorageError */
   async sweep(): Promise<void> {
     const held = new Set<string>();
     for await (const service of this.#client.each(SERVICES))
@@ -254,7 +254,7 @@ export class AddressRecords {
     };
     const found = await this.#client.get(IP_ADDRESSES, { name: address }, 'cached-if-found');
     const isForeign = found !== undefined && !isOf(found, { namespace, name });
-    // A service that has ended had it before.
+    // The record belongs to an ended service.
     if (isForeign)
       await this.#client.remove(IP_ADDRESSES, { name: address }, { uid: found.metadata.uid ?? '' });
     if (found === undefined || isForeign) await this.#client.create(IP_ADDRESSES, object);

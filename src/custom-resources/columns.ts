@@ -12,8 +12,8 @@ import { parseRfc3339 } from '../object/rfc3339.ts';
 import type { Cell, Column, ColumnSet } from '../registry/definition.ts';
 
 /**
- * The table of a version of a custom resource: the name, then what its definition says, else the age. As in
- * apiextensions-apiserver (customresource/tableconvertor), a path that cannot be read ends the columns.
+ * The table of a version of a custom resource: the name, then the columns of its definition, or else the age. As in
+ * apiextensions-apiserver (customresource/tableconvertor), an invalid path ends the columns.
  */
 export const toColumns = ({ additionalPrinterColumns }: CustomResourceDefinitionVersion): ColumnSet =>
   toColumnSet(additionalPrinterColumns?.length ? additionalPrinterColumns : [AGE]);
@@ -44,9 +44,9 @@ const AVAILABLE: CustomResourceColumnDefinition = {
   jsonPath: '.status.replicas',
 };
 
-/** More columns nobody looks at, and reading the paths of 100,000 takes a second. */
+/** Further columns are ignored: parsing the paths of 100,000 takes a second. */
 const MAX_COLUMNS = 1000;
-/** Of all columns of a row together, in values that their paths look at: about 10 ms. */
+/** Values that all paths of a row together may visit: about 10 ms. */
 const MAX_ROW_VALUES = 50_000;
 
 interface ReadColumn {
@@ -107,7 +107,7 @@ function cellOf(
   return type === 'string' ? toText(withinInt64(value)) : toCell(withinInt64(value), type, now);
 }
 
-/** A path that does not fit the object, or takes too much work, selects nothing. */
+/** A path that does not fit the object, or exceeds its budget, selects nothing. */
 function find(path: JsonPath, object: ApiObject, budget: JsonPathBudget): readonly JsonValue[] {
   try {
     return path.find(object, budget);
@@ -131,7 +131,7 @@ function toText(value: JsonValue): string {
   }
 }
 
-/** A value of another type shows as nothing. */
+/** A value of another type makes an empty cell. */
 function toCell(value: JsonValue, type: Exclude<Column['type'], 'string'>, now: number): Cell {
   switch (type) {
     case 'integer':
@@ -149,10 +149,10 @@ function toCell(value: JsonValue, type: Exclude<Column['type'], 'string'>, now: 
 
 const MIN_INT64 = -(2n ** 63n);
 
-/** A float64 as int64: without its fraction, and on amd64 the least integer when it is too large. */
+/** Converts a float64 to int64: truncated, and the least integer when it is too large, as on amd64. */
 const toInt64 = (value: number): Cell => (Math.abs(value) < 2 ** 63 ? Math.trunc(value) : MIN_INT64);
 
-/** The first moment that a time.Time can be, which means that there is none. */
+/** The zero time.Time, which means no time. */
 const NO_TIME = Date.parse('0001-01-01T00:00:00Z');
 
 function ageOf(text: string, now: number): string {
@@ -162,5 +162,5 @@ function ageOf(text: string, now: number): string {
   return timeMs === NO_TIME ? '<unknown>' : durationSince(timeMs, now);
 }
 
-/** The table of the subresource scale, whose objects have the same shape whatever resource they belong to. */
+/** The table of the subresource scale, the same for all resources. */
 export const SCALE_COLUMNS: ColumnSet = toColumnSet([DESIRED, AVAILABLE, AGE]);

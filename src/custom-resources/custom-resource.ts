@@ -29,22 +29,22 @@ export interface CustomResourceParts extends SchemaParts {
 }
 
 /**
- * A definition's resource. Each served version becomes a ResourceDefinition; they have their storage in common.
- * Schemas are parsed when they are needed.
+ * The resource of a definition. Each served version becomes a ResourceDefinition; all share one storage. Schemas are parsed on
+ * demand.
  */
 export class CustomResource implements TranslatedResource {
   /** `widgets.example.com` */
   readonly name: string;
-  /** The same for two states of a definition that make no difference to what is served. */
+  /** Equal for states of a definition that are served alike. */
   readonly digest: string;
   readonly source: DefinitionSource;
   readonly storedVersion: string;
-  /** Objects may be stored as an earlier schema left them. */
+  /** Objects may have been stored under an earlier schema. */
   readonly mayBeOutdated: boolean;
-  /** Aborted when the definition has changed or is gone: watches end with it, as clients then begin anew. */
+  /** Aborts when the definition has changed or is gone: watches end then, so that clients begin again. */
   readonly retired: AbortSignal;
   readonly #retirement = new AbortController();
-  /** Undefined: versions differ in apiVersion alone. */
+  /** Undefined: versions differ only in apiVersion. */
   readonly converter: WebhookConverter | undefined;
   readonly #parts: SchemaParts;
   #isEnding: boolean;
@@ -71,7 +71,7 @@ export class CustomResource implements TranslatedResource {
     return this.#isEnding;
   }
 
-  /** Goes on as `next`, a later state of the definition with the same digest. */
+  /** Takes the state of `next`, a later definition with the same digest. */
   become({ isEnding }: CustomResource): void {
     this.#isEnding = isEnding;
   }
@@ -80,7 +80,7 @@ export class CustomResource implements TranslatedResource {
     this.#retirement.abort();
   }
 
-  /** The stored version first, which owns the storage, then the others in the order of the definition. */
+  /** The stored version first, which owns the storage, then the others in the definition's order. */
   definitions(): ResourceDefinition[] {
     const served = this.source.versions.filter((version) => version.served === true);
     return served
@@ -88,7 +88,7 @@ export class CustomResource implements TranslatedResource {
       .map((version) => this.#toDefinition(version));
   }
 
-  /** Undefined for a version that is gone, or that has no schema. */
+  /** Undefined: the version is gone or has no schema. */
   schemaOf(version: string): VersionSchema | undefined {
     const schema = this.source.schemaOf(version);
     if (schema === undefined) return undefined;
@@ -102,7 +102,7 @@ export class CustomResource implements TranslatedResource {
     return known;
   }
 
-  /** The definition's own words, or the version to go to: the foremost that is served, not deprecated, and before this one. */
+  /** The definition's own warning, or one that recommends the most preferred version that is served and not deprecated. */
   #deprecationOf({ name = '', deprecated, deprecationWarning }: VersionOutline): string | undefined {
     if (deprecated !== true) return undefined;
     const { group = '', names } = this.source.definition.spec ?? {};
@@ -150,7 +150,7 @@ export class CustomResource implements TranslatedResource {
 const isTrue = ({ status }: CustomResourceDefinition, condition: string): boolean =>
   status?.conditions?.some((one) => one.type === condition && one.status === 'True') === true;
 
-/** Generation rises with every change of the spec. */
+/** The generation increases with every change of the spec. */
 function digestOf(definition: CustomResourceDefinition): string {
   const { metadata, status } = definition;
   const all = [metadata.name, metadata.uid, String(metadata.generation), status?.acceptedNames];
@@ -196,7 +196,7 @@ class Version implements CustomVersion {
     return this.#schema().message();
   }
 
-  /** The fields that the schema has at the root. */
+  /** The fields at the root of the schema. */
   fieldNames(): readonly string[] {
     return Object.keys(this.#resource.source.schemaOf(this.#version)?.properties ?? {});
   }
@@ -221,7 +221,7 @@ class Version implements CustomVersion {
     return this.#translation.fromAll(objects);
   }
 
-  /** The write has happened: a webhook that fails only now is no reason to call it a failure. */
+  /** The write has succeeded: a failing webhook must not report it as failed. */
   readBack(json: Buffer): Promise<Buffer> {
     return this.#translation.readBack(json).catch(() => json);
   }

@@ -10,13 +10,13 @@ import { parseStored } from '../codec/stored-object.ts';
 /** A version of a definition without its schema, which is nearly all of its bytes. */
 export type VersionOutline = Omit<CustomResourceDefinitionVersion, 'schema'>;
 
-/** Schemas by version, as parsed, and how many bytes they were parsed from. */
+/** Parsed schemas by version. */
 type Schemas = ReadonlyMap<string, JSONSchemaProps>;
 
 /**
- * Parsed schemas that were used lately, of all definitions together. A parsed schema takes about four times its bytes, and a cluster
- * has a thousand definitions of which it uses a few; what is dropped here is parsed again from the definition's stored bytes.
- * What was compiled from a schema goes with it.
+ * Recently used schemas of all definitions, parsed. A parsed schema takes about four times its bytes, and a cluster has a
+ * thousand definitions of which it uses a few; an evicted schema is parsed again from the definition's stored bytes. Compiled
+ * forms of a schema are evicted with it.
  */
 const recent = new LRUCache<Buffer, Schemas>({
   maxSize: 32 * 1024 * 1024,
@@ -25,7 +25,7 @@ const recent = new LRUCache<Buffer, Schemas>({
   updateAgeOnGet: true,
 });
 
-/** A stored definition: what the registry needs of it at once, and its schemas when they are asked for. */
+/** A stored definition: parses its outline at once, and its schemas on demand. */
 export class DefinitionSource {
   readonly definition: CustomResourceDefinition;
   readonly versions: readonly VersionOutline[];
@@ -38,7 +38,7 @@ export class DefinitionSource {
     this.definition = { ...rest, spec: { ...spec, versions: [] } };
   }
 
-  /** Undefined for a version that the definition does not have, or that has no schema. */
+  /** Undefined: the version is missing or has no schema. */
   schemaOf(version: string): JSONSchemaProps | undefined {
     let schemas = recent.get(this.#json);
     if (schemas === undefined) {
@@ -48,7 +48,7 @@ export class DefinitionSource {
     return schemas.get(version);
   }
 
-  /** The same for one who reads it once: publication of a thousand definitions would drive out those that are in use. */
+  /** Reads a schema without caching it: publishing a thousand definitions would evict those in use. */
   readSchema(version: string): JSONSchemaProps | undefined {
     return (recent.peek(this.#json) ?? parseSchemas(this.#json)).get(version);
   }

@@ -12,12 +12,12 @@ import { statedBy } from '../object/metadata.ts';
 import type { ViewSubresource } from '../registry/definition.ts';
 import { SCALE_COLUMNS } from './columns.ts';
 
-/** Stands for replicas that were never set, so that a patch which leaves them alone can be told from one to 0. */
+/** Marks replicas that were never set, to distinguish a patch that leaves them alone from one that sets 0. */
 const UNSET = -(2 ** 31);
 
 /**
- * The Scale view of a version of a custom resource, whose values stand where its definition says
- * (apiextensions-apiserver, pkg/registry/customresource/etcd.go). Undefined: the version has none.
+ * Makes the Scale view of a version of a custom resource, from the paths in its definition (apiextensions-apiserver,
+ * pkg/registry/customresource/etcd.go). Undefined: the version has none.
  */
 export function toScale({ subresources }: CustomResourceDefinitionVersion): ViewSubresource | undefined {
   if (subresources?.scale === undefined) return undefined;
@@ -56,7 +56,7 @@ export function toScale({ subresources }: CustomResourceDefinitionVersion): View
 interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
-  /** Undefined: pods are not said. */
+  /** Undefined: the definition has no selector path. */
   readonly labelSelector: readonly string[] | undefined;
 }
 
@@ -70,10 +70,10 @@ const toPaths = ({
   labelSelector: labelSelectorPath === '' ? undefined : toPath(labelSelectorPath),
 });
 
-/** `.spec.replicas` → spec, replicas. Brackets have no meaning here. */
+/** `.spec.replicas` → spec, replicas. Brackets have no meaning. */
 const toPath = (jsonPath: string): string[] => jsonPath.replace(/^\./, '').split('.');
 
-/** @throws StatusError 500 where a value has another type */
+/** @throws StatusError 500 for a value of another type */
 function readScale(
   parent: ApiObject,
   paths: ScalePaths,
@@ -94,14 +94,14 @@ function readScale(
         ...(resourceVersion === undefined ? {} : { resourceVersion }),
         creationTimestamp,
       },
-      // Go leaves out a number of 0 here, and not in the status.
+      // Go omits 0 here, but not in the status.
       spec: wanted === undefined || wanted === 0 ? {} : { replicas: wanted },
       status: { replicas, ...(selector === '' ? {} : { selector }) },
     },
   };
 }
 
-/** As int32: a larger integer loses its upper bits, as in Go. */
+/** Truncates to int32: a larger integer loses its upper bits, as in Go. */
 function integerAt(object: JsonObject, path: readonly string[]): number | undefined {
   const value = int64At(object, path);
   return value === undefined ? undefined : Number(BigInt.asIntN(32, BigInt(value)));
@@ -121,7 +121,7 @@ function textAt(object: JsonObject, path: readonly string[]): string {
   throw wrongType(path, value, 'string');
 }
 
-/** Undefined: nothing is there. What is null has nothing in it. */
+/** Undefined: no value. null has no parts. */
 function valueAt(object: JsonObject, path: readonly string[]): JsonValue | undefined {
   let value: JsonValue = object;
   for (const [at, name] of path.entries()) {
@@ -133,7 +133,7 @@ function valueAt(object: JsonObject, path: readonly string[]): JsonValue | undef
   return value;
 }
 
-/** Letters of a value that messages show. */
+/** Most characters of a value in a message. */
 const MAX_LETTERS = 1024;
 
 const wrongType = (path: readonly string[], value: JsonValue, expected: string) =>
@@ -141,7 +141,7 @@ const wrongType = (path: readonly string[], value: JsonValue, expected: string) 
     `.${path.join('.')} accessor error: ${goPlain(value, MAX_LETTERS)} is of the type ${goTypeOf(value)}, expected ${expected}`,
   );
 
-/** What an object says there must be what a Scale can show (customresource/validator.go). */
+/** Checks that a Scale can show the object's values (customresource/validator.go). */
 export function validateScaleSpec(
   at: FieldPath,
   object: JsonObject,
@@ -168,7 +168,7 @@ function mustBeReplicas(at: FieldPath, object: JsonObject, path: readonly string
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Why a value cannot be read is told of the field, with what Go has in the value's place. */
+/** Reports an unreadable value as an error of its field, with Go's zero value. */
 function refusalTo<Value>(read: () => Value, at: FieldPath, zero: Value): Value {
   try {
     return read();
@@ -179,7 +179,7 @@ function refusalTo<Value>(read: () => Value, at: FieldPath, zero: Value): Value 
   }
 }
 
-/** A copy of the object with the value in it; the objects on the way are copied or made. */
+/** Returns a copy of the object with the value; copies or creates the objects along the path. */
 function withValueAt<Parent extends JsonObject>(
   parent: Parent,
   path: readonly string[],

@@ -6,8 +6,8 @@ import { type JsonPath, JsonPathError, readJsonPath } from '../object/json-path.
 import type { SelectableFields } from '../registry/definition.ts';
 
 /**
- * Field selectors of a version: each path of its definition without the first dot, read from objects in that version. A field
- * that is absent has the value ''.
+ * Field selectors of a version: its definition's paths without the first dot, read from objects of that version. Absent fields
+ * are ''.
  */
 export function toSelectableFields({ selectableFields }: CustomResourceDefinitionVersion): SelectableFields {
   const paths = new Map(

@@ -2,17 +2,17 @@ import type { Entry, ObjectEventType, SharedEvent, TakeEvent } from '../storage/
 import { TranslatedEvent } from './translated-event.ts';
 
 /**
- * What a watcher with a selector is told of translated events. The store cannot know it, because the selector looks at objects that it
- * does not have: whether an object was there for the watcher before is remembered here, by uid.
+ * Filters translated events for a watcher with a selector. The store cannot do so, because selectors match translated objects;
+ * this remembers by uid which objects the watcher has.
  *
- *   it did not match and does → ADDED       it matched and does → MODIFIED
- *   it matched and does not   → DELETED     it did not match and does not → nothing
+ *   no match, then match → ADDED       match, then match → MODIFIED
+ *   match, then no match → DELETED     no match before and after → nothing
  */
 export class SelectedEvents {
   readonly #matches: (entry: Entry) => boolean;
   readonly #shown: Set<string>;
 
-  /** `shown`: uids of the objects that the watcher knows. */
+  /** `shown`: uids of the objects that the watcher has. */
   constructor(matches: (entry: Entry) => boolean, shown: Iterable<string>) {
     this.#matches = matches;
     this.#shown = new Set(shown);

@@ -3,7 +3,7 @@ import type { Followed } from '../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
 import { CustomResource, type CustomResourceParts } from './custom-resource.ts';
 
-/** Keeps the registry as new as the log's definitions. */
+/** Keeps the registry in step with the definitions in the log. */
 export class ServedDefinitions implements Followed {
   readonly #registry: Registry;
   readonly #parts: CustomResourceParts;
@@ -40,7 +40,7 @@ export class ServedDefinitions implements Followed {
   #goOn(resource: CustomResource, next: CustomResource): void {
     const wasEnding = resource.isEnding;
     resource.become(next);
-    // Discovery lists no writes of what ends.
+    // Discovery omits writes of ending definitions.
     if (resource.isEnding !== wasEnding) this.#registry.relist(resource.name);
   }
 

@@ -4,7 +4,7 @@ import type { ViewSubresource } from '../registry/definition.ts';
 import { writeStatus } from '../registry/status-view.ts';
 import type { Strategy } from '../registry/strategy.ts';
 
-/** What holds for every custom resource (apiextensions-apiserver, registry/customresource/strategy.go). */
+/** The strategy of every custom resource (apiextensions-apiserver, registry/customresource/strategy.go). */
 export function strategyOf({ hasStatus }: { readonly hasStatus: boolean }): Strategy {
   return {
     nameRule: 'dns-subdomain',
@@ -17,7 +17,7 @@ export function strategyOf({ hasStatus }: { readonly hasStatus: boolean }): Stra
   };
 }
 
-/** With a subresource of its own, the status is not written with the object. */
+/** With a status subresource, writes of the object ignore the status. */
 const STATUS_APART: Pick<Strategy, 'resetFields' | 'prepareForCreate' | 'prepareForUpdate'> = {
   resetFields: [['status']],
   prepareForCreate: (object) => {
@@ -42,7 +42,7 @@ function warnOfFinalizers({ metadata }: ApiObject, old: ApiObject | undefined): 
     );
 }
 
-/** A write of the status changes the status and nothing else. `fields`: what objects have at the root; asked for once it is needed. */
+/** A view that changes only the status. `fields`: the root fields of objects; called on demand. */
 export function statusView(
   { group, version, kind }: { readonly group: string; readonly version: string; readonly kind: string },
   fields: () => readonly string[],

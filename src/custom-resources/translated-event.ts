@@ -1,7 +1,7 @@
 import type { Revision } from '../storage/revision.ts';
 import type { Encoding, Entry, ObjectEvent, SharedEvent } from '../storage/store.ts';
 
-/** Encodings last as long as somebody uses them: the stored event is remembered much longer. */
+/** A translated event. Holds encodings weakly: the stored event is kept much longer than they are used. */
 export class TranslatedEvent implements SharedEvent {
   readonly type: SharedEvent['type'];
   readonly entry: Entry;

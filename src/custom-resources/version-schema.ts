@@ -19,18 +19,18 @@ import { validateScaleSpec, validateScaleStatus } from './scale.ts';
 
 export interface SchemaParts {
   readonly types: TypeLibrary;
-  /** Feature gate CRDValidationRatcheting: what was wrong before an update, and did not change, may stay so. */
+  /** Feature gate CRDValidationRatcheting: an update may keep values that were invalid before. */
   readonly ratchets: boolean;
 }
 
-/** What a definition says of a version besides its schema. */
+/** Other rules of a version in its definition. */
 export interface SchemaRules {
-  /** All fields are kept: the definition is one of those that were made before there were schemas. */
+  /** Keeps all fields: the definition is older than schemas. */
   readonly keepsUnknown: boolean;
   readonly scale: CustomResourceSubresourceScale | undefined;
 }
 
-/** The schema of one version at work on objects. All that is made of it goes with it. */
+/** Applies the schema of one version to objects, and owns its compiled forms. */
 export class VersionSchema {
   readonly schema: JSONSchemaProps;
   readonly #objectMeta: MessageSchema;
@@ -50,7 +50,7 @@ export class VersionSchema {
     return this.#message;
   }
 
-  /** A body as an object, as CustomVersion.decode explains. Changes `value`. @throws DecodeError */
+  /** Decodes a body, as CustomVersion.decode describes. Changes `value`. @throws DecodeError */
   decode(value: JsonObject, keepsNulls = false): Decoded {
     const { kind, apiVersion, metadata, ...rest } = value;
     const object: JsonObject = { kind, apiVersion, metadata: metadata ?? {}, ...rest };
@@ -65,8 +65,8 @@ export class VersionSchema {
   }
 
   /**
-   * What was stored under an earlier schema as this one would have it: what does not fit goes. Changes `object`. An object whose
-   * defaults would be too many is shown without them, or nobody could read the list that it is in.
+   * Adapts an object stored under an earlier schema: drops invalid parts. Changes `object`. An object with too many defaults is
+   * shown without them, so that lists containing it stay readable.
    */
   normalize(object: JsonObject): void {
     const options = { objectMeta: this.#objectMeta, dropInvalid: true };
@@ -80,18 +80,18 @@ export class VersionSchema {
     }
   }
 
-  /** Defaults may hold, or be put into, metadata of embedded objects: what its type does not have goes, as from what clients send. */
+  /** Sets defaults, and drops unknown metadata of embedded objects, which defaults may contain, as in bodies of clients. */
   #setDefaults(object: JsonObject, keepsNulls = false): void {
     setDefaults(object, this.schema, { keepsNulls });
     coerceEmbedded(object, this.schema, { objectMeta: this.#objectMeta, dropInvalid: true });
   }
 
-  /** Drops fields that the schema does not have, and answers their paths. Changes `object`. */
+  /** Drops unknown fields and returns their paths. Changes `object`. */
   prune(object: JsonObject): string[] {
     return this.#rules.keepsUnknown ? [] : prune(object, this.schema, { isResourceRoot: true });
   }
 
-  /** The order is Kubernetes': rules are run when nothing is wrong that would confuse them. */
+  /** Checks in Kubernetes' order: runs rules only on objects that are otherwise valid. */
   *validate(
     object: ApiObject,
     old: ApiObject | undefined,
@@ -108,8 +108,8 @@ export class VersionSchema {
   }
 
   /**
-   * Of a write of the status the schema judges the status alone, and nothing in it may stay wrong because it was; sets, lists with
-   * keys and rules are of the whole object (apiextensions-apiserver, registry/customresource/status_strategy.go).
+   * Validates a write of the status: the schema applies to the status alone, without ratcheting; set, map and rule checks apply
+   * to the whole object (apiextensions-apiserver, registry/customresource/status_strategy.go).
    */
   *validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]> {
     const { schema } = this;

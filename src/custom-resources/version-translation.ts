@@ -11,15 +11,15 @@ import type { WebhookConverter } from './conversion/webhook-converter.ts';
 import type { VersionSchema } from './version-schema.ts';
 import type { Translation } from './versioned-store.ts';
 
-/** A resource as far as its versions are translated into each other. */
+/** The parts of a resource that translation between versions needs. */
 export interface TranslatedResource {
   readonly storedVersion: string;
-  /** Objects may be stored as an earlier schema left them. */
+  /** Objects may have been stored under an earlier schema. */
   readonly mayBeOutdated: boolean;
-  /** Undefined: versions differ in apiVersion alone. */
+  /** Undefined: versions differ only in apiVersion. */
   readonly converter: WebhookConverter | undefined;
   readonly retired: AbortSignal;
-  /** Undefined for a version that is gone, or that has no schema. */
+  /** Undefined: the version is gone or has no schema. */
   schemaOf(version: string): VersionSchema | undefined;
 }
 
@@ -30,19 +30,19 @@ export interface TranslatedVersion {
   readonly fields: SelectableFields;
 }
 
-/** Between stored entries and one version: converted where they are of another one, and as the schema is now. */
+/** Translates between stored entries and one version: converts other versions, and applies the present schema. */
 export class VersionTranslation implements Translation {
   readonly #resource: TranslatedResource;
   readonly #version: string;
   readonly #apiVersion: string;
   readonly #fields: SelectableFields;
-  /** How objects begin that are stored in this version. */
+  /** The first bytes of objects that are stored in this version. */
   readonly #head: Buffer;
   readonly #read = new WeakMap<Entry, Entry>();
   readonly #selected = new WeakMap<Entry, Entry>();
-  /** What is stored for objects that are being written: asked for to store it, and to show it. */
+  /** The stored form of objects being written: needed to store and to show them. */
   readonly #written = new WeakMap<Buffer, Buffer | Promise<Buffer>>();
-  /** Where a webhook is asked. */
+  /** For versions that a webhook converts. */
   readonly #converted = new ConvertedEntries({
     parse: (entry) => this.#parse(entry),
     convert: async (objects) => this.#resource.converter?.convert(objects, this.#apiVersion) ?? objects,
@@ -98,7 +98,7 @@ export class VersionTranslation implements Translation {
     return stored;
   }
 
-  /** What a reader is shown of an object that was written as `json`: it comes back with the defaults of the stored version. */
+  /** Returns a written object as readers see it: with the defaults of the stored version. */
   async readBack(json: Buffer): Promise<Buffer> {
     const { storedVersion } = this.#resource;
     if (storedVersion === this.#version) return json;
@@ -117,7 +117,7 @@ export class VersionTranslation implements Translation {
     return converter.convert([object], apiVersion).then(([one = object]) => this.#toStored(one));
   }
 
-  /** An object of any version in this one. @throws StatusError */
+  /** Converts an object of any version to this one. @throws StatusError */
   from(object: ApiObject): ApiObject | Promise<ApiObject> {
     const all = this.fromAll([object]);
     return all instanceof Promise ? all.then(([one = object]) => one) : (all[0] ?? object);
@@ -132,7 +132,7 @@ export class VersionTranslation implements Translation {
     return converter.convert(objects, apiVersion);
   }
 
-  /** What a webhook would make of an entry is not known before it was asked. */
+  /** For webhooks the converted object is unknown before the call. */
   select(entry: Entry): Entry {
     const known = this.#isForWebhook(entry.json) ? (this.#converted.find(entry) ?? entry) : entry;
     if (this.#fields.names.length === 0) return known;
@@ -159,7 +159,7 @@ export class VersionTranslation implements Translation {
     return read;
   }
 
-  /** Whether the bytes are what this version would store, without a look at more than their beginning. */
+  /** Whether this version would store the same bytes, judged by their beginning. */
   #isCurrent(json: Buffer): boolean {
     if (this.#resource.mayBeOutdated || this.#resource.storedVersion !== this.#version) return false;
     return json.subarray(0, this.#head.length).equals(this.#head);
@@ -172,23 +172,23 @@ export class VersionTranslation implements Translation {
     return this.#finish(parsed);
   }
 
-  /** An object in the version that it is stored in, as its schema is now. */
+  /** Parses an object in its stored version, under its present schema. */
   #parse(entry: Entry): ParsedEntry {
     const object = parseStored(entry.json);
     const stored = storedVersionOf(entry.json);
     this.#resource.schemaOf(stored)?.normalize(object);
-    // In whatever order its fields come: bytes may differ where nothing does.
+    // Ignores the order of fields.
     const isOutdated = stored !== this.#resource.storedVersion || !equal(object, parseStored(entry.json));
     return { entry, object, isOutdated };
   }
 
-  /** `object`: converted to this version. */
+  /** `object`: in this version. */
   #finish({ entry, object, isOutdated }: ParsedEntry): Entry {
     if (storedVersionOf(entry.json) !== this.#version) this.#resource.schemaOf(this.#version)?.prune(object);
     return new TranslatedEntry(entry, toStoredJson(object), isOutdated);
   }
 
-  /** `object`: converted to the version that is stored. */
+  /** `object`: in the stored version. */
   #toStored(object: ApiObject): Buffer {
     this.#resource.schemaOf(this.#resource.storedVersion)?.prune(object);
     return toStoredJson(object);
@@ -199,17 +199,17 @@ export class VersionTranslation implements Translation {
   }
 }
 
-/** Of an object in stored form. */
+/** The version of an object in stored form. */
 function storedVersionOf(json: Buffer): string {
   const [, version = ''] = HEAD.exec(json.toString('latin1', 0, MAX_HEAD_BYTES)) ?? [];
   return version;
 }
 
 const HEAD = /^\{"kind":"[^"]*","apiVersion":"(?:[^"/]*\/)?([^"]*)"/;
-/** Names of a kind, a group and a version are at most this long together. */
+/** A kind, group and version have at most this length together. */
 const MAX_HEAD_BYTES = 512;
 
-/** An entry is one of a cache that knows its resource. */
+/** A cache's entry; the cache has its resource. */
 const toStoredObject = ({ namespace, name, uid, revision }: Entry, json: Buffer): StoredObject => ({
   ...{ uid, revision, json },
   key: { group: '', resource: '', namespace, name },

@@ -17,19 +17,19 @@ import type {
 import { SelectedEvents } from './selected-events.ts';
 import { TranslatedEvent } from './translated-event.ts';
 
-/** Between the objects of a resource as they are stored and as one version of it has them. Answers at once where it can. */
+/** Translates between stored objects and one version. Returns values at once where it can. */
 export interface Translation {
-  /** The same entry where it is stored as this version has it. */
+  /** Returns the same entry if it needs no translation. */
   read(entry: Entry): Entry | Promise<Entry>;
-  /** Many at once, in their order. */
+  /** Translates many at once, in order. */
   readAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]>;
-  /** What is stored for an object of this version. */
+  /** The stored form of an object of this version. */
   write(json: Buffer): Buffer | Promise<Buffer>;
-  /** Aborted when the version is not what it was. */
+  /** Aborts when the version changes. */
   readonly retired: AbortSignal;
-  /** What selectors see of an entry, stored or read. */
+  /** The entry that selectors match, of a stored or translated one. */
   select(entry: Entry): Entry;
-  /** Whether another server is asked for some of the objects. */
+  /** Whether translation calls a webhook for some objects. */
   readonly isRemote: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Translation {
 export class VersionedStore implements Store {
   readonly #store: Store;
   readonly #translation: Translation;
-  /** Translated events, which all watchers of the version share as they share the stored ones. */
+  /** Translated events, shared by all watchers of the version like stored ones. */
   readonly #events = new WeakMap<SharedEvent, SharedEvent | Promise<SharedEvent>>();
 
   constructor(store: Store, translation: Translation) {
@@ -58,7 +58,7 @@ export class VersionedStore implements Store {
     return entries === page.entries ? page : { ...page, entries };
   }
 
-  /** A webhook may change what selectors look at, so that it is asked for every object that could match. */
+  /** A webhook may change selected fields, so that it converts every possible match. */
   async #listSelected(
     { lookUp: _, ...query }: Omit<ListQuery, 'matches'>,
     matches: (entry: Entry) => boolean,
@@ -89,7 +89,7 @@ export class VersionedStore implements Store {
     return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), either);
   }
 
-  /** As with lists, the webhook is asked for all objects before the selector looks at them. */
+  /** As for lists, the webhook converts all objects before the selector is applied. */
   async #watchSelected(
     { matches: _, lookUp: __, ...query }: WatchQuery,
     matches: (entry: Entry) => boolean,
@@ -113,11 +113,11 @@ export class VersionedStore implements Store {
     }, signal);
   }
 
-  /** A state comes object by object, and a question for each would take long. Returns when they are asked. */
+  /** Translates the initial state ahead, because a call per object would take long. Returns when the calls are made. */
   async #askAhead({ resource, scope }: WatchQuery): Promise<void> {
     const { entries } = await this.#store.list({ resource, scope, freshness: { kind: 'any' }, limit: 0 });
     const read = this.#translation.readAll(entries);
-    // What fails here fails again when it is needed.
+    // A failure here occurs again at its use.
     if (read instanceof Promise) read.catch(() => {});
   }
 
@@ -126,7 +126,7 @@ export class VersionedStore implements Store {
     return this.#store.commit(json === write.json ? write : { ...write, json });
   }
 
-  /** Selectors were made for objects of this version. The store has no index for their fields. */
+  /** Selectors match objects of this version. The store has no index for their fields. */
   #selecting<Query extends ListQuery | WatchQuery>({ lookUp: _, ...query }: Query): Omit<Query, 'lookUp'> {
     const { matches } = query;
     if (matches === undefined) return query;
@@ -152,7 +152,7 @@ export class VersionedStore implements Store {
     return shown;
   }
 
-  /** The next watcher asks again for what could not be had. */
+  /** After a failure, the next watcher retries. */
   #shownLater(event: SharedEvent, entry: Promise<Entry>): Promise<SharedEvent> {
     const shown = entry.then((one) => shownAs(one, event));
     this.#events.set(event, shown);
@@ -164,7 +164,7 @@ export class VersionedStore implements Store {
   }
 }
 
-/** Entries that are read at once while matches are looked for. */
+/** Entries read at once while searching for matches. */
 const LEAST_READ = 500;
 
 function partOf(revision: Revision, entries: readonly Entry[]): ListPage {

@@ -8,7 +8,7 @@ export interface HealthCheck {
   readonly endpoints: readonly HealthEndpoint[];
   /** Resolves when all is well. @throws Error whose message is shown to users who may read the path of this check */
   check(): Promise<void> | void;
-  /** What is well and yet not as it should be, for everybody to read. */
+  /** A warning of a healthy part, for everybody to read. */
   note?(): string | undefined;
 }
 
@@ -16,10 +16,10 @@ const ENDPOINTS = ['healthz', 'livez', 'readyz'] as const;
 
 type HealthEndpoint = (typeof ENDPOINTS)[number];
 
-/** Who hears of how checks went. */
+/** Listeners to results of checks. */
 interface HealthListeners {
   onFailure?(name: string, error: unknown): void;
-  /** A check was made because a whole endpoint was asked for. */
+  /** Reports a check of an endpoint that includes it. */
   onResult?(name: string, endpoint: HealthEndpoint, isWell: boolean): void;
 }
 

@@ -35,7 +35,7 @@ export class AggregatedDiscovery {
     this.#documents.clear();
   }
 
-  /** `name` tells one list of groups from another. */
+  /** `name` identifies the list of groups. */
   document(apiVersion: string, name: string, groups: () => readonly ListedGroup[]): Document {
     const key = `${apiVersion} ${name}`;
     let document = this.#documents.get(key);

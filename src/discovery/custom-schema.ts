@@ -4,12 +4,12 @@ import { objectOf, setField } from '../object/json-values.ts';
 import { API_VERSION, definitionRef, KIND, META, type OpenApiVersion } from './openapi-schema.ts';
 
 /**
- * Schemas of custom resources as OpenAPI has them. v3 says nearly all that a definition says. v2 lacks nullable, junctors and
- * fields that may be unknown, and clients refuse objects where it says too much, so it says less there (apiextensions-apiserver,
- * pkg/controller/openapi/v2/conversion.go); defaults are left out of v2 altogether.
+ * Converts schemas of custom resources to OpenAPI. v3 contains nearly the whole schema. v2 lacks nullable, junctors and unknown
+ * fields, and clients refuse objects that violate a too strict schema, so v2 omits more (apiextensions-apiserver,
+ * pkg/controller/openapi/v2/conversion.go), also all defaults.
  */
 
-/** Keywords that mean the same in both versions. Empty texts, lists and maps, and false, say nothing and are left out. */
+/** Keywords with the same meaning in both versions. Empty texts, lists and maps, and false, have no effect and are left out. */
 const SHARED: ReadonlySet<string> = new Set<keyof JSONSchemaProps>([
   'description',
   'type',
@@ -62,7 +62,7 @@ const objectFields = (version: OpenApiVersion): JsonObject => ({
   metadata: toMetadata('ObjectMeta', METADATA, version),
 });
 
-/** A field that refers to a message of meta/v1. In v3 nothing may stand beside a reference. */
+/** A field that refers to a message of meta/v1. v3 allows no keywords beside a reference. */
 export function toMetadata(
   message: 'ObjectMeta' | 'ListMeta',
   description: string,
@@ -76,7 +76,7 @@ function withProperties(schema: JsonObject, properties: JsonObject): JsonObject 
   return { ...schema, properties: { ...objectOf(schema.properties), ...properties } };
 }
 
-// A definition has thousands of these, each with three keywords of thirty: what is there is looked at, and nothing is copied twice.
+// A definition has thousands of these, each with three keywords of thirty: reads only existing keywords, and copies each once.
 
 function toV3(schema: JSONSchemaProps): JsonObject {
   const published = sharedOf(schema);
@@ -132,7 +132,7 @@ function sharedOf(schema: JSONSchemaProps): JsonObject {
   return shared;
 }
 
-/** 0 says something: it is a bound. */
+/** 0 has an effect: it is a bound. */
 function saysSomething(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === false) return false;
   return typeof value !== 'object' || Object.keys(value).length > 0;

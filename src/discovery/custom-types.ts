@@ -9,7 +9,7 @@ import { API_VERSION, definitionRef, type ForeignType, KIND, type OpenApiVersion
 
 /** The types that a custom resource adds to a document: its objects, and lists of them. */
 
-/** What the definitions of custom types refer to. */
+/** Types to which definitions of custom types refer. */
 export const METADATA_TYPES = ['meta/v1.ObjectMeta', 'meta/v1.ListMeta'];
 
 /** A type as documents refer to it: its name in the IDL, or one like it for a custom resource. That of lists ends in `List`. */
@@ -18,7 +18,7 @@ export const publishedType = (
   type: string = version.type,
 ): string => (type === CUSTOM_TYPE ? `${definition.group}/${version.version}.${definition.kind}` : type);
 
-/** By the names under which documents refer to them. */
+/** By name in documents. */
 export function customTypes(
   served: ServedResource,
   version: OpenApiVersion,

@@ -28,17 +28,17 @@ import {
 interface DiscoveryOptions {
   readonly registry: Registry;
   readonly types: TypeLibrary;
-  /** What other servers serve; none where it is left out. */
+  /** APIs of other servers; none by default. */
   readonly remote?: RemoteApis;
-  /** Whether OpenAPI documents list the values that fields may have; they do unless told. */
+  /** Whether OpenAPI documents list enumerations; true by default. */
   readonly enums?: boolean;
-  /** Whether clients are told of stored versions; they are unless told. */
+  /** Whether discovery includes hashes of stored versions; true by default. */
   readonly versionHashes?: boolean;
   /** Dialects under which groups are listed, the first one first. */
   readonly domains: readonly Dialect[];
   /** host:port under which clients reach the server. */
   readonly serverAddress: string;
-  /** What /version answers. */
+  /** The answer of /version. */
   readonly version: VersionInfo;
 }
 
@@ -75,7 +75,7 @@ export function createDiscovery(options: DiscoveryOptions): Pages {
     .all('/openapi/v3/:path{.+}', ({ env, req }) => discovery.openApiV3(env.request, req.param('path')));
 }
 
-/** For a path that is unknown below one that is known. @throws StatusError */
+/** Refuses an unknown path below a known one. @throws StatusError */
 function nothingBelow(): never {
   throw pathNotFound();
 }
@@ -89,7 +89,7 @@ class Discovery {
   readonly #openApi: OpenApi;
   readonly #hashes: boolean;
   readonly #aggregated: AggregatedDiscovery;
-  /** What is listed, until the registry changes, or what other servers say. */
+  /** The listed groups, until the registry or another server's APIs change. */
   #listed: Listed | undefined;
 
   constructor(options: DiscoveryOptions) {
@@ -236,7 +236,7 @@ class Discovery {
     return isKnown(request, etag) ? notModified(head) : inPieces(pieces(), head);
   }
 
-  /** The URL names the content, so clients may keep what they got for as long as the name stays. */
+  /** The URL identifies the content, so clients may cache it for as long as the URL is listed. */
   async openApiIndex(request: ApiRequest): Promise<Response> {
     const paths: JsonObject = {};
     for (const [path, key] of this.#list().keys) {

@@ -52,7 +52,7 @@ function pathItem(writer: PathWriter, types: TypeLibrary, item: Item): JsonObjec
   };
 }
 
-/** For a list the type of its items, because the parameter is repeated. */
+/** The item type of a list, because the parameter is repeated. */
 function typeOf(value: ValueSchema): ParameterType {
   switch (value.kind) {
     case 'bool':

@@ -106,7 +106,7 @@ const DELETIONS: Readonly<Record<string, Described>> = {
 
 const CONTAINER = 'The container of the pod. It may be left out where the pod has only one.';
 
-/** Of a subresource: `exec.stdin`. */
+/** By subresource and parameter: `exec.stdin`. */
 const CONNECTIONS: Readonly<Record<string, Described>> = {
   'exec.command': query(
     'string',
@@ -209,6 +209,6 @@ const OWN: Readonly<Record<string, string>> = {
   until: 'The newest change that is asked for: a resourceVersion, or a time in RFC 3339.',
 };
 
-/** `name` of the path, which says of what. */
+/** The path parameter `name`, described by kind. */
 export const nameParameter = (version: OpenApiVersion, kind: string): JsonObject =>
   write(version, { name: 'name', type: 'string', where: 'path', text: `The name of the ${kind}.` });

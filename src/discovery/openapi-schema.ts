@@ -82,7 +82,7 @@ const SCHEMA_UNIONS: Readonly<Record<SchemaUnionKind, string>> = {
 
 export interface SchemaSource {
   readonly types: TypeLibrary;
-  /** Whether the values that a field may have are listed; they are unless told. */
+  /** Whether to list enumerations; true by default. */
   readonly enums?: boolean | undefined;
 }
 
@@ -163,7 +163,7 @@ export class SchemaWriter {
     };
   }
 
-  /** In v3 nothing may stand beside a reference. */
+  /** v3 allows no keywords beside a reference. */
   #describe(value: JsonObject, description: string): JsonObject {
     if (this.#version === 'v3' && value.$ref !== undefined) return { description, allOf: [value] };
     return { description, ...value };

@@ -15,8 +15,8 @@ import { encodeOpenApiV2, encodeOpenApiV2Part } from './openapi-protobuf/v2.ts';
 import { definitionRef, SchemaWriter } from './openapi-schema.ts';
 
 /**
- * The one document of all groups. That of a thousand definitions has 100 MB, and nearly no client asks for it any more: the part
- * of the built-in resources is kept, what definitions add is made while it is sent, and is never in memory as a whole.
+ * Makes the single document of all groups. With a thousand definitions it has 100 MB, and few clients still request it: the
+ * part of the built-in resources is kept; the rest is made while it is sent, never in memory as a whole.
  */
 
 export type DocumentForm = 'json' | 'protobuf';
@@ -110,7 +110,7 @@ const END_OF_TURN = Buffer.alloc(0);
 const toMembers = (separator: string, object: JsonObject): Buffer =>
   Buffer.from(`${separator}${JSON.stringify(object).slice(1, -1)}`);
 
-/** What one version of a custom resource adds, or another server. */
+/** The part of a version of a custom resource, or of another server. */
 export interface DocumentPart {
   paths(): JsonObject;
   definitions(): JsonObject;
@@ -137,8 +137,8 @@ function customPart({ types }: DocumentSource, { key }: Described, served: Serve
 }
 
 /**
- * What other servers add. A definition that has the name of one of ours, or of one before it, is taken to be the same: nearly all
- * of those are Kubernetes' own. What cannot be written is left out, for it must not spoil the document of all others.
+ * The parts of other servers. A definition whose name this server or an earlier part already has counts as equal: nearly all of
+ * these are Kubernetes' own. Leaves out parts that cannot be encoded, to keep the document valid.
  */
 export function* remoteParts(
   { names }: Pick<BuiltInPart, 'names'>,

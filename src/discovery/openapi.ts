@@ -37,20 +37,20 @@ export interface DocumentInPieces {
 /** The document of a group version, whose hash is known before it is made. */
 export interface PromisedDocument {
   readonly etag: string;
-  /** That of the JSON form, by which URLs name the document. */
+  /** The hash of the JSON form, which identifies the document in URLs. */
   readonly name: string;
   make(): Promise<Buffer>;
 }
 
 /** Documents with custom resources that are kept, all together. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
-/** To be raised when the same definition is published in another way than before: clients keep documents by their hash. */
+/** Increase this when a definition is published differently: clients cache documents by their hash. */
 const PUBLICATION = 2;
 
 /**
- * Makes OpenAPI documents when they are asked for. Those of built-in resources take 150 ms together, so that their making yields
- * the event loop, and are kept. Of custom resources there may be a hundred megabytes: the hash of a document comes from the
- * digests of its definitions, without making it, and only the documents used last are kept.
+ * Makes OpenAPI documents on demand. Those of built-in resources take 150 ms together, so that making them yields the event
+ * loop, and are kept. Custom resources may have a hundred megabytes: the hash of a document comes from the digests of its
+ * definitions, without making it, and only the most recent documents are kept.
  */
 export class OpenApi {
   readonly #registry: Registry;
@@ -119,7 +119,7 @@ export class OpenApi {
     return known.etag;
   }
 
-  /** The hash of what is built in is that of its bytes. */
+  /** Hashes the bytes of built-in documents. */
   async #hash(described: Described, form: DocumentForm): Promise<string> {
     if (!hasCustom(described)) return (await this.#builtInDocument(described, form)).etag;
     const { gitVersion, enums = true } = this.#source;
@@ -161,7 +161,7 @@ const nameOf = ({ definition }: ServedResource): string => definition.resource;
 const hasCustom = ({ resources }: Described): boolean =>
   resources.some(({ definition }) => definition.custom !== undefined);
 
-/** Without group versions that have nothing of the one or the other. */
+/** Separates built-in and custom resources, and drops empty group versions. */
 function split(described: readonly Described[]): { builtIn: Described[]; custom: Described[] } {
   const choose = (isCustom: boolean): Described[] =>
     described.flatMap(({ key, resources }) => {
@@ -180,7 +180,7 @@ const digestsOf = (described: readonly Described[]): string =>
     ),
   ]);
 
-/** What is made once and stays. A failure does not. */
+/** Makes a value once and keeps it, unless making it fails. */
 function kept<Value>(
   values: Map<string, Promise<Value>>,
   name: string,
@@ -195,7 +195,7 @@ function kept<Value>(
   return value;
 }
 
-/** What is made once for all who wait for it. */
+/** Makes a value once for all concurrent callers. */
 async function shared<Value>(
   making: Map<string, Promise<Value>>,
   name: string,

@@ -245,7 +245,7 @@ export function revise(current: ApiObject, shipped: ApiObject, mandatory: boolea
   };
 }
 
-/** Whether the object is of an earlier release and was not taken over, so that it is to be deleted. */
+/** Whether the object is of an earlier release and was not taken over, so that it must be deleted. */
 export const isAbandoned = (object: ApiObject, shipped: ReadonlySet<string>): boolean =>
   !shipped.has(object.metadata.name ?? '') && readAutoUpdate(object) === true;
 

@@ -73,7 +73,7 @@ function parseRule(rule: JsonObject): SchemaRule {
   };
 }
 
-/** A subject of an unknown kind matches nobody. */
+/** A subject of an unknown kind matches no user. */
 function parseSubject(subject: JsonObject): Subject[] {
   switch (text(subject, 'kind')) {
     case 'User':

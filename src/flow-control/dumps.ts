@@ -93,7 +93,7 @@ function detailsOf({ arrival }: Ticket): Row {
 const byName = (levels: ReadonlyMap<string, Level>): Level[] =>
   [...levels.values()].sort((a, b) => (a.config.name < b.config.name ? -1 : 1));
 
-/** As Go prints them: eight digits after the point. */
+/** As Go prints them: eight decimal places. */
 const toSeatSeconds = (work: number): string => `${Math.max(work, 0).toFixed(8)}ss`;
 
 const LEAST_WIDTH = 8;

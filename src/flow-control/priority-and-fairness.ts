@@ -150,7 +150,7 @@ export class PriorityAndFairness implements FlowControl {
   }
 }
 
-/** The longest time that a caller is told to wait. */
+/** The highest Retry-After in seconds. */
 const MAX_SECONDS = 32;
 
 /**

@@ -24,15 +24,15 @@ export const MAX_SEATS = 10;
 const OBJECTS_PER_SEAT = 100;
 const WATCHES_PER_SEAT = 10;
 /**
- * A restore writes up to 24 objects at a time. How many it writes is said in its body, which has not been read, so that each
- * counts as a large one.
+ * A restore writes up to 24 objects at a time. Their number is in its body, which is not read yet, so that each counts as
+ * large.
  */
 const RESTORE_SEATS = MAX_SEATS;
 /**
- * Of the past, where rows of the log are read and compared: their number, unless the request says how many it wants. What a blame looks
- * through, or an explanation, is known only once it is read.
+ * Rows of the log that history reads, unless the request sets a limit: rows are read and compared. The rows that a blame or an
+ * explanation needs are known only afterwards.
  */
-const ROWS_TOLD: Readonly<Record<string, number>> = {
+const USUAL_ROWS: Readonly<Record<string, number>> = {
   revisions: 500,
   timelines: 500,
   why: 250,
@@ -92,7 +92,7 @@ function estimateHistory(
   query: URLSearchParams,
   { widest }: Destination,
 ): Work {
-  const usual = ROWS_TOLD[subresource === '' ? resource : subresource] ?? 0;
+  const usual = USUAL_ROWS[subresource === '' ? resource : subresource] ?? 0;
   const limit = Number(query.get('limit') ?? 0);
   const rows = resource !== 'blames' && limit > 0 ? Math.min(limit, usual) : usual;
   const seats = Math.ceil(rows / ROWS_PER_SEAT);
@@ -139,7 +139,7 @@ const has = (query: URLSearchParams, name: string): boolean => (query.get(name) 
 
 /** A write itself is cheap, but its events are not when many watch. They are sent after the answer. */
 function estimateWrite(target: ResourceTarget, to: Destination, around: Surroundings): Work {
-  // Nobody watches tokens.
+  // Tokens have no watchers.
   if (target.resource === 'serviceaccounts' && target.subresource === 'token') return LEAST;
   if (target.resource === 'restores' && target.group === 'history.cluster.io')
     return plainWork(Math.min(RESTORE_SEATS, to.widest));

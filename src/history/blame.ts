@@ -3,12 +3,12 @@ import type { Steps } from '../util/concurrency.ts';
 import type { FieldChange, Leaf } from './changes.ts';
 import { isWithin } from './paths.ts';
 
-/** Looks at a field, which take some milliseconds together. Then others have their turn. */
+/** Fields compared between yields; they take some milliseconds together. */
 const LOOKS_A_TURN = 50_000;
 
 /**
- * Who set each field of an object to what it is. It is told of the object's revisions, the newest first: the first of them that
- * changed a field, or something that the field is in, has set it.
+ * Finds the revision that set each field of an object. Revisions are taken newest first: the first that changed a
+ * field, or a parent of it, has set it.
  *
  *   const blame = new Blame(leaves);
  *   for (const revision of newestFirst) if (blame.isDone) break; else blame.take(revision, changes);
@@ -17,19 +17,19 @@ const LOOKS_A_TURN = 50_000;
 export class Blame {
   readonly #setters = new Map<string, Revision>();
   readonly #open: Set<string>;
-  /** Fields of the object in which all have somebody's name. It stays so. */
+  /** Fields whose leaves all have a setter. They never reopen. */
   readonly #closed = new Set<string>();
 
   constructor(leaves: readonly Leaf[]) {
     this.#open = new Set(leaves.map(({ path }) => path));
   }
 
-  /** All fields have somebody's name. */
+  /** All fields have a setter. */
   get isDone(): boolean {
     return this.#open.size === 0;
   }
 
-  /** Whether somebody is still looked for in a field: what changed in others need not be told of. */
+  /** Whether a field contains leaves without a setter. Changes of other fields need not be taken. */
   isOpen(path: string): boolean {
     if (this.#closed.has(path)) return false;
     for (const leaf of this.#open) if (isWithin(leaf, path)) return true;
@@ -41,7 +41,7 @@ export class Blame {
     let looks = 0;
     for (const { path, new: value } of changes) {
       if (this.#open.delete(path)) this.#setters.set(path, revision);
-      // What was taken away has left nothing below it, and a plain value has nothing.
+      // A removed field or a plain value has no leaves below it.
       if (value === undefined || value === null || typeof value !== 'object') continue;
       for (const leaf of this.#open) {
         looks += 1;

@@ -22,7 +22,7 @@ import { assertInHistory } from './revision-query.ts';
 import { assertMayRead, assertMayReadNow, Rights } from './rights.ts';
 import { toEntry } from './told-entry.ts';
 
-/** Revisions that are looked at for who set a field, and bytes of their states: some tens of milliseconds, in turns. */
+/** Most revisions that one request reads to find setters, and bytes of their states: some tens of milliseconds. */
 const MAX_REVISIONS = 5000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -35,7 +35,7 @@ interface Setters {
   readonly authors: ReadonlyMap<Revision, Author>;
 }
 
-/** Who set what of one object, told to one client. */
+/** Answers who set each field of one object, for one client. */
 export class Blames implements Pick<Store, 'get' | 'list'> {
   readonly #parts: HistoryParts;
   readonly #request: AuthorizedResourceRequest;
@@ -66,7 +66,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     return this.#tell(name, key, { history, rights, upTo });
   }
 
-  /** As of another revision, which the query says. */
+  /** Reads the revision that the query names with asOf. */
   async list({ scope }: ListQuery): Promise<ListPage> {
     if (scope.name === undefined) throw methodNotAllowed();
     const key = { group: '', resource: '', namespace: '', name: scope.name };
@@ -93,7 +93,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     return this.#toEntry(name, state, { ...found, leaves, rights, walk });
   }
 
-  /** Who set each of the leaves, as far as rows tell. */
+  /** Finds the setters of the leaves, as far back as the walk reaches. */
   async #lookBack(
     walk: Walk,
     newest: LoggedRevision | undefined,
@@ -143,7 +143,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
     await endTurnIf(isPaced);
     const fields = leaves.map(fieldOf);
     await endTurnIf(isPaced);
-    const told: BlameObject = {
+    const result: BlameObject = {
       kind: 'Blame',
       apiVersion: HISTORY_API,
       metadata: { name },
@@ -152,10 +152,10 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       fields,
       ...(lookedBackTo === undefined || blame.isDone ? {} : { lookedBackTo: String(lookedBackTo) }),
     };
-    return toEntry(told, state.revision);
+    return toEntry(result, state.revision);
   }
 
-  /** What has not changed for longer than history reaches back. */
+  /** The state of an object that has no row within the history that is kept. */
   async #stateBefore(key: ObjectKey, revision: Revision): Promise<PastState | undefined> {
     const { namespace, name } = key;
     const { entries } = await this.#parts.store.list({
@@ -169,17 +169,17 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
   }
 }
 
-/** The revisions of one object, the newest first. */
+/** Walks the revisions of one object, newest first. */
 class Walk {
   readonly #history: History;
   readonly #query: LogQuery;
   #rows: LoggedRevision[] = [];
-  /** Asked for while the page before it is looked at. */
+  /** The next page, requested while the previous one is read. */
   #coming: Promise<LogPage> | undefined;
   #isOver = false;
   #revisions = 0;
   #sizeBytes = 0;
-  /** The revision that was not looked at any more, because it had become too many. */
+  /** The first revision left unread, because the walk reached its limits. */
   endedAt: Revision | undefined;
 
   constructor({ group, resource, namespace, name }: ObjectKey, history: History, upTo: Revision) {
@@ -194,7 +194,7 @@ class Walk {
     return this.#revisions >= MAX_REVISIONS || this.#sizeBytes >= MAX_BYTES;
   }
 
-  /** Takes one; none when there is no more. */
+  /** Returns the next row, or none at the end. */
   async next(): Promise<readonly LoggedRevision[]> {
     if (this.#isAtEnd) {
       this.endedAt = (await this.#peek())?.revision;
@@ -208,12 +208,12 @@ class Walk {
     return [row];
   }
 
-  /** The state before a row that was just taken. */
+  /** The state before the row that was just returned. */
   async before({ revision, previous }: LoggedRevision): Promise<LoggedRevision | 'unreadable' | undefined> {
     if (previous === undefined) return undefined;
     const older = await this.#peek();
     if (older?.revision === previous) return older.unreadable === undefined ? older : 'unreadable';
-    // It is older than the history that is kept, which has the state all the same.
+    // The previous state is older than the history that is kept, but the row still has it.
     const query = { revisions: [revision], order: 'newest first', limit: 1, states: 'both' } as const;
     const [row] = (await this.#history.rows(query)).rows;
     if (row?.previousJson === undefined || row.previousUnreadable !== undefined) return 'unreadable';
@@ -229,7 +229,7 @@ class Walk {
         page.next === undefined || this.#isOver
           ? undefined
           : this.#history.rows({ ...this.#query, upTo: toRevision(page.next - 1n) });
-      // Whoever takes it hears of it; when it was not needed any more, nobody does.
+      // Prevents an unhandled rejection; a caller that awaits the page still sees the error.
       this.#coming?.catch(() => {});
     }
     return this.#rows[0];

@@ -6,7 +6,7 @@ import type { Steps } from '../util/concurrency.ts';
 import { fieldPath, hasParts, keysOf, partsOf, rootOf, type Typed, typedField } from './paths.ts';
 import { Turn } from './turn.ts';
 
-/** One field that differs between two states of an object. Undefined: it is not there. The path '' is the whole object. */
+/** One field that differs between two states of an object. Undefined: the field is absent. The path '' is the whole object. */
 export interface FieldChange {
   readonly path: string;
   readonly old: JsonValue | undefined;
@@ -15,11 +15,11 @@ export interface FieldChange {
 
 export interface Changes {
   readonly changes: readonly FieldChange[];
-  /** There are more than were asked for. */
+  /** Further changes were left out. */
   readonly isTruncated: boolean;
 }
 
-/** Of one revision. An update of more fields is the exception, and who wants all of them has the two states. */
+/** Most changes reported of one revision. Larger updates are rare, and both states can be read in full. */
 const MAX_CHANGES = 1000;
 
 interface Pair {
@@ -29,8 +29,8 @@ interface Pair {
 }
 
 /**
- * What is different between two states of an object, in its order: what is there in the old one first, then what is new. Managed
- * fields and the resourceVersion are left out. Lists of plain values change as a whole. Undefined: there is no such state.
+ * Compares two states of an object, in its order: fields of the old state first, then new ones. Ignores managed fields
+ * and the resourceVersion. Lists of plain values change as a whole. Undefined: there is no such state.
  */
 export function* changesBetween(
   before: JsonObject | undefined,
@@ -57,11 +57,11 @@ export function* changesBetween(
   return { changes, isTruncated: false };
 }
 
-/** Whether both fall into parts of the same kind. */
+/** Whether both values have parts of the same kind. */
 const areAlike = (was: JsonValue, becomes: JsonValue): boolean =>
   Array.isArray(was) === Array.isArray(becomes) && hasParts(was) && hasParts(becomes);
 
-/** Adds the parts in which two values that are alike differ to what is left to compare, the first of them last. */
+/** Adds the parts in which two alike values differ to the stack, the first of them last. */
 function* addParts(left: Pair[], { path, was, becomes }: Pair, turn: Turn): Steps<void> {
   if (was === undefined || becomes === undefined) return;
   const parts: Pair[] = [];
@@ -90,7 +90,7 @@ function* addParts(left: Pair[], { path, was, becomes }: Pair, turn: Turn): Step
   for (let at = parts.length - 1; at >= 0; at -= 1) left.push(parts[at] as Pair);
 }
 
-/** Of both, those of the old one first. */
+/** The names of both, those of the old one first. */
 const namesOf = (was: JsonObject, becomes: JsonObject): string[] => [
   ...Object.keys(was),
   ...Object.keys(becomes).filter((name) => !Object.hasOwn(was, name)),
@@ -134,7 +134,7 @@ export function* leavesOf(object: JsonObject, schema?: ValueSchema): Steps<Leaf[
 const toRoot = (object: JsonObject | undefined, schema: ValueSchema | undefined): Typed | undefined =>
   object === undefined ? undefined : rootOf(withoutBookkeeping(object), schema);
 
-/** Without what changes at each write and tells nothing. */
+/** Leaves out managed fields and the resourceVersion. */
 export function withoutBookkeeping(object: JsonObject): JsonObject {
   const { metadata } = object;
   if (!isObject(metadata)) return object;

@@ -5,8 +5,8 @@ import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
 type States = readonly [JsonObject | undefined, JsonObject | undefined];
 
 /**
- * Of two states, those fields in which they may differ; of one alone, all. A large one is parsed in a turn of its own. `isWanted`:
- * of a field of the object, such as `spec`; what is not wanted is not parsed.
+ * Parses the top-level fields in which two states may differ, or all fields of a single state. Parses a large state in
+ * a turn of its own. Skips top-level fields, such as `spec`, that `isWanted` rejects.
  */
 export async function whatDiffers(
   before: Buffer | undefined,

@@ -8,7 +8,7 @@ import { type Revision, toRevision } from '../storage/revision.ts';
 import type { Entry, Store } from '../storage/store.ts';
 import { Pace } from '../util/concurrency.ts';
 
-/** An object, what it owns and what that owns, now and then, and the Events about all of them. */
+/** An object, its dependents at all levels, past and present, and the Events about all of them. */
 export interface Family {
   readonly root: ObjectKey;
   readonly uids: ReadonlySet<string>;
@@ -30,9 +30,9 @@ interface Member {
   readonly owners: readonly string[];
 }
 
-/** Deleted objects of the namespace that are looked at, the newest first. */
+/** Most deleted objects of the namespace to search, newest first. */
 const MAX_DELETED = 5000;
-/** Of a family; who has more is told of those that were found first. */
+/** Most objects of a family; later ones are left out. */
 const MAX_OBJECTS = 2000;
 /** Where the Events of objects without a namespace are. */
 const DEFAULT = 'default';
@@ -40,7 +40,7 @@ const DEFAULT = 'default';
 export const isEvent = ({ group, resource }: Pick<ObjectKey, 'group' | 'resource'>): boolean =>
   group === '' && resource === 'events';
 
-/** Undefined: there never was such an object, as far as history reaches. */
+/** Undefined: no such object existed within the history that is kept. */
 export async function findFamily(root: ObjectKey, parts: FamilyParts): Promise<Family | undefined> {
   const found = new Map<string, Member>();
   const events: Member[] = [];
@@ -68,7 +68,7 @@ export async function findFamily(root: ObjectKey, parts: FamilyParts): Promise<F
   };
 }
 
-/** An object that was deleted and made again has had several. */
+/** An object that was deleted and created again has several uids. */
 async function uidsOf(key: ObjectKey, { store, history, range, caller }: FamilyParts): Promise<Set<string>> {
   const uids = new Set<string>();
   const now = await store.get(key, { kind: 'any' }, caller);
@@ -84,7 +84,7 @@ async function uidsOf(key: ObjectKey, { store, history, range, caller }: FamilyP
   return uids;
 }
 
-/** What is there now, beside the object. */
+/** Live objects that may belong to the family. */
 async function* live(root: ObjectKey, { store, registry, caller }: FamilyParts): AsyncGenerator<Member> {
   const pace = new Pace(8);
   for (const { namespaced, storage, verbs } of registry.storages()) {
@@ -111,7 +111,7 @@ const subjectOf = ({ fields }: Entry): readonly string[] => {
   return uid === '' ? [] : [uid];
 };
 
-/** What was deleted beside it. */
+/** Deleted objects that may belong to it. */
 async function* deleted(root: ObjectKey, { history, range }: FamilyParts): AsyncGenerator<Member> {
   const pace = new Pace(8);
   let { upTo } = range;

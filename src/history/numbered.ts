@@ -8,8 +8,8 @@ import { toResourceText } from './object-reference.ts';
 import { type HistoryParts, REVISIONS } from './parts.ts';
 
 /**
- * The revision of that number. Where resources have logs of their own, the same number is a revision of each log: without a
- * resource, that of the log of all others is meant, and a row of another resource is not what was asked for.
+ * Reads the revision of that number. Resources with logs of their own reuse the same numbers: without a resource, the
+ * number means the log of all others, and a row of another resource does not match.
  * @throws StatusError 400, 404, 410
  */
 export async function findNumbered(
@@ -39,7 +39,7 @@ async function readRevision(history: History, name: string): Promise<LoggedRevis
     return (await history.rows(query)).rows[0];
   } catch (error) {
     if (!(error instanceof StorageError) || error.failure.kind !== 'compacted') throw error;
-    // Before the first there was nothing.
+    // Nothing precedes the first revision.
     if ((await history.begin()).at === undefined) return undefined;
     throw await beforeHistory('name', history);
   }

@@ -16,7 +16,7 @@ export function parseResourceText(text: string): GroupResource {
 }
 
 /**
- * How an object is named where one name must say it all: `<resource>[.<group>]:<namespace>:<name>`.
+ * Parses `<resource>[.<group>]:<namespace>:<name>`, which names an object in one word.
  *
  *   deployments.apps:default:web      pods:default:web-x      nodes::n1
  *
@@ -35,8 +35,8 @@ export function parseReference(text: string, registry: Registry): ObjectKey {
 }
 
 /**
- * Where the objects of a resource are kept: those of two groups may be the same, and a group has a name in each dialect. What is not
- * served any more is as it was named.
+ * The resource under which objects are stored: two groups may share storage, and a group has a name in each dialect. A
+ * resource that is not served any more keeps its name.
  */
 export function storedResource(named: GroupResource, registry: Registry): GroupResource {
   const { group: canonical } = canonicalGroup(named.group);

@@ -8,25 +8,25 @@ import type { Revision } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
 import type { Births } from '../verbs/incarnations.ts';
 
-/** What history is told from. */
+/** What reads of history depend on. */
 export interface HistoryParts {
-  /** What is there now. */
+  /** The current state. */
   readonly store: Store;
-  /** The log that has the objects of a resource. */
+  /** The log that contains the objects of a resource. */
   readonly historyOf: (resource: GroupResource) => History;
   /** How far that log has been followed. */
   readonly progressOf: (resource: GroupResource) => LogProgress;
-  /** Resources that have logs of their own, in which the same numbers are other revisions. Absent: none has. */
+  /** Resources with logs of their own, whose revisions have numbers of their own. Absent: none. */
   readonly elsewhere?: readonly GroupResource[];
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly authorizer: Authorizer;
   readonly births: Births;
-  /** Which of these rows answer which, as far as that is told by the rows themselves. */
+  /** Maps each of these rows to the row that caused it, as far as the rows themselves show that. */
   readonly causesAmong: (rows: readonly LoggedRevision[]) => Promise<ReadonlyMap<Revision, Revision>>;
 }
 
 export const HISTORY_API = 'history.cluster.io/v1alpha1';
 
-/** Whose log is that of everything which is kept nowhere else. */
+/** The resource whose log contains everything that has no log of its own. */
 export const REVISIONS: GroupResource = { group: 'history.cluster.io', resource: 'revisions' };

@@ -5,13 +5,13 @@ import type { Steps } from '../util/concurrency.ts';
 import { Turn } from './turn.ts';
 
 /**
- * Where a field is, as text, and into which parts a value falls. The functions of SQL say the same of an object (migrations/0055),
- * but that a schema may know by which keys a list is merged.
+ * Formats the path of a field, and splits a value into parts. SQL functions (migrations/0055) do the same, but without
+ * schemas, which may name the merge keys of a list.
  *
  *   spec.containers[name=web].image
  *   metadata.annotations["a.example/b"]
  *   spec.ports[port=80,protocol=TCP]      by two keys
- *   spec.rules[0]                         by place, where nothing tells the elements apart
+ *   spec.rules[0]                         by place, where no keys identify the elements
  */
 
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
@@ -27,7 +27,7 @@ export const isWithin = (path: string, ancestor: string): boolean =>
   path === ancestor ||
   (path.startsWith(ancestor) && (path[ancestor.length] === '.' || path[ancestor.length] === '['));
 
-/** Fields that tell the elements of lists apart, the most telling first. Most are what Kubernetes merges such lists by. */
+/** Fields that identify the elements of lists, the best first. Kubernetes merges such lists by most of them. */
 const USUAL_KEYS: readonly (readonly string[])[] = [
   ['name'],
   ['type'],
@@ -46,11 +46,11 @@ const USUAL_KEYS: readonly (readonly string[])[] = [
   ['path'],
 ];
 
-/** A value in an object, with what is known of its type. */
+/** A value in an object, with its type where that is known. */
 export interface Typed {
   readonly value: JsonValue;
   readonly schema: ValueSchema | undefined;
-  /** By which a list is merged, where its type says so. */
+  /** The merge keys of a list, where its type has them. */
   readonly keys: readonly string[] | undefined;
 }
 
@@ -60,7 +60,7 @@ export const rootOf = (value: JsonValue, schema: ValueSchema | undefined): Typed
   keys: undefined,
 });
 
-/** Whether a value is looked into: an object with fields, or a list with nothing but objects in it. */
+/** Whether a value is compared by its parts: a non-empty object, or a list of objects. */
 export function hasParts(value: JsonValue | undefined): value is JsonObject | JsonObject[] {
   if (Array.isArray(value)) return value.length > 0 && value.every(isObject);
   return isObject(value) && !isEmpty(value);
@@ -71,7 +71,7 @@ function isEmpty(object: JsonObject): boolean {
   return true;
 }
 
-/** The fields that all elements have, and no two of one list with the same values; those of the schema first. Undefined: none. */
+/** The fields that all elements have, with different values within each list; those of the schema first. Undefined: none. */
 export function* keysOf(
   lists: readonly (readonly JsonObject[])[],
   known: readonly string[] | undefined,
@@ -96,7 +96,7 @@ function* tellApart(list: readonly JsonObject[], fields: readonly string[], turn
   return seen.size === list.length;
 }
 
-/** Nothing is named by an object or a list. */
+/** Objects and lists cannot be keys. */
 const isPlain = (value: JsonValue | undefined): boolean => typeof value !== 'object' || value === null;
 
 /** `port=80,protocol=TCP`; '' where all of them are null. */
@@ -109,7 +109,7 @@ const keyText = (element: JsonObject, fields: readonly string[]): string =>
 const toText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** The parts of a value with their paths, in its order. `keys`: of a list ({@link keysOf}). */
+/** The parts of a value with their paths, in its order. `keys`: merge keys of a list ({@link keysOf}). */
 export function* partsOf(
   parent: string,
   { value, schema }: Typed,

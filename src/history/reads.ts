@@ -7,23 +7,23 @@ import type { Revision } from '../storage/revision.ts';
 import { Slots } from '../util/concurrency.ts';
 import type { HistoryParts } from './parts.ts';
 
-/** States that a request reads without a slot, about: those of most objects. */
+/** Bytes of states that a request may read without a slot: enough for most objects. */
 const SMALL_BYTES = 256 * 1024;
-/** Requests that read more at a time. Each has pages of the log in memory, and compares what is in them. */
+/** Larger reads at a time. Each holds pages of the log in memory and compares their states. */
 const LARGE_AT_ONCE = 2;
-/** They keep their seats of flow control from others. */
+/** Most waiting reads: each occupies a seat of flow control. */
 const MOST_WAITING = 8;
 const RETRY_AFTER_SECONDS = 5;
 const BUSY = 'too many large reads of history are under way';
 
 /**
- * What reads of history cost a server, bounded: how much a request reads is known only once it reads. The first states come in a small
- * page; a request that needs more waits for one of a few slots, and keeps it to its end.
+ * Bounds the cost of history reads. How much a request reads is unknown in advance: its first page is small, and a
+ * request that needs more waits for one of a few slots, and keeps it to its end.
  */
 export class HistoryReads {
   readonly #large = new Slots(LARGE_AT_ONCE);
 
-  /** `read` takes `parts` whose histories count what is read. @throws StatusError 429 */
+  /** Passes to `read` parts whose histories count the bytes. @throws StatusError 429 */
   async run<Result>(
     parts: HistoryParts,
     request: AuthorizedResourceRequest,
@@ -45,7 +45,7 @@ export class HistoryReads {
   }
 }
 
-/** Of one request. */
+/** The bytes that one request may read. */
 class Allowance {
   readonly #large: Slots;
   readonly #request: AuthorizedResourceRequest;
@@ -58,7 +58,7 @@ class Allowance {
     this.#request = request;
   }
 
-  /** The most that the next page may have; undefined: as much as any. */
+  /** The size limit of the next page in bytes; undefined: no limit. */
   async next(): Promise<number | undefined> {
     if (this.#leftBytes > 0) return this.#leftBytes;
     this.#slot ??= this.#take();

@@ -15,17 +15,17 @@ import { whatDiffers } from './differing.ts';
 import { fieldPath, isWithin } from './paths.ts';
 import type { Rights } from './rights.ts';
 
-/** What a row of the log says to a client. */
+/** A row of the log as clients see it. */
 export interface RecordedRow {
   readonly object: RecordedObject;
   readonly changes: readonly Change[];
   readonly isTruncated: boolean;
-  /** Its states cannot be compared. */
+  /** The states cannot be compared. */
   readonly isUnknown: boolean;
   readonly generation: number | undefined;
 }
 
-/** Makes what clients see of rows, with both states. */
+/** Converts rows with both states to what clients see. */
 export class RowTeller {
   readonly #registry: Registry;
   readonly #types: TypeLibrary;
@@ -48,7 +48,7 @@ export class RowTeller {
     };
   }
 
-  /** All of them, with all values. */
+  /** All changes of a row, with all values. */
   async changesOf(row: LoggedRevision, most?: number): Promise<Changes & { readonly isUnknown: boolean }> {
     const { verb, json, previousJson, previous, previousUnreadable, unreadable } = row;
     const isUnknown =
@@ -65,7 +65,7 @@ export class RowTeller {
     return { ...(await inTurns(changesBetween(before, after, schema, most))), isUnknown };
   }
 
-  /** The type in which the row is stored. */
+  /** The schema of the version in which the row is stored. */
   schemaOf({ key, json }: Pick<LoggedRevision, 'key' | 'json'>): ValueSchema | undefined {
     const { version } = readHead(json);
     const served = this.#registry.find(key.group, version, key.resource);
@@ -97,10 +97,10 @@ function readHead(json: Buffer): { readonly kind: string; readonly version: stri
   return { kind, version: apiVersion.slice(apiVersion.lastIndexOf('/') + 1) };
 }
 
-/** Which values of a row are not shown. */
+/** Which values of a row are hidden. */
 export type Secrecy = 'none' | 'secret' | 'all';
 
-/** Values of Secrets, and all of what is encrypted at rest, are for those who may get the object now. */
+/** Shows values of Secrets, and of everything encrypted at rest, only to clients that may get the object now. */
 export async function secrecyOf(
   row: Pick<LoggedRevision, 'key' | 'revision' | 'storedAs' | 'previousStoredAs'>,
   rights: Rights,
@@ -137,7 +137,7 @@ const valuesOf = (values: {
   ...(values.new === undefined ? {} : { new: values.new }),
 });
 
-/** The same value where there is nothing secret in it. */
+/** Hides secret values; returns any other value as it is. */
 function withoutSecrets(path: string, value: JsonValue | undefined): JsonValue | undefined {
   if (!isObject(value)) return value;
   if (path === '') {

@@ -14,7 +14,7 @@ import type { WriteVerb } from '../storage/revision-log.ts';
 import { beforeHistory, parseAsOf, revisionOf } from '../verbs/as-of.ts';
 import { parseResourceText, storedResource, toResourceText } from './object-reference.ts';
 
-/** What a list or a watch of revisions asks of the log. */
+/** Conditions of a list or watch of revisions that the log evaluates. */
 export type RowConditions = Pick<
   LogQuery,
   'resource' | 'namespace' | 'name' | 'uid' | 'user' | 'manager' | 'verb' | 'requestId'
@@ -24,7 +24,7 @@ const VERBS: readonly string[] = ['create', 'update', 'delete'] satisfies readon
 
 const isVerb = (text: string): text is WriteVerb => VERBS.includes(text);
 
-/** What the log can find by itself; the selector looks at the rest. @throws StatusError 400 */
+/** Reads the conditions that the log can evaluate; the selector checks the rest. @throws StatusError 400 */
 export function readConditions(query: URLSearchParams, registry: Registry): RowConditions {
   const requirements = readSelector(query.get('fieldSelector') ?? '');
   const of = (field: string): string | undefined => requiredValue(requirements, field);
@@ -51,7 +51,7 @@ function readSelector(text: string): readonly FieldRequirement[] {
   }
 }
 
-/** How a resource is named: as the client's selector names it, which may be by another group or dialect than it is stored in. */
+/** Names a resource as the client's selector does, which may use another group or dialect than its storage. */
 export type NameResource = (resource: GroupResource) => string;
 
 /** @throws StatusError 400 */
@@ -67,7 +67,7 @@ export function namesOf(query: URLSearchParams, registry: Registry): NameResourc
   };
 }
 
-/** What selectors see of a row. */
+/** The fields of a row that selectors match. */
 export const fieldsOf = (
   { key, uid, verb, attribution }: LoggedRevision,
   nameOf: NameResource = toResourceText,
@@ -108,7 +108,7 @@ async function readSince(text: string, history: History): Promise<Revision> {
   const after =
     since.kind === 'revision' ? toRevision(since.revision - 1n) : await revisionOf(since, history, 'since');
   if (after !== undefined && after >= begin) return after;
-  // A log that nothing was cut from has all there ever was.
+  // A log from which nothing was compacted is complete.
   const reachesBack = at === undefined || (since.kind === 'moment' && Date.parse(since.at) >= at.getTime());
   if (reachesBack) return begin;
   throw await beforeHistory('since', history);
@@ -122,7 +122,7 @@ async function readUntil(text: string, history: History): Promise<Revision> {
   return upTo;
 }
 
-/** A state is known from where history begins, to the newest. @throws StorageError compacted, future */
+/** Checks that a revision lies between the begin of history and the newest. @throws StorageError compacted, future */
 export async function assertInHistory(revision: Revision, history: History, newest: Revision): Promise<void> {
   if (revision > newest) throw new StorageError({ kind: 'future', requested: revision, current: newest });
   const { revision: begin } = await history.begin();

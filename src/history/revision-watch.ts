@@ -9,13 +9,13 @@ import type { RowConditions } from './revision-query.ts';
 import { type SharedRows, sizeOf } from './shared-rows.ts';
 
 const BOOKMARK_MS = 1000;
-/** Rows that are read at a time, with their states. */
+/** Rows per read, with their states. */
 const MAX_ROWS = 100;
-/** Of rows that wait for a reader. What is larger is read again when it has taken what it has. */
+/** Most bytes of rows that wait for a reader. Rows beyond that are read again once it has caught up. */
 const WAITING_BYTES = 256 * 1024;
-/** Revisions that a watch remembers to be told. One that has more of them before it reads the log by itself. */
+/** Most revisions that a watch queues. With more, it reads the log by itself. */
 const MAX_PENDING = 500;
-/** While the database is away. */
+/** Retries while the database is unavailable. */
 const RETRIES: Backoff = { firstMs: 50, longestMs: 1000 };
 
 export interface RevisionWatchOptions {
@@ -26,24 +26,24 @@ export interface RevisionWatchOptions {
   readonly conditions: RowConditions;
   readonly bookmarks: boolean;
   readonly after: Revision;
-  /** The client did not say after which revision, and is told where the watch begins. */
+  /** The client named no revision: send an event with the revision where the watch begins. */
   readonly tellsBegin: boolean;
-  /** Undefined: the client is not told of it; who wrote it is asked here alone. */
+  /** Makes the event of a row; undefined: this client may not see the row. */
   tell(row: LoggedRevision): Promise<SharedEvent | undefined>;
 }
 
 /**
- * One watch of revisions. The feed of the log says which there are; the rows themselves, with who wrote them, are read from the
- * log, once for all watches. What came before the feed is followed, and what a reader has not kept up with, is read from the log
- * for this watch alone; no states are kept for it. While the database is away the watch waits, and goes on where it was.
+ * One watch of revisions. The feed of the log announces new revisions; the rows, with their authors, are read from the
+ * log once for all watches. Rows from before the feed, and rows that a slow reader missed, are read for this watch
+ * alone, and no states are kept for it. While the database is unavailable the watch waits, then continues.
  */
 export class RevisionWatch {
   readonly #options: RevisionWatchOptions;
-  /** Told up to here. */
+  /** The last revision sent. */
   #position: Revision;
-  /** What there is to tell up to here is found in the log. */
+  /** Revisions up to here must be found in the log. */
   #behindUpTo: Revision;
-  /** And from there up to here, it is these. */
+  /** Revisions from there up to here are those in #pending. */
   #target: Revision;
   #pending: Revision[] = [];
   #isReading = false;
@@ -60,7 +60,7 @@ export class RevisionWatch {
     this.#target = options.after;
   }
 
-  /** @throws StorageError compacted, when the history that it follows is gone; what `take` threw */
+  /** @throws StorageError compacted, when the history that it follows is gone; errors of `take` */
   async run(take: TakeEvent, signal: AbortSignal): Promise<void> {
     const { progress, bookmarks } = this.#options;
     const wake = (): void => this.#wake();
@@ -68,7 +68,7 @@ export class RevisionWatch {
       applied: (changes) => this.#applied(changes),
       loaded: (revision) => this.#reach(revision),
       ended: (error, applied) => {
-        // Who began behind what was followed asked for the history that is loaded now.
+        // A watch that began after the end already reads the history that is loaded now.
         if (this.#position > applied) return;
         this.#failure = { error };
         this.#wake();
@@ -81,7 +81,7 @@ export class RevisionWatch {
         }, BOOKMARK_MS)
       : undefined;
     signal.addEventListener('abort', wake);
-    // What came before this was followed.
+    // Reads what precedes the feed.
     this.#reach(progress.applied);
     try {
       const begin = { type: 'INITIAL_EVENTS_END', revision: this.#position } as const;
@@ -99,7 +99,7 @@ export class RevisionWatch {
     }
   }
 
-  /** The log has got here, and what it has up to there is not known. */
+  /** The log has reached this revision, with changes that are unknown here. */
   #reach(revision: Revision): void {
     if (revision <= this.#target) return;
     this.#fallBehind(revision);
@@ -116,7 +116,7 @@ export class RevisionWatch {
     const last = changes.at(-1)?.revision;
     if (last === undefined || last <= this.#target) return;
     const concerning = changes.filter((change) => change.revision > this.#target && this.#concerns(change));
-    // What does not concern the watch is passed over without a question.
+    // Skips changes that do not concern an idle watch.
     const isIdle = !this.#isReading && this.#target === this.#position;
     if (isIdle && concerning.length === 0) {
       this.#target = last;
@@ -140,7 +140,7 @@ export class RevisionWatch {
     );
   }
 
-  /** Some of what there is to tell. */
+  /** Reads and sends the next rows. */
   async #read(take: TakeEvent, signal: AbortSignal): Promise<void> {
     this.#isReading = true;
     try {
@@ -156,7 +156,7 @@ export class RevisionWatch {
     }
   }
 
-  /** When much would have to wait for the reader, answers what it must wait for, and holds nothing meanwhile. */
+  /** When a slow reader would hold many rows in memory, drops them and returns what to wait for. */
   async #readAndTell(take: TakeEvent, signal: AbortSignal): Promise<Full | undefined> {
     const page = await (this.#behindUpTo > this.#position ? this.#readLog() : this.#readPending());
     return page === undefined ? undefined : this.#tellAll(page, take, signal);
@@ -172,7 +172,7 @@ export class RevisionWatch {
     return { rows, upTo: next ?? upTo };
   }
 
-  /** Undefined: the log says what has become of them. */
+  /** Undefined: rows are missing, and the log must be read instead. */
   async #readPending(): Promise<Found | undefined> {
     const target = this.#target;
     const revisions = this.#pending.slice(0, this.#rowsAtOnce);
@@ -231,7 +231,7 @@ export class RevisionWatch {
   }
 }
 
-/** Rows to be told of, and where the watch has got to when they are told. */
+/** Rows to send, and the position that the watch reaches with them. */
 interface Found {
   readonly rows: readonly LoggedRevision[];
   readonly upTo: Revision;
@@ -241,7 +241,7 @@ interface Full {
   readonly taken: Promise<void>;
 }
 
-/** Until the reader can take more, or the watch ends. */
+/** Waits until the reader can take more, or the watch ends. */
 async function untilTaken(full: Promise<void>, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const stop = (): void => resolve();

@@ -43,16 +43,19 @@ import { assertMayRead, Rights } from './rights.ts';
 import type { SharedRows } from './shared-rows.ts';
 import { toEntry } from './told-entry.ts';
 
-/** Revisions on a page, unless the client says how many. */
+/** Revisions on a page, unless the client sets a limit. */
 const USUAL_LIMIT = 500;
-/** What a page takes, about: it ends with the revision that makes it so large. */
+/** Approximate size of a page: the revision that exceeds it is the last. */
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** Pages of the log that one request looks at for rows that the client may see and has selected. Then its page ends, and goes on later. */
+/**
+ * Pages of the log that one request searches for rows that are visible and selected. Then its page ends with a continue
+ * token.
+ */
 const MAX_PAGES = 10;
-/** For how long a watch remembers what its client may see. */
+/** For how long a watch caches authorization decisions. */
 const REMEMBERED_MS = 5000;
 
-/** The rows of the log, as one client may know them, the newest first. */
+/** The rows of the log that one client may see, newest first. */
 export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
   readonly #parts: HistoryParts;
   readonly #request: AuthorizedResourceRequest;
@@ -63,8 +66,8 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
   readonly #sharedOf: (history: History) => SharedRows;
 
   /**
-   * `sharedOf`: what watches of a log share.
-   * @throws StatusError 400 for selectors that cannot be read
+   * `sharedOf`: the rows that watches of a log share.
+   * @throws StatusError 400 for selectors that cannot be parsed
    */
   constructor(
     parts: HistoryParts,
@@ -119,7 +122,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
         if (matches?.(toLightEntry(row, this.#nameOf)) !== false && (await rights.mayRead(row)))
           seen.push(row);
       }
-      // Who sees few of them gets more to see.
+      // Few rows were visible: read more at a time.
       rowsAtOnce = Math.min(MAX_LOG_ROWS, 4 * rowsAtOnce);
       const rest = await this.#tellInto(page, seen, rights);
       next = rest ?? left ?? (found.next === undefined ? undefined : toRevision(found.next - 1n));
@@ -133,7 +136,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
     };
   }
 
-  /** The newest that the answer tells of. @throws StorageError compacted, future */
+  /** The newest revision that the answer includes. @throws StorageError compacted, future */
   async #revisionOf(freshness: ListFreshness): Promise<Revision> {
     const newest = await this.#history.newest();
     if (freshness.kind === 'latest' || freshness.kind === 'any') return newest;
@@ -142,7 +145,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
     return kind === 'exact' ? revision : newest;
   }
 
-  /** Answers from where to go on, when not all of the rows have gone into the page. */
+  /** Adds rows to the page. Returns where to continue when the page is full. */
   async #tellInto(
     page: Page,
     rows: readonly LoggedRevision[],
@@ -153,25 +156,25 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
     while (left.length > 0) {
       if (page.isFull) return left[0]?.revision;
       const wanted = left.slice(0, page.room).map(({ revision }) => revision);
-      const told = await this.#readKept(wanted);
-      const read = new Map(told.map((row) => [row.revision, row]));
+      const kept = await this.#readKept(wanted);
+      const read = new Map(kept.map((row) => [row.revision, row]));
       let taken = 0;
       for (const { revision } of left.slice(0, wanted.length)) {
         const row = read.get(revision);
-        // The rest of them did not fit into what was read at a time.
+        // The other rows exceeded the size of one read.
         if (row === undefined || page.isFull) break;
         if (pace.isOver()) await pace.rest();
         page.add(await this.#entryOf(row, rights));
         taken += 1;
       }
-      // What was compacted meanwhile ends the list as history does.
+      // Rows that were compacted meanwhile end the list.
       if (taken === 0) return undefined;
       left = left.slice(taken);
     }
     return undefined;
   }
 
-  /** Without those that have been compacted since they were found. */
+  /** Reads revisions, without those that were compacted since they were found. */
   async #readKept(revisions: readonly Revision[]): Promise<readonly LoggedRevision[]> {
     const query = { order: 'newest first', states: 'both', limit: revisions.length } as const;
     let kept = revisions;
@@ -187,8 +190,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
   }
 
   /**
-   * A list ends where history begins. One that was to go on before that, or was read when another history began, has left out
-   * something.
+   * Checks that history still reaches back to `upTo`: otherwise the list would silently lack compacted rows.
    * @throws StatusError 410
    */
   async #assertKept(upTo: Revision): Promise<void> {
@@ -196,7 +198,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
     if (begin > upTo) throw await beforeHistory('continue', this.#history);
   }
 
-  /** @throws StatusError 410 when what `since` asks for has been compacted meanwhile */
+  /** @throws StatusError 410 when the revision of `since` was compacted meanwhile */
   async #findRows(query: LogQuery): Promise<LogPage> {
     try {
       return await this.#history.rows(query);
@@ -209,7 +211,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
 
   async watch({ start, matches, bookmarks }: WatchQuery, signal: AbortSignal): Promise<EventStream> {
     const progress = this.#parts.progressOf(this.#conditions.resource ?? REVISIONS);
-    // All of history is not what a watch begins with: what is there is listed.
+    // A watch without a revision begins now: a list returns older rows.
     const isNamed = start.kind === 'after';
     const revision = isNamed ? start.revision : await this.#history.newest();
     const shared = this.#sharedOf(this.#history);
@@ -224,7 +226,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
       tell: async (row) => {
         const isSelected = matches?.(toLightEntry(row, this.#nameOf)) !== false;
         if (!isSelected || !(await rights.mayRead(row))) return undefined;
-        // What is not for everybody is made for each.
+        // An event with restricted values is made for each client.
         if ((await secrecyOf(row, rights)) !== 'none')
           return new AddedEvent(await this.#entryOf(row, rights));
         return shared.event(row, () => this.#entryOf(row, rights));
@@ -238,7 +240,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
     const { attribution } = row;
     const { username: user, fieldManager: manager, userAgent, sourceAddress, requestId } = attribution;
     const restored = restoredBy(attribution);
-    const told: RevisionObject = {
+    const made: RevisionObject = {
       kind: 'Revision',
       apiVersion: HISTORY_API,
       metadata: { name: String(row.revision), creationTimestamp: toSeconds(row.at) },
@@ -254,14 +256,14 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
       ...(isUnknown ? { changesUnknown: true } : {}),
       ...(restored === undefined ? {} : { restored }),
     };
-    return toEntry(told, row.revision, fieldsOf(row));
+    return toEntry(made, row.revision, fieldsOf(row));
   }
 }
 
 /** RFC 3339 in whole seconds, as timestamps of objects are. */
 export const toSeconds = (at: string): string => `${at.slice(0, 19)}Z`;
 
-/** What selectors see of a row, whose states are not read yet. */
+/** The fields that selectors match, of a row whose states are not read yet. */
 function toLightEntry(row: LoggedRevision, nameOf: NameResource): Entry {
   const { revision, uid, json } = row;
   const name = String(revision);
@@ -274,7 +276,7 @@ function toLightEntry(row: LoggedRevision, nameOf: NameResource): Entry {
   };
 }
 
-/** The first that is still to be told, where the position is the last that was. */
+/** The first revision still to send; the token names the last one sent. */
 function positionOf(after: string | undefined): Revision | undefined {
   if (after === undefined) return undefined;
   const revision = parseRevision(parsePosition(after).name);

@@ -20,17 +20,17 @@ import {
 
 type Asker = Pick<AuthenticatedRequest, 'user' | 'path' | 'signal' | 'audit'>;
 
-/** Decisions that are remembered at a time. */
+/** Most cached decisions. */
 const MAX_REMEMBERED = 10_000;
 
 /**
- * What a page may ask the authorizer and the log: questions that are answered at once, or the tenth of those that are answered by
- * another server or the database.
+ * Most questions that a page may ask the authorizer and the log, where an answer from another server or the database
+ * counts as ten.
  */
 const MOST_ASKED = 2000;
 const FAR = 10;
 
-/** What of the log a right is asked for. */
+/** The state in the log that a right is checked for. */
 export type PastState = Pick<LoggedRevision, 'key' | 'revision'>;
 
 interface RightsParts {
@@ -40,8 +40,8 @@ interface RightsParts {
 }
 
 /**
- * What the client of one request may know of the past: of an object, what it may read of it now, as far as that is the past of what is
- * there now. Decisions are remembered for as long as the request takes, or `forMs`.
+ * Decides which past states the client of one request may read: those of objects that it may read now, as far back as
+ * the current objects go. Caches decisions for the request, or for `forMs`.
  */
 export class Rights {
   readonly #asker: Asker;
@@ -58,12 +58,12 @@ export class Rights {
     this.#forMs = forMs;
   }
 
-  /** Enough was asked for one page: it ends, and goes on with the next request. */
+  /** The page has used up its questions: it ends, and the next request continues. */
   get isSpent(): boolean {
     return this.#asked >= MOST_ASKED;
   }
 
-  /** The right to list a namespace, or the cluster, is one to know of everything in it; else it is asked object by object. */
+  /** Checks the right to list the cluster or the namespace first, then the right to the object. */
   async mayRead(state: PastState): Promise<boolean> {
     const may = await this.#mayList(state);
     if (may) this.#asker.audit?.shows(this.#targetOf(state.key));
@@ -85,22 +85,22 @@ export class Rights {
     return (await this.#mayGetIn({ ...key, name: '' }, state)) || this.#mayGetIn(key, state);
   }
 
-  /** `which`: the object, or all in its namespace. */
+  /** `which`: the object, or all objects in its namespace. */
   async #mayGetIn(which: ObjectKey, state: PastState): Promise<boolean> {
     return (await this.#may('get', which)) && (await this.#earlierLife('get', which, state)) === undefined;
   }
 
-  /** As it is now. What of its past may be read is asked state by state. */
+  /** Whether the object may be read now. Past states are checked one by one. */
   async mayReadNow(key: ObjectKey): Promise<boolean> {
     return (await this.#may('list', { ...key, name: '' })) || this.#may('get', key);
   }
 
-  /** Why a state may not be read of what may be read now. */
+  /** Why a past state is hidden from a client that may read the object now. */
   async whyNot(state: PastState): Promise<string | undefined> {
     return (await this.#narrowest(state))?.why;
   }
 
-  /** The newest revision in which nothing may be read of what may be read now; undefined: its whole past may be. */
+  /** The newest revision that is hidden from a client that may read the object now; undefined: its whole past is visible. */
   async hiddenUpTo(key: ObjectKey): Promise<Revision | undefined> {
     const first = { key, revision: toRevision(1n) };
     return (await this.mayRead(first)) ? undefined : (await this.#narrowest(first))?.before;
@@ -124,9 +124,9 @@ export class Rights {
     const right: GrantedRight = {
       ...{ verb, target: this.#targetOf(key), storage, namespaced: namespace !== '' },
     };
-    // The first row of a life shows nothing of the one before.
+    // The first row of a life includes nothing of the previous one.
     return earlierLife(right, toRevision(revision - 1n), {
-      // What the request has found out once is not looked for again.
+      // Births that this request has already looked up.
       births: {
         known: async (named, of) => this.#births.get(nameOf(named, of)),
         before: (named, of) => this.#before(named, of),
@@ -181,7 +181,7 @@ export class Rights {
 const nameOf = ({ group, resource, namespace, name }: Named, of: GroupResource): string =>
   JSON.stringify([group, resource, namespace, name, of.group, of.resource]);
 
-/** For what a request names that tells of one object. @throws StatusError 403 */
+/** Checks a state that the request itself names. @throws StatusError 403 */
 export async function assertMayRead(
   state: PastState,
   rights: Rights,
@@ -190,7 +190,7 @@ export async function assertMayRead(
   if (!(await rights.mayRead(state))) throw refused(request, await rights.whyNot(state));
 }
 
-/** The same, of an object as it is now. @throws StatusError 403 */
+/** Checks the current state likewise. @throws StatusError 403 */
 export async function assertMayReadNow(
   key: ObjectKey,
   rights: Rights,

@@ -4,19 +4,19 @@ import type { Revision } from '../storage/revision.ts';
 import type { Encoding, Entry, SharedEvent } from '../storage/store.ts';
 import { endTurn } from '../util/concurrency.ts';
 
-/** Of states, decoded: what is kept for watches that ask a moment later. What is made of a row goes with it. */
+/** Decoded bytes of states kept for watches that ask a moment later, with the events made of them. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 const KEPT_ROWS = 1000;
-/** Rows of one question. */
+/** Most rows per read. */
 const ASKED_ROWS = 100;
 
 /**
- * New rows of one log, for all watches of it. A row is read once, however many watches want it: those that are told of a change
- * at the same time ask at the same time, and those that come a moment later find it here. What all may see of it is made once too.
+ * Shares the new rows of one log among all watches of it. Watches that see a change at the same time join one read, and
+ * later ones find the row here. The event that all clients may see is made once too.
  */
 export class SharedRows {
   readonly #history: History;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #known = new Map<Revision, LoggedRevision>();
   readonly #wanted = new Map<Revision, PromiseWithResolvers<LoggedRevision | undefined>>();
   readonly #events = new WeakMap<LoggedRevision, Promise<SharedEvent>>();
@@ -28,7 +28,7 @@ export class SharedRows {
     this.#history = history;
   }
 
-  /** Where the log begins, asked once for all watches that begin at the same time. @throws StorageError */
+  /** Reads where the log begins, once for watches that begin at the same time. @throws StorageError */
   begin(): Promise<HistoryBegin> {
     this.#begin ??= this.#history.begin().finally(() => {
       this.#begin = undefined;
@@ -36,7 +36,7 @@ export class SharedRows {
     return this.#begin;
   }
 
-  /** In their order; undefined: the log does not have all of them. @throws StorageError */
+  /** Reads rows, in this order; undefined: the log lacks some of them. @throws StorageError */
   async read(revisions: readonly Revision[]): Promise<readonly LoggedRevision[] | undefined> {
     const rows = await Promise.all(
       revisions.map((revision) => this.#known.get(revision) ?? this.#want(revision)),
@@ -45,7 +45,7 @@ export class SharedRows {
     return found.length === rows.length ? found : undefined;
   }
 
-  /** What everybody is told of the row. */
+  /** The event of a row that all clients may see. */
   event(row: LoggedRevision, tell: () => Promise<Entry>): Promise<SharedEvent> {
     const known = this.#events.get(row);
     if (known !== undefined) return known;
@@ -66,7 +66,7 @@ export class SharedRows {
 
   async #readAll(): Promise<void> {
     this.#isReading = true;
-    // The others that are told of the same change are told in this turn.
+    // Other watches ask for the same row in this turn.
     await endTurn();
     while (this.#wanted.size > 0) await this.#readSome();
     this.#isReading = false;
@@ -89,7 +89,7 @@ export class SharedRows {
       });
       const found = new Map(rows.map((row) => [row.revision, row]));
       for (const row of rows) this.#keep(row);
-      // A page may end before all of them are read.
+      // A page may end before it has all of them.
       const read = next === undefined ? asked : asked.filter((revision) => revision <= next);
       for (const revision of read) settle(revision, ({ resolve }) => resolve(found.get(revision)));
     } catch (error) {
@@ -111,7 +111,7 @@ export class SharedRows {
 export const sizeOf = ({ json, previousJson }: LoggedRevision): number =>
   json.length + (previousJson?.length ?? 0);
 
-/** Encoded once for all who are told of it in the same form. */
+/** Keeps its encodings: watches of the same form share the bytes. */
 class KeptEvent extends AddedEvent {
   readonly #encodings = new Map<string, Buffer>();
 

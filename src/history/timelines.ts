@@ -24,15 +24,15 @@ import { readRange } from './revision-query.ts';
 import { assertMayReadNow, Rights } from './rights.ts';
 import { toEntry } from './told-entry.ts';
 
-/** Entries on a page, unless the client says how many. */
+/** Entries on a page, unless the client sets a limit. */
 const USUAL_LIMIT = 500;
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** Pages of the log that one request looks at for rows that the client may see. */
+/** Pages of the log that one request searches for visible rows. */
 const MAX_PAGES = 10;
 
 const NAMESPACE = 'namespace:';
 
-/** What happened to an object and what it owns, or in a namespace, told to one client. */
+/** Answers the timeline of an object and its dependents, or of a namespace, for one client. */
 export class Timelines implements Pick<Store, 'get' | 'list'> {
   readonly #parts: HistoryParts;
   readonly #request: AuthorizedResourceRequest;
@@ -52,17 +52,17 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
       ? await this.#ofNamespace(name.slice(NAMESPACE.length), limit, rights)
       : await this.#ofObject(parseReference(name, this.#parts.registry), limit, rights);
     if (page === undefined) return undefined;
-    const told: TimelineObject = {
+    const timeline: TimelineObject = {
       kind: 'Timeline',
       apiVersion: HISTORY_API,
       metadata: { name },
       entries: page.entries,
       ...(page.next === undefined ? {} : { continue: String(page.next) }),
     };
-    return toEntry(told, page.revision);
+    return toEntry(timeline, page.revision);
   }
 
-  /** There is none but for a get with asOf: since and until say which part of the past is meant. @throws StatusError 400, 405 */
+  /** Only a get with asOf lists, and asOf is refused: since and until select the range. @throws StatusError 400, 405 */
   async list(): Promise<ListPage> {
     refuseAsOf(this.#request.query);
     throw methodNotAllowed();
@@ -101,7 +101,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
 
   async #read({ history, rights, limit, range, which, isOurs }: Reading): Promise<TimelinePage> {
     const entries: TimelineEntry[] = [];
-    const told: LoggedRevision[] = [];
+    const shown: LoggedRevision[] = [];
     const pace = new Pace(1);
     let { after } = range;
     let sizeBytes = 0;
@@ -113,7 +113,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
         ...{ ...which, upTo: range.upTo, order: 'oldest first', states: 'both', limit: rowsAtOnce },
         ...(after === undefined ? {} : { after }),
       });
-      // Where the answer ends must not tell, to who asks for few entries at a time, of each row that is left out.
+      // With a small limit, the end of the page must not reveal each row that is left out.
       rowsAtOnce = Math.max(rowsAtOnce, Math.min(USUAL_LIMIT, 4 * rowsAtOnce));
       let last = after;
       after = page.next;
@@ -128,7 +128,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
         if (!isOurs(row) || (isEvent(row.key) && row.verb === 'delete')) continue;
         if (!(await rights.mayRead(row))) continue;
         entries.push(await this.#toEntry(row, rights));
-        if (!isEvent(row.key)) told.push(row);
+        if (!isEvent(row.key)) shown.push(row);
         sizeBytes += row.json.length;
         isFull = entries.length >= limit || sizeBytes >= PAGE_BYTES;
         if (!isFull) continue;
@@ -137,7 +137,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
       }
       if (after === undefined) break;
     }
-    const causes = await this.#parts.causesAmong(told);
+    const causes = await this.#parts.causesAmong(shown);
     return { entries: entries.map((entry) => withCause(entry, causes)), next: after, revision: range.upTo };
   }
 
@@ -182,7 +182,7 @@ function withCause(entry: TimelineEntry, causes: ReadonlyMap<Revision, Revision>
 const isOfFamily = ({ key, uid }: LoggedRevision, { root, uids, events }: Family): boolean =>
   uids.has(uid) || events.has(uid) || (key.resource === root.resource && key.name === root.name);
 
-/** What an Event is about, and what it says. */
+/** The object that an Event is about, and its text. */
 function toEventEntry(row: LoggedRevision): { object: RecordedObject; event: TimelineEvent } {
   const event = StoredState.of(row.json).object;
   const about = objectOf(event.involvedObject);

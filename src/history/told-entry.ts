@@ -14,9 +14,9 @@ type Fields = Readonly<Record<string, string>>;
 
 type Told = Blame | Explanation | RevisionObject | Timeline;
 
-/** An object that was made for one client, in the place of a stored one. */
+/** Makes an entry of an object that was computed for one client rather than stored. */
 export function toEntry(told: Told | ApiObject, revision: Revision, fields: Fields = {}): Entry {
-  // With its kind and metadata, which are optional in the types of the API alone.
+  // Includes kind and metadata, which are optional only in the types of the API.
   const object = told as ApiObject;
   const name = object.metadata.name ?? '';
   const key = { group: '', resource: '', namespace: '', name };

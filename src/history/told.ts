@@ -14,7 +14,7 @@ type Reads = Pick<Store, 'get' | 'list'>;
 type Read = (parts: HistoryParts, request: AuthorizedResourceRequest) => Reads;
 type Tell = (request: AuthorizedResourceRequest, subresource: string) => Store;
 
-/** Nothing else is asked of what can only be read by its name. */
+/** Resources that can only be read by name refuse other verbs. */
 const REFUSED: Pick<Store, 'watch' | 'commit'> = {
   watch: async () => {
     throw methodNotAllowed();
@@ -24,7 +24,7 @@ const REFUSED: Pick<Store, 'watch' | 'commit'> = {
   },
 };
 
-/** The resources of history.cluster.io that are read. `why`: revisions/why, for one client. */
+/** Creates the readable resources of history.cluster.io. `why`: revisions/why, for one client. */
 export function createHistory(parts: HistoryParts, why: Read): ToldResources {
   const shared = new WeakMap<History, SharedRows>();
   const sharedOf = (history: History): SharedRows => {

@@ -59,8 +59,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Answers input that is no HTTP/1.1, where the connection still allows it, and closes the connection. Nothing after such input is
- * read, so that two readers that disagree about the end of a request cannot be played against each other.
+ * Refuses invalid HTTP/1.1 input, where the connection still allows an answer, and closes the connection. Further input is not
+ * read, which prevents request smuggling between two parsers that disagree about the end of a request.
  */
 export function refuseBrokenInput(error: Error & { code?: string }, socket: Duplex): void {
   if (socket.writable && !isReset(error)) {
@@ -81,7 +81,7 @@ const isReset = ({ code }: { code?: string }): boolean => code === 'ECONNRESET' 
 const EXEMPT = ['/readyz', '/livez', '/healthz', '/metrics'];
 
 export interface DrainPlan {
-  /** --shutdown-send-retry-after: go on listening, and answer 429 until nothing is under way. */
+  /** --shutdown-send-retry-after: keeps listening, and answers 429 until no request is active. */
   readonly sendRetryAfter: boolean;
   /** --shutdown-watch-termination-grace-period; 0 ends all watches at once. */
   readonly watchGraceMs: number;

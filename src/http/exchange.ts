@@ -27,7 +27,7 @@ export interface Incoming {
   receive(receiver: Receiver): void;
   /** The body for proxies; undefined: there is none. Not to be used beside {@link Incoming.receive}. */
   readonly body: Readable | undefined;
-  /** To be called after the answer: the rest of the body is not awaited. */
+  /** Call it after the answer: the rest of the body is not awaited. */
   endInput(): void;
   /** Ends the connection after the requests under way on it are answered: RFC 9112, section 9.6; RFC 9113, section 6.8. */
   hangUp(): void;
@@ -36,7 +36,7 @@ export interface Incoming {
 export interface Receiver {
   data(chunk: Buffer): void;
   end(): void;
-  /** The client went away, or sent something that is no HTTP. */
+  /** The client disconnected, or sent invalid HTTP. */
   broken(error?: unknown): void;
 }
 

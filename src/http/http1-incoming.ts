@@ -8,7 +8,7 @@ export class Http1Incoming implements Incoming {
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse | undefined;
 
-  /** Without a response the connection changes to another protocol, and ends with it in any case. */
+  /** Without a response the connection changes protocols; it ends with the exchange. */
   constructor(message: IncomingMessage, response?: ServerResponse) {
     this.#message = message;
     this.#response = response;
@@ -43,7 +43,7 @@ export class Http1Incoming implements Incoming {
     return this.#message.complete;
   }
 
-  /** RFC 9112, section 6.3: what neither says has no body. */
+  /** RFC 9112, section 6.3: without either header there is no body. */
   get body(): Readable | undefined {
     const { 'content-length': length = '0', 'transfer-encoding': coding } = this.#message.headers;
     return coding === undefined && Number(length) === 0 ? undefined : this.#message;

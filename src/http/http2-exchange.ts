@@ -31,7 +31,7 @@ export function acceptStreams(server: Http2SecureServer, serve: (exchange: Http2
       stream.on('error', () => {});
       if (!expects(stream, headers)) return;
       const upload = stream.endAfterHeaders ? NO_UPLOAD : beginUpload(uploads, stream, headers);
-      // Nothing was done for the request yet, so clients may send it again (RFC 9113, section 8.7).
+      // The request was not processed yet, so clients may send it again (RFC 9113, section 8.7).
       if (upload === undefined) stream.close(constants.NGHTTP2_REFUSED_STREAM);
       else serve(new Http2Exchange(stream, headers, raw, upload));
     },
@@ -207,7 +207,7 @@ const MAX_CONNECTION_BYTES = 128 * WINDOW_BYTES;
 const MAX_BYTES = 8 * MAX_CONNECTION_BYTES;
 
 interface WaitingUpload {
-  /** To be called when the body is read or will never be. May be called again. */
+  /** Call it when the body is read or will never be. May be called again. */
   end(): void;
 }
 

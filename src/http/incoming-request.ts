@@ -139,7 +139,7 @@ export class IncomingRequest implements ApiRequest {
     this.#abort?.abort();
   }
 
-  /** The client has gone away, or is to get no more. */
+  /** The client has disconnected, or must get no more. */
   abort(): void {
     this.#gone = true;
     this.#departure?.abort();

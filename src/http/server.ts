@@ -224,7 +224,7 @@ async function answer(
   return response;
 }
 
-/** On a connection that changes to another protocol, and ends with it in any case. */
+/** Answers on a connection that changes protocols and ends with the answer. */
 async function answerUpgrade(
   { options, open, headers }: FrontState,
   request: IncomingRequest,

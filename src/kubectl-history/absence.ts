@@ -7,16 +7,16 @@ import type { Session } from './session.ts';
 import { CommandError } from './usage-error.ts';
 import { numberOf, toAge, toLocalTime, toUser } from './writes.ts';
 
-/** Words for what cannot be told, so that nobody takes "nothing is known" for "nothing was done". */
+/** Messages about missing history, so that an empty answer is not taken for "no change". */
 
-/** `History is kept from revision 278 on (2026-11-22 23:32:54, 5m ago).` Nothing where nothing was forgotten yet. */
+/** `History is kept from revision 278 on (2026-11-22 23:32:54, 5m ago).` Empty while history is complete. */
 async function keptSince(history: HistoryClient, now: Date): Promise<string> {
   const oldest = await history.oldest();
   if (oldest === undefined) return '';
   return `History is kept from revision ${oldest.revision} on (${toLocalTime(oldest.at)}, ${toAge(oldest.at, now)} ago).`;
 }
 
-/** Who deleted an object that is not there, and how it comes back; undefined where nobody did. */
+/** Who deleted a missing object, and how to restore it; undefined: it was not deleted. */
 export async function deletionOf(
   history: HistoryClient,
   place: ObjectPlace,
@@ -33,7 +33,7 @@ export async function deletionOf(
   );
 }
 
-/** Why history has no revision of an object. @throws ServerError where the caller may not read the object */
+/** Why history has no revision of an object. @throws ServerError when the caller may not read the object */
 export async function noRevisions(
   history: HistoryClient,
   place: ObjectPlace,
@@ -51,7 +51,7 @@ const isThere = async (history: HistoryClient, place: ObjectPlace): Promise<bool
     undefined,
   )) !== undefined;
 
-/** For lists that are empty. @throws CommandError for an object that there is not, or that the caller may not read */
+/** Explains an empty list. @throws CommandError for an object that does not exist or is unreadable to the caller */
 export async function tellNothing(
   { screen, now }: Session,
   history: HistoryClient,

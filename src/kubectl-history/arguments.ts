@@ -2,11 +2,11 @@ import { closest } from './closest.ts';
 import { EVERYWHERE, FLAGS, type Flag, type FlagKey, FOREIGN_FLAGS, KUBECTL_FLAGS } from './flags.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What the command line says, before anybody knows whether the command takes it. */
+/** The parsed command line, before the command has checked its flags. */
 export interface CommandLine {
   readonly words: readonly string[];
   readonly given: ReadonlyMap<FlagKey, readonly string[]>;
-  /** For kubectl, each as one argument: `--context=prod`. */
+  /** kubectl's flags, each as one argument: `--context=prod`. */
   readonly forKubectl: readonly string[];
   readonly kubectl: ReadonlyMap<string, string>;
 }
@@ -20,7 +20,7 @@ const BY_LETTER: ReadonlyMap<string, Known> = new Map(
   KNOWN.flatMap((known) => (known.flag.short === undefined ? [] : [[known.flag.short, known]])),
 );
 
-/** @throws UsageError for a flag that no command has, or that lacks its value */
+/** @throws UsageError for an unknown flag, or one without its value */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const reader = new Reader(args);
   while (reader.next());
@@ -56,7 +56,7 @@ class Reader implements CommandLine {
     this.#take(known, `--${name}`, equals < 0 ? undefined : argument.slice(equals + 1));
   }
 
-  /** `-A`, `-n shop`, `-nshop`, `-n=shop`, and several without values together: `-Af`. */
+  /** `-A`, `-n shop`, `-nshop`, `-n=shop`, and several flags without values together: `-Af`. */
   #letters(letters: string): void {
     const letter = letters.charAt(0);
     const rest = letters.slice(1);
@@ -111,7 +111,7 @@ function unknownFlag(name: string, written: string): UsageError {
   );
 }
 
-/** What a command was given, once it is known to take it. */
+/** The flags and words of a command, checked against those that it takes. */
 export class CommandArguments {
   readonly words: readonly string[];
   readonly #line: CommandLine;
@@ -140,7 +140,7 @@ export class CommandArguments {
     return this.text(key) === 'true';
   }
 
-  /** @throws UsageError for what is no whole number of one or more */
+  /** @throws UsageError unless it is a positive integer */
   count(key: FlagKey): number | undefined {
     const text = this.text(key);
     if (text === undefined) return undefined;

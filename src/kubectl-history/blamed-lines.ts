@@ -3,13 +3,13 @@ import { toYamlKey, toYamlText } from '../codec/yaml/scalar.ts';
 import { parsePath, type Segment } from './field-paths.ts';
 import type { BlamedField } from './history-types.ts';
 
-/** An object as lines of YAML, each with the field that it shows; lines such as `spec:` show none. */
+/** A line of YAML with its field; lines such as `spec:` have none. */
 export interface BlamedLine {
   readonly text: string;
   readonly field: BlamedField | undefined;
 }
 
-/** Fields by name, or elements of a list; or a field that has no more in it. */
+/** Fields by name, elements of a list, or a field without parts. */
 type Node =
   | { readonly kind: 'leaf'; readonly field: BlamedField }
   | { readonly kind: 'fields' | 'elements'; readonly parts: Map<string, Node> };
@@ -24,7 +24,7 @@ export function toBlamedLines(fields: readonly BlamedField[]): readonly BlamedLi
   return [...linesOf(root, 0), ...apart.map((field) => lineApart(field))];
 }
 
-/** What fits into no tree is shown by its path. */
+/** A field outside the tree is shown by its path. */
 const lineApart = (field: BlamedField): BlamedLine => ({
   text: `${field.path ?? ''}: ${scalarOf(field, 2).split('\n').join(' ')}`,
   field,
@@ -74,7 +74,7 @@ function leafLines(before: string, field: BlamedField, indent: number): BlamedLi
 const scalarOf = ({ value, hidden }: BlamedField, indent: number): string =>
   hidden === true || value === undefined ? '(not shown)' : toScalar(value, indent);
 
-/** Lists of plain values, and what is empty, on one line. */
+/** Lists of plain values, and empty values, on one line. */
 function toScalar(value: JsonValue, indent: number): string {
   if (typeof value === 'string') return toYamlText(value, { indent, column: Number.NEGATIVE_INFINITY });
   return JSON.stringify(value);

@@ -6,7 +6,7 @@ import type { Paint } from './screen.ts';
 import { cutEnd, toShown, widthOf } from './shown-text.ts';
 
 /**
- * Changes, a line for each field:
+ * Formats changes, one line per field:
  *
  *   ~ spec.replicas: 2 → 3
  *   + metadata.labels.tier: gold
@@ -16,24 +16,24 @@ import { cutEnd, toShown, widthOf } from './shown-text.ts';
 export interface ChangesLayout {
   readonly paint: Paint;
   readonly indent: number;
-  /** Columns there are; values are cut to it. Undefined: nothing is cut. */
+  /** Columns of the terminal, to which values are truncated. Undefined: unlimited. */
   readonly width: number | undefined;
-  /** At most so many changes. */
+  /** Most changes to show. */
   readonly most: number;
 }
 
-/** That an object was created or deleted stands above its changes; and each change of a spec raises the generation. */
+/** Omitted paths: the heading reports creations and deletions, and each change of a spec raises the generation. */
 const TELLS_NOTHING: ReadonlySet<string> = new Set(['', 'metadata.generation']);
 
-/** Values are compared up to here. */
+/** Longer values are not compared. */
 const LONGEST_TEXT = 10_000;
 
-/** Values are cut to this even where lines may have any length: a value may have a megabyte. */
+/** The truncated length of a value where lines may be long: a value may have a megabyte. */
 const LONGEST_VALUE = 300;
 
-/** On a narrow terminal lines are rather broken than values cut until the old looks like the new. */
+/** On a narrow terminal, lines wrap rather than truncate values until the old and new look alike. */
 const LEAST_ROOM = 44;
-/** Of what two cut values begin with in common, so much is shown. */
+/** Characters of the common beginning that are shown of two truncated values. */
 const SHOWN_PREFIX = 8;
 
 export const tellingChanges = ({ changes }: Write): readonly Change[] =>
@@ -68,7 +68,7 @@ function toLines(change: Change, layout: ChangesLayout): string[] {
   return [`${pad}${paint('yellow', '~')} ${name}: ${paint('red', was)} → ${paint('green', is)}`];
 }
 
-/** Both values in the room that there is for them; a short one leaves its room to the other. */
+/** Fits both values into the room; a short one leaves its room to the other. */
 function share(old: JsonValue, becomes: JsonValue, room: number): [string, string] {
   const half = Math.floor(room / 2);
   const [was, is] = differing(toValue(old, LONGEST_TEXT), toValue(becomes, LONGEST_TEXT), room);
@@ -78,7 +78,7 @@ function share(old: JsonValue, becomes: JsonValue, room: number): [string, strin
   ];
 }
 
-/** Two texts that are too wide together, from shortly before where they differ. */
+/** Two texts that are too wide together, from shortly before their difference. */
 function differing(was: string, is: string, room: number): [string, string] {
   if (widthOf(was) + widthOf(is) <= room) return [was, is];
   let same = 0;
@@ -89,16 +89,16 @@ function differing(was: string, is: string, room: number): [string, string] {
   return [rest(was), rest(is)];
 }
 
-/** Whether a character of two units would be cut in half. */
+/** Whether a cut at this place would split a surrogate pair. */
 const isTail = (text: string, at: number): boolean => /[\udc00-\udfff]/.test(text.charAt(at));
 
 const isLong = (value: JsonValue | undefined): boolean =>
   typeof value === 'string' && value.trimEnd().includes('\n');
 
-/** Most lines of one value that are shown. */
+/** Most lines shown of one value. */
 const MOST_LINES = 16;
 
-/** A text of several lines: the lines that differ. */
+/** The differing lines of a multi-line text. */
 function toBlock(
   { path = '', old, new: becomes }: Change,
   { paint, indent, width }: ChangesLayout,
@@ -125,11 +125,11 @@ function toBlock(
 const toText = (value: JsonValue | undefined): string =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** A value on one line: a text as YAML has it, anything with parts as JSON. */
+/** A value on one line: a text as in YAML, objects and lists as JSON. */
 export function toValue(value: JsonValue | undefined, room: number): string {
   if (value === undefined) return '';
   if (typeof value !== 'string') return cutEnd(toShown(JSON.stringify(value)), room);
-  // What is cut off anyway need not be quoted.
+  // Truncates before quoting.
   const text = value.length > 4 * room ? value.slice(0, 4 * room) : value;
   if (text.includes('\n')) return cutEnd(toShown(JSON.stringify(text)), room);
   return cutEnd(toShown(toYamlText(text, { indent: 0, column: Number.NEGATIVE_INFINITY })), room);

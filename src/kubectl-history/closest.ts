@@ -1,4 +1,4 @@
-/** The word that somebody who mistyped most likely meant, if any is near. */
+/** Returns the word that a mistyped one most likely means, if any is near. */
 export function closest(typed: string, words: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(typed.length / 3)) + 1;
@@ -9,7 +9,7 @@ export function closest(typed: string, words: readonly string[]): string | undef
   return best;
 }
 
-/** How many characters are to be changed, put in, taken out, or swapped with their neighbour (optimal string alignment). */
+/** The characters to change, insert, delete, or swap with their neighbour (optimal string alignment). */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   let last: number[] = [];

@@ -8,7 +8,7 @@ export interface Column<Row> {
   readonly text: (row: Row) => string;
   readonly style?: (row: Row) => Style | undefined;
   readonly isRight?: boolean;
-  /** On a terminal: at most so wide. What is too long loses its beginning where that tells less. */
+  /** Maximal width on a terminal. Longer values lose their beginning where that matters less. */
   readonly most?: number;
   readonly keeps?: 'end';
 }
@@ -20,11 +20,11 @@ interface Cell {
 
 export interface TableOptions {
   readonly paint: Paint;
-  /** Columns of the terminal: the last column is cut to it. */
+  /** Columns of the terminal: the last column is truncated to it. */
   readonly width: number | undefined;
   readonly hasHeadings?: boolean;
   readonly gap?: string;
-  /** Where a table is printed in parts: the widths of the parts before, which this one keeps to and adds to. */
+  /** Widths of earlier parts of the same table, which this part keeps and extends. */
   readonly widths?: number[];
 }
 

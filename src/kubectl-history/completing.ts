@@ -12,12 +12,12 @@ import { cutEnd, toShown } from './shown-text.ts';
 import { numberOf, toAge, toVerb, toWriter } from './writes.ts';
 
 /**
- * What may follow on the command line, as kubectl's completion expects it of a plugin: a line each, with a tab before what it
- * means; and last a colon and what the shell is to do (cobra's directives).
+ * Completes a command line in the form that kubectl expects of a plugin: one line each, with a tab before its description;
+ * last, a colon and a directive for the shell (cobra's directives).
  */
 
 const NO_FILES = 4;
-/** No space behind it: `deploy/` goes on. */
+/** Adds no space: `deploy/` continues. */
 const NO_SPACE = 2;
 
 export interface Completion {
@@ -28,7 +28,7 @@ export interface Completion {
 export const toCompletionText = ({ words, directive }: Completion): string =>
   `${words.map((word) => `${word}\n`).join('')}:${directive}\n`;
 
-/** `args` are the words before the cursor; the last is the one being typed, and may be empty. */
+/** `args`: the words before the cursor; the last is being typed, and may be empty. */
 export async function complete(
   args: readonly string[],
   open: (args: readonly string[]) => Session,
@@ -51,7 +51,7 @@ export async function complete(
   return objects(typed, command, words.slice(1), openFor(before));
 }
 
-/** Somebody waits with a finger on the key. What the command line says comes later, and is heeded instead. */
+/** Short, because the user waits. A --request-timeout on the command line comes later and wins. */
 const PATIENCE = '--request-timeout=5s';
 
 function commandNames(words: readonly string[]): string[] {
@@ -68,7 +68,7 @@ function wordsOf(args: readonly string[]): readonly string[] {
   try {
     return parseCommandLine(args).words;
   } catch {
-    // A flag whose value is being typed.
+    // The value of a flag is being typed.
     return parseOr(args.slice(0, -1));
   }
 }
@@ -83,7 +83,7 @@ function parseOr(args: readonly string[]): readonly string[] {
 
 const ALL: readonly Flag[] = [...Object.values(FLAGS), ...KUBECTL_FLAGS];
 
-/** The flag whose value comes next. */
+/** The flag that expects its value next. */
 function valueFlag(last: string | undefined): Flag | undefined {
   if (last === undefined || !last.startsWith('-') || last.includes('=')) return undefined;
   return ALL.find(
@@ -91,7 +91,7 @@ function valueFlag(last: string | undefined): Flag | undefined {
   );
 }
 
-/** `--output=js`: the flag, and what of its value is there. The shells' scripts of kubectl put the flag before what is answered. */
+/** `--output=js`: the flag, and its value so far. kubectl's shell scripts prefix completions with the flag. */
 function attachedFlag(typed: string): readonly [Flag, string] | undefined {
   const [, name, value = ''] = /^(--?[^=]+)=(.*)$/s.exec(typed) ?? [];
   const flag = valueFlag(name);
@@ -105,7 +105,7 @@ function flagsOf(command: Command | undefined): string[] {
   );
 }
 
-/** None with spaces: shells differ in who quotes them. */
+/** None with spaces: shells differ in quoting them. */
 const MOMENTS: readonly string[] = ['10m', '1h', '24h', 'today', 'yesterday'];
 const TAKE_MOMENTS: ReadonlySet<string> = new Set(['since', 'until', 'at', 'from', 'to']);
 
@@ -128,11 +128,11 @@ async function valuesOf(
 
 const MOST_REVISIONS = 10;
 
-/** The last of the object that the line names so far. Without them, moments do. */
+/** The newest revisions of the named object; without one, times. */
 const revisionsOf = (session: Session, words: readonly string[]): Promise<string[]> =>
   readRevisions(session, words).catch(() => []);
 
-/** Each with what it did. */
+/** Each with a summary. */
 async function readRevisions(session: Session, words: readonly string[]): Promise<string[]> {
   const { cluster, resources, history } = await session.open();
   const named = await readNamed(words.slice(1), resources);
@@ -147,9 +147,7 @@ async function readRevisions(session: Session, words: readonly string[]): Promis
   });
 }
 
-/**
- * Names of RBAC's objects may have any character, and bash puts what it completes on the line as it is: `$(…)` in a name would be run.
- */
+/** Names of RBAC's objects may have any character, and bash inserts completions unquoted: it would run `$(…)` in a name. */
 const SAFE = /^[\w.:@%+,-]+$/;
 
 async function namesFrom(

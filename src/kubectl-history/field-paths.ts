@@ -1,16 +1,16 @@
-/** Paths of fields, as changes and blames name them: `spec.containers[name=web].image`, `metadata.labels["a.example/b"]`. */
+/** Paths of fields, as in changes and blames: `spec.containers[name=web].image`, `metadata.labels["a.example/b"]`. */
 
 export type Segment =
   | { readonly kind: 'field'; readonly name: string }
-  /** What stands in the brackets: `name=web`, `0`. */
+  /** The text in the brackets: `name=web`, `0`. */
   | { readonly kind: 'element'; readonly key: string };
 
 const FIELD = /^\.?([A-Za-z_][A-Za-z0-9_-]*)/;
 const QUOTED = /^\[("(?:[^"\\]|\\.)*")\]/;
-/** Values have brackets of their own now and then: an element ends where a field, another bracket or nothing follows. */
+/** Values may contain brackets: an element ends before a field, another bracket or the end. */
 const ELEMENT = /^\[([^"](?:.*?))\](?=$|[.[])/s;
 
-/** Undefined for what is no path. */
+/** Undefined: the path is invalid. */
 export function parsePath(path: string): readonly Segment[] | undefined {
   const segments: Segment[] = [];
   let rest = path;
@@ -50,7 +50,7 @@ function unquote(json: string): string | undefined {
   }
 }
 
-/** Whether a field is the one at a path or stands in it. */
+/** Whether a field equals a path or is below it. */
 export function isWithin(path: string, outer: string): boolean {
   const asked = outer.replace(/^\./, '');
   return path === asked || (path.startsWith(asked) && /^[.[]/.test(path.slice(asked.length)));

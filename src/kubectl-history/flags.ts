@@ -1,16 +1,16 @@
-/** The flags of all commands. Which command takes which stands with the command. */
+/** The flags of all commands. Each command lists those that it takes. */
 
 export interface Flag {
   readonly name: string;
   readonly short?: string;
   readonly type: 'string' | 'boolean';
-  /** How help calls its value. */
+  /** The placeholder of its value in the help. */
   readonly value?: string;
   readonly meaning: string;
   readonly choices?: readonly string[];
-  /** What else means true or false. */
+  /** Other words for true and false. */
   readonly words?: Readonly<Record<string, 'true' | 'false'>>;
-  /** May be given several times. */
+  /** Whether it may be repeated. */
   readonly multiple?: boolean;
 }
 
@@ -56,7 +56,7 @@ export const FLAGS = {
   dryRun: {
     name: 'dry-run',
     type: 'boolean',
-    // As kubectl's own commands have it. It is always the server that tries.
+    // As in kubectl's own commands. The server always does the dry run.
     words: { server: 'true', client: 'true', none: 'false' },
     meaning: 'show what would be changed, and change nothing',
   },
@@ -94,7 +94,7 @@ export const FLAGS = {
 
 export type FlagKey = keyof typeof FLAGS;
 
-/** Every command takes these. */
+/** Flags of every command. */
 export const EVERYWHERE: readonly FlagKey[] = ['colour', 'noPager', 'help'];
 
 const toKubectl = (name: string, more: Partial<Flag> = {}): Flag => ({
@@ -102,7 +102,7 @@ const toKubectl = (name: string, more: Partial<Flag> = {}): Flag => ({
   ...more,
 });
 
-/** What kubectl takes for its way to the server. It is handed on as it is. */
+/** kubectl's connection flags, passed on unchanged. */
 export const KUBECTL_FLAGS: readonly Flag[] = [
   toKubectl('namespace', { short: 'n' }),
   toKubectl('server', { short: 's' }),
@@ -120,7 +120,7 @@ export const KUBECTL_FLAGS: readonly Flag[] = [
   ),
 ];
 
-/** What other commands of kubectl take, and what there is here in its place. By their names, and by their letters. */
+/** Flags of other kubectl commands, with the alternative here. By name and by letter. */
 export const FOREIGN_FLAGS: ReadonlyMap<string, string> = new Map([
   ...['l', 'selector', 'field-selector'].map(
     (name) => [name, 'there are no selectors: name a type or an object, as in deploy/web'] as const,

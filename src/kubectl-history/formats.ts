@@ -7,18 +7,18 @@ import type { Command } from './session.ts';
 import { toShownJson, toShownLines } from './shown-text.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What `-o` asks for; undefined for the usual form. @throws UsageError */
+/** The value of `-o`; undefined: the default format. @throws UsageError */
 export function readFormat({ name, formats = [] }: Command, args: CommandArguments): string | undefined {
   const format = args.text('output');
   if (format === undefined || formats.includes(format)) return format;
   throw new UsageError(`-o: ${name} knows no ${JSON.stringify(format)}; it takes ${formats.join(', ')}`);
 }
 
-/** For programs. What is unfit for a terminal is escaped where that means the same. */
+/** A document for programs. Escapes unsafe characters where that preserves the value. */
 export function toDocument(format: 'json' | 'yaml', value: unknown, screen: Screen): string {
   const json = JSON.stringify(value, undefined, 4);
   if (format === 'json') return `${toShownJson(json)}\n`;
-  // By way of JSON, which leaves out what is undefined.
+  // JSON omits undefined fields.
   const plain: JsonValue = readJson(json);
   const yaml = toYaml(plain);
   return screen.isTerminal ? toShownLines(yaml) : yaml;
@@ -27,7 +27,7 @@ export function toDocument(format: 'json' | 'yaml', value: unknown, screen: Scre
 export const isDocument = (format: string | undefined): format is 'json' | 'yaml' =>
   format === 'json' || format === 'yaml';
 
-/** Many objects as one. */
+/** Many objects as one list. */
 export const toList = (kind: string, items: readonly unknown[]): object => ({
   apiVersion: 'history.cluster.io/v1alpha1',
   kind,

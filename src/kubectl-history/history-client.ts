@@ -20,17 +20,17 @@ const ROOT = '/apis/history.cluster.io/v1alpha1';
 const PAGE = 500;
 
 export interface RevisionsQuery {
-  /** `object.name`, `user`, `verb` …: what each must be. */
+  /** Required values by field: `object.name`, `user`, `verb` … */
   readonly fields?: Readonly<Record<string, string | undefined>>;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  /** At most so many; all unless given. */
+  /** Most revisions; all by default. */
   readonly limit?: number | undefined;
 }
 
 export interface RevisionsPage {
   readonly items: readonly Revision[];
-  /** From here a watch misses nothing. */
+  /** Where a watch can begin without missing changes. */
   readonly resourceVersion: string;
 }
 
@@ -54,13 +54,13 @@ export interface HistoryClient {
   pages(query: RevisionsQuery): AsyncGenerator<RevisionsPage>;
   /** All pages together. @throws CommandError */
   revisions(query: RevisionsQuery): Promise<readonly Revision[]>;
-  /** How far back history goes; undefined where it goes back to the beginning. @throws CommandError */
+  /** The begin of history; undefined: history is complete. @throws CommandError */
   oldest(): Promise<Oldest | undefined>;
   /** @throws CommandError */
   revision(number: string): Promise<Revision>;
   /** @throws CommandError */
   why(number: string): Promise<Explanation>;
-  /** What happened to an object and to what it owns, or in a namespace (`namespace:shop`); oldest first. @throws CommandError */
+  /** The timeline of an object and its dependents, or of a namespace (`namespace:shop`); oldest first. @throws CommandError */
   timeline(
     reference: string,
     query: Pick<RevisionsQuery, 'since' | 'until'>,
@@ -69,12 +69,12 @@ export interface HistoryClient {
   blame(reference: string, asOf: string | undefined): Promise<Blame>;
   /** @throws CommandError */
   restore(spec: RestoreSpec, isDryRun: boolean): Promise<Restore>;
-  /** What is at a path now or was then; undefined where nothing was. @throws CommandError */
+  /** The object or list at a path, now or in the past; undefined: none. @throws CommandError */
   object(path: string, asOf: string | undefined): Promise<JsonValue | undefined>;
   watch(query: RevisionsQuery, resourceVersion: string, signal: AbortSignal): AsyncGenerator<WatchEvent>;
 }
 
-/** The resource that only servers with history have. */
+/** A resource that only servers with history have. */
 const REVISIONS = 'revisions.history.cluster.io';
 
 export interface HistoryClientOptions {
@@ -148,7 +148,7 @@ export function createHistoryClient({ kubectl, server, resources }: HistoryClien
       }
     },
     async object(path, asOf) {
-      // Another server would take no notice of asOf, and answer what is there now.
+      // Another server would ignore asOf, and return the present state.
       if (asOf !== undefined && !(await resources.has(REVISIONS))) throw noHistory(server);
       try {
         return readJson(await kubectl.get(`${path}${asOfQuery(asOf)}`));
@@ -189,7 +189,7 @@ function toQuery(
   return query;
 }
 
-/** The signs of field selectors, as apimachinery's fields.EscapeValue has it. */
+/** Escapes special characters of field selectors, as apimachinery's fields.EscapeValue does. */
 const escapeSelector = (value: string): string => value.replaceAll(/[\\,=]/g, (sign) => `\\${sign}`);
 
 const noHistory = (server: string): CommandError =>

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../api/object-meta.ts';
 
-/** What the group history.cluster.io/v1alpha1 answers, as far as it is shown here. A server may leave any of it out. */
+/** Answers of history.cluster.io/v1alpha1, as far as they are shown. A server may omit any field. */
 
 export interface ObjectName {
   readonly group?: string;
@@ -17,11 +17,11 @@ export interface Change {
   readonly path?: string;
   readonly old?: JsonValue;
   readonly new?: JsonValue;
-  /** The values may not be seen. */
+  /** The caller may not see the values. */
   readonly hidden?: boolean;
 }
 
-/** Who did what to which object, and when. */
+/** A write: its author, object and time. */
 export interface Write {
   readonly at?: string;
   readonly user?: string;
@@ -43,12 +43,12 @@ export interface Revision extends Write {
   readonly restored?: string;
 }
 
-/** One thing that happened to an object or to what it owns. */
+/** An event in the life of an object or its dependents. */
 export interface TimelineEntry extends Write {
   readonly revision?: string;
-  /** The revision that it most likely answers. */
+  /** The revision that most likely caused it. */
   readonly cause?: string;
-  /** What an Event says. */
+  /** The content of an Event. */
   readonly event?: {
     readonly type?: string;
     readonly reason?: string;
@@ -85,7 +85,7 @@ export interface Blame {
 
 export interface ExplanationLink extends Write {
   readonly revision?: string;
-  /** What tells that this led to the link before it. */
+  /** Why this caused the link before it. */
   readonly evidence?: readonly string[] | null;
   readonly confidence?: string;
 }
@@ -95,7 +95,7 @@ export interface Explanation {
   readonly links?: readonly ExplanationLink[] | null;
   readonly root?: string;
   readonly unknown?: string;
-  /** What else belongs to the act with which it began. They are no causes. */
+  /** Other writes of the act that began it. They are no causes. */
   readonly siblings?: readonly ExplanationLink[] | null;
 }
 

@@ -3,10 +3,10 @@ import type { CommandLine } from './arguments.ts';
 import type { Kubectl } from './kubectl.ts';
 import { CommandError } from './usage-error.ts';
 
-/** What the user's kubeconfig says of the cluster that is meant. */
+/** The selected cluster in the user's kubeconfig. */
 export interface Cluster {
   readonly server: string;
-  /** The namespace that is meant where none is named. */
+  /** The default namespace. */
   readonly namespace: string;
 }
 

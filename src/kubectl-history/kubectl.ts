@@ -2,17 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { toShown } from './shown-text.ts';
 import { CommandError } from './usage-error.ts';
 
-/** The user's kubectl, which knows the way to the server and how to log in. */
+/** The user's kubectl, which has the server's address and credentials. */
 export interface Kubectl {
   /** @throws ServerError, CommandError */
   get(path: string): Promise<string>;
   /** @throws ServerError, CommandError */
   create(path: string, body: unknown): Promise<string>;
-  /** Lines of a watch, until it ends or the signal is given. @throws ServerError, CommandError */
+  /** Yields lines of a watch, until it ends or the signal aborts. @throws ServerError, CommandError */
   lines(path: string, signal: AbortSignal): AsyncGenerator<string>;
-  /** Any other command, with what it printed. It may have failed and yet printed something. */
+  /** Runs any other command and returns its output, which it may have even when it fails. */
   run(args: readonly string[]): Promise<KubectlResult>;
-  /** A command that goes on, such as `proxy`. */
+  /** Starts a lasting command, such as `proxy`. */
   start(args: readonly string[]): ChildProcess;
 }
 
@@ -22,7 +22,7 @@ export interface KubectlResult {
   readonly stderr: string;
 }
 
-/** The server refused, with its words. */
+/** The server's refusal, with its message. */
 export class ServerError extends CommandError {
   /** NotFound, Forbidden, Expired …: the reason of the Status. */
   readonly reason: string;
@@ -33,10 +33,10 @@ export class ServerError extends CommandError {
   }
 }
 
-/** kubectl did not come to the server, or lost it. */
+/** kubectl could not connect to the server, or lost it. */
 class NotReached extends CommandError {}
 
-/** Whether the same request may well be answered in a while. */
+/** Whether the request may succeed later. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof NotReached || (error instanceof ServerError && PASSING.has(error.reason));
 
@@ -44,17 +44,17 @@ const PASSING: ReadonlySet<string> = new Set([
   ...['ServiceUnavailable', 'TooManyRequests', 'Timeout', 'ServerTimeout', 'InternalError'],
 ]);
 
-/** Where a path leads that no resource has. */
+/** The message for a path without a resource. */
 const NO_SUCH_PATH = 'the server could not find the requested resource';
 
 export const isNoSuchPath = (error: unknown): boolean =>
   error instanceof ServerError && error.reason === 'NotFound' && error.message.includes(NO_SUCH_PATH);
 
 export interface KubectlOptions {
-  /** Flags for the way to the server, before every command. */
+  /** Connection flags, placed before every command. */
   readonly flags: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** For what kubectl warns of. */
+  /** Receives kubectl's warnings. */
   readonly warn: (line: string) => void;
 }
 
@@ -81,7 +81,7 @@ function finish(child: ChildProcess, input: string): Promise<KubectlResult> {
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
   child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
   child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
-  // kubectl may end before it has read its input; its exit code says why.
+  // kubectl may end before it has read its input; its exit code has the reason.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
   return new Promise((resolve, reject) => {
@@ -105,7 +105,7 @@ async function* linesOf(child: ChildProcess, signal: AbortSignal): AsyncGenerato
     child.once('error', (error) => reject(notStarted(error)));
     child.once('close', resolve);
   });
-  // Awaited below; until then a failure is not lost but late.
+  // Awaited below; prevents an unhandled rejection until then.
   ended.catch(() => {});
   try {
     let rest = '';
@@ -127,17 +127,17 @@ function notStarted(error: NodeJS.ErrnoException): CommandError {
   return new CommandError('kubectl is not there: put it into a folder of PATH');
 }
 
-/** `Error from server (NotFound): deployments.apps "web" not found`, and what kubectl says where it came to no server. */
+/** `Error from server (NotFound): deployments.apps "web" not found`, or kubectl's own message when it reached no server. */
 function toError(stderr: string): CommandError {
   const [, reason, message] = /^Error from server(?: \((\w+)\))?: ([\s\S]*)$/m.exec(stderr) ?? [];
   if (message !== undefined) return new ServerError(reason ?? '', toShown(message.trim()));
   const lines = stderr.split('\n').filter((line) => line !== '');
-  // Lines of klog repeat what the last line says.
+  // Lines of klog repeat the last line.
   const telling = lines.filter((line) => !/^[EWIF]\d{4} /.test(line));
   const said = (telling.length > 0 ? telling : lines).map((line) => toShown(line.replace(/^error: /i, '')));
   const words = said.length > 0 ? said.join('\n') : 'kubectl failed, and did not say why';
   return IS_FINAL.test(words) ? new CommandError(words) : new NotReached(words);
 }
 
-/** What kubectl says of the kubeconfig and of logins, which no waiting mends. */
+/** Errors of kubeconfig and logins, which retries cannot help. */
 const IS_FINAL = /logged in|does not exist|no such file|invalid|x509|certificate/;

@@ -7,7 +7,7 @@ import { isChangeOfWish } from './writes.ts';
 
 export interface ObjectPlace {
   readonly object: NamedObject;
-  /** '' for objects of the whole cluster. */
+  /** '' for cluster-scoped objects. */
   readonly namespace: string;
 }
 
@@ -31,10 +31,10 @@ export const selectorOf = ({
   'object.name': name,
 });
 
-/** Status is written often. What is meant lies further back than this only where nobody would look for it. */
+/** Status is written often, so many revisions are searched for a change of the spec. */
 const LOOKED_THROUGH = 1000;
 
-/** The last revision that changed what is wanted of the object, rather than its status. Undefined: there is none of it at all. */
+/** The last revision that changed more than the object's status. Undefined: it has no revisions. */
 export async function lastChange(history: HistoryClient, place: ObjectPlace): Promise<Revision | undefined> {
   let newest: Revision | undefined;
   for await (const { items } of history.pages({ fields: selectorOf(place), limit: LOOKED_THROUGH })) {
@@ -45,7 +45,7 @@ export async function lastChange(history: HistoryClient, place: ObjectPlace): Pr
   return newest;
 }
 
-/** @throws UsageError where a revision that was named is of another object than the one that was named with it */
+/** @throws UsageError when a named revision belongs to another object than the named one */
 export function assertOf(written: ObjectName | undefined, number: string, place: ObjectPlace): void {
   const { group = '', resource, namespace = '', name } = written ?? {};
   const { object } = place;

@@ -1,12 +1,12 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
 
 /**
- * Texts that have little in common take long to compare, the square of the lines that differ: a fifth of a second for this many. Nobody
- * reads the result, so all of both is shown instead.
+ * Comparing texts takes time quadratic in the differing lines: a fifth of a second for this many. Larger differences would be
+ * unreadable, so both texts are shown whole instead.
  */
 const MOST_DIFFERENT_LINES = 2000;
 
-/** Where two texts differ, with so many lines around each place. The lines begin with a space, `-` or `+`. */
+/** The differing lines of two texts, with context lines around each. Lines begin with a space, `-` or `+`. */
 export function differences(old: string, becomes: string, around: number): StructuredPatchHunk[] {
   const patch = structuredPatch('', '', old, becomes, '', '', {
     context: around,

@@ -18,10 +18,10 @@ export interface LogOptions {
   readonly isOneLine: boolean;
 }
 
-/** A revision, or an entry of a timeline: these have a cause, and Events are among them. */
+/** A revision, or a timeline entry, which has a cause and may be an Event. */
 export type Logged = Revision & Pick<TimelineEntry, 'cause' | 'event'>;
 
-/** Revisions in the form that log was asked for. */
+/** Writes revisions in the requested format. */
 export class LogWriter {
   readonly isDocument: boolean;
   readonly #options: LogOptions;
@@ -53,7 +53,7 @@ export class LogWriter {
     await screen.write(text);
   }
 
-  /** Of what follows: a document each. */
+  /** One document for each revision. */
   #one(format: 'json' | 'yaml', revision: Logged): string {
     const text = toDocument(format, revision, this.#options.session.screen);
     return format === 'yaml' ? `---\n${text}` : text;
@@ -105,7 +105,7 @@ export class LogWriter {
   }
 }
 
-/** `updated by alice via kubectl-edit`, or what an Event says. */
+/** `updated by alice via kubectl-edit`, or the message of an Event. */
 function toDeed(revision: Logged, paint: Paint): string {
   const { event } = revision;
   if (event === undefined) return `${toVerb(revision)} by ${toWriter(revision, paint)}`;
@@ -163,7 +163,7 @@ function oneLineColumns({ isWide, isShort, now, scope }: OneLineOptions): Column
   return all.filter((column) => column !== undefined);
 }
 
-/** On a terminal a path has no room: its last part has to do. */
+/** On a terminal only the last part of a path fits. */
 function changedPaths(logged: Logged, isShort: boolean): string {
   const { changesTruncated, event } = logged;
   if (event !== undefined) return event.message ?? '';

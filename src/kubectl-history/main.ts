@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { run } from './plugin.ts';
 
-/** `kubectl history`. By its other name it completes command lines for kubectl. */
+/** `kubectl history`. Under its other name it completes command lines for kubectl. */
 const isCompleting = basename(process.argv[1] ?? '').startsWith('kubectl_complete');
 const args = process.argv.slice(2);
 const interrupted = new AbortController();
 
-// SIGHUP: the terminal was closed. What was started, such as kubectl proxy, is to end with it.
+// SIGHUP: the terminal was closed. Child processes such as kubectl proxy must end too.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    // Whoever asks twice does not want to wait for a pager or a kubectl.
+    // A second signal exits at once, without waiting for a pager or kubectl.
     if (interrupted.signal.aborted) process.exit(130);
     interrupted.abort();
   });

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 
-/** An object without what nobody looks for in it. */
+/** Returns an object without managed fields and resourceVersion, unless they are shown. */
 export function withoutManagedFields(
   value: JsonValue,
   { isShown, isVersionShown }: { isShown: boolean; isVersionShown: boolean },

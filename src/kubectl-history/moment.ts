@@ -1,6 +1,6 @@
 import { UsageError } from './usage-error.ts';
 
-/** What people mean by `--since`, `--at` and the like: a revision, or a moment in RFC 3339 (UTC). */
+/** The value of `--since`, `--at` and similar flags: a revision, or a time in RFC 3339 (UTC). */
 export type PointInTime =
   | { readonly kind: 'revision'; readonly text: string }
   | { readonly kind: 'moment'; readonly text: string; readonly at: Date };
@@ -9,7 +9,7 @@ const EXAMPLES =
   "write '10 min ago', 2h, 'yesterday 14:00', '2026-11-22 14:00', 2026-11-22T14:00:00Z, or the number of a revision";
 
 /**
- * Without a zone, times are local ones. A time of day alone is the last one there was.
+ * Times without a zone are local. A time of day alone means its last occurrence.
  *
  *   4711             → the revision
  *   10m, 1h30m, '10 min ago', 'an hour ago', 'last hour', -2h
@@ -66,13 +66,13 @@ function readDate(words: string): Moment | undefined {
   const milliseconds = Math.floor(Number(`0${fraction}`) * 1000);
   at.setUTCMilliseconds(milliseconds);
   const moment = momentAt(at);
-  // Revisions have microseconds, which a Date would lose.
+  // Keeps microseconds, which a Date would lose.
   return moment && { at, text: moment.text.replace(/\.\d{3}Z$/, `${fraction}Z`) };
 }
 
 const daysIn = (year: number, month: number): number => new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-/** Undefined: no zone. NaN: none that there is. */
+/** Undefined: no zone. NaN: an unknown one. */
 function offsetMinutes(zone: string | undefined): number | undefined {
   if (zone === undefined) return undefined;
   if (zone === 'z' || zone === 'utc') return 0;

@@ -1,7 +1,7 @@
 import { qualified, type Resource, type Resources } from './resources.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What the words of a command name: a type, or one object of it. */
+/** The words of a command that name a type, or one object of it. */
 export interface Named {
   readonly resource: Resource;
   readonly name: string | undefined;
@@ -29,7 +29,7 @@ export async function readNamed(words: readonly string[], resources: Resources):
   return { resource: await resources.find(word), name };
 }
 
-/** @throws UsageError where no object is named */
+/** @throws UsageError when the words name no object */
 export async function readObject(
   command: string,
   words: readonly string[],
@@ -47,11 +47,11 @@ export async function readObject(
   return { resource, name };
 }
 
-/** How history names an object: `deployments.apps:default:web`, `nodes::n1`. */
+/** The reference of an object in history: `deployments.apps:default:web`, `nodes::n1`. */
 export const toReference = ({ resource, name }: NamedObject, namespace: string): string =>
   `${qualified(resource)}:${resource.isNamespaced ? namespace : ''}:${name}`;
 
-/** The path of an object, or of all of a type. */
+/** The path of an object, or of all objects of a type. */
 export function pathOf({ resource, name }: Named, namespace: string | undefined): string {
   const { group, version, isNamespaced } = resource;
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;

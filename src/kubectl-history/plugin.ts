@@ -9,7 +9,7 @@ import { NobodyReads, Screen } from './screen.ts';
 import { type Command, createSession, type Session } from './session.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What the plugin gets from the process that it runs in. */
+/** The process as the plugin sees it. */
 export interface World {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -27,7 +27,7 @@ const INTERRUPTED = 130;
 /** Arguments → exit code. */
 export async function run(args: readonly string[], world: World): Promise<number> {
   if (args[0] === '__complete') return printCompletion(args.slice(1), world);
-  // Until the line is understood: where a flag is wrong, help of the command that was meant is of use.
+  // Until the line is parsed: a wrong flag shows the help of its command.
   let command = COMMANDS.find(({ name }) => args.includes(name));
   try {
     const line = parseCommandLine(args);
@@ -68,7 +68,7 @@ function report(error: unknown, command: Command | undefined, { stderr, signal }
   return MISUSED;
 }
 
-/** `The Restore "" is invalid: spec.to: Invalid value …` is of the API; the user has given --to. */
+/** `The Restore "" is invalid: spec.to: Invalid value …` names fields of the API; the user gave --to. */
 function namingFlags(message: string, fields: Command['fields'] = {}): string {
   const own = message
     .replace(/^The Restore "[^"]*" is invalid: /, '')
@@ -102,7 +102,7 @@ const screenFor = (line: CommandLine, { stdout, stderr, env }: World): Screen =>
 const sessionOn = (screen: Screen, line: CommandLine, world: World): Session =>
   createSession({ screen, line, env: world.env, now: world.now, signal: world.signal, ask: askIn(world) });
 
-/** Only somebody at a terminal can answer. */
+/** Asks only at a terminal. */
 function askIn({ stdin, stderr, signal }: World): Session['ask'] {
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
   return (question) => {
@@ -119,7 +119,7 @@ function askIn({ stdin, stderr, signal }: World): Session['ask'] {
   };
 }
 
-/** A completion that fails completes nothing, and says nothing: somebody is typing. */
+/** Prints nothing when completion fails: messages would disturb typing. */
 async function printCompletion(args: readonly string[], world: World): Promise<number> {
   const open = (words: readonly string[]): Session => {
     const line = parseCommandLine(words);

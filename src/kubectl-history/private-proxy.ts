@@ -10,18 +10,18 @@ import type { Kubectl } from './kubectl.ts';
 import { toShown } from './shown-text.ts';
 import { CommandError } from './usage-error.ts';
 
-/** The way to the server with the rights of the user, for a browser that was given its address. */
+/** A proxy to the server with the rights of the user, for a browser that has its address. */
 export interface PrivateProxy extends AsyncDisposable {
-  /** With the secret in it, and a slash at its end. */
+  /** Includes the secret and a final slash. */
   readonly address: string;
   /** Resolves when kubectl ends, with its exit code. */
   readonly ended: Promise<number | null>;
 }
 
 /**
- * `kubectl proxy` lets in all who can connect: other users of the machine, and websites in the user's browser. So it listens on a socket
- * in a folder of the user's own, and on loopback listens this proxy, which passes on what asks below a path that only the address
- * printed here names, and comes from its own pages.
+ * Protects `kubectl proxy`, which admits all who can connect: other users of the machine, and websites in the user's browser.
+ * kubectl listens on a socket in a folder of the user, and this proxy on loopback. It forwards requests below a path that only
+ * the printed address has, and only those of its own pages.
  * @throws CommandError
  */
 export async function startPrivateProxy(kubectl: Kubectl, port: number): Promise<PrivateProxy> {
@@ -76,7 +76,7 @@ function listen(server: Server, port: number): Promise<AddressInfo> {
 interface Way {
   /** The secret, after a slash. */
   readonly prefix: string;
-  /** Of kubectl proxy. */
+  /** The socket of kubectl proxy. */
   readonly socketPath: string;
 }
 
@@ -92,7 +92,7 @@ function passOn(incoming: IncomingMessage, outgoing: ServerResponse, { prefix, s
   const { url = '', method, headers } = incoming;
   const passed = request({
     ...{ socketPath, method, path: url.slice(prefix.length) },
-    // kubectl proxy lets in those who ask for this machine.
+    // kubectl proxy accepts only requests for this host.
     headers: { ...headers, host: 'localhost' },
   });
   passed.once('response', (answered) => {
@@ -100,7 +100,7 @@ function passOn(incoming: IncomingMessage, outgoing: ServerResponse, { prefix, s
     outgoing.writeHead(answered.statusCode ?? 502, {
       ...answered.headers,
       ...(location?.startsWith('/') === true ? { location: `${prefix}${location}` } : {}),
-      // The address is not for those whom a page links to.
+      // Hides the address from linked pages.
       'referrer-policy': 'no-referrer',
     });
     pipeline(answered, outgoing, () => {});
@@ -113,15 +113,15 @@ function passOn(incoming: IncomingMessage, outgoing: ServerResponse, { prefix, s
   outgoing.once('close', () => passed.destroy());
 }
 
-/** In the same time, however much of the secret is right. */
+/** Compares the secret in constant time. */
 function isBelow(url: string, prefix: string): boolean {
   const [given, wanted] = [Buffer.from(url.slice(0, prefix.length + 1)), Buffer.from(`${prefix}/`)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 /**
- * Whether a request is of a page that lies here, or of no page at all. A page of a pod is one of another origin, `null`, but knows its own
- * address.
+ * Whether a request comes from a page of this proxy, or from no page. A page of a pod has another origin, `null`, but knows its
+ * own address.
  */
 function isOwnPage({ host = '', origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
   if (!/^(?:127\.0\.0\.1|localhost):\d+$/.test(host)) return false;

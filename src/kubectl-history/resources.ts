@@ -6,7 +6,7 @@ import { closest } from './closest.ts';
 import type { Kubectl } from './kubectl.ts';
 import { CommandError, UsageError } from './usage-error.ts';
 
-/** A type of objects, as discovery has it. */
+/** A resource from discovery. */
 export interface Resource {
   readonly group: string;
   readonly version: string;
@@ -21,15 +21,15 @@ export interface Resource {
 export const qualified = ({ group, resource }: Pick<Resource, 'group' | 'resource'>): string =>
   group === '' ? resource : `${resource}.${group}`;
 
-/** The words that users have for resources, and what these are on the server. */
+/** Finds resources by the users' words. */
 export interface Resources {
-  /** @throws UsageError for a word that means none */
+  /** @throws UsageError for an unknown word */
   find(word: string): Promise<Resource>;
   has(word: string): Promise<boolean>;
   all(): Promise<readonly Resource[]>;
 }
 
-/** Discovery is asked again after this long, or for a word that it did not have. */
+/** Discovery is repeated after this time, or for an unknown word. */
 const KEPT_MS = 10 * 60_000;
 
 export interface ResourcesOptions {
@@ -93,15 +93,15 @@ function findIn(list: readonly Resource[], word: string): Resource | undefined {
 
 /** @throws CommandError */
 async function discover(kubectl: Kubectl): Promise<readonly Resource[]> {
-  // Through `kubectl get --raw` discovery is a document for each group; this is one call, whatever the server has.
+  // `kubectl get --raw` would need one call per group; this is a single call.
   const { stdout, stderr } = await kubectl.run(['api-resources', '--output=wide']);
   const found = parseApiResources(stdout);
-  // It fails as a whole where one group of another server does not answer, and yet has the others.
+  // The command fails when the server of one group fails, but lists the others.
   if (found.length === 0) throw new CommandError(stderr.trim() || 'kubectl api-resources named no resources');
   return found;
 }
 
-/** What `kubectl api-resources -o wide` prints. Those of Kubernetes come first: a definition of the same name does not hide them. */
+/** Parses `kubectl api-resources -o wide`. Kubernetes' resources come first: custom ones of the same name do not hide them. */
 function parseApiResources(table: string): readonly Resource[] {
   const [header = '', ...rows] = table.split('\n');
   const columns = ['NAME', 'SHORTNAMES', 'APIVERSION', 'NAMESPACED', 'KIND', 'VERBS'].map((name) =>
@@ -153,6 +153,6 @@ function keep(file: string, list: readonly Resource[]): void {
     writeFileSync(partial, JSON.stringify(list), { mode: 0o600 });
     renameSync(partial, file);
   } catch {
-    // Without a place to keep it, discovery is asked each time.
+    // Without a cache folder, discovery runs each time.
   }
 }

@@ -9,18 +9,18 @@ import type { Session } from './session.ts';
 import { toShown } from './shown-text.ts';
 import { CommandError, UsageError } from './usage-error.ts';
 
-/** What undo and restore have in common: they show what would be changed, ask, and do it. */
+/** Parts shared by undo and restore: they show the changes, ask, and write. */
 export interface Restoring {
   readonly session: Session;
   readonly history: HistoryClient;
   readonly args: CommandArguments;
   readonly format: string | undefined;
   readonly spec: RestoreSpec;
-  /** What is about to be done, in words. */
+  /** A description of the action. */
   readonly title: string;
 }
 
-/** Answers the exit code. @throws UsageError, CommandError */
+/** Returns the exit code. @throws UsageError, CommandError */
 export async function restore({ session, history, args, format, spec, title }: Restoring): Promise<number> {
   const { screen } = session;
   const isDryRun = args.has('dryRun');
@@ -35,7 +35,7 @@ export async function restore({ session, history, args, format, spec, title }: R
   }
   const wasShown = await confirm(session, args, planned, title);
   const done = (await history.restore(spec, false)).status?.results ?? [];
-  // Whoever was asked has seen the changes.
+  // The confirmation has already shown the changes.
   const shown = wasShown ? done.map((result) => ({ ...result, changes: [] })) : done;
   await print(screen, format, isDocument(format) ? done : shown, { isDone: true, title: undefined });
   return exitCodeOf(done);
@@ -44,7 +44,7 @@ export async function restore({ session, history, args, format, spec, title }: R
 const exitCodeOf = (results: readonly RestoreResult[]): number =>
   results.some(({ action }) => action === 'failed') ? 1 : 0;
 
-/** Answers whether the changes were shown. */
+/** Returns whether the changes were shown. */
 async function confirm(
   { ask, screen }: Session,
   args: CommandArguments,
@@ -97,7 +97,7 @@ const STYLES = {
 
 const styleOf = (action: string) => Object.entries(STYLES).find(([name]) => name === action)?.[1] ?? 'dim';
 
-/** A line an object, with its changes below, and how many there are of each. */
+/** One line per object, with its changes below, and totals. */
 function toResults(results: readonly RestoreResult[], screen: Screen, isDone: boolean): string {
   const lines = results.map((result) => toResult(result, screen, isDone));
   if (results.length === 1) return lines.join('');

@@ -6,13 +6,13 @@ import { qualified } from './resources.ts';
 import type { OpenSession, Session } from './session.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What a command that lists revisions is asked about: an object, a type, a namespace, everything. */
+/** The objects that a list of revisions covers: one object, a type, a namespace, everything. */
 export interface Scope {
   readonly named: Named | undefined;
-  /** Undefined: all, or none because the objects are in none. */
+  /** Undefined: all namespaces, or a cluster-scoped type. */
   readonly namespace: string | undefined;
   readonly query: RevisionsQuery;
-  /** All is about one object, which need not be named again. */
+  /** All revisions are of one object, whose name need not be repeated. */
   readonly isOneObject: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function readScope(session: Session, open: OpenSession, args: Comma
   return { named, namespace, query, isOneObject };
 }
 
-/** As the server takes it. @throws UsageError */
+/** Converts to the server's format. @throws UsageError */
 export function pointInTime(
   { now }: Session,
   args: CommandArguments,

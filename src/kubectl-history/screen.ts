@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 
-/** Where a command writes: a terminal with colours and a pager, or a file or pipe with neither. */
+/** The output of a command: a terminal with colours and a pager, or a file or pipe without them. */
 
 export type Style = Parameters<typeof styleText>[0];
 export type Paint = (style: Style, text: string) => string;
@@ -21,12 +21,12 @@ export interface ScreenOptions {
   readonly isPaged: boolean;
 }
 
-/** Nobody reads any more: `| head`, or a pager that was left. The command ends quietly. */
+/** The reader has closed the output: `| head`, or a pager that ended. The command ends quietly. */
 export class NobodyReads extends Error {}
 
 export class Screen {
   readonly isTerminal: boolean;
-  /** Columns of the terminal; undefined where lines may have any length. */
+  /** Columns of the terminal; undefined: lines may have any length. */
   readonly columns: number | undefined;
   readonly paint: Paint;
   readonly #options: ScreenOptions;
@@ -39,7 +39,7 @@ export class Screen {
     this.#options = options;
     this.#target = stdout;
     this.isTerminal = stdout.isTTY === true;
-    // A terminal that does not know its width says 0.
+    // A terminal of unknown width reports 0.
     this.columns = this.isTerminal ? Math.max(40, stdout.columns || 80) : undefined;
     const isColourful =
       colour === 'always' || (colour !== 'never' && this.isTerminal && !env.NO_COLOR && env.TERM !== 'dumb');
@@ -54,7 +54,7 @@ export class Screen {
     this.#target.emit('drain');
   };
 
-  /** From here on through a pager, if there is somebody to look at it. */
+  /** Sends further output through a pager, if it goes to a terminal. */
   usePager(): void {
     const { env, stdout, isPaged } = this.#options;
     if (!this.isTerminal || !isPaged || this.#pager !== undefined) return;
@@ -65,7 +65,7 @@ export class Screen {
       this.tell(`the pager ${program} is not there; PAGER or KUBECTL_HISTORY_PAGER names it`);
       return;
     }
-    // Ends at once where all fits, shows colours, leaves the text on the screen; as git has it.
+    // Exits at once if all fits, shows colours, leaves the text on the screen; as in git.
     const pager = spawn('sh', ['-c', command], {
       env: { ...env, LESS: env.LESS ?? 'FRX', LV: env.LV ?? '-c' },
       stdio: ['pipe', 'inherit', 'inherit'],
@@ -84,12 +84,12 @@ export class Screen {
     await new Promise<void>((resolve) => this.#target.once('drain', resolve));
   }
 
-  /** Beside the output: warnings, hints, questions. */
+  /** Writes to stderr: warnings, hints, questions. */
   tell(text: string): void {
     this.#options.stderr.write(`${text}\n`);
   }
 
-  /** Waits until the pager was left. */
+  /** Waits until the pager ends. */
   async close(): Promise<void> {
     const pager = this.#pager;
     if (pager === undefined) return;

@@ -6,16 +6,16 @@ import { createKubectl, type Kubectl } from './kubectl.ts';
 import { createResources, type Resources } from './resources.ts';
 import type { Screen } from './screen.ts';
 
-/** One call of the plugin: what its commands work with. */
+/** The environment of one call of the plugin. */
 export interface Session {
   readonly screen: Screen;
   readonly kubectl: Kubectl;
   readonly env: NodeJS.ProcessEnv;
-  /** One moment for the whole call. */
+  /** The same time for the whole call. */
   readonly now: Date;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Undefined where nobody is at a terminal to answer. */
+  /** Undefined: no terminal to ask at. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   open(): Promise<OpenSession>;
 }
@@ -26,23 +26,23 @@ export interface OpenSession {
   readonly history: HistoryClient;
 }
 
-/** One of the commands, with what its help says. */
+/** A command, with its help. */
 export interface Command {
   readonly name: string;
-  /** What stands behind the name: `(TYPE/NAME | TYPE)`. */
+  /** The arguments after the name: `(TYPE/NAME | TYPE)`. */
   readonly usage: string;
   readonly summary: string;
   readonly notes?: readonly string[];
   readonly takes: readonly FlagKey[];
-  /** What -o takes. */
+  /** The values of -o. */
   readonly formats?: readonly string[];
-  /** Each with what it is for. */
+  /** Each with its purpose. */
   readonly examples: readonly (readonly [string, string])[];
-  /** What the flags are called by the server, whose messages are to name the flags. */
+  /** The server's field names of flags, to translate its messages. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** What the exit code of a failure is, where it is not 1. */
+  /** The exit code of failures, if not 1. */
   readonly failure?: number;
-  /** Answers the exit code. @throws UsageError, CommandError */
+  /** Returns the exit code. @throws UsageError, CommandError */
   run(session: Session, args: CommandArguments): Promise<number>;
 }
 
@@ -56,7 +56,7 @@ export interface SessionOptions {
 }
 
 export function createSession({ screen, env, line, now, signal, ask }: SessionOptions): Session {
-  // The namespace is part of the paths that are asked for.
+  // Request paths already contain the namespace.
   const flags = line.forKubectl.filter((flag) => !flag.startsWith('--namespace='));
   const kubectl = createKubectl({ flags, env, warn: (text) => screen.tell(text) });
   return {

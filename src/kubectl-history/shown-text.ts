@@ -1,11 +1,11 @@
 /**
- * What others wrote, made fit for a terminal. Names, values and messages come from whoever may write to the cluster: an escape
- * sequence, a line break or a change of the writing direction in them must not do to a terminal what it would.
+ * Makes untrusted text safe for a terminal. All writers of the cluster choose names, values and messages: escape sequences,
+ * line breaks and changes of direction in them must not take effect.
  */
 
-/** Control characters, changes of direction, characters without width, separators of lines, and halves of pairs. */
+/** Control characters, changes of direction, zero-width characters, line separators and surrogates. */
 const UNSAFE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matched on purpose
   /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
 const NAMED: ReadonlyMap<string, string> = new Map([
@@ -20,14 +20,14 @@ const hex = (character: string): string => {
   return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`;
 };
 
-/** On one line, and without effect on a terminal. */
+/** One line that is safe for a terminal. */
 export const toShown = (text: string): string =>
   text.replaceAll(UNSAFE, (character) => NAMED.get(character) ?? hex(character));
 
-/** Several lines, which stay several, each without effect on a terminal. */
+/** Several lines, each safe for a terminal. */
 export const toShownLines = (text: string): string => text.split('\n').map(toShown).join('\n');
 
-/** JSON that means the same, and has no effect on a terminal. */
+/** Equivalent JSON that is safe for a terminal. */
 export const toShownJson = (json: string): string =>
   json.replaceAll(UNSAFE, (character) =>
     character === '\n'
@@ -46,7 +46,7 @@ function widthOfCharacter(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** Columns that a text without colours takes. */
+/** The columns of a text without colours. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
@@ -54,7 +54,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** The beginning of a text that is too wide, and a mark in place of the rest. */
+/** The beginning of a text that is too wide, with a mark for the rest. */
 export function cutEnd(text: string, width: number): string {
   if (text.length <= width && widthOf(text) <= width) return text;
   let kept = '';
@@ -67,7 +67,7 @@ export function cutEnd(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** The end of a text that is too wide, where the end tells more: of `system:serviceaccount:kube-system:job-controller`. */
+/** The end of a text that is too wide, where the end is more important: `system:serviceaccount:kube-system:job-controller`. */
 export function cutStart(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   const characters = [...text];

@@ -1,5 +1,5 @@
-/** The command line is wrong: exit code 2. The message names the argument, and what is right. */
+/** A wrong command line: exit code 2. The message names the argument, and the correct form. */
 export class UsageError extends Error {}
 
-/** The command cannot do what it was asked: exit code 1, and the message says why. */
+/** A failed command: exit code 1, with the reason. */
 export class CommandError extends Error {}

@@ -4,7 +4,7 @@ import { toShortName } from './object-reference.ts';
 import type { Paint } from './screen.ts';
 import { toShown } from './shown-text.ts';
 
-/** Words for who did what, and when. */
+/** Formats authors, actions and times of writes. */
 
 const DONE: ReadonlyMap<string, string> = new Map([
   ['create', 'created'],
@@ -22,10 +22,10 @@ export function toLocalTime(at: string | undefined): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** `at revision 4711`, `at 2026-11-22 14:00:02`: what a flag said. */
+/** `at revision 4711`, `at 2026-11-22 14:00:02`: the time that a flag gave. */
 export const toMoment = (at: string): string => `at ${/^\d+$/.test(at) ? `revision ${at}` : toLocalTime(at)}`;
 
-/** `2m`, `3h5m`; nothing where nobody knows. */
+/** `2m`, `3h5m`; empty for an unknown time. */
 export function toAge(at: string | undefined, now: Date): string {
   const age = now.getTime() - Date.parse(at ?? '');
   // The server's clock may be ahead.
@@ -47,7 +47,7 @@ export const toWriter = (write: Write, paint: Paint): string => toUser(write, pa
 export const toSentence = (write: Write, paint: Paint): string =>
   `${toUser(write, paint)} ${toVerb(write)} ${toObject(write, paint)}${toMeans(write)}`;
 
-/** `deployment.apps/web`, and `in shop` for what is in another namespace than everybody knows of. */
+/** `deployment.apps/web`, and `in shop` unless that is the `known` namespace. */
 export function toObject({ object = {} }: Write, paint: Paint, known?: string): string {
   const name = paint('bold', toShown(toShortName(object)));
   return object.namespace && object.namespace !== known ? `${name} in ${toShown(object.namespace)}` : name;
@@ -58,10 +58,10 @@ export const numberOf = ({ metadata }: Revision): string => toShown(metadata?.na
 /** The state of everything just before a revision. */
 export const before = (revision: string): string => String(BigInt(revision) - 1n);
 
-/** What a controller reports or notes for itself, which nobody means who asks what was changed. */
+/** Fields that controllers write as reports or notes, which a search for changes ignores. */
 const ASIDE =
   /^(?:status|metadata\.(?:generation|managedFields|resourceVersion))(?:[.[]|$)|^metadata\.annotations\["deployment\.kubernetes\.io\//;
 
-/** Whether a write changed what is wanted of an object, rather than only what is said of it. */
+/** Whether a write changed more than reports. */
 export const isChangeOfWish = ({ verb, changes }: Write): boolean =>
   verb !== 'update' || (changes ?? []).some(({ path = '' }) => !ASIDE.test(path));

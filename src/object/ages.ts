@@ -6,7 +6,7 @@
  *   toUndated(`up ${durationSince(start, UNDATED)}`)  → pieces 'up ' and '', times [start]
  */
 
-/** Given as the present moment, it makes {@link durationSince} write a mark instead of an age. */
+/** As the present time it makes {@link durationSince} write a mark in place of an age. */
 export const UNDATED = Number.NaN;
 
 export function durationSince(timeMs: number, nowMs: number): string {

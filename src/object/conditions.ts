@@ -17,8 +17,8 @@ export interface Finding {
 }
 
 /**
- * The conditions with what was found. The very same list, if it says so already; a condition keeps its time as long as it keeps its
- * status.
+ * Returns the conditions with the finding. Returns the same list if it contains the finding already; a condition keeps its time
+ * as long as it keeps its status.
  */
 export function withCondition(
   conditions: readonly Condition[],

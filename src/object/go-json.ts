@@ -1,7 +1,7 @@
 import type { JsonValue } from '../api/object-meta.ts';
 
 /**
- * JSON as Go's encoding/json writes a value without a type: keys in the order of their letters, and what HTML minds escaped.
+ * Writes JSON as Go's encoding/json does for an untyped value: sorted keys, and characters escaped that are special in HTML.
  *
  *   goJson({ b: 1, a: '<' })   → '{"a":"\u003c","b":1}'
  */
@@ -14,6 +14,6 @@ export function goJson(value: JsonValue | undefined): string {
   return `{${fields.join(',')}}`;
 }
 
-/** JSON with what HTML minds escaped. */
+/** JSON with escapes for characters that are special in HTML. */
 export const goEscaped = (text: string): string =>
   text.replace(/[<>&\u2028\u2029]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -5,7 +5,7 @@ import type { JsonValue } from '../api/object-meta.ts';
  * util/validation/field: texts with %q, numbers and booleans with %v, everything else with %#v).
  */
 
-/** A value that is written in Go's notation already. */
+/** A value that is in Go's notation already. */
 export class GoText {
   readonly text: string;
 

@@ -34,7 +34,7 @@ export function unquoted(quoted: string): string | undefined {
   return out;
 }
 
-/** `at`: behind the backslash. `length`: of what stands there. */
+/** `at`: after the backslash. `length`: of the escape after it. */
 function readEscape(text: string, at: number, quote: string): { value: string; length: number } | undefined {
   const letter = text.charAt(at);
   if (letter === quote) return { value: quote, length: 1 };

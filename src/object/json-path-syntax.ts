@@ -1,7 +1,7 @@
 import { isInt64, toExact } from './exact-json.ts';
 import { unquoted } from './json-path-quotes.ts';
 
-/** A text that is no path, or a path that does not fit a value. */
+/** An invalid path, or a path that does not fit a value. */
 export class JsonPathError extends Error {
   constructor(message: string) {
     super(message);
@@ -23,7 +23,7 @@ export type Step =
   | { readonly kind: 'wildcard' }
   | { readonly kind: 'recursive' };
 
-/** What stands in one pair of braces. */
+/** The content of one pair of braces. */
 export type Action = readonly Step[];
 
 /** Undefined: not given. */
@@ -35,12 +35,12 @@ export interface SliceBounds {
   readonly isIndex: boolean;
 }
 
-/** No path that people write is nearly as long, and reading one of a megabyte takes a second. */
+/** Real paths are much shorter, and parsing one of a megabyte takes a second. */
 const MAX_LETTERS = 4096;
 
 /**
- * Texts and actions in braces, read as client-go's util/jsonpath/parser.go does, its oddities included: an empty name after a
- * dot is the field '', and a quoted name is read as a path again, so that a dot in it needs a backslash.
+ * Parses texts and actions in braces as client-go's util/jsonpath/parser.go does, with its oddities: an empty name after a dot
+ * is the field '', and a quoted name is parsed as a path again, so that a dot in it needs a backslash.
  * @throws JsonPathError
  */
 export function parseTemplate(text: string): Action[] {
@@ -67,7 +67,7 @@ const DIGIT = /\p{Nd}/u;
 const NAME_LETTER = /[_\p{L}\p{Nd}]/u;
 const COMPARISON = /^([^!<>=]+)([!<>=]+)(.+?)$/s;
 const QUOTED_KEY = /^'([^']*)'$/;
-/** Read as a path, it is a field. */
+/** As a path it is a field. */
 const PLAIN_NAME = /^[\w-]+$/;
 const SLICE = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/;
 
@@ -81,7 +81,7 @@ class ActionReader {
     this.at = at;
   }
 
-  /** Up to the brace that closes the action. */
+  /** Reads up to the closing brace of the action. */
   read(): Action {
     while (!this.#isAt('}')) this.#step();
     this.at += 1;
@@ -198,7 +198,7 @@ class ActionReader {
     this.#steps.push({ kind: 'filter', left: parseAction(left), operator, right: parseAction(right) });
   }
 
-  /** The closing parenthesis. One between quotes is a letter; only the first kind of quote that stands there counts. */
+  /** The closing parenthesis, outside of quotes; only the first kind of quote in the filter counts. */
   #endOfFilter(start: number): number {
     let quote: string | undefined;
     let isClosed = false;
@@ -214,7 +214,7 @@ class ActionReader {
   }
 }
 
-/** What stands in brackets: a union, a quoted name, an index or a slice. */
+/** Reads the content of brackets: a union, a quoted name, an index or a slice. */
 function selectorsIn(text: string): Action {
   if (text.includes(',')) {
     const parts = text.split(',').map(trimmed);

@@ -5,8 +5,8 @@ import { type Action, JsonPathError, type SliceBounds, type Step } from './json-
 import { isObject } from './json-values.ts';
 
 /**
- * What a walk may cost, in values looked at. A recursive descent in an object of 3 MB sees 300,000 values, and `.*.*` has
- * each of them many times.
+ * Limits the values that a walk visits. A recursive descent in an object of 3 MB visits 300,000 values, and `.*.*` each of them
+ * many times.
  */
 export class JsonPathBudget {
   #left: number;
@@ -24,7 +24,7 @@ export class JsonPathBudget {
 
 const MAX_VALUES = 50_000;
 
-/** An error of one step, with what it had selected up to then: a filter for existence takes that for an answer. */
+/** An error of one step, with the values selected before it, which are the result of a filter for existence. */
 class StepError extends JsonPathError {
   readonly selected: readonly JsonValue[];
 
@@ -87,7 +87,7 @@ export class JsonPathWalk {
       if (value === null) continue;
       if (!Array.isArray(value)) throw new StepError(`${goTypeOf(value)} is not array or slice`, input);
       const { from, to } = resolveBounds(bounds, value.length);
-      // Client-go ends here, whatever the other values are.
+      // Client-go ends here, without reading other values.
       if (from === to) return selected;
       const problem = boundsProblem(from, to, value.length);
       if (problem !== undefined) throw new StepError(problem, input);
@@ -109,7 +109,7 @@ export class JsonPathWalk {
     return selected;
   }
 
-  /** Every value that has something in it, each before what is in it. */
+  /** Selects all values with parts, each before its parts. */
   #descend(input: readonly JsonValue[]): readonly JsonValue[] {
     const selected: JsonValue[] = [];
     const ahead = [...input].reverse();
@@ -190,7 +190,7 @@ function resolveBounds(
   const end = to ?? length;
   return {
     from: from < 0 ? from + length : from,
-    // The end of the last item, counted from behind, is 0.
+    // Counted from the end, the end of the last item is 0.
     to: end < 0 || (end === 0 && isIndex) ? end + length : end,
   };
 }

@@ -19,21 +19,21 @@ export class JsonPath {
   }
 
   /**
-   * What the path selects. Loops (`range`) of templates are an error.
-   * @throws JsonPathError when the path does not fit the value, or takes more work than the budget allows
+   * Returns the selected values. Loops (`range`) of templates are an error.
+   * @throws JsonPathError when the path does not fit the value, or exceeds the budget
    */
   find(root: JsonValue, budget?: JsonPathBudget): readonly JsonValue[] {
     const walk = new JsonPathWalk(root, budget);
-    // All are walked, because an error in any of them is one of the path.
+    // All actions run, because an error in any of them is an error of the path.
     const [first = []] = this.#actions.map((action) => walk.run(action));
     return first;
   }
 }
 
-/** `text`: without braces around it. @throws JsonPathError */
+/** `text`: without enclosing braces. @throws JsonPathError */
 export const parseJsonPath = (text: string): JsonPath => new JsonPath(parseTemplate(`{${text}}`));
 
-/** Undefined: the text is no path. */
+/** Undefined: the path is invalid. */
 export function readJsonPath(text: string): JsonPath | undefined {
   try {
     return parseJsonPath(text);

@@ -91,7 +91,7 @@ class Scan {
     return 'opened';
   }
 
-  /** Moves from the end of a value to the next value. False at the end of the document. */
+  /** Moves to the next value. False at the end of the document. */
   #toNextValue(): boolean {
     for (let bracket = this.#open.at(-1); bracket !== undefined; bracket = this.#open.at(-1)) {
       const byte = this.#look();
@@ -178,7 +178,7 @@ class Scan {
     return this.#bytes[this.#at] ?? SPACE;
   }
 
-  /** `where`: as Go ends its sentence. */
+  /** `where`: the end of Go's message. */
   #fail(where: string): never {
     const ended = this.#at >= this.#bytes.length && !WITHIN_TOKEN.test(where);
     throw new Unexpected(ended ? END : `invalid character ${goCharacter(this.#byte())} ${where}`);
@@ -198,7 +198,7 @@ const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 0x39;
 const isHexDigit = (byte: number): boolean =>
   isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
-/** A byte stands for the character with its number. */
+/** Treats the byte as the code point of a character. */
 function goCharacter(byte: number): string {
   if (byte === 0x27) return "'\\''";
   return byte === QUOTE ? `'"'` : `'${goQuote(String.fromCharCode(byte)).slice(1, -1)}'`;

@@ -25,18 +25,18 @@ export function objectAt(object: JsonObject | undefined, ...path: readonly strin
 const EMPTY: Readonly<JsonObject> = Object.freeze({});
 const NO_OBJECTS: readonly JsonObject[] = Object.freeze([]);
 
-/** A value as an object to read; empty when it is none. Where a field is read by its name, the engine knows where it is. */
+/** A value as an object to read; empty for other types. The engine optimizes fields that are read by name. */
 export const objectOf = (value: JsonValue | undefined): Readonly<JsonObject> =>
   isObject(value) ? value : EMPTY;
 
-/** A value as a list of objects to read; empty when it is none. */
+/** A value as a list of objects to read; empty for other types. */
 export const objectsOf = (value: JsonValue | undefined): readonly JsonObject[] =>
   Array.isArray(value) ? (value as JsonObject[]) : NO_OBJECTS;
 
 export const stringOf = (value: JsonValue | undefined, fallback = ''): string =>
   value === undefined || value === null || value === '' ? fallback : String(value);
 
-/** Roughly, where it is beyond 2^53: for comparing, and not for showing. */
+/** Rounded beyond 2^53: for comparisons, not for messages. */
 export const numberOf = (value: JsonValue | undefined): number =>
   typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : 0;
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonValue } from '../api/object-meta.ts';
 
-/** What a number becomes; undefined: what JSON.parse makes of it. */
+/** The value of a number; undefined: that of JSON.parse. */
 export type ReadNumber = (source: string) => JsonValue | symbol | undefined;
 
 /**
- * JSON.parse for numbers whose text counts. A reviver sees the text of each value, and takes forty times as long as no reviver:
- * 100 ms for three megabytes of numbers. Instead, strings that no document has stand for the numbers, and are replaced
- * where they come out. A number that stands where none may stand is left to JSON.parse, which refuses it.
+ * Parses JSON with access to the text of each number. A reviver would take forty times as long: 100 ms for three megabytes of
+ * numbers. Instead, random strings replace the numbers, and are replaced in the result. A misplaced number is left to
+ * JSON.parse, which refuses it.
  * @throws SyntaxError
  */
 export function parseWithNumbers(text: string, read: ReadNumber): JsonValue {
@@ -28,7 +28,7 @@ export function parseWithNumbers(text: string, read: ReadNumber): JsonValue {
     if (!marks.has(source)) {
       const number = NUMBER.test(source) ? read(source) : undefined;
       const name = `${mark}${numbers.size}`;
-      // The type of JSON does not know of symbols.
+      // The type of JSON lacks symbols.
       if (number !== undefined) numbers.set(name, number as JsonValue);
       marks.set(source, number === undefined ? undefined : `"${name}"`);
     }
@@ -54,7 +54,7 @@ function withNumbers(value: JsonValue, numbers: ReadonlyMap<string, JsonValue>, 
   return value;
 }
 
-/** Nobody guesses them, and a text of numbers does not become much longer. */
+/** Long enough to be unguessable, short enough to keep a text of numbers small. */
 const MARK_BYTES = 12;
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -67,7 +67,7 @@ const SPACE = 0x20;
 
 const mayBegin = (code: number): boolean => (code >= 0x30 && code <= 0x39) || code === MINUS;
 
-/** What JSON has in numbers: digits and `+-.eE`. */
+/** Accepts the characters of JSON numbers: digits and `+-.eE`. */
 function endOfNumber(text: string, from: number): number {
   let at = from;
   while (at < text.length && IN_NUMBER[text.charCodeAt(at)] === 1) at += 1;

@@ -154,7 +154,7 @@ function mergeElements(
   return out.filter((item) => item !== undefined);
 }
 
-/** Where the elements with each value of the merge key are. */
+/** The indexes of elements by value of the merge key. */
 function placesById(list: readonly JsonValue[], key: string): Map<JsonValue, number[]> {
   const places = new Map<JsonValue, number[]>();
   for (const [at, item] of list.entries()) {
@@ -168,8 +168,8 @@ function placesById(list: readonly JsonValue[], key: string): Map<JsonValue, num
 }
 
 /**
- * The elements of the patch come in its order, or in that of `$setElementOrder`; those that only the server has come before the
- * first that stood behind them, and after new ones. A container that a patch adds is therefore the first (Kubernetes:
+ * Orders elements as the patch or `$setElementOrder` does; an element that only the server has comes before the first that
+ * followed it, and after new ones. A container that a patch adds is therefore the first (Kubernetes:
  * apimachinery/pkg/util/strategicpatch, mergeSortedSlice).
  */
 function orderElements(
@@ -233,7 +233,7 @@ function deleteFromList(out: JsonObject, key: string, gone: JsonValue): void {
   );
 }
 
-/** An order without changes of the list itself still reorders it. */
+/** A list order without changes still reorders the list. */
 function orderOnly(out: JsonObject, patch: JsonObject, key: string, schema: Fields): void {
   const current = out[key];
   if (patch[key] !== undefined || !Array.isArray(current)) return;

@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { ObjectMeta } from '../api/object-meta.ts';
 
-/** Without vowels and look-alikes, so that no word comes out of it. */
+/** Without vowels and look-alikes, so that it spells no words. */
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_CHARS = 5;
 const MAX_GENERATED_NAME_CHARS = 63;

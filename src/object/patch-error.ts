@@ -4,8 +4,8 @@ import { isObject } from './json-values.ts';
 import { showWritten } from './written-number.ts';
 
 /**
- * A patch that cannot be read (`malformed`, 400) or does not fit the object (`inapplicable`, 422). `unmergeable`: a strategic
- * merge patch that does not fit its type, for which Kubernetes has no code but 500 and answers in the words of the error.
+ * A malformed patch (`malformed`, 400), or one that does not fit the object (`inapplicable`, 422). `unmergeable`: a strategic
+ * merge patch that does not fit its type, which Kubernetes answers with a 500 and the error's message.
  */
 export class PatchError extends Error {
   readonly kind: 'malformed' | 'inapplicable' | 'unmergeable' | 'too-many';
@@ -18,15 +18,15 @@ export class PatchError extends Error {
 }
 
 /**
- * The JSON of a patched object as Kubernetes shows it in errors (evanphx/json-patch): objects that the patch went through have
- * sorted keys, all others their own order. Cut after `mostLetters`.
+ * The JSON of a patched object in Kubernetes' errors (evanphx/json-patch): objects that the patch changed have sorted keys,
+ * others keep their order. Truncated to `mostLetters`.
  */
 export function mergedJson(result: JsonValue, patch: JsonValue, mostLetters: number): string {
   const shown = JSON.stringify(sortedAlong(result, patch), showWritten).slice(0, mostLetters + 1);
   return cutAfter(shown.replace(FOR_HTML, escapeForHtml), mostLetters);
 }
 
-/** The same for a JSON patch, whose pointers tell which objects it went through. */
+/** The same for a JSON patch, whose pointers show which objects it changed. */
 export function operatedJson(result: JsonValue, operations: JsonValue, mostLetters: number): string {
   const way: JsonObject = {};
   for (const operation of Array.isArray(operations) ? operations : [])

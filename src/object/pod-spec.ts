@@ -1,7 +1,7 @@
 import type { PodSpec, Volume } from '../api/types/core/v1.ts';
 import { parseQuantity } from './quantity.ts';
 
-/** Which secrets and config maps a pod names, wherever it may (Kubernetes: pkg/api/v1/pod, VisitPod…Names). */
+/** The secrets and config maps that a pod refers to, in any field (Kubernetes: pkg/api/v1/pod, VisitPod…Names). */
 
 export const podSecretNames = (spec: PodSpec): string[] =>
   named([
@@ -19,7 +19,7 @@ export const podConfigMapNames = (spec: PodSpec): string[] =>
     ]),
   ]);
 
-/** Undefined and empty: a reference that names nothing. */
+/** Undefined and empty: a reference without a name. */
 type Name = string | undefined;
 
 const named = (names: readonly Name[]): string[] =>
@@ -52,7 +52,7 @@ function environmentNames(
   ]);
 }
 
-/** Guaranteed: limits everywhere, and requests as high. BestEffort: nothing is asked for. Burstable: the rest. */
+/** Guaranteed: limits everywhere, with equal requests. BestEffort: neither. Burstable: the rest. */
 export function qosClass(spec: PodSpec): string {
   const cpu = amountsOf(spec, 'cpu');
   const memory = amountsOf(spec, 'memory');
@@ -84,7 +84,7 @@ function amountsOf(spec: PodSpec, name: 'cpu' | 'memory'): Amounts {
   return { limits, requests, limitedEverywhere };
 }
 
-/** Zero asks for nothing. */
+/** Zero counts as absent. */
 function amount(list: Readonly<Record<string, string>> | undefined, name: string): bigint {
   const value = list?.[name];
   const nanos = value === undefined ? 0n : (parseQuantity(value)?.nanos ?? 0n);

@@ -16,10 +16,10 @@ const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 /** Index of the empty suffix in DECIMAL. */
 const UNIT = 3;
-/** Longer numbers are not quantities of anything; bounds the work hostile input can ask for. */
+/** Longer numbers are no real quantities; bounds the work for hostile input. */
 const MAX_CHARS = 64;
 
-/** Objects repeat few quantities, and a remembered one takes a hundredth of the time. */
+/** Objects repeat few quantities, and a cached one takes a hundredth of the time. */
 const known = new Map<string, Quantity | undefined>();
 const MAX_KNOWN = 4096;
 

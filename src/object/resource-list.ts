@@ -6,7 +6,7 @@ export type ResourceList = ReadonlyMap<string, Quantity>;
 
 export const NOTHING: ResourceList = new Map();
 
-/** Values that are no quantities are left out. */
+/** Leaves out invalid quantities. */
 export function toResourceList(list: Readonly<Record<string, string>> = {}): ResourceList {
   const entries: [string, Quantity][] = [];
   for (const name of Object.keys(list)) {
@@ -45,7 +45,7 @@ function merge(a: ResourceList, b: ResourceList, both: (a: Quantity, b: Quantity
 
 const OF_CONTAINERS: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-/** Resources that every container may ask for, under the names that nearly all containers use. */
+/** Resources that every container may request, under their usual names. */
 export const isOfEveryContainer = (name: string): boolean => OF_CONTAINERS.has(name);
 
 /** Countable objects, in quotas. */

@@ -13,7 +13,7 @@ export interface LabelRequirement {
   readonly values: readonly string[];
 }
 
-/** The message is the one of a 400. */
+/** The message becomes that of a 400. */
 export class SelectorError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,7 +1,7 @@
 import type { Service } from '../api/types/core/v1.ts';
 
 /**
- * Where this server reaches a service: its cluster IP, or the name that stands for it (Kubernetes: apiserver/pkg/util/proxy,
+ * Where this server reaches a service: its cluster IP, or its external name (Kubernetes: apiserver/pkg/util/proxy,
  * ResolveCluster). @throws Error in Kubernetes' words
  */
 export function clusterAddressOf(service: Service, port: number): string {
@@ -15,7 +15,7 @@ export function clusterAddressOf(service: Service, port: number): string {
 
 const isPlain = (type: string): boolean => type === '' || type === 'ClusterIP';
 
-/** Only a service that has addresses of its own has endpoints to go to. @throws Error */
+/** Only services with addresses have endpoints. @throws Error */
 export function assertRoutable(type = ''): void {
   if (isPlain(type) || type === 'NodePort' || type === 'LoadBalancer') return;
   throw new Error(`unsupported service type ${JSON.stringify(type)}`);

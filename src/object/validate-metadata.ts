@@ -3,7 +3,7 @@ import type { FieldError } from '../api/status.ts';
 import { addInvalid, forbiddenField, invalidValue, required, tooLong } from './field-errors.ts';
 import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './formats.ts';
 
-/** Rules of metadata that hold for every resource (Kubernetes: api/validation/objectmeta.go; texts are clients' to match). */
+/** Metadata rules of every resource (Kubernetes: api/validation/objectmeta.go; clients match these texts). */
 
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 

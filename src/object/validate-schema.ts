@@ -28,7 +28,7 @@ export function validateAgainstSchema(
 }
 
 interface Rules {
-  /** Fields that can be wrong, in their order. Of the 180 of a pod spec and its containers, 40 are looked at. */
+  /** Fields with rules, in order. Of the 180 of a pod spec and its containers, 40 have rules. */
   readonly fields: readonly FieldSchema[];
   readonly required: readonly FieldSchema[];
   readonly values: ReadonlyMap<string, ValueSchema>;
@@ -40,7 +40,7 @@ function rulesOf(schema: MessageSchema): Rules {
   const known = rules.get(schema);
   if (known !== undefined) return known;
   const mayBeEmpty = MAY_BE_EMPTY.get(schema.name);
-  const fields = TOLD_BY_RULES.has(schema.name)
+  const fields = CHECKED_BY_RULES.has(schema.name)
     ? []
     : [...schema.fields.values()].filter(
         (field) => field.name !== mayBeEmpty && (mustBeThere(field) || hasRules(field.value, [])),
@@ -130,19 +130,19 @@ function validateMessage(
 ): void {
   for (const field of rulesOf(schema).fields) {
     const value = object[field.name];
-    // Most fields are absent and optional: a path is made only for a field that is looked at.
+    // Most fields are absent and optional: only fields with rules need a path.
     if (value !== undefined || field.required) validateField(value, field, `${path}.${field.name}`, errors);
   }
 }
 
-/** Required fields whose empty text has a meaning. */
+/** Required fields in which an empty text has a meaning. */
 const MAY_BE_EMPTY: ReadonlyMap<string, string> = new Map([
   // The audience of the API server itself.
   ['storage/v1.TokenRequest', 'audience'],
 ]);
 
-/** Messages of scalars whose required fields are for the rules of their resource to tell of, where they say more than that. */
-const TOLD_BY_RULES: ReadonlySet<string> = new Set([
+/** Messages of scalars whose required fields the resource's rules check with better messages. */
+const CHECKED_BY_RULES: ReadonlySet<string> = new Set([
   'apiextensions/v1.CustomResourceColumnDefinition',
   'apiextensions/v1.CustomResourceSubresourceScale',
   'apiextensions/v1.SelectableField',
@@ -163,7 +163,7 @@ function validateField(
 const mustBeThere = ({ name, required, value: { kind } }: FieldSchema): boolean =>
   required && (kind === 'string' || kind === 'message' || name === 'containers');
 
-/** Of a field that must be there. */
+/** For a required field. */
 function isMissing(value: JsonValue | undefined, { value: { kind } }: FieldSchema): boolean {
   if (kind === 'string') return value === undefined || value === '';
   if (kind === 'message') return value === undefined;

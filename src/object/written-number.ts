@@ -1,20 +1,20 @@
 import type { JsonValue } from '../api/object-meta.ts';
 
 /**
- * Numbers whose text counts. `1.0`, `1e3` and `1.50` are no integers to Go and differ from `1`, `1000` and `1.5` where texts are
- * compared, but after JSON.parse nothing tells them apart. In a document that is read as it is written, such a number is a symbol
- * with the text as its description: no object, so that patches carry it along like any number, and equal only to itself.
+ * Numbers that keep their text. `1.0`, `1e3` and `1.50` are no integers in Go and differ from `1`, `1000` and `1.5` where texts
+ * are compared, but JSON.parse loses the difference. In a document that is parsed as written, such a number is a symbol with
+ * the text as its description: no object, so that patches carry it along like any number, and equal only to itself.
  *
  *   parseAsWritten('[1, 1.0, 1.5]')   → [1, Symbol(1.0), 1.5]
  */
 
-/** Whether Go would write the number otherwise. Digits alone are an integer, however many there are. */
+/** Whether Go would format the number differently. Digits alone are an integer, however many. */
 export const isWrittenOddly = (source: string, value: number): boolean =>
   /[.eE]/.test(source) && String(value) !== source;
 
 export const toWritten = (source: string): symbol => Symbol(source);
 
-/** The type of JSON does not know of symbols: they live from parsing to decoding. */
+/** The type of JSON lacks symbols: they exist from parsing to decoding. */
 export const isWritten = (value: unknown): value is symbol => typeof value === 'symbol';
 
 export const sourceOf = (value: symbol): string => value.description ?? '';
@@ -38,6 +38,6 @@ export function withoutWritten(value: JsonValue): JsonValue {
   return value;
 }
 
-/** A value of JSON.stringify's replacer that shows numbers as they were written. */
+/** A replacer for JSON.stringify that shows numbers as they were written. */
 export const showWritten = (_key: string, value: unknown): unknown =>
   isWritten(value) ? JSON.rawJSON(sourceOf(value)) : value;

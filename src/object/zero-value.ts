@@ -1,7 +1,7 @@
 import type { JsonValue } from '../api/object-meta.ts';
 import type { ScalarKind, SchemaUnionKind } from '../api/schema.ts';
 
-/** The value of a field that is always written, when nobody has set it. */
+/** The unset value of a field that is always written. */
 export function zeroScalar(kind: ScalarKind | SchemaUnionKind | 'list' | 'map'): JsonValue {
   switch (kind) {
     case 'string':

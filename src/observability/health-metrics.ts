@@ -2,8 +2,8 @@ import { type MetricFamily, Numbers } from './instruments.ts';
 import { type MetricPolicy, toText } from './metrics.ts';
 
 /**
- * What /metrics/slis shows: how the health checks went, each time somebody asked for all of them (Kubernetes: component-base,
- * metrics/prometheus/slis). They are apart from the other metrics, because they are scraped more often.
+ * The content of /metrics/slis: results of the health checks at each request for all of them (Kubernetes: component-base,
+ * metrics/prometheus/slis). Separate from other metrics, because they are scraped more often.
  */
 export class HealthMetrics {
   readonly #policy: MetricPolicy;
@@ -22,7 +22,7 @@ export class HealthMetrics {
     this.#policy = policy;
   }
 
-  /** `endpoint` is the page that was asked for: healthz, livez or readyz. */
+  /** `endpoint`: the requested page, healthz, livez or readyz. */
   observe(check: string, endpoint: string, isWell: boolean): void {
     this.#last.at(check, endpoint).value = isWell ? 1 : 0;
     this.#all.at(check, endpoint, isWell ? 'success' : 'error').add();

@@ -155,7 +155,7 @@ function describe(error: unknown): string {
 
 type Severity = 'I' | 'W' | 'E';
 
-/** Where log lines go. */
+/** The output of log lines. */
 interface LogOutput {
   write(severity: Severity, line: string): void;
   flush(): void;

@@ -23,7 +23,7 @@ const BASE = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'c
 interface RequestChildren {
   readonly total: Cell;
   readonly seconds: Distribution;
-  /** Without what the request waited for others. */
+  /** Excludes the time that the request waited for others. */
   readonly ownSeconds: readonly Distribution[];
   readonly sizes: Distribution;
 }

@@ -26,7 +26,7 @@ export function registerFamily(registry: Registry, { name, help, type, values }:
     get: () => Promise.resolve({ name, help, type, aggregator: 'sum', values: [...values()] }),
     reset: () => {},
   };
-  // A registry uses nothing else of its metrics; its type lists the library's own four classes.
+  // A registry uses only these parts of its metrics; its type lists the library's own four classes.
   registry.registerMetric(family as unknown as Metric);
 }
 

@@ -75,7 +75,7 @@ export function readAdmission(line: CommandLine) {
     /** Empty: every plugin has its defaults. */
     configFile,
     allowPrivileged,
-    /** How long pods stay on nodes that are not ready, or not to be reached, unless they say otherwise. */
+    /** How long pods stay on unready or unreachable nodes by default. */
     tolerationSeconds: { notReady: notReadySeconds, unreachable: unreachableSeconds },
     proxyClient,
   });

@@ -143,7 +143,7 @@ type BackendFlags = Pick<typeof auditLogFlags, keyof typeof auditLogFlags & keyo
 
 function readBackend(line: CommandLine, flags: BackendFlags): AuditBackendOptions {
   const said = line.valuesOf(flags);
-  // Numbers that a mode does not use are not looked at.
+  // Numbers that a mode does not use are not checked.
   const check = said.mode === 'batch' ? positive : (value: number): number => value;
   return {
     mode: said.mode,

@@ -54,9 +54,9 @@ export function readAuthorization(line: CommandLine, gates: FeatureGates) {
   if (configFile === '') checkModes(modes, { policyFile, webhookConfigFile: webhook.webhookConfigFile });
   else checkConfigFile(line, gates);
   return Object.freeze({
-    /** In the order they are asked. Empty when a file configures the chain. */
+    /** In calling order. Empty when a file configures the chain. */
     modes,
-    /** No flag names an authorizer: everybody may do everything. */
+    /** No flag names an authorizer: all users may do everything. */
     isDefault,
     allowsEverything: modes.includes('AlwaysAllow'),
     configFile,
@@ -70,7 +70,7 @@ export function readAuthorization(line: CommandLine, gates: FeatureGates) {
   });
 }
 
-/** Nodes are told apart by what they select. */
+/** Restricting nodes by selectors requires that authorization sees selectors. */
 function checkSelectors(gates: FeatureGates): void {
   if (gates.isEnabled('AuthorizeNodeWithSelectors') && !gates.isEnabled('AuthorizeWithSelectors'))
     throw new UsageError(
@@ -116,8 +116,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * Kubernetes' default, AlwaysAllow, lets everybody do everything. That suits a developer's own machine; on any other address it must
- * be asked for by name.
+ * Kubernetes' default, AlwaysAllow, permits everything to all users. That suits a developer's own machine; on any other address
+ * it must be set explicitly.
  * @throws UsageError
  */
 export function checkExposure(

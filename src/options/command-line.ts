@@ -29,7 +29,7 @@ export class CommandLine {
   /** The options of a set of flags, defaults filled in. @throws UsageError */
   valuesOf<Flags extends FlagSet>(flags: Flags): ValuesOf<Flags> {
     const entries = Object.entries(flags).filter(([, { isEffective }]) => isEffective);
-    // A value is what its flag declares: the one place where names become types.
+    // Each value has the type that its flag declares: this is the one place where names become types.
     return Object.fromEntries(entries.map(([name, flag]) => [name, this.valueOf(flag)])) as ValuesOf<Flags>;
   }
 }

@@ -72,7 +72,7 @@ export const EFFECTIVE: ReadonlySet<string> = new Set([
   'WatchList',
 ]);
 
-/** Gates that change nothing here. They are accepted, because one list of gates is often given to all components. */
+/** Gates without effect here. They are accepted, because one list of gates is often given to all components. */
 export const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = [
   {
     what: 'concerns node agents alone',
@@ -117,7 +117,7 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
   },
 ];
 
-/** What --help says of each gate: `APIServerTracing (beta, default true)`. */
+/** The line of each gate in --help: `APIServerTracing (beta, default true)`. */
 export const describeGates = (): string[] =>
   [...GATES]
     .sort(([one], [other]) => (one < other ? -1 : 1))

@@ -18,17 +18,17 @@ import { tlsFlags } from './tls.ts';
 type Named = readonly [flag: Flag, path: string];
 
 /**
- * Reads every file that flags name, before anything is begun. Whoever uses a file reads it again later: some only with the first
- * connection, when nobody is there any more to be told which flag was wrong.
+ * Reads every file that flags name, before the start. Files are read again where they are used, some only with the first
+ * connection, when it is too late to report a wrong flag.
  * @throws Error, one line, that names the flag and the file
  */
 export function checkFiles(options: ServerOptions): void {
-  // What is in it may be made by this very start.
+  // This start may create the files in it.
   const own = join(resolve(options.storage.dataDir), '/');
   const isToCheck = ([, path]: Named): boolean => path !== '' && !resolve(path).startsWith(own);
   for (const pair of pairs(options)) checkPair(pair.filter(isToCheck));
   for (const [flag, path] of authorityFiles(options).filter(isToCheck)) {
-    // As libpq has it, `system` stands for the authorities of the host.
+    // As in libpq, `system` means the authorities of the host.
     if (path === 'system') continue;
     if (certificatesIn(read(flag, path)).length === 0)
       throw new Error(`${flag.shown}: ${path} holds no certificate in PEM form`);

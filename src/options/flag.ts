@@ -1,6 +1,6 @@
 import { parseDuration } from '../util/duration.ts';
 
-/** A mistake in the command line, in one line for the person at the terminal. */
+/** A mistake in the command line, with a message of one line. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -8,7 +8,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What goes wrong with the value of a flag is told with the flag. @throws Error */
+/** Adds the flag's name to errors about its value. @throws Error */
 export function explainFlag<Result>(shown: string, attempt: () => Result): Result {
   try {
     return attempt();
@@ -27,21 +27,21 @@ export type FlagType = 'string' | 'strings' | 'repeated' | 'bool' | 'int' | 'flo
 export type FlagText = string | readonly string[] | boolean | number | undefined;
 
 /**
- * One flag, declared once: parsing, the check of its value, its line of --help, its default and the type of its option all come from
- * the declaration. `Value` is what the server uses.
+ * One flag, declared once: its parsing, check, line of --help, default and option type come from the declaration. `Value` is
+ * the type that the server uses.
  *
  *     securePort: int('secure-port', { default: 6443, meaning: 'HTTPS port', check: portNumber })
  */
 export interface Flag<Value = unknown> {
   readonly name: string;
-  /** As people type it: `--secure-port`. */
+  /** As on the command line: `--secure-port`. */
   readonly shown: string;
   readonly type: FlagType;
   readonly default: FlagText;
   readonly meaning: string;
   /** False: the server knows the flag, does nothing with it, and refuses every value but the default. */
   readonly isEffective: boolean;
-  /** What the texts come to that were given for it, before the check. @throws UsageError */
+  /** Parses the given texts, before the check. @throws UsageError */
   parse(texts: readonly string[]): FlagText;
   /** Undefined: the flag was not given. @throws UsageError */
   read(texts: readonly string[] | undefined): Value;
@@ -57,7 +57,7 @@ export type ValuesOf<Flags extends FlagSet> = {
     : Name]: Flags[Name] extends Flag<infer Value> ? Value : never;
 };
 
-/** Answers what the server uses of a value. `flag` is the flag as people type it. @throws UsageError */
+/** Returns the value that the server uses. `flag`: as on the command line. @throws UsageError */
 export type Check<Plain, Value = Plain> = (value: Plain, flag: string) => Value;
 
 interface Declaration<Default> {

@@ -5,7 +5,7 @@ import { UsageError } from './flag.ts';
 /** Which values the labels of metrics may have: `MetricName,LabelName` to values. */
 type AllowedValues = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Each `metric,label='v1,v2'`, or several after one another with commas between them. @throws UsageError */
+/** Parses `metric,label='v1,v2'`, or several, separated by commas. @throws UsageError */
 export function labelValues(texts: readonly string[], flag: string): AllowedValues {
   return new Map(texts.flatMap((text) => splitPairs(text, flag)).map((pair) => toAllowed(pair, flag)));
 }

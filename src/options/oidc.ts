@@ -78,7 +78,7 @@ function algorithms(names: readonly string[], flag: string): readonly string[] {
   return names.length === 0 ? ['RS256'] : names;
 }
 
-/** A value may hold commas, at which lists are split: what has no `=` belongs to the pair before. */
+/** Joins list items: a value may contain commas, so an item without `=` continues the previous pair. */
 function pairs(items: readonly string[], flag: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   let last: string | undefined;

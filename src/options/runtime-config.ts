@@ -48,7 +48,7 @@ export function parseRuntimeConfig(pairs: readonly string[], flag: string): Runt
   };
 }
 
-/** What names no version that there is would change nothing, and nobody would know. */
+/** Refuses unknown versions, which would silently have no effect. */
 function knownKey(key: string, flag: string): string {
   if (key === ALL || Object.hasOwn(STAGES, key)) return key;
   if (key === 'api/legacy') throw new UsageError(`${flag}: ${key} does not exist any more`);

@@ -137,7 +137,7 @@ export const peerFlags = {
   }),
 };
 
-/** How the server is reached, what it shows of itself, and how it ends. Times are in milliseconds. */
+/** The server's addresses, pages and shutdown. Times are in milliseconds. */
 export type ServingOptions = ReturnType<typeof readServing>;
 
 /** @throws UsageError */
@@ -187,7 +187,7 @@ function listenerPort(port: number, flag: string): number {
   throw new UsageError(`${flag}: ${port} must be between 1 and 65535, it cannot be turned off with 0`);
 }
 
-/** It is sent in 32 bits (RFC 9113, section 6.5.1). */
+/** The setting has 32 bits (RFC 9113, section 6.5.1). */
 const MOST_STREAMS = 2 ** 32 - 1;
 
 function streamLimit(streams: number, flag: string): number {
@@ -216,7 +216,7 @@ function origins(given: readonly string[], flag: string): readonly string[] {
   return given;
 }
 
-/** RFC 6797, section 6.1. Answers the header's value. */
+/** Checks directives by RFC 6797, section 6.1. Returns the header's value. */
 function directives(given: readonly string[], flag: string): string {
   const wrong = given.find((directive) => !/^(max-age=\d+|includeSubDomains|preload)$/.test(directive));
   if (wrong === undefined) return given.join('; ');

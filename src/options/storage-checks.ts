@@ -4,7 +4,7 @@ import type { GroupResource } from '../api/names.ts';
 import type { StoredMediaType } from '../storage/media-type-encoding.ts';
 import { UsageError } from './flag.ts';
 
-/** What the flags of storage come to. Texts are kube-apiserver's where it has one. */
+/** Checks the flags of storage. Messages are kube-apiserver's where it has one. */
 
 const MEDIA_TYPES: Readonly<Record<string, StoredMediaType>> = {
   'application/json': 'application/json',
@@ -30,7 +30,7 @@ export function storageBackend(value: string, flag: string): string {
   );
 }
 
-/** Longer ones would be cut where PostgreSQL and people read them. */
+/** PostgreSQL and log readers would truncate longer ones. */
 const MAX_PREFIX_CHARS = 200;
 
 /** `/team-a`, however the slashes around it were written. */
@@ -43,8 +43,8 @@ export function storagePrefix(value: string, flag: string): string {
 }
 
 /**
- * The resources whose cache is off: `pods#0` and `leases.coordination.k8s.io#0`. Other sizes have no meaning any more, because
- * the cache is as large as it needs to be.
+ * Parses resources without a cache: `pods#0` and `leases.coordination.k8s.io#0`. Other sizes have no effect, because the cache
+ * is as large as it needs to be.
  */
 export function uncachedResources(values: readonly string[]): readonly GroupResource[] {
   const sizes = new Map(
@@ -70,7 +70,7 @@ function toGroupResource(name: string): GroupResource {
 /** Resources that are kept in another database. */
 export interface ServersOverride {
   readonly resources: readonly GroupResource[];
-  /** Of the hosts of one database. */
+  /** The hosts of one database. */
   readonly urls: readonly string[];
 }
 

@@ -118,7 +118,7 @@ export const storageFlags = {
   }),
 };
 
-/** Where the server keeps its state, and for how long. */
+/** The server's databases, and how long they keep history. */
 export type StorageOptions = ReturnType<typeof readStorage>;
 
 /** @throws UsageError */
@@ -151,7 +151,7 @@ function databaseUrls(urls: readonly string[], flag: string): readonly string[] 
   const wrong = urls.find((url) => !/^postgres(ql)?:\/\//.test(url));
   if (wrong === undefined) return urls;
   const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(wrong)?.[0];
-  // Without one it may be the rest of a password, which is not to be shown.
+  // Without a scheme it may be the rest of a password, which must not be shown.
   const which = scheme === undefined ? 'one of the URLs' : JSON.stringify(`${scheme}…`);
   throw new UsageError(`${flag}: ${which} must begin with postgres://; a comma inside a URL is written %2C`);
 }

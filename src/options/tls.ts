@@ -79,7 +79,7 @@ const SUITES: Readonly<Record<string, string>> = table({
   TLS_RSA_WITH_RC4_128_SHA: 'RC4-SHA',
 });
 
-/** As in Go, operators do not choose among the suites of TLS 1.3: when they name none of them, all stay. */
+/** As in Go, the suites of TLS 1.3 cannot be chosen: they stay when the flag names none of them. */
 const TLS_1_3 = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
 function minVersion(version: string, flag: string): SecureVersion {

@@ -5,7 +5,7 @@ import type { RemoteServer } from './client-config.ts';
 import { createHttpAgent } from './egress/agents.ts';
 import { SecureAgent } from './secure-agent.ts';
 
-/** An answer that is no success. */
+/** An unsuccessful answer. */
 class HttpStatusError extends Error {
   readonly code: number;
   /** Whether the answer has a Retry-After header. */
@@ -21,7 +21,7 @@ class HttpStatusError extends Error {
 
 interface AnswerRules {
   readonly succeeds: (code: number) => boolean;
-  /** Bound on the answer, whatever length it announces. */
+  /** The size limit of the answer, whatever length it announces. */
   readonly maxBytes: number;
 }
 
@@ -178,6 +178,6 @@ export function networkText(
   if (certificate !== undefined) return `tls: failed to verify certificate: ${certificate}`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `tls: failed to verify certificate: x509: certificate is not valid for ${host}`;
-  // The other side ended the connection before it said anything.
+  // The server closed the connection before it answered.
   return code === 'ECONNRESET' || code === 'EPIPE' ? 'EOF' : message;
 }

@@ -15,9 +15,10 @@ export interface SecureAgentOptions extends AgentOptions {
 type Connect = NonNullable<Agent['createConnection']>;
 
 /**
- * HTTPS to servers that an authority of the caller's choice certifies. OpenSSL takes a certificate for self-signed when its issuer
- * has the same name, and does not look for the issuer. Many operators make their authority and its certificates under one name
- * (knative.dev/pkg, webhook/certificates), and Go, which tries keys, trusts them. What OpenSSL refuses for that is judged as in Go.
+ * HTTPS with the caller's choice of authorities. OpenSSL takes a certificate whose issuer has the same name for self-signed,
+ * and ignores the issuer. Many operators give their authority and its certificates one name (knative.dev/pkg,
+ * webhook/certificates), and Go, which tries keys, trusts them. Certificates that OpenSSL refuses for this reason are verified
+ * as in Go.
  */
 export class SecureAgent extends Agent {
   /** Undefined: OpenSSL judges alone. */
@@ -95,8 +96,8 @@ function* chainOf(peer: DetailedPeerCertificate): Generator<DetailedPeerCertific
 }
 
 /**
- * Without those that cannot be read, as Go has it. A bundle may have thousands: all of them are read when the first server is judged by
- * them, which OpenSSL spares most.
+ * Skips unreadable certificates, as Go does. A bundle may have thousands: all of them are parsed for the first server that
+ * needs them, and OpenSSL verifies most servers itself.
  */
 class Authorities {
   readonly #pem: string;

@@ -7,9 +7,9 @@ import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse, ResponseHeaders } from '../request/api-response.ts';
 
 /**
- * The console: a web page that shows the cluster and its history to people. It is made of files that the build wrote, which hold
- * no data: the page asks the API with its user's credentials. So the files are for everybody: a browser cannot show credentials
- * before it has a page that asks for them.
+ * The console: a web page that shows the cluster and its history. Its files come from the build and contain no data: the page
+ * requests data with its user's credentials. So the files are public: a browser cannot send credentials before it has a page
+ * that asks for them.
  */
 export type Console = (request: Pick<ApiRequest, 'method' | 'path' | 'headers'>) => ApiResponse | undefined;
 
@@ -18,8 +18,8 @@ const CONSOLE_FOLDER = fileURLToPath(new URL('dist/console/', PROJECT));
 const ROOT = '/console/';
 
 /**
- * Nothing from elsewhere, nothing inline, no frames around it: what an object's name or value says can neither run nor call home.
- * A style that the page sets by script is no inline style.
+ * Forbids external content, inline content, and framing, so that scripts in names or values of objects can neither run nor call
+ * home. Styles that the page sets by script are not inline styles.
  */
 const POLICY = [
   "default-src 'none'",
@@ -45,7 +45,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** In the order of preference. The build packs what becomes smaller by it. */
+/** In order of preference. The build compresses files that become smaller. */
 const CODINGS = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
@@ -63,7 +63,7 @@ interface Form {
   readonly contentType: string;
 }
 
-/** The files are read when somebody first asks for one, and kept: they are some hundred kilobytes. */
+/** Reads the files for the first request, and keeps them: they have some hundred kilobytes. */
 export function createConsole(folder = CONSOLE_FOLDER): Console {
   let pages: ReadonlyMap<string, Page> | undefined;
   return ({ method, path, headers }) => {
@@ -81,7 +81,7 @@ export function createConsole(folder = CONSOLE_FOLDER): Console {
 
 const NOTHING = { kind: 'bytes', contentType: '', chunks: [], compressible: false } as const;
 
-/** By name; the page itself is ''. Packed files are forms of the file that was packed. */
+/** By name; the page itself is ''. Compressed files are forms of the original. */
 function readPages(folder: string): Map<string, Page> {
   const names = new Set(
     readdirSync(folder, { recursive: true, withFileTypes: true })

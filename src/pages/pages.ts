@@ -35,7 +35,7 @@ export function createPages(toRoute: (path: string) => string = (path) => path):
   return pages;
 }
 
-/** What a page answers for a path that turns out to lead nowhere. */
+/** The answer of a page for an unknown path. */
 export const unknownPage = (): Response => UNKNOWN;
 
 export const isUnknown = (response: Response): boolean => response === UNKNOWN;
@@ -74,7 +74,7 @@ function later(receive: () => Promise<Buffer>): ReadableStream {
 /** Bodies that are made while they are sent, by their responses. */
 const PIECES = new WeakMap<Response, Iterable<Buffer>>();
 
-/** An answer that is too large to be made as a whole: see BytesResponse.rest. */
+/** An answer that is too large to build as a whole: see BytesResponse.rest. */
 export function inPieces(pieces: Iterable<Buffer>, headers: Readonly<Record<string, string>>): Response {
   const response = new Response(null, { headers });
   PIECES.set(response, pieces);

@@ -34,8 +34,8 @@ export interface AuthenticateOptions {
 }
 
 /**
- * Finds out who is calling. Wrong credentials are refused; they do not make a caller anonymous.
- * @throws StatusError 401; StorageError when the object that credentials stand for cannot be read
+ * Authenticates the caller. Refuses wrong credentials rather than treat them as anonymous.
+ * @throws StatusError 401; StorageError when the object behind the credentials cannot be read
  */
 export async function authenticate(
   options: AuthenticateOptions,
@@ -56,7 +56,7 @@ async function identify(
   try {
     return await authenticator.authenticate(request);
   } catch (error) {
-    // Nothing is known to be wrong with them: 401 would make clients throw them away.
+    // The credentials may be valid: a 401 would make clients discard them.
     if (error instanceof StorageError) throw error;
     const err = error instanceof Error ? error.message : String(error);
     logger.info(1, 'Unable to authenticate the request', { err, source: request.sourceAddress });
@@ -68,7 +68,7 @@ async function identify(
 const unauthenticated = (cause?: unknown): StatusError =>
   new StatusError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' }, { cause });
 
-/** Asks whether the caller may. @throws StatusError 403, or 500 when an authorizer failed */
+/** Authorizes the request. @throws StatusError 403, or 500 when an authorizer failed */
 export async function authorize(
   {
     authorizer,
@@ -111,7 +111,7 @@ export async function impersonate(
     request.audit?.annotate(key, value);
   if (!isAsked(request)) return request;
   const wish = readWish(request);
-  // An empty header asks for nothing.
+  // An empty header has no effect.
   if (wish.username === '') return request;
   for (const target of targetsOf(wish)) await check(authorizer, request, target);
   const user = toUser(wish);

@@ -11,7 +11,7 @@ interface ErrorOptions {
   readonly logger: Logger;
 }
 
-/** Tells the client where an operator finds the error, and nothing about the error itself. */
+/** Tells the client how to find the error in the log, without its details. */
 export const logsTell = ({ id }: ApiRequest): string => `request ${id} failed, and the server's log says why`;
 
 /** Turns errors of the inner stages into a Status, in the format that the caller accepts. */

@@ -5,8 +5,8 @@ import type { ApiResponse } from '../request/api-response.ts';
 import { chooseTimeout } from '../request/timeout.ts';
 
 /**
- * Enforces --request-timeout, or the caller's shorter `timeout`: a request that takes longer gets 504, and its work stops. A write
- * that is on its way to the database cannot be called back; a warning says so. @throws StatusError 504, 400
+ * Enforces --request-timeout, or the caller's shorter `timeout`: a request that takes longer gets 504, and its work stops. A
+ * write that was sent to the database cannot be cancelled; a warning says so. @throws StatusError 504, 400
  */
 export function withDeadline(
   { requestTimeoutMs, logger }: { readonly requestTimeoutMs: number; readonly logger: Logger },

@@ -14,9 +14,8 @@ import type { ApiResponse, ResponseSink, StreamResponse } from '../request/api-r
 import { timeWait } from '../request/waits.ts';
 
 /**
- * Lets a request go on when its turn comes, or answers 429. Every answer has headers that tell how the request was classified.
- * The seats are freed when the answer is known, so a client that reads slowly holds none; a watch frees them after its initial
- * events.
+ * Runs a request in its turn, or answers 429. Every answer has headers with the classification of the request. The seats are
+ * freed when the answer is known, so that slow readers hold none; a watch frees them after its initial events.
  */
 export async function takeTurn(
   { flowControl }: { readonly flowControl: FlowControl | undefined },

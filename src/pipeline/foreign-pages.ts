@@ -13,10 +13,10 @@ export interface OriginOptions {
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses what a browser sends for a page of another website. A browser adds rights of its user to such requests: its client
- * certificate, the cookie of a proxy, or those of `kubectl proxy`, which asks for none. It sends a POST without asking first, and
- * a websocket is not subject to CORS at all. Browsers say whose page it was in `Origin` and `Sec-Fetch-Site`, which pages
- * cannot set (Fetch Standard, forbidden request-headers; Fetch Metadata, section 2.4). Other clients send neither.
+ * Refuses requests that a browser makes for another website's page. A browser adds its user's rights to such requests: a client
+ * certificate, the cookie of a proxy, or those of `kubectl proxy`, which needs no credentials. It sends a POST without a
+ * preflight, and CORS does not apply to websockets. Browsers name the page in `Origin` and `Sec-Fetch-Site`, which pages cannot
+ * set (Fetch Standard, forbidden request-headers; Fetch Metadata, section 2.4). Other clients send neither.
  * @throws StatusError 403
  */
 export async function refuseForeignPages(
@@ -35,8 +35,8 @@ export async function refuseForeignPages(
 }
 
 /**
- * Over plain HTTP only loopback is trusted: a name in DNS that leads to the server today and to a website tomorrow would pass for
- * the server's own. Over HTTPS the page has shown a certificate for its name, so that it need only be the name it asked for.
+ * Over plain HTTP only loopback is trusted: a DNS name that resolves to this server today and to a website tomorrow would pass
+ * for the server's own. Over HTTPS the certificate has proved the name, so that the origin need only equal the requested host.
  */
 function isOwn(origin: string, { headers }: ApiRequest, { externalHostname }: OriginOptions): boolean {
   const url = URL.canParse(origin) ? new URL(origin) : undefined;
@@ -50,7 +50,7 @@ function isOwn(origin: string, { headers }: ApiRequest, { externalHostname }: Or
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** As the URL of an origin has it. */
+/** The form of the host in an origin. */
 const withoutDefaultPort = (host: string): string => host.toLowerCase().replace(/:443$/, '');
 
 /** A POST with a body that has no type: a page may send it anywhere, without asking first. */

@@ -24,17 +24,17 @@ import { logRequest, type MeasureOptions, measure, traceRequest, traceVerb } fro
 interface PipelineOptions extends MeasureOptions, AuthenticateOptions, OriginOptions {
   /** Undefined: no limit on concurrency. */
   readonly flowControl: FlowControl | undefined;
-  /** Answers paths that need no credentials: the files of the console; undefined for all others. */
+  /** Answers paths that need no credentials, such as the console's files; undefined for all others. */
   readonly open?: (request: ApiRequest) => ApiResponse | undefined;
   readonly authorizer: Authorizer;
-  /** Whether authorizers are told what a request selects. */
+  /** Whether authorizers see the selectors of a request. */
   readonly asksWithSelectors?: boolean;
-  /** Undefined: nothing is recorded. */
+  /** Undefined: auditing is off. */
   readonly auditor: Auditor | undefined;
   /** Discovery, OpenAPI, version. */
   readonly documents: DocumentHandler;
   readonly resources: ResourceHandler;
-  /** Answers requests for what other servers serve; undefined for all others. */
+  /** Answers requests for other servers' resources; undefined for all others. */
   readonly remote?: (request: AuthorizedRequest) => Promise<ApiResponse> | undefined;
   /** meta/v1 Status, for clients that read protobuf. */
   readonly statusSchema: MessageSchema;
@@ -64,18 +64,18 @@ export function createPipeline(options: PipelineOptions): Pipeline {
 }
 
 /**
- * The stages that need the caller, from authentication on. Each of them may read through the store: what that throws becomes a
- * Status here, before it is recorded.
+ * Runs the stages that need the caller, from authentication on. Each of them may read from the store: converts its errors to a
+ * Status here, before they are recorded.
  */
 async function serve(options: PipelineOptions, request: ApiRequest): Promise<ApiResponse> {
   const opened = options.open?.(request);
   if (opened !== undefined) return opened;
   const { target = NO_RESOURCE } = request;
-  const told = <Result>(work: Promise<Result>): Promise<Result> => inStatuses(work, target, target.name);
+  const asStatus = <Result>(work: Promise<Result>): Promise<Result> => inStatuses(work, target, target.name);
   const authenticated = await auditAuthentication(options, request, () =>
-    told(authenticate(options, request)),
+    asStatus(authenticate(options, request)),
   );
-  return audit(options, authenticated, () => told(serveCaller(options, authenticated)));
+  return audit(options, authenticated, () => asStatus(serveCaller(options, authenticated)));
 }
 
 const NO_RESOURCE = { group: '', resource: '', name: '' };
@@ -92,13 +92,13 @@ async function serveCaller(
   });
 }
 
-/** Answers paths that are no resources; undefined for an unknown path. */
+/** Answers paths without resources; undefined for an unknown path. */
 type DocumentHandler = (
   request: AuthorizedRequest,
 ) => Promise<ApiResponse | undefined> | ApiResponse | undefined;
 
 /**
- * Passes requests for what other servers serve to these, those for resources to their verb, all others to the documents.
+ * Forwards requests for other servers' resources, passes those for resources to their verb, and all others to the documents.
  * @throws StatusError
  */
 async function dispatch(

@@ -8,7 +8,7 @@ export interface RequestInfo {
   readonly dialect: Dialect;
 }
 
-/** A map and no object, because callers choose methods: HTTP/2 accepts any word, `constructor` too. */
+/** A Map rather than an object, because callers choose methods: HTTP/2 accepts any word, `constructor` too. */
 const METHOD_VERBS: ReadonlyMap<string, string> = new Map([
   ['POST', 'create'],
   ['GET', 'get'],

@@ -27,7 +27,7 @@ export async function forward(
 ): Promise<ApiResponse> {
   refuseWorkers(request);
   const readOnly = request.method === 'GET' || request.method === 'HEAD';
-  // Without the slash at the end, relative links on the first page would lead out of the proxy.
+  // Without the final slash, relative links on the first page would leave the proxy.
   if (backend.path === '' && readOnly) return redirectToFolder(request);
   const prefix = outerPrefix(request.path, backend.path);
   const answer = await send(transport, backend, request, prefix);

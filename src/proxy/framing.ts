@@ -2,17 +2,17 @@ import { pipeline, type Readable, Transform, type Writable } from 'node:stream';
 import { BackendError, type BackendMessage } from '../request/backend.ts';
 
 /**
- * Where a message ends for a backend. Its headers came by way of a client: a body without a length, or with a wrong one, would be read
- * as the next request of a connection on which the backend believes what this server says about its callers.
+ * Sets the framing of messages for backends. Clients choose the headers: a body without a length, or with a wrong one, would be
+ * read as the next request on a connection whose backend trusts this server about its callers.
  */
 
-/** RFC 9112, section 6. What the message says of these is replaced. */
+/** RFC 9112, section 6. These headers of the message are replaced. */
 const OF_FRAMING = /^(content-length|transfer-encoding|te|trailer|expect)$/i;
-/** Methods whose requests usually have no body (RFC 9110, section 9.3); those of others say so where they have none. */
+/** Methods whose requests usually have no body (RFC 9110, section 9.3); others must declare an empty one. */
 const BODILESS = /^(GET|HEAD|OPTIONS|DELETE|TRACE)$/;
 
 export interface Framing {
-  /** Of the message, with the one that says where its body ends. Names and values in turn. */
+  /** The headers of the message, with its framing. Names and values in turn. */
   readonly headers: string[];
   /** Undefined: the body ends where its chunks do. */
   readonly length: number | undefined;
@@ -35,7 +35,7 @@ export function framingOf({ method, headers, body }: BackendMessage): Framing {
   return { headers: [...kept, ...frame], length };
 }
 
-/** As large as a number is exact. */
+/** Up to the largest exact number. */
 const LENGTH = /^\d{1,15}$/;
 
 /** Copies a body, and breaks off one that does not have its length. The target emits the errors. */

@@ -2,7 +2,7 @@ import type { ApiRequest } from '../request/api-request.ts';
 import type { BackendAnswer } from '../request/backend.ts';
 import { foldedName } from '../request/header-names.ts';
 
-/** The headers of requests and answers that a proxy passes on. Lists are names and values in turn. */
+/** Filters the headers of forwarded requests and answers. Lists are names and values in turn. */
 
 /** RFC 9110, section 7.6.1: headers of one connection only. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -23,11 +23,11 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
  * them from a client would believe the client.
  */
 const CREDENTIALS = /^(authorization|impersonate-.*|x-remote-(user|group|uid|extra-.*))$/;
-/** What the transport says of a message, and what servers say to each other. */
+/** Headers that the transport or servers set themselves. */
 const OWN = /^(host|expect|content-length|x-forwarded-(for|uri)|x-kubernetes-apiserver-rerouted)$/;
-/** The length is what the transport makes of it. */
+/** The transport sets the length. */
 const LENGTH = 'content-length';
-/** RFC 9110, section 7.6.1: fields for all recipients, which no Connection header can take away. */
+/** RFC 9110, section 7.6.1: fields for all recipients, which a Connection header cannot remove. */
 const END_TO_END = /^(host|content-.*|cookie|origin|sec-.*|x-forwarded-.*)$/;
 const BEARER_PROTOCOL = 'base64url.bearer.authorization.';
 
@@ -41,7 +41,7 @@ function connectionNames(connection: string | undefined): Set<string> {
   return new Set(names.filter((name) => !END_TO_END.test(name)));
 }
 
-/** Whether a client's header stays here. A program that folds names would also read `X_Remote_User` as this server's word. */
+/** Whether a client's header is dropped. A program that folds names would read `X_Remote_User` as set by this server. */
 function staysHere(key: string): boolean {
   const folded = foldedName(key);
   if (HOP_BY_HOP.has(folded) || CREDENTIALS.test(folded)) return true;

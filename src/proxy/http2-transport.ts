@@ -21,8 +21,8 @@ import { copyBody, framingOf } from './framing.ts';
 import { NodeTransport, type TransportOptions, tlsOf, toBackendError } from './node-transport.ts';
 
 /**
- * A server that speaks none of the protocols it was offered says so in the handshake (RFC 7301, section 3.2). The code of the error
- * depends on whether something was being written when the alert came.
+ * A server that supports no offered protocol reports so in the handshake (RFC 7301, section 3.2). The error code depends on
+ * whether a write was pending when the alert came.
  */
 const NO_PROTOCOL = /alert no application protocol/;
 /** How long a connection without requests stays open. */
@@ -30,8 +30,8 @@ const IDLE_MS = 30_000;
 const MAX_REMEMBERED = 1000;
 
 /**
- * Backends over HTTP/1.1, and over HTTP/2 those that speak nothing else, which is found out by asking. Each long watch has a
- * connection of its own over HTTP/1.1, so a slow client holds up nobody; one that speaks HTTP/2 alone gets one connection for all.
+ * Uses HTTP/1.1, and HTTP/2 for backends that refuse HTTP/1.1. Over HTTP/1.1 each watch has its own connection, so that a slow
+ * client delays no others; a backend with HTTP/2 only gets one connection for all.
  */
 export class EitherTransport implements BackendTransport {
   readonly #http1: NodeTransport;
@@ -44,7 +44,7 @@ export class EitherTransport implements BackendTransport {
     this.#http2 = new Http2Transport(options);
   }
 
-  /** A body cannot be sent twice: a server that was never asked for anything before gets none over HTTP/2. */
+  /** A body cannot be sent twice, so the first request to a server never sends one over HTTP/2. */
   async send(backend: Backend, message: BackendMessage): Promise<BackendAnswer> {
     const authority = authorityOf(backend);
     if (this.#refusing.has(authority)) return this.#sendHttp2(backend, message);
@@ -83,7 +83,7 @@ export class EitherTransport implements BackendTransport {
 const isRefused = (error: unknown): boolean =>
   error instanceof BackendError && error.cause instanceof Error && NO_PROTOCOL.test(error.cause.message);
 
-/** What a session was opened with; a request that would be sent otherwise opens another. */
+/** The options of a session; a request with other options opens another. */
 interface Opened {
   readonly session: Promise<ClientHttp2Session>;
   readonly tls: string;
@@ -142,7 +142,7 @@ class Http2Transport {
     });
     await secured(socket, timeout);
     const session = connect(`https://${authorityOf(backend)}`, { createConnection: () => socket });
-    // Whoever waits for an answer hears of it by its stream.
+    // Requests see the error on their streams.
     session.on('error', () => {});
     session.setTimeout(IDLE_MS, () => {
       // With an open stream this is a quiet watch.

@@ -30,7 +30,7 @@ export interface TransportOptions {
   readonly timeoutMs: number;
   /** Opens the connections; undefined: the system does. */
   readonly dial?: Dial | undefined;
-  /** Requests that change nothing share connections, which stay open between them. */
+  /** Requests that change nothing share connections, which stay open. */
   readonly reusesConnections?: boolean;
 }
 
@@ -41,8 +41,8 @@ const IDLE_MS = 30_000;
 const REPEATABLE = /^(GET|HEAD|OPTIONS)$/;
 
 /**
- * Backends over HTTP/1.1. A request that has a body, or changes something, has a connection of its own: a reused one can break between
- * two requests, after the backend has acted on the second, and a body that is half read from the client cannot be sent again.
+ * Uses HTTP/1.1. A request with a body or with effects gets its own connection: a reused one may break after the backend has
+ * acted on the request, and a body that is partly read cannot be sent again.
  */
 export class NodeTransport implements BackendTransport {
   readonly #options: TransportOptions;
@@ -68,7 +68,7 @@ export class NodeTransport implements BackendTransport {
     }
   }
 
-  /** Ends the connections that nobody uses. */
+  /** Closes idle connections. */
   close(): void {
     this.#shared?.destroy();
   }
@@ -123,14 +123,14 @@ export class NodeTransport implements BackendTransport {
     return outgoing;
   }
 
-  /** Of each exchange its own. */
+  /** An agent for each exchange. */
   #agentFor(scheme: Backend['scheme']): HttpAgent | false {
     const { dial } = this.#options;
     if (dial === undefined) return false;
     return scheme === 'https' ? new SecureAgent({}, dial) : createHttpAgent({}, dial);
   }
 
-  /** Until the connection stands, or until the answer begins. */
+  /** Limits the time to connect, or to the answer. */
   #hurry(outgoing: ClientRequest, backend: Backend, toAnswer: boolean): void {
     const { timeoutMs } = this.#options;
     if (timeoutMs <= 0) return;
@@ -145,14 +145,14 @@ export class NodeTransport implements BackendTransport {
     outgoing.once('upgrade', stop);
     if (toAnswer) return;
     outgoing.once('socket', (socket) => {
-      // What was dialled by way of a proxy is connected already.
+      // A socket dialled through a proxy is already connected.
       if (backend.scheme === 'http' && socket.connecting !== true) stop();
       else socket.once(backend.scheme === 'https' ? 'secureConnect' : 'connect', stop);
     });
   }
 }
 
-/** A second answer of the name server could lead elsewhere than the one that was checked. */
+/** Uses the addresses that were checked: a second DNS lookup could return others. */
 const lookupAmong =
   (addresses: readonly string[]): LookupFunction =>
   (host, { all }, done) => {
@@ -181,14 +181,14 @@ export function tlsOf({ trust }: Pick<Backend, 'trust'>, credentials: AgentCrede
       ...authorities,
       servername: serverName,
       rejectUnauthorized: isVerified,
-      // A server of HTTP/2 alone refuses what does not say which protocol it speaks only with an answer, which looks like its own.
+      // Without ALPN, a server with HTTP/2 only would refuse by an answer that looks like its own.
       ALPNProtocols: ['http/1.1'],
     };
   }
   return { ...credentials.current(), rejectUnauthorized: trust === 'agent' && credentials.verifies };
 }
 
-/** A connection that was open already broke before it gave an answer: the server may have closed it meanwhile. */
+/** A reused connection broke before it gave an answer: the server may have closed it meanwhile. */
 class StaleConnection extends BackendError {}
 
 /** @throws BackendError for a port or header that Node refuses */

@@ -3,12 +3,12 @@ import type { ApiRequest } from '../request/api-request.ts';
 import { joinPath, splitPath } from './paths.ts';
 
 /**
- * What pods, services, nodes and other API servers answer is shown by browsers as pages of this server's origin, which is also that of
- * the console and of all other backends. Their headers and cookies are kept from changing anything beyond the proxy's path, and their
- * scripts from acting for its reader.
+ * Browsers show answers of pods, services, nodes and other API servers as pages of this server's origin, shared with the
+ * console and all other backends. This restricts the effects of their headers and cookies to the proxy's path, and sandboxes
+ * their scripts.
  */
 export interface PageScope {
-  /** The part of the client's path that stands for the backend, without a slash at its end. Cookies stay below it. */
+  /** The prefix of the client's path for this backend, without a final slash. Cookies stay below it. */
   readonly prefix: string;
   /** --sandbox-proxied-pages */
   readonly isSandboxed: boolean;
@@ -16,7 +16,7 @@ export interface PageScope {
 
 type Headers = Record<string, string | string[]>;
 
-/** Of a whole origin, or of more pages than the one that is answered. */
+/** Headers with effects beyond the answered page. */
 const OF_THE_ORIGIN = new Set([
   ...[
     'accept-ch',
@@ -37,7 +37,7 @@ const OF_THE_ORIGIN = new Set([
 /** Scripts run, in an origin of their own: without the cookies, the storage and the workers of this one (HTML Standard, 7.1.5). */
 const SANDBOX = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
 
-/** The headers of an answer, by their names in lower case, as far as they may reach a browser. */
+/** Filters the headers of an answer, by lower-case name. */
 export function confined(headers: Headers, { prefix, isSandboxed }: PageScope): Headers {
   const kept: Headers = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -50,7 +50,7 @@ export function confined(headers: Headers, { prefix, isSandboxed }: PageScope): 
   return { ...kept, 'content-security-policy': [...policies, SANDBOX], 'x-content-type-options': 'nosniff' };
 }
 
-/** The same for the head of an answer that changes the protocol: names and values in turn. There is no page to be sandboxed. */
+/** The same for the head of a protocol change: names and values in turn. Without a page, no sandbox is needed. */
 export function confinedHead(rawHeaders: readonly string[], prefix: string): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -87,8 +87,8 @@ function pathWithin(path: string, prefix: string): string {
 }
 
 /**
- * Refuses the script of a worker that would outlive its page: a service worker answers for all pages below its path from then on
- * (Service Workers, `Service-Worker: script`), a shared one is shared with them.
+ * Refuses scripts of workers that would outlive their page: a service worker answers for all pages below its path from then on
+ * (Service Workers, `Service-Worker: script`), and pages share a shared worker.
  * @throws StatusError 403
  */
 export function refuseWorkers({ headers }: ApiRequest): void {

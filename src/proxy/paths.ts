@@ -14,7 +14,7 @@ export function joinPath(prefix: string, path: string): string {
   return path === '' ? prefix : prefix + posix.normalize(`/${path}`);
 }
 
-/** What follows the prefix in a path that is cleaned; undefined for a path outside of it, or one that is not clean. */
+/** The part of a normalized path after the prefix; undefined for a path outside of it, or one that is not normalized. */
 export function splitPath(path: string, prefix: string): string | undefined {
   if (posix.normalize(path) !== path) return undefined;
   if (path === prefix) return '';
@@ -54,7 +54,7 @@ export function rewriteLocation(location: string, context: LocationContext): str
   return `${origin}${rooted(encodePath(within))}${rest}`;
 }
 
-/** As a browser resolves it, which reads `\` as `/`. */
+/** Resolves as browsers do, which treat `\` as `/`. */
 const resolved = (relative: string, base: string): string =>
   `${base.slice(0, base.lastIndexOf('/') + 1)}${relative.replaceAll('\\', '/')}`;
 

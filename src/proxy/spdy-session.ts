@@ -110,7 +110,7 @@ export class SpdySession {
         await this.#readFrames();
       }
     } catch {
-      // A broken connection counts as ended; its streams tell how far they came.
+      // A broken connection counts as ended; its streams have their own state.
     }
     this.#over = true;
     for (const stream of this.#streams.values()) endStream(stream);

@@ -84,8 +84,8 @@ const offeredProtocols = ({ headers }: ApiRequest): string[] =>
     .filter((protocol) => protocol !== '');
 
 /**
- * A message is held in memory until it is complete. kubectl sends the input of a command in 32 kB pieces, and the data of a
- * forwarded port as it reads it. Kubernetes accepts 32 MB, which a client could make a server hold for nothing.
+ * The size limit of a message, which is held in memory until complete. kubectl sends the input of a command in pieces of 32 kB,
+ * and port-forward data as it reads it. Kubernetes' limit of 32 MB would let clients fill the memory.
  */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 
@@ -138,7 +138,7 @@ interface AgentStreams {
   readonly resize: SpdyStream | undefined;
 }
 
-/** Until the command has ended or one side is gone. Never rejects. */
+/** Runs until the command has ended or a side has disconnected. Never rejects. */
 async function joinCommand(client: WebSocket, session: SpdySession, wanted: CommandStreams): Promise<void> {
   client.once('close', () => session.destroy());
   // Messages that arrive before the streams are open must not be lost.
@@ -160,7 +160,7 @@ async function joinCommand(client: WebSocket, session: SpdySession, wanted: Comm
 /** Bound on the Status by which an agent reports the end of a command. */
 const MAX_STATUS_BYTES = 1024 * 1024;
 
-/** Sent to the client when the agent went away without a status of the command. */
+/** Sent to the client when the agent disconnected without a status of the command. */
 const BROKEN_OFF = JSON.stringify({
   metadata: {},
   status: 'Failure',

@@ -16,8 +16,7 @@ import { outerPrefix } from './paths.ts';
 import { streamAnswer } from './stream-answer.ts';
 
 /**
- * Passes on a request that changes the protocol of its connection: the backend's answer byte for byte, and then everything in
- * both directions.
+ * Forwards a request that changes protocols: the backend's answer byte for byte, and then all data in both directions.
  * @throws StatusError
  */
 export async function upgrade(

@@ -3,8 +3,8 @@ import { compareVersions, type Registry, type ServedGroup } from './registry.ts'
 import type { RemoteApi } from './remote-apis.ts';
 
 /**
- * The groups of this server and of others in the order in which clients choose among them (Kubernetes: kube-aggregator,
- * SortedByGroupAndVersion). Without other servers that is the order of the registry.
+ * The groups of this server and of others in the order of clients' preference (Kubernetes: kube-aggregator,
+ * SortedByGroupAndVersion). Without other servers it is the order of the registry.
  */
 export function allGroups(
   registry: Pick<Registry, 'groups' | 'resources'>,
@@ -52,7 +52,7 @@ function ownPriority(
   group: string,
   version: string,
 ): { priority: number; versionPriority: number } {
-  // API services come first, because they have none of their own that could say where they stand.
+  // API services come first, because no API service gives their own priority.
   if (group === API_SERVICE_GROUP) return { priority: Number.POSITIVE_INFINITY, versionPriority: 0 };
   const isBuiltIn = registry
     .resources(group, version)
@@ -61,7 +61,7 @@ function ownPriority(
   return { priority: own.group, versionPriority: own.version };
 }
 
-/** Built-in groups of the same priority stay in their order. */
+/** Built-in groups of the same priority keep their order. */
 const byName = (a: string, b: string, priority: number): number =>
   priority > CUSTOM_PRIORITY.group ? 0 : a < b ? -1 : 1;
 

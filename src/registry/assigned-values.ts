@@ -3,15 +3,15 @@ import type { StatusError } from '../api/status.ts';
 import type { ValuePool } from './value-pool.ts';
 
 /**
- * What a resource needs whose objects hold values that must be unique in the cluster. The strategy chooses and names them;
- * the write that stores the object claims and releases them, and is repeated with others when another write was faster.
+ * Assigns cluster-unique values to a resource's objects. The strategy chooses and names them; the write of the object claims
+ * and releases them, and is repeated with others when another write was faster.
  */
 export interface AssignedValues<T extends ApiObject = ApiObject> {
-  /** Fills in what a write leaves out, before values are assigned. Changes `object`. */
+  /** Completes an object before values are assigned. Changes `object`. */
   complete(object: T, old: T | undefined): void;
-  /** Fills in what the server assigns. Changes `object`. @throws StatusError */
+  /** Sets the values that the server assigns. Changes `object`. @throws StatusError */
   assign(object: T, old: T | undefined, values: ValueSource): Promise<void>;
-  /** Everything an object holds, each value once. */
+  /** All values that an object holds, each once. */
   valuesOf(object: T): AssignedValue[];
   /** The answer when another object holds a value that the caller asked for. */
   whenTaken(object: T, value: AssignedValue): StatusError;
@@ -23,13 +23,13 @@ export interface AssignedValue {
   readonly value: string;
 }
 
-/** Where the values of one write come from. */
+/** The source of values for one write. */
 export interface ValueSource {
-  /** In the order of the server's preference. */
+  /** In order of preference. */
   readonly pools: readonly ValuePool[];
   /** Chooses a free value. @throws PoolFull */
   pick(pool: ValuePool): Promise<string>;
-  /** Whether a value that the caller asks for may be had, as far as that is to be known before the write. */
+  /** Whether a requested value seems free; only the write itself decides. */
   isFree(value: AssignedValue, object: ApiObject): Promise<boolean>;
 }
 

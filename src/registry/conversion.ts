@@ -2,7 +2,7 @@ import { toApiVersion } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { ServedResource } from './registry.ts';
 
-/** To the form that is stored; the caller's object itself, where that is its form. @see ServedVersion.conversion */
+/** Converts to the stored form; returns the caller's object if it has that form. @see ServedVersion.conversion */
 export function toStorage(object: ApiObject, { definition, version }: ServedResource): ApiObject {
   const { storage } = definition;
   const converted = version.conversion === undefined ? object : version.conversion.toStorage(object);
@@ -10,7 +10,7 @@ export function toStorage(object: ApiObject, { definition, version }: ServedReso
   return converted.apiVersion === apiVersion ? converted : { ...converted, apiVersion };
 }
 
-/** A stored object in the version that the request speaks. */
+/** Converts a stored object to the request's version. */
 export function toSeen(stored: ApiObject, { definition, version }: ServedResource): ApiObject {
   const { conversion } = version;
   const converted = conversion === undefined ? stored : conversion.fromStorage(stored);
@@ -18,8 +18,8 @@ export function toSeen(stored: ApiObject, { definition, version }: ServedResourc
 }
 
 /**
- * What admission judges in the version and group of `served`, another name of the same resource or the same: a stored object, or one
- * of a custom resource in the version of its request.
+ * Converts an object for admission to the version and group of `served`, which may be another name of the resource: a stored
+ * object, or one of a custom resource in the version of its request.
  * @throws StatusError when a webhook does not convert it
  */
 export function toNamed(object: ApiObject, served: ServedResource): ApiObject | Promise<ApiObject> {

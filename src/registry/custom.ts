@@ -7,76 +7,73 @@ import type { Store } from '../storage/store.ts';
 import type { Steps } from '../util/concurrency.ts';
 
 export interface CustomDecodeOptions {
-  /** Nothing else uses the value, so that it may be changed. */
+  /** The value has no other users, so that it may be changed. */
   readonly fresh?: boolean | undefined;
   /**
-   * A null that the schema does not allow stays, for validation to refuse. Elsewhere it counts as an absent value. Server-side apply
-   * merges values that were never a body, and leaves a null where it took all fields of a struct.
+   * Keeps nulls that the schema forbids, for validation to refuse. Otherwise they count as absent. Server-side apply merges
+   * values that were never a body, and leaves null for an emptied struct.
    */
   readonly keepsNulls?: boolean | undefined;
 }
 
 /**
- * What a version of a custom resource has in place of a type in the IDL and of conversions that the server knows. Each served
- * version is a ResourceDefinition of its own: all work on an object is done in the version of the request, as in Kubernetes
- * (apiextensions-apiserver, customresource_handler.go), and other versions meet it only where it is stored.
+ * The type and conversions of a version of a custom resource. Each served version is a ResourceDefinition of its own: all work
+ * on an object uses the request's version, as in Kubernetes (apiextensions-apiserver, customresource_handler.go), and only
+ * storage translates between versions.
  */
 export interface CustomVersion {
   /** The definition's name, such as `widgets.example.com`. */
   readonly definitionName: string;
-  /** Two versions with the same digest are published alike: it changes with the definition, and with nothing else. */
+  /** Equal for versions that are published alike: it changes with the definition only. */
   readonly digest: string;
-  /** What clients of a deprecated version are told. */
+  /** The warning for clients of a deprecated version. */
   readonly deprecation: string | undefined;
-  /** The version that is stored; '' while that one is not served. */
+  /** The stored version; '' while it is not served. */
   readonly storedVersion: string;
-  /** The definition is being deleted: nothing is created any more. */
+  /** The definition is being deleted: creation is refused. */
   readonly isEnding: boolean;
-  /** For publication: parsed for each who asks, and kept by nobody; undefined for one that has none (stored by other programs). */
+  /** For publication: parsed on each call, uncached; undefined without a schema (stored by other programs). */
   schema(): JSONSchemaProps | undefined;
-  /** The same as ownership of fields needs it. */
+  /** The same for ownership of fields. */
   message(): MessageSchema;
   /**
-   * An object of a body, or of what was made of one: metadata typed, fields that the schema does not have dropped, and named in
-   * `unknown`. What is absent has its default.
+   * Decodes a body, or a value made from one: types the metadata, drops unknown fields and lists them in `unknown`, sets
+   * defaults.
    * @throws DecodeError
    */
   decode(
     value: JsonObject,
     options: CustomDecodeOptions,
   ): { readonly object: JsonObject; readonly unknown: readonly string[] };
-  /**
-   * Everything that is wrong with an object by its schema and its rules. `old`: what it is on an update. `warn` is told of what is
-   * wrong and may stay so.
-   */
+  /** Validates an object by its schema and rules. `old`: the object before an update. `warn` receives errors that may stay. */
   validate(object: ApiObject, old: ApiObject | undefined, warn: (text: string) => void): Steps<FieldError[]>;
-  /** The same for a write of the status alone, which answers for the status and not for what others wrote. */
+  /** Validates a write of the status: the status alone, not the rest of the object. */
   validateStatus(object: ApiObject, old: ApiObject): Steps<FieldError[]>;
   /**
-   * An object of any version of the resource in this one, as admission shows it to those that asked for this version: converted and
-   * nothing else. The object itself where it has the version.
+   * Converts an object of any version to this one for admission, without other changes. Returns the same object if it has the
+   * version.
    * @throws StatusError when a webhook does not convert it
    */
   from(object: ApiObject): ApiObject | Promise<ApiObject>;
-  /** The same for several, in their order, with one question. */
+  /** Converts several, in order, with one call. */
   fromAll(objects: readonly ApiObject[]): readonly ApiObject[] | Promise<readonly ApiObject[]>;
-  /** The stored form of an object that was just written, as a reader of this version is shown it. */
+  /** The stored form of a written object as readers of this version see it. */
   readBack(json: Buffer): Promise<Buffer>;
-  /** The store, whose objects are read and written in this version. */
+  /** Wraps the store to read and write this version. */
   through(store: Store): Store;
 }
 
-/** Stands where a built-in resource names its type in the IDL. */
+/** Replaces the IDL type of a built-in resource. */
 export const CUSTOM_TYPE = 'custom';
 
 interface MaybeCustom {
   readonly custom?: CustomVersion | undefined;
 }
 
-/** The schema of a resource's own objects, whose IDL name is `type` if it is built in. */
+/** The schema of a resource's own objects; `type`: the IDL name of a built-in one. */
 export const messageOf = ({ custom }: MaybeCustom, type: string, types: TypeLibrary): MessageSchema =>
   custom === undefined ? types.message(type) : custom.message();
 
-/** The store as the resource's objects are read from it and written to it. */
+/** The store as seen by the resource. */
 export const storeOf = ({ custom }: MaybeCustom, store: Store): Store =>
   custom === undefined ? store : custom.through(store);

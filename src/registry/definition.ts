@@ -10,13 +10,13 @@ import type { Strategy } from './strategy.ts';
 import type { TokenIssuing } from './token-issuing.ts';
 
 /**
- * Everything the server knows of one resource type in one API group. Built-in resources are written as these literals
- * (resources/<group>/<resource>.ts); custom resources are made into them from their definitions.
+ * A resource type in one API group. Built-in resources are such literals (resources/<group>/<resource>.ts); custom resources
+ * are converted from their definitions.
  */
 export interface ResourceDefinition extends GroupResource, ResourceTraits, ColumnSet {
   readonly singular: string;
   readonly kind: string;
-  /** '' for what cannot be listed (virtual types). */
+  /** '' for types that cannot be listed (virtual types). */
   readonly listKind: string;
   readonly namespaced: boolean;
   readonly shortNames: readonly string[];
@@ -25,7 +25,7 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits, Colum
   /** In order of preference. */
   readonly versions: readonly ServedVersion[];
   /**
-   * Where the objects are kept: another definition's identity when two groups share one storage (events). `version` is the
+   * The storage of the objects: another definition's identity when two groups share one storage (events). `version` is the
    * served version whose form is stored, `type` its IDL name.
    */
   readonly storage: GroupResource & {
@@ -33,37 +33,37 @@ export interface ResourceDefinition extends GroupResource, ResourceTraits, Colum
     readonly type: string;
   };
   readonly subresources: readonly Subresource[];
-  /** From the stored form. */
+  /** Takes the stored form. */
   cells(object: ApiObject, now: number): readonly Cell[];
   readonly fields: SelectableFields;
   readonly strategy: Strategy;
-  /** Of a version of a custom resource. */
+  /** For a version of a custom resource. */
   readonly custom?: CustomVersion;
 }
 
-/** Traits of a few resources, with objects of type `T`, that concern more than the verbs. */
+/** Traits of a few resources, with objects of type `T`, beyond their verbs. */
 export interface ResourceTraits<T extends ApiObject = ApiObject> {
-  /** Resources whose object of the same name goes along when one of these is gone. */
+  /** Resources whose object of the same name is deleted with this one. */
   readonly removedAlong?: readonly ResourceDefinition[];
-  /** For what is only posted: the action, on the object the body names, that a create of this is. */
+  /** For resources that are only posted: the action on the object in the body that a create performs. */
   readonly actsOn?: { readonly resource: GroupResource; readonly subresource: string };
   /** The objects are pods, or pods are made from them. */
   readonly podTemplate?: PodTemplateReader<T>;
-  /** The objects are questions about users and their rights: a create is answered, and nothing is stored. */
+  /** Objects are questions about users and their rights: a create answers them and stores nothing. */
   readonly isReview?: boolean;
-  /** Admission that does not judge these objects, because they configure it, or because a question must be answered. */
+  /** Admission that ignores these objects, because they configure it, or because a question must be answered. */
   readonly exemptFrom?: readonly ('webhooks' | 'policies')[];
-  /** The name by which quotas counted the objects before there was `count/…`. Both names are counted. */
+  /** The older name in quotas, before there was `count/…`. Both names are counted. */
   readonly quotaName?: string;
-  /** Query parameters of its own that a get or a list takes, by their names. */
+  /** Additional query parameters of a get or a list, by name. */
   readonly parameters?: Partial<Record<'get' | 'list', Readonly<Record<string, 'string' | 'integer'>>>>;
   /** New objects get this finalizer. A controller of volumes removes it once nothing uses the object. */
   readonly protection?: string;
 }
 
-/** Where the objects of a resource, which are of type `T`, have their pod. */
+/** Reads the pod of objects of type `T`. */
 export interface PodTemplateReader<T extends ApiObject = ApiObject> {
-  /** Of the pod's spec, for messages. */
+  /** The path of the pod's spec, for messages. */
   readonly path: string;
   read(object: T): { readonly metadata?: ObjectMeta; readonly spec?: PodSpec } | undefined;
 }
@@ -72,13 +72,13 @@ export type DefinedVerb = Exclude<ResourceVerb, 'connect'>;
 
 export interface ServedVersion {
   readonly version: string;
-  /** IDL name of the type, for example `apps/v1.Deployment`; CUSTOM_TYPE where `custom` stands for it. */
+  /** IDL name of the type, for example `apps/v1.Deployment`; CUSTOM_TYPE for custom resources. */
   readonly type: string;
-  /** Served without being asked for by --runtime-config. */
+  /** Served without --runtime-config. */
   readonly enabledByDefault: boolean;
-  /** The feature without which the version is not served, whatever --runtime-config says. */
+  /** The feature that the version requires, whatever --runtime-config sets. */
   readonly gate?: string;
-  /** Between this version's form and the stored one; undefined where both are the same but for apiVersion. */
+  /** Converts between this version's form and the stored one; undefined: they differ only in apiVersion. */
   readonly conversion?: Conversion;
 }
 
@@ -87,7 +87,7 @@ export interface Conversion {
   fromStorage(object: ApiObject): ApiObject;
 }
 
-/** A cell is what kubectl prints; null prints as nothing. */
+/** A cell as kubectl prints it; null prints as nothing. */
 export type Cell = string | number | bigint | boolean | null;
 
 /** metav1.TableColumnDefinition. */
@@ -100,29 +100,29 @@ export interface Column {
   readonly description: string;
 }
 
-/** How objects are shown as rows. */
+/** How objects become table rows. */
 export interface ColumnSet {
   readonly columns: readonly Column[];
-  /** One cell a column. `now` is in epoch milliseconds. */
+  /** One cell per column. `now` is in epoch milliseconds. */
   cells(object: ApiObject, now: number): readonly Cell[];
 }
 
 export interface SelectableFields {
   /**
-   * Values for field selectors, from the stored form, by canonical label. `metadata.name` and `metadata.namespace` are
-   * added by the server and need not be given.
+   * Values for field selectors, from the stored form, by canonical label. The server adds `metadata.name` and
+   * `metadata.namespace`.
    */
   readonly names: readonly string[];
   read(object: JsonObject): Record<string, string>;
-  /** Labels that are accepted and mean another, for example `spec.host` → `spec.nodeName`. */
+  /** Other labels by canonical one, for example `spec.host` → `spec.nodeName`. */
   readonly aliases: Readonly<Record<string, string>>;
-  /** By which objects are looked up so often that looking at all of them would be too slow. */
+  /** Fields of frequent lookups, for which a scan of all objects would be too slow. */
   readonly indexed?: readonly string[];
 }
 
 /**
- * A part of an object, or an action on it, under its own path. `view` subresources read and write the parent object;
- * `action` ones accept a body of their own kind; `connect` ones hand the request on to another server.
+ * A part of an object, or an action on it, under its own path. `view` subresources read and write the parent object; `action`
+ * ones accept a body of their own kind; `connect` ones forward the request to another server.
  */
 export type Subresource = ViewSubresource | ActionSubresource | ConnectSubresource;
 
@@ -141,27 +141,27 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
   readonly access: 'view';
   /** The answer to GET, from the stored form of the parent. Identity for `status`. */
   read(parent: T): View;
-  /** What a patch or an applied configuration changes, where that is not the answer to GET. */
+  /** The object that a patch or an applied configuration changes, if it differs from the answer to GET. */
   readForChange?(parent: T): View;
   /**
-   * The parent after a write of `view`. Takes only what this subresource may change from `view`; the result goes through
-   * `validate` and is stored. `old` must not be changed.
+   * Returns the parent after a write of `view`. Takes only permitted changes from `view`; the result is passed to `validate`
+   * and stored. Must not change `old`.
    */
   write(view: View, old: T): T;
-  /** Turns an applied configuration of the view's kind into one of the parent; absent where both are one kind. */
+  /** Converts an applied configuration of the view's kind to one of the parent; absent where both are one kind. */
   toParent?(config: JsonObject): JsonObject;
-  /** Columns of what the view shows; absent where they are those of the parent. */
+  /** Columns of the view; absent: those of the parent. */
   readonly table?: ColumnSet;
   /** Fields of the parent that a write of the view cannot change, so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   validate?(object: T, old: T, isOn?: Gates): FieldError[];
 }
 
-/** What a change of the view begins with. */
+/** The object that a change of the view starts from. */
 export const readForChange = (view: ViewSubresource, parent: ApiObject): ApiObject =>
   (view.readForChange ?? view.read)(parent);
 
-/** Access of an action to the cluster. Implemented by the verbs, so that actions pass validation and conflicts like any write. */
+/** Lets an action access the cluster. The verbs implement it, so that actions pass validation and conflicts like any write. */
 export interface ActionContext<Parent extends ApiObject = ApiObject> {
   /** Reads, changes and stores the parent, again on a conflict. `change` gets a copy it may change. @throws StatusError */
   update(change: (object: Parent) => Parent): Promise<Parent>;
@@ -190,7 +190,7 @@ export interface ActionContext<Parent extends ApiObject = ApiObject> {
 export interface ActionSubresource<Body extends ApiObject = ApiObject, Parent extends ApiObject = ApiObject>
   extends SubresourceBase {
   readonly access: 'action';
-  /** Answers the object to return (often a Status), with its code. @throws StatusError */
+  /** Returns the object for the answer (often a Status), with its code. @throws StatusError */
   create(
     body: Body,
     context: ActionContext<Parent>,
@@ -199,24 +199,24 @@ export interface ActionSubresource<Body extends ApiObject = ApiObject, Parent ex
 
 export interface ConnectSubresource<Options extends JsonObject = JsonObject> extends SubresourceBase {
   readonly access: 'connect';
-  /** HTTP methods; a proxy takes more of them than there are verbs. */
+  /** HTTP methods; a proxy accepts more of them than there are verbs. */
   readonly methods: readonly string[];
-  /** IDL name of what the query says. */
+  /** IDL name of the query's options. */
   readonly options: string;
-  /** `log`: the answer's body is passed on. `stream`: only upgrades. `proxy`: everything, rewritten to stand under its path. */
+  /** `log`: forwards the answer's body. `stream`: only upgrades. `proxy`: everything, rewritten to its path. */
   readonly manner: 'log' | 'stream' | 'proxy';
-  /** The load of websockets that agents take over SPDY only: the channels of a command, or SPDY itself. */
+  /** Websockets that agents accept over SPDY only: the channels of a command, or SPDY itself. */
   readonly websocket?: 'channels' | 'tunnel';
-  /** Undefined: there is no server to ask yet. @throws StatusError */
+  /** Undefined: there is no server yet. @throws StatusError */
   locate(call: ConnectCall<Options>): Promise<Backend | undefined>;
 }
 
 export interface ConnectCall<Options extends JsonObject = JsonObject> {
   readonly namespace: string;
   readonly name: string;
-  /** The query, by the type of `options`. */
+  /** The query, as the type of `options`. */
   readonly options: Options;
-  /** The path behind the subresource, with a slash before it and one behind where the client wrote one. */
+  /** The path after the subresource, with a leading slash, and a trailing one if the client wrote it. */
   readonly subpath: string;
   /** --agent-preferred-address-types */
   readonly agentAddressTypes: readonly string[];
@@ -225,6 +225,6 @@ export interface ConnectCall<Options extends JsonObject = JsonObject> {
   find<T extends ApiObject>(resource: ResourceOf<T>, namespace: string, name: string): Promise<T | undefined>;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
-  /** Whether the names of node agents are resolved at the end of the way to them, and not here. */
+  /** Whether proxies resolve the names of node agents, rather than this server. */
   readonly resolvesAfar: boolean;
 }

@@ -5,9 +5,8 @@ import { isObject } from '../object/json-values.ts';
 import type { ResourceDefinition } from './definition.ts';
 
 /**
- * Fields of features that are off, as the IDL names them (`gate`). A field that a caller sets is dropped without a word, as
- * Kubernetes does, unless the stored object has it already: then the feature was on when it was stored, and what is there
- * stays and may be changed.
+ * Drops fields of disabled features, which the IDL marks (`gate`). A new field is dropped silently, as in Kubernetes; one that
+ * the stored object has was set while the feature was enabled, stays, and may be changed.
  */
 export class GatedFields {
   readonly #isOn: (gate: string) => boolean;
@@ -19,7 +18,7 @@ export class GatedFields {
     this.#types = types;
   }
 
-  /** Changes `object`, never `old`, whose parts it may hold. */
+  /** Changes `object`, never `old`, which may share parts with it. */
   drop({ storage }: Pick<ResourceDefinition, 'storage'>, object: ApiObject, old?: ApiObject): void {
     const branches = this.#branchesOf(this.#types.message(storage.type), NOTHING);
     if (branches.length === 0) return;
@@ -32,7 +31,7 @@ export class GatedFields {
     for (const hit of hits) if (!isUsed(hit.branch, used)) takeAway(hit, cleaned);
   }
 
-  /** The closed gates of a message and the ways that lead to them. Types that hold themselves lead back to the same list. */
+  /** The closed gates of a message and the fields that lead to them. Recursive types lead back to the same list. */
   #branchesOf(message: MessageSchema, ungated: ReadonlySet<string>): readonly Branch[] {
     const key = keyOf(message, ungated);
     const known = this.#branches.get(key);
@@ -70,19 +69,19 @@ export class GatedFields {
   }
 }
 
-/** A field with a closed gate, or one that leads to some. */
+/** A field with a closed gate, or one that leads to such fields. */
 interface Branch {
   readonly name: string;
   /** `core/v1.Volume.image` */
   readonly field: string;
-  /** Of a field that only leads to others: undefined. */
+  /** Undefined: a field that only leads to others. */
   readonly gate: FieldGate | undefined;
   readonly inside: readonly Branch[];
   readonly isMap: boolean;
   readonly dropEmpty: boolean;
 }
 
-/** A field of an object, and the fields it lies in. */
+/** A field of an object, with its parents. */
 interface Place {
   readonly owner: JsonObject;
   readonly branch: Branch;
@@ -145,7 +144,7 @@ const isUsed = (branch: Branch, used: ReadonlySet<string>): boolean =>
   used.size > 0 &&
   [branch.name, ...(branch.gate?.usedBy ?? [])].some((field) => used.has(featureOf(branch, field)));
 
-/** `cleaned`: specs of pods that have lost their image volumes already, all at once. */
+/** `cleaned`: pod specs whose image volumes have been removed already, all at once. */
 function takeAway({ owner, branch: { name, field, gate }, outer }: Place, cleaned: Set<JsonObject>): void {
   if (field === 'core/v1.Volume.image') {
     if (outer === undefined || cleaned.has(outer.owner)) return;
@@ -169,7 +168,7 @@ const isEmpty = (object: JsonObject): boolean => Object.values(object).every((va
 
 const CONTAINERS = ['containers', 'initContainers', 'ephemeralContainers'];
 
-/** Volumes of images go whole, and their mounts with them: a volume without a source would be refused. */
+/** Removes image volumes with their mounts: a volume without a source would be refused. */
 function dropImageVolumes(podSpec: JsonObject): void {
   const volumes = objects(podSpec.volumes);
   const names = new Set(volumes.filter(({ image }) => image !== undefined).map(({ name }) => name));

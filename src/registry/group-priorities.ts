@@ -1,13 +1,13 @@
-/** Where groups and versions stand when clients choose among them; higher comes first. */
+/** The place of a group and version in clients' preference; higher comes first. */
 export interface Priority {
   readonly group: number;
   readonly version: number;
 }
 
-/** The group in which API services are found. It has none itself. */
+/** The group of API services, which has no API service itself. */
 export const API_SERVICE_GROUP = 'apiregistration.k8s.io';
 
-/** Of groups, as Kubernetes has them. */
+/** Kubernetes' priorities of groups. */
 const GROUPS: Readonly<Record<string, number>> = {
   '': 18_000,
   apps: 17_800,
@@ -33,7 +33,7 @@ const GROUPS: Readonly<Record<string, number>> = {
   'storagemigration.k8s.io': 15_800,
 };
 
-/** Of versions whose priority does not follow from their maturity. */
+/** Priorities of versions that do not follow from their maturity. */
 const VERSIONS: Readonly<Record<string, number>> = {
   '/v1': 1,
   'autoscaling/v2': 30,
@@ -47,10 +47,10 @@ const VERSIONS: Readonly<Record<string, number>> = {
   'storagemigration.k8s.io/v1alpha1': 9,
 };
 
-/** Of groups of this server that Kubernetes does not have. */
+/** The priority of this server's groups that Kubernetes lacks. */
 const OWN_GROUP = 15_700;
 
-/** Of a built-in group version; the group is canonical. */
+/** The priority of a built-in group version; the group is canonical. */
 export function builtInPriority(group: string, version: string): Priority {
   const byMaturity = version.includes('alpha') ? 1 : version.includes('beta') ? 9 : 15;
   return { group: GROUPS[group] ?? OWN_GROUP, version: VERSIONS[`${group}/${version}`] ?? byMaturity };

@@ -13,7 +13,7 @@ export interface ServedGroup {
   readonly versions: readonly string[];
 }
 
-/** What changed in the registry: whatever was made of these groups is out of date. */
+/** A change of the registry: everything derived from these groups is outdated. */
 export interface RegistryChange {
   readonly groups: ReadonlySet<string>;
 }
@@ -23,8 +23,8 @@ type Versions = ReadonlyMap<string, Map<string, ServedResource>>;
 const NOTHING: Versions = new Map();
 
 /**
- * The resources this server serves. Built-in ones are added when it starts; those of definitions come and go, and a request keeps
- * what it found. Lookups are by canonical group.
+ * The resources that this server serves. Built-in ones are added when it starts; those of definitions come and go, and a
+ * request keeps those that it found. Lookups are by canonical group.
  */
 export class Registry {
   /** The versions of a group, in order of preference, with their resources. */
@@ -32,12 +32,12 @@ export class Registry {
   /** In the order they were added. */
   readonly #builtIn = new Set<string>();
   readonly #byStorage = new Map<string, ResourceDefinition>();
-  /** What was put under each name. */
+  /** Definitions by the name under which they were put. */
   readonly #put = new Map<string, readonly ResourceDefinition[]>();
   readonly #listeners = new Set<(change: RegistryChange) => void>();
   #generation = 0;
 
-  /** Rises with every change. */
+  /** Increases with every change. */
   get generation(): number {
     return this.#generation;
   }
@@ -55,8 +55,8 @@ export class Registry {
   }
 
   /**
-   * Serves these definitions, the versions of one resource, in place of what was put under the name before. A path that another
-   * resource has stays with it.
+   * Serves these definitions, the versions of one resource, in place of those under the same name. A path that another resource
+   * has stays with it.
    */
   put(name: string, definitions: readonly ResourceDefinition[]): void {
     const before = this.#put.get(name) ?? [];
@@ -66,7 +66,7 @@ export class Registry {
     this.#changed([...before, ...definitions].map(({ group }) => group));
   }
 
-  /** Ends what was put under the name. */
+  /** Removes the definitions under the name. */
   remove(name: string): void {
     const before = this.#put.get(name);
     if (before === undefined) return;
@@ -75,7 +75,7 @@ export class Registry {
     this.#changed(before.map(({ group }) => group));
   }
 
-  /** What was put under the name is listed in another way, and is otherwise as it was. */
+  /** Reports that discovery must list the definitions anew; they are otherwise unchanged. */
   relist(name: string): void {
     this.#changed((this.#put.get(name) ?? []).map(({ group }) => group));
   }
@@ -84,7 +84,7 @@ export class Registry {
     return this.#groups.get(group)?.get(version)?.get(resource);
   }
 
-  /** The definition that owns a storage; what the watch cache and the garbage collector ask for. */
+  /** The definition that owns a storage, for the watch cache and the garbage collector. */
   findStorage({ group, resource }: GroupResource): ResourceDefinition | undefined {
     return this.#byStorage.get(`${group}/${resource}`);
   }
@@ -94,18 +94,18 @@ export class Registry {
     return this.#byStorage.values();
   }
 
-  /** Built-in groups in the order they were added, then the others by name. */
+  /** Built-in groups in the order of their addition, then others by name. */
   groups(): ServedGroup[] {
     const others = [...this.#groups.keys()].filter((group) => !this.#builtIn.has(group)).sort();
     return [...this.#builtIn, ...others].map((group) => ({ group, versions: this.versions(group) }));
   }
 
-  /** The versions of a group in order of preference; none where the group is not served. */
+  /** The versions of a group in order of preference; none for an unserved group. */
   versions(group: string): string[] {
     return [...(this.#groups.get(group) ?? NOTHING).keys()];
   }
 
-  /** Whether the group has, or had when the server started, resources that no definition made. */
+  /** Whether the group has, or had at the start, built-in resources. */
   isBuiltIn(group: string): boolean {
     return this.#builtIn.has(group);
   }
@@ -116,7 +116,7 @@ export class Registry {
     return found.sort((a, b) => (a.definition.resource < b.definition.resource ? -1 : 1));
   }
 
-  /** Calls back after each change, for discovery and OpenAPI to renew what they prepared. Returns the way to stop. */
+  /** Calls back after each change, to renew derived data such as discovery and OpenAPI. Returns a function to unsubscribe. */
   onChange(listener: (change: RegistryChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

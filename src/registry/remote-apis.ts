@@ -1,36 +1,36 @@
 import type { JsonObject } from '../api/object-meta.ts';
 
-/** A group version that another server serves, as it was last heard of. */
+/** A group version of another server, in its last known state. */
 export interface RemoteApi {
   /** Canonical. */
   readonly group: string;
   readonly version: string;
   readonly groupPriority: number;
   readonly versionPriority: number;
-  /** As aggregated discovery shows them; none before the server has said anything. */
+  /** In aggregated discovery's form; empty until the server has answered. */
   readonly resources: readonly JsonObject[];
-  /** Whether the server answered when it was last asked. */
+  /** Whether the last request was answered. */
   readonly isFresh: boolean;
 }
 
-/** The part of the one OpenAPI document (v2) that is another server's. */
+/** Another server's part of the single OpenAPI document (v2). */
 export interface RemoteDocument {
-  /** Of what it says. */
+  /** Identifies the content. */
   readonly etag: string;
   readonly paths: JsonObject;
-  /** Those that the paths refer to. */
+  /** The definitions that the paths refer to. */
   readonly definitions: JsonObject;
 }
 
-/** What other servers say of themselves. Nobody waits for them: what is shown is what is known. */
+/** APIs of other servers. Reads never wait: they return the last known state. */
 export interface RemoteApis {
   all(): readonly RemoteApi[];
   /** URLs of the OpenAPI documents (v3) on this server, by their paths: `apis/example.com/v1`. */
   openApiV3(): ReadonlyMap<string, string>;
   openApiV2(): readonly RemoteDocument[];
   /**
-   * Group versions of this server, as `group/version`, that are served and not listed, because somebody deleted their API services
-   * (Kubernetes: kube-aggregator lists what API services name, and passes on all else).
+   * Group versions of this server, as `group/version`, that are served but not listed, because their API services were deleted
+   * (Kubernetes: kube-aggregator lists only those of API services, and delegates all others).
    */
   withdrawn(): ReadonlySet<string>;
   onChange(listener: () => void): void;
@@ -44,10 +44,10 @@ export const NO_REMOTE_APIS: RemoteApis = {
   onChange: () => {},
 };
 
-/** The objects that other servers have. */
+/** Objects on other servers. */
 export interface RemoteContents {
   /**
-   * Deletes those in a namespace. Answers how many are left, and which group versions did not say what they have, each with the
+   * Deletes the objects in a namespace. Returns how many are left, and which group versions could not be listed, each with the
    * reason. Never rejects.
    */
   empty(namespace: string, signal: AbortSignal): Promise<{ left: number; unknown: readonly string[] }>;

@@ -1,12 +1,12 @@
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
 import { statedBy } from '../object/metadata.ts';
 
-/** What a write through a view changes of the object, for resources of every kind. */
+/** Writes of a status, for all kinds of resources. */
 
-/** Fields of the object that a write of its status cannot change, unless its resource says otherwise. */
+/** Fields of the object that a write of its status cannot change, by default. */
 export const RESET_BY_STATUS = [['spec']] as const;
 
-/** Metadata comes along, as Kubernetes lets it, because status writers set annotations and labels with it. */
+/** Also takes metadata, as in Kubernetes, because status writers set annotations and labels. */
 export function writeStatus<T extends ApiObject>(
   view: T,
   old: T,

@@ -1,11 +1,11 @@
-/** Identity of an object that a token names. */
+/** The identity of an object in a token. */
 export interface TokenSubject {
   readonly name: string;
-  /** Absent for what is known by name only. */
+  /** Absent for objects that are identified by name only. */
   readonly uid?: string;
 }
 
-/** A service account token to be made. At most one of pod and secret is given; a node comes alone or with its pod. */
+/** A service account token to issue. At most one of pod and secret is given; a node comes alone or with its pod. */
 export interface TokenOrder {
   readonly namespace: string;
   readonly account: TokenSubject;
@@ -14,12 +14,12 @@ export interface TokenOrder {
   readonly node?: TokenSubject;
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
-  /** After so long the token is told apart in the audit log. */
+  /** The age at which the audit log marks the token. */
   readonly warnAfterSeconds?: number;
   readonly issuedAt: Date;
 }
 
-/** Makes the tokens that the serviceaccounts/token subresource hands out. */
+/** Issues the tokens of the serviceaccounts/token subresource. */
 export interface TokenIssuing {
   /** --api-audiences */
   readonly apiAudiences: readonly string[];

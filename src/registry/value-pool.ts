@@ -1,30 +1,27 @@
 import { formatIp, type IpRange, networkBytes, parseIp } from '../object/ip.ts';
 
-/**
- * Values of which one object of the cluster holds each at a time, numbered from 0. Which of them are held is none of its
- * concern.
- */
+/** Cluster-unique values, numbered from 0. The pool does not know which of them are held. */
 export interface ValuePool {
   readonly name: string;
-  /** As people write it: `10.0.0.0/24`, `30000-32767`. */
+  /** In the usual notation: `10.0.0.0/24`, `30000-32767`. */
   readonly range: string;
   readonly size: number;
-  /** The first so many are the server's own and never chosen. */
+  /** The number of first values that belong to the server and are never chosen. */
   readonly reserved: number;
-  /** Values from here on are chosen first, so that a caller's own choice among the first values is likely to be free. */
+  /** Values from here on are chosen first, so that the first values stay free for explicit requests. */
   readonly dynamicFrom: number;
   valueAt(index: number): string;
-  /** Undefined for what lies outside. */
+  /** Undefined: the value is outside. */
   indexOf(value: string): number | undefined;
 }
 
-/** A range may have more addresses; so many are used. */
+/** A range may have more addresses; only these are used. */
 const MOST_ADDRESSES = { 4: 2 ** 20, 6: 65_536 };
 
-/** Names of the pools of addresses, which are those of the families in the API. */
+/** The pools of addresses are named after the API's families. */
 export type AddressFamily = 'IPv4' | 'IPv6';
 
-/** The addresses of a range without its first and, in IPv4, its last, which are the network's own and its broadcast's. */
+/** The addresses of a range without the network address and, in IPv4, the broadcast address. */
 export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
   const { family, prefixBits } = cidr;
   const network = networkBytes(cidr.bytes, prefixBits);
@@ -48,7 +45,7 @@ export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
   };
 }
 
-/** Several pools of one name as one: the values of the first come first, and what is reserved in it. They must not overlap. */
+/** Joins pools of one name: the first's values and reservations come first. They must not overlap. */
 export function joinPools(first: ValuePool, others: readonly ValuePool[]): ValuePool {
   if (others.length === 0) return first;
   const parts: { readonly pool: ValuePool; readonly from: number }[] = [];
@@ -82,7 +79,7 @@ export interface PortRange {
   readonly last: number;
 }
 
-/** Ports of the nodes. A number is held for all protocols at once. */
+/** Node ports. A number is held for all protocols at once. */
 export const NODE_PORTS = 'NodePort';
 
 export function createPortPool({ first, last }: PortRange): ValuePool {
@@ -101,7 +98,7 @@ export function createPortPool({ first, last }: PortRange): ValuePool {
   };
 }
 
-/** Kubernetes' step function: nothing of a small range, then a share of it within bounds. */
+/** Kubernetes' step function: zero for a small range, then a bounded share of it. */
 function staticBand(size: number, { least, most, share }: { least: number; most: number; share: number }) {
   return size <= least ? 0 : Math.min(Math.max(Math.floor(size / share), least), most);
 }

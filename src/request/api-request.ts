@@ -39,15 +39,15 @@ export interface RawRequest {
   readonly headers: readonly string[];
   /** Path and query, still escaped. */
   readonly url: string;
-  /** Not to be read beside {@link ApiRequest.body}. Undefined: the request has none. */
+  /** Use either this or {@link ApiRequest.body}. Undefined: the request has no body. */
   readonly body: Readable | undefined;
   /** The protocol that the client wants to change to, in lower case: `websocket`, `spdy/3.1`. '' for none. */
   readonly upgrade: string;
 }
 
 /**
- * One request, independent of its transport. Its type tells which stages it has passed: a stage takes one type and hands on
- * the next, so that no verb can be called with a request that was not authorized.
+ * One request, independent of its transport. Its type shows which stages it has passed: a stage takes one type and returns the
+ * next, so that verbs can only be called with authorized requests.
  */
 export interface ApiRequest {
   /** Audit id: answered as `Audit-Id` and kept on the revision's row. */
@@ -93,7 +93,7 @@ export interface ApiRequest {
   addHeader(name: string, value: string): void;
 }
 
-/** The part of a request that work observes to stop early. Work without a caller goes on to its end. */
+/** The part of a request by which work can stop early. Work without a caller always completes. */
 export type Caller = Pick<ApiRequest, 'signal' | 'aborted'>;
 
 export interface UserInfo {
@@ -103,7 +103,7 @@ export interface UserInfo {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Takes what stages and verbs learn about a request, for its audit events. */
+/** Collects facts about a request for its audit events. */
 export interface AuditTrail {
   /**
    * The object in the body as the verb understood it. It completes the reference where the path does not. It is copied at once
@@ -144,7 +144,7 @@ export interface AuthorizedResourceRequest extends AuthorizedRequest {
   readonly target: ResourceTarget;
 }
 
-/** To be called by the authorization stage alone, after an authorizer allowed the request. */
+/** Only the authorization stage calls this, after an authorizer allowed the request. */
 export function markAuthorized(request: AuthenticatedRequest): AuthorizedRequest {
   return request as AuthorizedRequest;
 }
@@ -153,7 +153,7 @@ export function isResourceRequest(request: AuthorizedRequest): request is Author
   return request.target !== undefined;
 }
 
-/** To be called by the authentication stage alone. Returns the same object. */
+/** Only the authentication stage calls this. Returns the same object. */
 export function markAuthenticated(
   request: ApiRequest,
   user: UserInfo,
@@ -162,7 +162,7 @@ export function markAuthenticated(
   return Object.assign(request, { user, authenticationNotes });
 }
 
-/** To be called by the impersonation stage alone, after the sender was allowed to act as `user`. */
+/** Only the impersonation stage calls this, after the sender was allowed to act as `user`. */
 export function markImpersonated(request: AuthenticatedRequest, user: UserInfo): AuthenticatedRequest {
   return Object.assign(request, { user, impersonator: request.user });
 }

@@ -47,13 +47,13 @@ export interface StreamResponse {
   run(sink: ResponseSink): Promise<void>;
 }
 
-/** Where the frames of a stream go. */
+/** The output of a stream's frames. */
 export interface ResponseSink {
   /** Sends status and headers now, before any frame. */
   open(): void;
   /** False when the buffer of the connection is full. */
   write(frame: Buffer): boolean;
-  /** To be called when a watch has sent its initial events; flow control counts its cost until then. */
+  /** Call it when a watch has sent its initial events; flow control counts its cost until then. */
   initialized?(): void;
   /** Resolves when the buffer has drained or the client is gone. */
   drained(): Promise<void>;
@@ -63,7 +63,7 @@ export interface ResponseSink {
 export interface TunnelResponse {
   readonly kind: 'tunnel';
   readonly code: 101;
-  /** Sent as it is. Absent: `run` answers the upgrade itself. */
+  /** Sent unchanged. Absent: `run` answers the upgrade itself. */
   readonly head?: {
     readonly message: string;
     /** Names and values in turn. */

@@ -17,8 +17,8 @@ export interface Backend {
   readonly query: string;
   /**
    * `agent`: presents this server's certificate and verifies the agent's. `agent-unverified`: presents it and verifies nothing.
-   * `none`: pods and services; their certificates cannot be verified here, and they must not see this server's. An object: a
-   * server that says itself how it is verified, and that this server's certificate is presented to.
+   * `none`: pods and services; their certificates cannot be verified here, and they must not see this server's. An object: how
+   * to verify the server, which also sees this server's certificate.
    */
   readonly trust: 'agent' | 'agent-unverified' | 'none' | BackendTls;
 }
@@ -40,7 +40,7 @@ export interface BackendMessage {
   readonly body?: Readable;
   /** Ends everything that belongs to the exchange. */
   readonly signal: AbortSignal;
-  /** The head of the answer must come within the agent's timeout, not just the connection. */
+  /** The timeout covers the head of the answer, not just the connection. */
   readonly hurried: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface BackendAnswer {
   readonly body: Readable;
 }
 
-/** The backend has changed to the protocol it was asked for. */
+/** The backend has accepted the protocol change. */
 export interface BackendConnection {
   readonly kind: 'connection';
   readonly message: string;
@@ -76,7 +76,7 @@ export class BackendError extends Error {
   }
 }
 
-/** `host:port` as it stands in a URL. */
+/** `host:port` as in a URL. */
 export function authorityOf({ host, port }: Pick<Backend, 'host' | 'port'>): string {
   const bracketed = host.includes(':') ? `[${host}]` : host;
   return port === '' ? bracketed : `${bracketed}:${port}`;

@@ -11,7 +11,7 @@ export const plainAnswer = (code: number, text: string): BytesResponse => ({
 });
 
 /**
- * The answer for a path that leads nowhere. A path below one that has routes gets a Status instead (Kubernetes: go-restful
- * answers there, and everywhere else the handler at the end of the chain of servers, util/notfoundhandler).
+ * The answer for an unknown path. A path below one with routes gets a Status instead (Kubernetes: go-restful answers there, and
+ * everywhere else the handler at the end of the chain of servers, util/notfoundhandler).
  */
 export const pageNotFound = (): BytesResponse => plainAnswer(404, '404 page not found');

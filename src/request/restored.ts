@@ -1,6 +1,6 @@
 /**
- * How a revision says that a restore wrote it: its field manager is `restore`, and the last product of its user agent names the
- * revision whose state was brought back. No client can say so of a write of its own.
+ * Marks revisions that a restore wrote: the field manager is `restore`, and the last product of the user agent names the
+ * restored revision. Clients cannot set this on their own writes.
  *
  *   kubectl/v1.31.0 (linux/amd64) restore/4711
  */
@@ -16,7 +16,7 @@ export const restoringAgent = (userAgent: string, restored: bigint): string =>
 export const writingAgent = (userAgent: string, fieldManager: string): string =>
   fieldManager === RESTORE_MANAGER ? withoutProduct(userAgent) : userAgent;
 
-/** The revision whose state a restore brought back; undefined for what no restore wrote. */
+/** The restored revision; undefined: the revision was not written by a restore. */
 export function restoredBy({
   fieldManager,
   userAgent,

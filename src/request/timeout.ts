@@ -2,7 +2,7 @@ import { badRequest } from '../api/status.ts';
 import { parseDuration } from '../util/duration.ts';
 import type { ApiRequest } from './api-request.ts';
 
-/** A caller may ask for less time than the server gives, not for more; 0 asks for nothing. @throws StatusError 400 */
+/** A caller may reduce the time limit, not raise it; 0 has no effect. @throws StatusError 400 */
 export function chooseTimeout({ query }: Pick<ApiRequest, 'query'>, longestMs: number): number {
   const asked = query.get('timeout');
   if (asked === null || asked === '') return longestMs;

@@ -17,7 +17,7 @@ export function since(time: JsonValue | undefined, now: number): string {
 
 export const age = (object: ApiObject, now: number): string => since(object.metadata.creationTimestamp, now);
 
-/** `a=b,c in (d,e)`; what a LabelSelector object selects. */
+/** `a=b,c in (d,e)`: formats a LabelSelector object. */
 export function selectorText(selector: JsonObject): string {
   return formatLabelRequirements(fromLabelSelector(selector)) || NONE;
 }

@@ -18,7 +18,10 @@ import { RESET_BY_STATUS, writeStatus } from '../registry/status-view.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import { type Ratchet, ratcheted } from './rules/checked.ts';
 
-/** A built-in resource with objects of type `T`, as its file states it: only what is particular to it. Everything usual is filled in by {@link define}. */
+/**
+ * A built-in resource with objects of type `T`, as its file states it: only its particularities. {@link define} adds the
+ * defaults.
+ */
 export interface ResourceOutline<T extends ApiObject = ApiObject> extends ResourceTraits<T> {
   readonly group: string;
   readonly resource: string;
@@ -32,11 +35,11 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   /** The version whose form is stored; the first unless another is named. */
   readonly storedVersion?: string;
   readonly storage?: ResourceDefinition['storage'];
-  /** The object has a status of its own subresource; this is what it is when nothing has been observed. */
+  /** Present for objects with a status subresource: the status before any observation. */
   readonly emptyStatus?: JsonObject;
-  /** Fields that a write of the status cannot change; the spec unless said otherwise. `['metadata']` keeps all of the metadata. */
+  /** Fields that a write of the status cannot change; by default the spec. `['metadata']` keeps all of the metadata. */
   readonly statusResets?: readonly (readonly string[])[];
-  /** Writes of the status: what they may not change after all, and what the new status is completed by. Changes `object`. */
+  /** Restricts and completes a written status. Changes `object`. */
   prepareStatus?(object: T, old: T): void;
   /** Rules of a written status, besides those of the strategy. */
   validateStatus?(object: T, old: T, isOn?: Gates): FieldError[];
@@ -51,7 +54,7 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
 interface VersionOutline {
   readonly version: string;
   readonly type: string;
-  /** Served without being asked for; alpha and most beta versions are not. */
+  /** Served by default; alpha and most beta versions are not. */
   readonly enabledByDefault?: boolean;
   readonly gate?: string;
   readonly conversion?: Conversion;
@@ -68,11 +71,11 @@ export interface FieldOutline {
   readonly aliases?: Readonly<Record<string, string>>;
   /** Values of labels that are read from an absent field: `false` for a flag. */
   readonly absent?: Readonly<Record<string, string>>;
-  /** Labels by which objects are looked up in an index. */
+  /** Labels with an index for lookups. */
   readonly indexed?: readonly string[];
 }
 
-/** Most resources have names with dots, no generation, and let an update without resourceVersion replace what is there. */
+/** The default strategy: names with dots, no generation, and unconditional updates. */
 const USUAL_STRATEGY: Strategy = {
   nameRule: 'dns-subdomain',
   tracksGeneration: false,
@@ -149,7 +152,7 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
   return { name, type, format: '', priority, description: name };
 }
 
-/** The status as a view of its parent: reading it reads the object, writing it changes nothing but the status. */
+/** The status as a view of its parent: reads return the object, writes change only the status. */
 function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): ViewSubresource {
   const { group, kind, prepareStatus, validateStatus, statusResets: resets = RESET_BY_STATUS } = outline;
   return {
@@ -169,7 +172,7 @@ function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): 
   };
 }
 
-/** A caller who writes the object cannot write its status; a new object has the empty one. */
+/** Writes of the object ignore the status; a new object has the empty one. */
 function withStatusReset({ emptyStatus, strategy: own, subresources = [] }: ResourceOutline): Strategy {
   const strategy: Strategy = { ...USUAL_STRATEGY, ...own };
   if (emptyStatus === undefined) {

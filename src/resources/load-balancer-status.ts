@@ -13,7 +13,7 @@ export interface LoadBalancerStatusOutline<T extends ApiObject> {
   readonly served: GroupVersionKind;
   /** IDL name of the object. */
   readonly type: string;
-  /** Fills in what the writer of the status left out. Gets a copy it may change. */
+  /** Completes a written status. Gets a copy it may change. */
   defaults?(object: T): void;
   validate(object: T): FieldError[];
 }
@@ -63,7 +63,7 @@ export function validateIngressPoint(at: FieldPath, { ip = '', hostname = '' }: 
   if (parseIp(hostname) !== undefined) path.invalid(hostname, 'must be a DNS name, not an IP address');
 }
 
-/** Where traffic is let in: each address, or host name where there is none, once. */
+/** The ingress points: each address, or else the host name, once. */
 export function ingressPointTexts(points: readonly Point[]): string[] {
   const texts = points.map(({ ip, hostname }) => ip || hostname || '');
   return [...new Set(texts.filter((point) => point !== ''))].sort();

@@ -7,8 +7,8 @@ import { age } from './cells.ts';
 import { column, nameColumn } from './define.ts';
 
 /**
- * The Scale view of everything that has replicas: what is wanted, what is there, and which pods count. How many may be
- * wanted is for the parent to say, which is validated after every write of its scale.
+ * The Scale view of all workloads with replicas: wanted and present ones, and the pod selector. Only the parent restricts their
+ * number, and is validated after every write of its scale.
  */
 export function scaleOf(): ViewSubresource {
   return {

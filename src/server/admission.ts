@@ -52,13 +52,13 @@ export function readProxyClient({
 }
 
 export interface Admission {
-  /** In the order they run. */
+  /** In calling order. */
   readonly all: readonly AdmissionPlugin[];
   readonly metrics: ChainMetrics;
   /** Resolves when the plugins know the cluster. */
   ready(): Promise<void>;
   run: ServiceRun;
-  /** From now on webhooks are asked about writes. */
+  /** Starts calling webhooks for writes. */
   serve(): void;
 }
 
@@ -70,7 +70,7 @@ export interface AdmissionParts {
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
   readonly metrics: Metrics;
-  /** Runs whatever the flags say. */
+  /** Runs regardless of flags. */
   readonly guard: AdmissionPlugin;
   readonly logger: Logger;
   readonly egress: Egress;
@@ -121,7 +121,7 @@ export const webhookWays = ({ dials }: Egress): WebhookWays => ({
   url: dials.controlplane,
 });
 
-/** Parts of the server that refuse writes, but that no flag turns off, are no plugins to those who read metrics. */
+/** Parts of the server that refuse writes regardless of flags are not plugins in metrics. */
 const chainMetrics = (metrics: AdmissionMetrics): ChainMetrics => ({
   step: (phase, operation) => metrics.step(phase, operation),
   plugin: (name, phase, operation) =>

@@ -26,7 +26,7 @@ export interface AggregationPhase extends Phase {
   readonly remoteContents: RemoteContents;
 }
 
-/** How long a start waits for other servers to say what they serve. Those that have not are listed as stale. */
+/** How long a start waits for other servers' discovery. Servers without an answer are listed as stale. */
 const PATIENCE_MS = 2000;
 /** How long another server may take to accept a connection. Go's bound. */
 const DIAL_TIMEOUT_MS = 30_000;
@@ -94,7 +94,7 @@ async function waitAtMost(work: Promise<void>, ms: number): Promise<void> {
   done.abort();
 }
 
-/** Without a certificate other servers are called all the same, and decide themselves what they think of it. */
+/** Without a certificate other servers are still called, and decide themselves about such calls. */
 function readCredentials({ certFile, keyFile }: AdmissionOptions['proxyClient']): AgentCredentials {
   try {
     return new AgentCredentials({ caFile: '', certFile, keyFile });

@@ -37,7 +37,7 @@ export interface AuditSurroundings {
   readonly egress: Egress;
 }
 
-/** Undefined: nothing is recorded, for want of a policy or of a place. @throws Error for what is wrong with files */
+/** Undefined: auditing is off, without a policy or a backend. @throws Error about invalid files */
 export async function createAuditor(
   options: AuditOptions,
   { logger, metrics: { registry }, types, egress }: AuditSurroundings,

@@ -75,8 +75,8 @@ export interface AuthenticationParts extends Pick<Foundation, 'persistently'> {
 type Run = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Asks in Kubernetes' order: a front proxy, certificates, then tokens, those first that can be told without asking somebody
- * else. @throws Error that names the flag or file that is wrong
+ * Creates the authenticators in Kubernetes' order: front proxy, certificates, then tokens, first those that can be verified
+ * locally. @throws Error that names the wrong flag or file
  */
 export async function createAuthentication(
   options: AuthenticationOptions,

@@ -115,7 +115,7 @@ function toWebhookConfig(webhook: AuthorizationOptions['webhook']): WebhookConfi
   };
 }
 
-/** How long a webhook that flags configure may take to answer (Kubernetes: authorizer/config.go). */
+/** The timeout of a webhook that flags configure (Kubernetes: authorizer/config.go). */
 const WEBHOOK_TIMEOUT_MS = 30_000;
 
 function createWebhook(

@@ -17,7 +17,7 @@ export function builtInNames(group: string): ReservedNames {
   };
 }
 
-/** What a built-in resource is stored as; undefined for any other. */
+/** The storage of a built-in resource; undefined for any other. */
 export const storageOf = ({ group, resource }: GroupResource): GroupResource | undefined => {
   const definition = BUILT_IN_RESOURCES.find((one) => one.group === group && one.resource === resource);
   return definition === undefined

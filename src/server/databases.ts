@@ -11,7 +11,7 @@ import { parseTarget } from '../storage/postgres/target.ts';
 import { storageOf } from './built-in-names.ts';
 import type { Egress } from './egress.ts';
 
-/** For replay, and as many to each read server. Others have pools of their own. */
+/** Connections for replay, and as many to each read server. Other parts have pools of their own. */
 const POOL_SIZE = 4;
 
 /** One database, and which of several it is. */
@@ -19,11 +19,11 @@ export interface NumberedDatabase {
   /** `postgres-0` is the one of --kvstore-servers. */
   readonly id: string;
   readonly log: PostgresLog;
-  /** What is kept there; undefined: all that is not kept elsewhere. */
+  /** The resources in this database; undefined: all that are in no other. */
   readonly resources: readonly GroupResource[] | undefined;
 }
 
-/** Where the objects of the cluster are. */
+/** The databases of the cluster. */
 export interface Databases {
   readonly main: NumberedDatabase;
   /** Those of --kvstore-servers-overrides. */
@@ -74,7 +74,7 @@ export function openDatabases(
   return { main, others };
 }
 
-/** Those that are not what the others have as well. @throws Error, one line, when a resource is none that is built in */
+/** Overrides whose database differs from the main one. @throws Error with a message of one line for an unknown resource */
 export function overridesOf(
   { overrides }: StorageOptions,
   urls: readonly string[],
@@ -87,7 +87,7 @@ export function overridesOf(
     }));
 }
 
-/** What a built-in resource is stored as. @throws Error, one line, that names the flag */
+/** The storage of a built-in resource. @throws Error with a message of one line that names the flag */
 export function toStored(resource: GroupResource, flag: string): GroupResource {
   const stored = storageOf(resource);
   if (stored !== undefined) return stored;
@@ -97,7 +97,7 @@ export function toStored(resource: GroupResource, flag: string): GroupResource {
   );
 }
 
-/** What connections to all databases of the cluster have in common. */
+/** Options of connections to all databases of the cluster. */
 export const connectionParts = ({
   caFile,
   certFile,

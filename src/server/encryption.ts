@@ -29,7 +29,7 @@ export function createEncryptionChecks(file: EncryptionFile | undefined): readon
   return [{ name: 'kms-providers', endpoints: ENDPOINTS, check }];
 }
 
-/** Undefined: nothing is encrypted. @throws Error, one line that names the flag and what is wrong with the file */
+/** Undefined: encryption is off. @throws Error with a message of one line that names the flag and the mistake in the file */
 export function openEncryption(options: StorageOptions): EncryptionFile | undefined {
   const path = options.encryptionProviderConfig;
   if (path === '') return undefined;
@@ -52,7 +52,7 @@ interface EncryptionParts {
   hasUnreadable(): boolean;
 }
 
-/** Follows the file, where that is wished, and tells of it under Kubernetes' names. */
+/** Follows the file if configured, and reports metrics under Kubernetes' names. */
 export function createEncryptionService(parts: EncryptionParts): Service {
   const { file, logs, logger } = parts;
   for (const instrument of file.metrics.instruments) parts.metrics.add(instrument);
@@ -61,7 +61,7 @@ export function createEncryptionService(parts: EncryptionParts): Service {
     if (parts.hasUnreadable()) for (const { feed } of logs) await feed.renew();
   };
   file.report({
-    // What goes wrong ends the feed, which begins anew then.
+    // An error ends the feed, which begins again.
     onRecovery: () => void readAgain().catch(() => {}),
     onReload: async () => {
       note('success');

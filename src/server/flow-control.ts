@@ -34,7 +34,7 @@ export interface FlowControlParts {
   readonly now: () => Date;
   readonly services: Services;
   isFeatureOn(gate: string): boolean;
-  /** Repeats a step of the start while the database is away. */
+  /** Repeats a step of the start while the database is unavailable. */
   persistently(step: () => Promise<void>): Promise<void>;
 }
 

@@ -39,7 +39,7 @@ export interface ServerEnvironment {
 
 /** Shared by all phases. */
 export interface Foundation {
-  /** Of the whole server; each phase has a branch. */
+  /** The services of the whole server; each phase adds a branch. */
   readonly services: Services;
   readonly types: TypeLibrary;
   readonly registry: Registry;
@@ -50,9 +50,9 @@ export interface Foundation {
   readonly egress: Egress;
   readonly now: () => Date;
   isFeatureOn(gate: string): boolean;
-  /** Repeats a step of the start while the database is away. */
+  /** Repeats a step of the start while the database is unavailable. */
   persistently<Result>(step: () => Promise<Result>): Promise<Result>;
-  /** One line for an error that means the database is away; undefined for any other. */
+  /** A line for an error of an unavailable database; undefined for any other. */
   describeOutage(error: unknown): string | undefined;
 }
 

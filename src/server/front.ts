@@ -112,7 +112,7 @@ export class Front {
     return pages;
   }
 
-  /** From now on requests are served. */
+  /** Starts serving requests. */
   serve(pipeline: Pipeline): void {
     this.#pipeline = pipeline;
   }
@@ -206,7 +206,7 @@ export class Front {
     });
   }
 
-  /** Stands in for the cache's checks until the cache is loaded. */
+  /** Replaces the cache's checks until the cache is loaded. */
   #cacheNotLoaded(): NamedChecks {
     const check = (): void => this.startup.assertFinished('watch-cache');
     return { kubernetes: [{ name: 'informer-sync', endpoints: ['readyz'], check }], own: [] };
@@ -247,7 +247,7 @@ async function openTracing({ tracing }: ObservabilityOptions, dial: Dial | undef
   };
 }
 
-/** Before authentication works: everyone may see health, and every other request is told to come back. */
+/** Before authentication works: health is public, and every other request gets 429 to retry later. */
 function startingPipeline(health: Hono): Pipeline {
   const pages = toPageHandler(createPages().route('/', health));
   const later = retryLater(

@@ -25,7 +25,7 @@ export function createGarbageCollector(
   return collector;
 }
 
-/** Kubernetes names its queues, of which ours is one, so that dashboards for a controller manager show it. */
+/** Kubernetes' name of this queue, so that dashboards for a controller manager show it. */
 const QUEUE = 'garbage_collector_attempt_to_delete';
 
 /** Under Kubernetes' names where it has them, otherwise under our own prefix. */

@@ -75,7 +75,7 @@ export function createCacheChecks(
     const trouble = [postgres, ...others].map(({ guard }) => guard.trouble).find((one) => one !== undefined);
     if (trouble !== undefined) throw new Error(`writes and consistent reads are refused: ${trouble}`);
   };
-  // Polling is slower, not wrong: the log and a note tell of it, and the server stays in service.
+  // Polling is slower, but correct: the log and a note report it, and the server stays in service.
   const assertFollowed = (): void => {
     for (const { state } of feeds) {
       const { mode, stalled, behindMs } = state;
@@ -93,7 +93,7 @@ export function createCacheChecks(
       const remedies = states.flatMap(({ remedy = [] }) => remedy);
       return ['changes are polled, because they cannot be streamed', ...remedies].join('; mended by: ');
     }
-    // Which one, the log and the metrics say.
+    // The log and metrics name it.
     const isStandby = states.some(({ source }) => source !== undefined && source !== PRIMARY);
     return isStandby ? 'a read server streams changes, because the primary does not' : undefined;
   };

@@ -18,7 +18,7 @@ export interface IdentityParts {
   readonly options: Pick<ServerOptions, 'serving'>;
 }
 
-/** What the servers of a cluster tell each other by objects, and do whether or not there is a controller manager. */
+/** Starts maintaining the objects by which servers of a cluster know each other, with or without a controller manager. */
 export async function startIdentity(
   foundation: Foundation,
   parts: IdentityParts,
@@ -55,7 +55,7 @@ async function startLease(
   services.start(rule.manager, 'upkeep', (signal) => cleaning.run(signal));
 }
 
-/** Before anybody can write: whatever is written is then known to be in the version that this server says. */
+/** Runs before the server accepts writes, so that these use the version that it publishes. */
 async function startStorageVersions(
   { now, logger, persistently, registry }: Foundation,
   { writing: { client }, name }: Named,

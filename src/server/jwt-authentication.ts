@@ -18,7 +18,7 @@ import { FollowedFiles } from '../util/followed-files.ts';
 
 export interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;
-  /** As configured in the file at the start; later changes of the file do not change it. Undefined: not configured there. */
+  /** As of the start; later changes of the file are ignored. Undefined: not configured in the file. */
   readonly anonymous: AnonymousConfig | undefined;
   run(signal: AbortSignal): Promise<void>;
 }

@@ -6,8 +6,8 @@ const inGroup = (group: string, ...resources: readonly string[]): GroupResource[
   resources.map((resource) => ({ group, resource }));
 
 /**
- * What the server itself asks at each request: who may do what, what a write is admitted and defaulted by, what is served. Without
- * a watch cache it stays in memory for that, as it does in the informers of kube-apiserver; clients are answered from the log.
+ * Resources that the server itself reads at each request: for authorization, admission, defaults and discovery. Without a watch
+ * cache they stay in memory, as in the informers of kube-apiserver; clients read from the log.
  */
 const OWN: readonly GroupResource[] = [
   ...inGroup('', 'namespaces', 'serviceaccounts', 'limitranges', 'resourcequotas'),
@@ -31,11 +31,11 @@ const OWN: readonly GroupResource[] = [
 export interface Caching {
   /** Whose objects are in memory; undefined: all. */
   readonly kept: ResourceSet | undefined;
-  /** Those that clients read from the log. */
+  /** Resources that clients read from the log. */
   readonly uncached: ResourceSet;
 }
 
-/** `toStored`: what a resource is stored as. */
+/** `toStored`: the storage of a resource. */
 export function planCaching(
   { watchCache, uncached }: Pick<StorageOptions, 'watchCache' | 'uncached'>,
   toStored: (resource: GroupResource) => GroupResource,

@@ -10,7 +10,7 @@ export interface KubernetesServiceParts {
   readonly client: Client;
   readonly leases: ServerLeases;
   readonly logger: Logger;
-  /** One line for an error that means the database is away; undefined for any other. */
+  /** A line for an error of an unavailable database; undefined for any other. */
   describeOutage(error: unknown): string | undefined;
 }
 
@@ -39,7 +39,7 @@ export function createKubernetesService(
   });
 }
 
-/** While the database is away a round fails every few seconds: the log gets one line now and then, without a stack. */
+/** While the database is unavailable a round fails every few seconds: logs one line now and then, without a stack. */
 function createErrorLog({
   logger,
   describeOutage,

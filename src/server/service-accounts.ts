@@ -40,14 +40,14 @@ export interface ServiceAccounts {
 /** Labels a secret with the day on which its token was used. */
 export type NoteUse = (secret: ApiObject, day: string) => void;
 
-/** Where the keys of service account tokens come from. */
+/** The source of the keys of service account tokens. */
 export interface SigningKeySource {
   /** A private key of the operator's; '' for the keys that the cluster keeps itself. */
   readonly file: string;
   readonly store: SigningKeyStore;
 }
 
-/** The operator's key is what it is; the cluster's own change while servers run. @throws Error that names what is wrong */
+/** The operator's key never changes; the cluster's own keys change while servers run. @throws Error that names the mistake */
 async function openKeyRing(
   keyFiles: readonly string[],
   { signingKeys, logger, persistently }: ServiceAccountParts,
@@ -76,7 +76,7 @@ export interface ServiceAccountParts extends Pick<Foundation, 'persistently'> {
   isFeatureOn(gate: string): boolean;
 }
 
-/** @throws Error that names what is wrong */
+/** @throws Error that names the mistake */
 export async function createServiceAccounts(
   { apiAudiences, serviceAccounts: accounts }: AuthenticationOptions,
   parts: ServiceAccountParts,

@@ -84,7 +84,7 @@ export class Services {
     this.#members.push({ member, ended: this.#keepRunning(member, run) });
   }
 
-  /** What a start waits for. @throws Error when a service cannot be kept running meanwhile */
+  /** Waits for a step of the start. @throws Error when a service cannot be kept running meanwhile */
   until<Result>(ready: Promise<Result>): Promise<Result> {
     return Promise.race([ready, this.failed]);
   }
@@ -147,7 +147,7 @@ export class Services {
 
 /** Returns the reason why the run ended. */
 async function runOnce(member: Member, run: ServiceRun): Promise<unknown> {
-  // A late call from a run that is over says nothing about the next run.
+  // Ignores late calls of an earlier run.
   let isOver = false;
   const works = (): void => {
     if (!isOver) member.works = true;

@@ -51,7 +51,7 @@ export interface ServingParts {
   >;
 }
 
-/** The last phase: authenticates requests, lets them take turns, answers them, and publishes the address of this server. */
+/** The last phase: authenticates, queues and answers requests, and publishes the address of this server. */
 export function createServing(foundation: Foundation, parts: ServingParts): Phase {
   const { startup, registry } = foundation;
   const { front, storage, writing, options } = parts;

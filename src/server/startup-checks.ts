@@ -30,8 +30,8 @@ type Check = StartupCheck<StartupStep>;
 const hook = (name: string, step: StartupStep): Check => ({ name: `poststarthook/${name}`, step });
 
 /**
- * The checks that kube-apiserver 1.31 has for its start, in its order, each with the step of ours that does the same work. One
- * watch cache takes the place of several sets of informers.
+ * The startup checks of kube-apiserver 1.31, in its order, each with the corresponding step here. One watch cache replaces
+ * several sets of informers.
  */
 export function startupChecks(
   { priorityAndFairness }: Pick<LimitOptions, 'priorityAndFairness'>,

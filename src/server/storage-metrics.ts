@@ -20,7 +20,7 @@ type Measure = (backend: MeasuredBackend, at: (...values: string[]) => Cell) => 
 export interface StorageMetrics {
   /** Poll values that are too expensive to read at each scrape. */
   readonly services: readonly Service[];
-  /** As of the last poll; undefined for what is in memory, was not polled yet, or has no objects. */
+  /** As of the last poll; undefined: in memory, not polled yet, or without objects. */
   counted(resource: GroupResource): number | undefined;
 }
 
@@ -74,7 +74,7 @@ export function createStorageMetrics(options: StorageMetricsOptions): StorageMet
   return { services: polls, counted: (resource) => counts.get(nameOf(resource)) };
 }
 
-/** Those in memory are counted there. */
+/** Resources in memory are counted there. */
 async function countObjects({ cache, database }: MeasuredBackend): Promise<ReadonlyMap<string, number>> {
   const kept = cache.state.resources.filter(({ objects }) => objects !== undefined);
   const found = new Map(kept.map(({ resource, objects = 0 }) => [nameOf(resource), objects]));
@@ -100,7 +100,7 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
 }
 
 function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
-  // One database is not told from others.
+  // A single database needs no label.
   const isOne = backends.length === 1;
   const measure = (
     type: 'counter' | 'gauge',
@@ -195,7 +195,7 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
   });
 }
 
-/** What keeps the log from shrinking, as of the last compaction. */
+/** Obstacles to shrinking the log, as of the last compaction. */
 const RETENTION_GAUGES: readonly (readonly [string, string, (of: Retention) => number])[] = [
   [
     'pg_apiserver_history_behind_seconds',
@@ -219,7 +219,7 @@ const RETENTION_GAUGES: readonly (readonly [string, string, (of: Retention) => n
   ],
 ];
 
-/** Which host answers what may be read from a standby. */
+/** Shows which host serves reads from standbys. */
 function addReadServerMetrics({
   metrics,
   database,

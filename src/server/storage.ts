@@ -33,7 +33,7 @@ import { createStorageMetrics } from './storage-metrics.ts';
 export interface StoragePhase extends Phase {
   /** For the server itself. */
   readonly store: Store;
-  /** For what clients read. The same objects; what is not to be cached is read from the log. */
+  /** For clients: the same objects, but uncached resources are read from the log. */
   readonly clientStore: Store;
   historyOf(resource: GroupResource): History;
   /** Resources whose history is not in the first database. */
@@ -44,7 +44,7 @@ export interface StoragePhase extends Phase {
   readonly workLeases: WorkLeases;
   readonly peers: Peers;
   readonly signingKeys: SigningKeyStore;
-  /** Undefined: people have none (--custom-resource-views). */
+  /** Undefined: there are no views (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
   /** Started by the controllers, after the first objects of the cluster exist. */
   readonly upkeep: readonly Service[];
@@ -129,17 +129,17 @@ export function createStorage(
 
 /** One database, with the cache of its current state. */
 export interface Backend {
-  /** Of its service. */
+  /** The name of its service. */
   readonly name: string;
   readonly database: NumberedDatabase;
-  /** Of that database, in which all objects are JSON. */
+  /** The log of that database, in which all objects are JSON. */
   readonly log: EncodedLog;
   readonly history: History;
   readonly cache: WatchCache;
 }
 
 interface BackendWish {
-  /** In the order in which a write passes them. */
+  /** In the order of writes. */
   readonly encodings: readonly ObjectEncoding[];
   /** Whose objects are in memory; undefined: all. */
   readonly kept: ResourceSet | undefined;
@@ -170,7 +170,7 @@ function openBackend(
   };
 }
 
-/** Where each resource is: in the first, unless another says that it has it. */
+/** Finds the backend of a resource: the first, unless another one claims it. */
 function routeByResource(backends: readonly Backend[]): (resource: GroupResource) => Backend {
   const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
   const byResource = new Map(
@@ -186,7 +186,7 @@ function routeByResource(backends: readonly Backend[]): (resource: GroupResource
   };
 }
 
-/** What clients read: of some resources, from the log. */
+/** The store for clients: reads some resources from the log. */
 const uncachedWhere = (uncached: ResourceSet, backendOf: (resource: GroupResource) => Backend): Store =>
   new RoutedStore((resource) => {
     const { cache } = backendOf(resource);

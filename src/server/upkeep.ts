@@ -31,7 +31,7 @@ export interface UpkeepParts {
 /** Runs while this server has the lease of the upkeep. */
 type Work = (turn: AbortSignal) => Promise<void>;
 
-/** What one server of the cluster does at a time, and none while a controller manager does it. */
+/** Starts work that one server of the cluster does at a time, and none beside a controller manager. */
 export function startUpkeep(foundation: Foundation, parts: UpkeepParts, services: Services): void {
   const leadership = createLeadership(foundation, parts);
   services.start('upkeep-lease', 'upkeep', (signal) => leadership.run(signal));
@@ -96,7 +96,7 @@ function startCleaning(
   startRule(unboundVolumes);
   if (hasServiceRanges(foundation)) startRule(serviceCidrs(foundation.now));
   startRule(podsOfLostNodes);
-  // Without the flag the secrets are of no use to this server, and may be to another.
+  // Without the flag this server does not use the secrets, but another may.
   if (authentication.bootstrapTokens) startRule(expiredBootstrapTokens);
   const legacy = 'legacy-service-account-token-cleaner';
   const tokens = new LegacyTokenCleaning({ client, now, onError: (error) => logger.error(legacy, error) });

@@ -35,7 +35,7 @@ export interface WritingPhase extends Phase {
   readonly quotas: StoredQuotas;
   /** Addresses and ports that services are assigned. */
   readonly pools: () => readonly ValuePool[];
-  /** From now on webhooks are asked about writes. */
+  /** Starts calling webhooks for writes. */
   serve(): void;
 }
 

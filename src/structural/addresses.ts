@@ -1,9 +1,9 @@
 import { parseIp } from '../object/ip.ts';
 
-/** Addresses as Go's parsers take them: net/url.ParseRequestURI and net/mail.ParseAddress. */
+/** Validates addresses as Go's parsers do: net/url.ParseRequestURI and net/mail.ParseAddress. */
 
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the parser refuses.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the parser refuses these.
 const CONTROL = /[\0-\x1f\x7f]/;
 const BAD_ESCAPE = /%(?![0-9a-fA-F]{2})/;
 

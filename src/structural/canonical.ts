@@ -1,6 +1,6 @@
 import type { JsonValue } from '../api/json.ts';
 
-/** One text for equal values: JSON with sorted keys. An absent field equals an undefined one. */
+/** Returns the same text for equal values: JSON with sorted keys. An absent field equals an undefined one. */
 export function canonicalText(value: JsonValue | undefined): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;

@@ -5,10 +5,9 @@ import { isObject, setField } from '../object/json-values.ts';
 import { additionalSchemaOf, hasDefault, itemsOf, propertyOf, type Schema } from './node.ts';
 
 /**
- * Fills in defaults (apiextensions-apiserver, schema/defaulting). A null that the schema does not allow counts as an absent
- * value: it becomes the default, and a field without a default goes. Such a null in a list stays, for validation to refuse;
- * with `keepsNulls` so does one in a field.
- * @throws StatusError 413 when the defaults are more than an object may have
+ * Sets defaults (apiextensions-apiserver, schema/defaulting). A null that the schema forbids counts as absent: it takes the
+ * default, or is removed. Such a null in a list stays, for validation to refuse; with `keepsNulls` also in a field.
+ * @throws StatusError 413 when the defaults exceed the limit of an object
  */
 export function setDefaults(
   object: JsonObject,
@@ -38,11 +37,11 @@ function dropNulls(value: JsonValue | undefined, schema: Schema | undefined): vo
 }
 
 /**
- * What defaults may add to one object, in characters of JSON, as many as a request may have. A large default of the items of a
- * long list would otherwise make gigabytes of a small request.
+ * Most characters of JSON that defaults may add to one object, as many as in a request. Otherwise a large default for the items
+ * of a long list would expand a small request to gigabytes.
  */
 const MAX_ADDED_CHARS = 3 * 1024 * 1024;
-/** The least that a value counts, so that very many small ones are bounded too. */
+/** The least size of a value, which also bounds very many small ones. */
 const CHARS_PER_VALUE = 30;
 
 class Filler {

@@ -12,24 +12,24 @@ import {
 import { typeOf, type ValueRules } from './value-rules.ts';
 
 /**
- * Whether a value is valid, and nothing more: nearly all are, and this way makes no object and no text for a valid one. It
- * gives up when it takes too long ({@link OutOfTime}).
+ * Tests whether a value is valid, without finding errors: nearly all values are valid, and for those this allocates no objects
+ * or texts. Gives up after too long ({@link OutOfTime}).
  */
 
 /**
- * Values that are looked at: ten milliseconds' worth. They are counted rather than timed, because the other way costs several
- * times as much, and a machine that is busy should not have more to do.
+ * Values to visit: ten milliseconds' worth. They are counted rather than timed, because the fallback costs several times as
+ * much and must not run more often on a busy machine.
  */
 const FUEL = 200_000;
-/** A search for a pattern may take anything from a microsecond to milliseconds, so the clock is asked after each. */
+/** Pattern searches take microseconds to milliseconds, so the clock is checked after each. */
 const MAX_MS = 8;
 
 class OutOfTime extends Error {}
 
-/** One for all: nobody sees it, and making a stack trace takes longer than many validations. */
+/** A shared instance: it is never shown, and a stack trace takes longer than many validations. */
 const outOfTime = new OutOfTime();
 
-/** Undefined when it takes too long to find out. */
+/** Undefined: it takes too long. */
 export function fits(value: JsonValue, rules: ValueRules): boolean | undefined {
   const check = new Check();
   try {
@@ -119,7 +119,7 @@ class Check {
     return not === undefined || !this.value(value, not);
   }
 
-  /** Two are as wrong as three. */
+  /** Counts to two: more make no difference. */
   #fitting(value: JsonValue, clauses: readonly ValueRules[]): number {
     let fitting = 0;
     for (const clause of clauses) {
@@ -130,7 +130,7 @@ class Check {
   }
 }
 
-/** An object of JSON has no field that is undefined, one made by a program may. */
+/** A field may be undefined in objects that a program made, though not in parsed JSON. */
 export const has = (object: JsonObject, name: string): boolean =>
   Object.hasOwn(object, name) && object[name] !== undefined;
 

@@ -4,8 +4,8 @@ import { isEmail, isRequestUri } from './addresses.ts';
 import { matchesPattern } from './patterns.ts';
 
 /**
- * Formats that schemas of custom resources may name (apiextensions-apiserver, validation/formats.go; kube-openapi,
- * validation/strfmt). Any other format accepts every value: int32 and int64 say nothing about a number.
+ * Formats in schemas of custom resources (apiextensions-apiserver, validation/formats.go; kube-openapi, validation/strfmt). Any
+ * other format accepts every value, also int32 and int64.
  */
 export type FormatCheck = (text: string) => boolean;
 
@@ -34,7 +34,7 @@ const isIpv4 = (text: string): boolean => text.includes('.') && isIp(text);
 const isIpv6 = (text: string): boolean =>
   text.includes(':') && isIp(text) && !/[:.]0\d+\.|\.0\d+$/.test(text);
 
-/** No address and no range is longer, and taking a long text apart takes long. */
+/** Addresses and ranges are shorter, and parsing long texts takes long. */
 const MAX_IP_CHARS = 64;
 
 const isIp = (text: string): boolean => text.length <= MAX_IP_CHARS && parseIp(text) !== undefined;
@@ -56,7 +56,7 @@ function daysOf(year: string, month: string): number {
 
 const TIME = /^(\d{2}):(\d{2}):(\d{2})(.\d+)?(z|[+-]\d{2}:\d{2})$/u;
 
-/** A second 60 is not accepted, and any character may stand before a fraction. */
+/** Rejects second 60, and accepts any character before a fraction. */
 function isDateTime(text: string): boolean {
   const [date = '', time] = text.toLowerCase().split('t');
   const [, hours = '', minutes = '', seconds = ''] = TIME.exec(time ?? '') ?? [];
@@ -65,12 +65,12 @@ function isDateTime(text: string): boolean {
 
 const GO_DURATION = /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 const MAX_DURATION_DIGITS = 10;
-/** A number is looked at once, from its first digit: starting at each digit takes quadratic time. */
+/** Matches each number once, from its first digit: starting at each digit takes quadratic time. */
 const AMOUNTS = /(?<!\d)(\d+)\s*([A-Za-zµ]+)/g;
-/** Units of durations in words. One that ends in `*` may go on: `hours`. */
+/** Units of durations in words. A `*` accepts any ending: `hours`. */
 const UNIT = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/i;
 
-/** As Go reads them, or amounts with units in words anywhere in the text: `2 hours`. */
+/** Accepts Go's durations, or amounts with units in words anywhere in the text: `2 hours`. */
 function isDuration(text: string): boolean {
   if (GO_DURATION.test(text) && !/\d{11}/.test(text)) return true;
   return isInWords(text);
@@ -107,7 +107,7 @@ function isIsbn13(text: string): boolean {
 const CARD =
   /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
 
-/** Numbers of known issuers, whose last digit is right (Luhn). Whatever is no digit does not count. */
+/** Numbers of known issuers with a valid check digit (Luhn). Ignores other characters than digits. */
 function isCreditCard(text: string): boolean {
   const digits = text.replace(/[^0-9]+/g, '');
   if (!CARD.test(digits)) return false;

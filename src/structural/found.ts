@@ -4,24 +4,24 @@ import { counted, invalidValue, notSupported, required, tooMany } from '../objec
 import { goAny, goQuote } from '../object/go-value.ts';
 import type { Enumeration } from './value-rules.ts';
 
-/** No client reads more. */
+/** More than clients read. */
 const MAX_FOUND = 5_000;
 const MAX_CHARS = 1024 * 1024;
 
 interface Problem {
-  /** The path of the value. A problem of several schemas together has none: Kubernetes reports it of the whole object. */
+  /** The path of the value. A problem of several schemas has none: Kubernetes reports it for the whole object. */
   readonly path: string;
-  /** Makes the error once it is known that it is reported. */
+  /** Makes the error when it is reported. */
   readonly toError: (field: string) => FieldError;
 }
 
 /**
- * What a validation found, in the words of kube-openapi (validation/errors) and as apiextensions-apiserver turns them into
- * errors of fields (validation.go). Each text is reported once.
+ * Collects problems, with the messages of kube-openapi (validation/errors), and converts them to field errors as
+ * apiextensions-apiserver does (validation.go). Reports each text once.
  */
 export class Found {
   readonly #problems: Problem[] = [];
-  /** The texts, and the problem of each. */
+  /** The index of the problem of each text. */
   readonly #texts = new Map<string, number>();
   #chars = 0;
 
@@ -40,7 +40,7 @@ export class Found {
     this.#chars += text.length;
   }
 
-  /** `rule`: what the value should be. */
+  /** `rule`: the violated rule. */
   invalid(path: string, value: JsonValue, rule: string): void {
     this.invalidAs(path, value, `${path} in body ${rule}`);
   }
@@ -49,7 +49,7 @@ export class Found {
     this.#add(why, path, (field) => invalidValue(field, value, why));
   }
 
-  /** Several schemas do not hold together. */
+  /** A combination of schemas is violated. */
   composite(why: string): void {
     this.invalidAs('', '', why);
   }
@@ -83,7 +83,7 @@ export class Found {
     this.#add(text, path, (field) => tooMany(field, amount, most));
   }
 
-  /** Adds what was found in a part. */
+  /** Adds the problems of a part. */
   merge(other: Found): void {
     for (const [text, at] of other.#texts) {
       const problem = other.#problems[at];
@@ -91,7 +91,7 @@ export class Found {
     }
   }
 
-  /** Forgets what was found since there were `count` problems. */
+  /** Drops the problems after the first `count`. */
   forgetFrom(count: number): void {
     this.#problems.length = count;
     for (const [text, at] of this.#texts)
@@ -101,7 +101,7 @@ export class Found {
       }
   }
 
-  /** `root`: the path of the whole value; undefined for a whole object. Values that errors show may be large, so they are counted. */
+  /** `root`: the path of the whole value; undefined for a whole object. Counts the characters of values, which may be large. */
   toErrors(root: string | undefined): FieldError[] {
     const errors: FieldError[] = [];
     let chars = 0;
@@ -115,7 +115,7 @@ export class Found {
   }
 }
 
-/** Kubernetes names the object itself `<nil>`, and leaves a point out where a path begins with one. */
+/** Kubernetes names the object itself `<nil>`, and omits a leading dot. */
 function fieldOf(root: string | undefined, path: string): string {
   if (path === '' || path === '.') return root ?? '<nil>';
   const name = path.startsWith('.') ? path.slice(1) : path;

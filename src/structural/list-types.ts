@@ -9,8 +9,8 @@ import { additionalSchemaOf, itemsOf, propertyOf, type Schema, structuralBelow }
 import { Turn } from './turn.ts';
 
 /**
- * Members of sets, and elements of lists that are told apart by keys, are there once (apiextensions-apiserver, schema/listtype).
- * An update of an object that has such an error already is not asked for this: `old` is the object before the update.
+ * Checks that set members and keys of map lists are unique (apiextensions-apiserver, schema/listtype). An update of an object
+ * that already violates this is not checked: `old` is the object before the update.
  */
 export function* listTypesInSteps(object: JsonObject, schema: Schema, old?: JsonObject): Steps<FieldError[]> {
   if (!hasUniqueList(schema)) return [];
@@ -26,7 +26,7 @@ function* errorsOf(object: JsonObject, schema: Schema): Steps<FieldError[]> {
   return found;
 }
 
-/** Most schemas have no such list, and most parts of the others have none. */
+/** Caches which schemas have such lists; most have none. */
 const known = new WeakMap<Schema, boolean>();
 
 function hasUniqueList(schema: Schema): boolean {
@@ -40,7 +40,7 @@ function hasUniqueList(schema: Schema): boolean {
   return has;
 }
 
-/** No client reads more errors. */
+/** More than clients read. */
 const MAX_FOUND = 5_000;
 
 class Search {
@@ -92,7 +92,7 @@ class Search {
     }
   }
 
-  /** The second of equal members, in the order of the list; a third one is not reported. */
+  /** The second of equal members, in list order; further ones are not reported. */
   *#repeated(list: readonly (JsonValue | symbol)[]): Steps<number[]> {
     if (list.length < 2) return [];
     const scalars = new Map<unknown, boolean>();
@@ -118,7 +118,7 @@ class Search {
 
 const NO_KEY = Symbol('no key');
 
-/** An element without the key is told from those that have it, and not from another one without it. */
+/** The key of an element. Elements without it are all equal. */
 function keyOf(item: JsonValue | undefined, name: string): JsonValue | typeof NO_KEY {
   return isObject(item) && Object.hasOwn(item, name) ? (item[name] ?? null) : NO_KEY;
 }

@@ -11,9 +11,9 @@ import {
 } from './node.ts';
 
 /**
- * A custom resource as server-side apply sees it (kube-openapi, schemaconv, on what apiextensions-apiserver publishes): what has
- * an owner of its own, and what is one value. Each level is made when it is looked at. Shapes are known by the identity of
- * their types, so the result must be kept as long as the schema is.
+ * Converts a schema to the type that server-side apply needs (kube-openapi, schemaconv, on what apiextensions-apiserver
+ * publishes): which parts have owners of their own. Makes each level on demand. Shapes depend on the identity of their types,
+ * so keep the result as long as the schema.
  *
  * `objectMeta`: the type meta/v1.ObjectMeta.
  */
@@ -24,7 +24,7 @@ export function toMessage(schema: Schema, objectMeta: MessageSchema): MessageSch
 interface Place {
   /** The value has kind, apiVersion and metadata. */
   readonly isObject: boolean;
-  /** Unknown fields are kept: here, or somewhere above. */
+  /** Unknown fields are kept: here, or in a parent. */
   readonly keeps: boolean;
 }
 
@@ -77,7 +77,7 @@ class Types {
         return { kind: 'list', items: value, wrapped: false };
       }
       case 'string':
-        // A text with a format is any scalar to Kubernetes, base64 apart.
+        // To Kubernetes a text with a format other than base64 may be any scalar.
         return (schema.format ?? '') === '' || schema.format === 'byte' ? { kind: 'string' } : SCALAR;
       case 'integer':
         return { kind: 'int64' };
@@ -115,11 +115,11 @@ class Types {
   }
 }
 
-/** Any value: its parts are what it looks like. */
+/** Any value, deduced from its JSON type. */
 const ANY: ValueSchema = { kind: 'JSON' };
 const SCALAR: ValueSchema = { kind: 'IntOrString' };
 
-/** The list that is the value, or that the entries of a map are. */
+/** The list of the value, or of the entries of a map. */
 function listIn(schema: Schema): Schema | undefined {
   if (schema.type === 'array') return schema;
   const others = hasProperties(schema) ? undefined : additionalSchemaOf(schema);

@@ -18,12 +18,12 @@ import { additionalSchemaOf, isEmbedded, itemsOf, propertyOf, type Schema, struc
 export interface CoerceOptions {
   /** The type meta/v1.ObjectMeta. */
   readonly objectMeta: MessageSchema;
-  /** What does not fit its type goes, as it does on reading from storage. Otherwise it is an error. */
+  /** Drops invalid fields, as on reads from storage. Otherwise they are an error. */
   readonly dropInvalid: boolean;
 }
 
 /**
- * Brings one object's metadata into the form of its type. Answers the paths of unknown fields: `metadata.foo`.
+ * Decodes one object's metadata by its type. Returns the paths of unknown fields: `metadata.foo`.
  * @throws DecodeError
  */
 export function coerceMetadata(object: JsonObject, options: CoerceOptions): string[] {
@@ -40,7 +40,7 @@ interface Metadata {
   readonly unknown: readonly string[];
 }
 
-/** Undefined for what is no object and may not be refused. @throws DecodeError */
+/** Undefined: not an object, but tolerated. @throws DecodeError */
 function decodeMetadata(value: JsonValue, { objectMeta, dropInvalid }: CoerceOptions): Metadata | undefined {
   try {
     const { object, unknown } = decodeObject(value ?? {}, objectMeta);
@@ -54,7 +54,7 @@ function decodeMetadata(value: JsonValue, { objectMeta, dropInvalid }: CoerceOpt
   }
 }
 
-/** The fields that can be decoded, each for itself. */
+/** Decodes the fields one by one, and keeps the valid ones. */
 function withoutInvalid(metadata: JsonObject, objectMeta: MessageSchema): JsonObject {
   const out: JsonObject = {};
   for (const name of Object.keys(metadata)) {
@@ -71,7 +71,7 @@ function withoutInvalid(metadata: JsonObject, objectMeta: MessageSchema): JsonOb
 }
 
 /**
- * The same for the objects embedded in one: their apiVersion and kind are texts, their metadata is typed. Answers the paths of
+ * Decodes metadata of embedded objects: their apiVersion and kind are texts, their metadata is typed. Returns the paths of
  * unknown fields, sorted: `spec.template.metadata.foo`.
  * @throws DecodeError the first error, with its path
  */
@@ -127,7 +127,7 @@ const shown = (value: JsonValue | undefined): unknown => (value === null ? 'null
 
 type Visit = (at: FieldPath, value: JsonValue | undefined, schema: Schema) => void;
 
-/** The fields below which objects are embedded, by name. */
+/** Visits the fields that contain embedded objects, by name. */
 function forEachBelow(at: FieldPath, object: JsonObject, schema: Schema, visit: Visit): void {
   const others = additionalSchemaOf(schema);
   for (const name of Object.keys(object).sort()) {
@@ -138,7 +138,7 @@ function forEachBelow(at: FieldPath, object: JsonObject, schema: Schema, visit: 
   }
 }
 
-/** Few schemas embed objects, and those in few places. */
+/** Caches which schemas contain embedded objects; few do. */
 const known = new WeakMap<Schema, boolean>();
 
 function hasEmbedded(schema: Schema): boolean {
@@ -151,7 +151,7 @@ function hasEmbedded(schema: Schema): boolean {
   return has;
 }
 
-/** Embedded objects say what they are, and have valid metadata. */
+/** Validates the type and metadata of embedded objects. */
 export function validateEmbedded(
   object: JsonObject,
   schema: Schema,
@@ -205,7 +205,7 @@ function validateMetadata(at: FieldPath, value: JsonValue, objectMeta: MessageSc
     at.field('metadata').invalid(shown(value), error.message);
     return;
   }
-  // An embedded object need not have a name, and the place it is for is not known.
+  // An embedded object may be unnamed, and its namespace is unknown.
   const named = (meta.name ?? '') === '' ? { ...meta, name: 'fakename' } : meta;
   const rules = {
     namespaced: (meta.namespace ?? '') !== '',

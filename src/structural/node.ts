@@ -1,7 +1,7 @@
 import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { FieldPath } from '../object/field-path.ts';
 
-/** Reading of schemas: what stands below one, and what it says. */
+/** Accessors for the keywords of schemas. */
 export type Schema = JSONSchemaProps;
 export type Keyword = keyof Schema;
 
@@ -16,25 +16,25 @@ export function propertyOf({ properties = {} }: Schema, name: string): Schema | 
 
 export const hasProperties = ({ properties = {} }: Schema): boolean => Object.keys(properties).length > 0;
 
-/** The schema of the items; undefined when there is none, or one for each place. */
+/** The schema of the items; undefined: none, or a tuple. */
 export const itemsOf = ({ items }: Schema): Schema | undefined =>
   items === null || Array.isArray(items) ? undefined : items;
 
-/** The schemas of a tuple, which OpenAPI has not. */
+/** The schemas of a tuple, which OpenAPI lacks. */
 export const tupleOf = ({ items }: Schema): readonly Schema[] => (Array.isArray(items) ? items : []);
 
-/** The schema of fields that are not named; undefined when there is none, or nothing but whether there may be any. */
+/** The schema of further fields; undefined: none, or a boolean. */
 export const additionalSchemaOf = ({ additionalProperties: additional }: Schema): Schema | undefined =>
   typeof additional === 'object' && additional !== null ? additional : undefined;
 
-/** Whether it says anything of fields that are not named. */
+/** Whether it has additionalProperties. */
 export const hasAdditional = ({ additionalProperties = null }: Schema): boolean =>
   additionalProperties !== null;
 
 const JUNCTORS = ['allOf', 'anyOf', 'oneOf'] as const;
 type Junctor = (typeof JUNCTORS)[number] | 'not';
 
-/** The schemas under a logic junctor: path, schema, junctor, and the place in its list. */
+/** The schemas under a logic junctor: path, schema, junctor, and index. */
 export function* clausesOf(
   at: FieldPath,
   schema: Schema,
@@ -58,7 +58,7 @@ export function* structuralBelow(schema: Schema): Generator<Schema> {
   if (additional !== undefined) yield additional;
 }
 
-/** Whether a schema, or one anywhere below it, is what is looked for. */
+/** Whether a schema, or one below it, matches. */
 export function someSchema(schema: Schema, matches: (schema: Schema) => boolean): boolean {
   if (matches(schema)) return true;
   for (const one of structuralBelow(schema)) if (someSchema(one, matches)) return true;
@@ -71,21 +71,21 @@ export function someSchema(schema: Schema, matches: (schema: Schema) => boolean)
 export const isIntOrString = (schema: Schema): boolean => schema['x-kubernetes-int-or-string'] === true;
 /** The value is a whole object of Kubernetes. */
 export const isEmbedded = (schema: Schema): boolean => schema['x-kubernetes-embedded-resource'] === true;
-/** Fields that are not named stay. */
+/** Keeps unknown fields. */
 export const keepsUnknown = (schema: Schema): boolean =>
   schema['x-kubernetes-preserve-unknown-fields'] === true;
 export const hasDefault = (schema: Schema): boolean => (schema.default ?? null) !== null;
 
-/** The keywords that have a value. */
+/** The keywords with a value. */
 export const keywordsOf = (schema: Schema): string[] =>
   Object.entries(schema).flatMap(([name, value]) => ((value ?? null) === null ? [] : [name]));
 
-/** Whether a keyword has a value that says something: no empty text, list or map. An empty schema of more items says something. */
+/** Whether a keyword has an effect: a non-empty text, list or map. Of more items, an empty schema has one too. */
 export function isUsed(schema: Schema, name: Keyword): boolean {
   const value = schema[name];
   if (value === undefined || value === null || value === '') return false;
   return name === 'additionalItems' || typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
-/** What every whole object has, whatever its schema says. */
+/** Fields of every whole object, whatever its schema says. */
 export const META_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);

@@ -3,9 +3,9 @@ import type { Steps } from '../util/concurrency.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * Searches a long text for a pattern, in turns with other work. The library searches at once: linear in the text, but up to
- * 30 ns for each character and instruction, which is a minute for a megabyte and a pattern of two thousand. This way runs the
- * library's program for a pattern over all places at once (Thompson; Go's regexp, exec.go).
+ * Searches a long text for a pattern, yielding the event loop. The library does not yield: it is linear in the text, but takes
+ * up to 30 ns per character and instruction, a minute for a megabyte and two thousand instructions. This runs the library's
+ * program for all starting points at once (Thompson; Go's regexp, exec.go).
  */
 export function* searchInSteps(pattern: RE2JS, text: string, turn: Turn): Steps<boolean> {
   const search = new Search(programOf(pattern));
@@ -33,13 +33,13 @@ export function* searchInSteps(pattern: RE2JS, text: string, turn: Turn): Steps<
   }
 }
 
-/** Instructions between two looks at whether the turn is over, and what they cost in values. */
+/** Instructions between checks of the turn, and their cost in values. */
 const SOME = 2048;
 const COST_OF_SOME = 16;
 
 const NO_CHARACTER = -1;
 
-/** Instructions, as the library numbers them. */
+/** Opcodes of the library. */
 const ALT = 1;
 const ALT_MATCH = 2;
 const CAPTURE = 3;
@@ -63,7 +63,7 @@ interface Instruction {
   matchRune(character: number): boolean;
 }
 
-/** The library does not say what a program is. */
+/** The library does not export the type of programs. */
 interface LibraryProgram {
   readonly inst: readonly Instruction[];
   readonly start: number;
@@ -86,13 +86,13 @@ function programOf(pattern: RE2JS): Program {
   return program;
 }
 
-/** The places in the program that the text up to here leads to. */
+/** The instructions that the text so far leads to. */
 class Search {
   readonly #program: Program;
-  /** Where the next character is read: first those to be entered, then those that were. */
+  /** Instructions at the next character: first those to enter, then entered ones. */
   #waiting: number[] = [];
   #reading: number[] = [];
-  /** The step in which a place was last entered. */
+  /** The step in which each instruction was last entered. */
   readonly #entered: Uint32Array;
   #step = 0;
   #conditions = 0;
@@ -104,7 +104,7 @@ class Search {
     this.#entered = new Uint32Array(program.instructions.length);
   }
 
-  /** Stands between two characters. */
+  /** Moves between two characters. */
   enter(before: number, next: number): void {
     this.#step += 1;
     this.#conditions = conditionsBetween(before, next);
@@ -117,7 +117,7 @@ class Search {
     return this.#waiting.length === 0 || this.hasMatched;
   }
 
-  /** Follows the program to where it reads a character. */
+  /** Follows the program to instructions that read a character. */
   enterSome(): void {
     for (let left = SOME; left > 0 && this.#waiting.length > 0; left -= 1) {
       const at = this.#waiting.pop() ?? 0;

@@ -1,6 +1,6 @@
 import { type Schema, someSchema } from './node.ts';
 
-/** The size of all patterns of some schemas together; a pattern that stands in several places counts once. */
+/** The total size of all patterns of some schemas; a repeated pattern counts once. */
 export function sizeOfPatterns(schemas: Iterable<Schema>): number {
   const patterns = new Set<string>();
   const collect = ({ pattern = '' }: Schema): boolean => {
@@ -14,8 +14,8 @@ export function sizeOfPatterns(schemas: Iterable<Schema>): number {
 }
 
 /**
- * How many instructions a regular expression becomes, roughly and rather too many than too few: a repeat makes copies of what it
- * repeats, `((a{9}){9}){9}` 729. Compiling takes a microsecond for each, so it is asked before.
+ * Estimates the instructions of a regular expression, rather too many than too few: a repeat copies its content,
+ * `((a{9}){9}){9}` 729. Compiling takes a microsecond per instruction, so this runs first.
  */
 export function sizeOfPattern(pattern: string): number {
   const outer: Part[] = [];
@@ -44,7 +44,7 @@ export function sizeOfPattern(pattern: string): number {
   return outer.reduce((sum, { before, last }) => sum + before + last, part.before + part.last);
 }
 
-/** What stands in one pair of brackets: all but the last atom, and the last one, which a repeat may follow. */
+/** The content of a group: all atoms but the last, and the last one, which a repeat may follow. */
 interface Part {
   before: number;
   last: number;
@@ -56,7 +56,7 @@ const UNICODE_CLASS = 20;
 
 const REPEAT = /\{(\d+)(?:(,)(\d*))?\}/y;
 
-/** `optional`: copies that may be left out, for which an instruction each decides. */
+/** `optional`: copies that may be skipped, each with one more instruction. */
 interface Repeat {
   readonly length: number;
   readonly copies: number;
@@ -85,7 +85,7 @@ function atomLength(pattern: string, at: number): number {
   return char === '[' ? classLength(pattern, at) : 1;
 }
 
-/** A bracket right at the start of a class is one of its characters. */
+/** A bracket at the start of a class is a literal. */
 function classLength(pattern: string, start: number): number {
   let at = start + 1;
   if (pattern[at] === '^') at += 1;

@@ -3,12 +3,12 @@ import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { sizeOfPattern } from './pattern-size.ts';
 
 /**
- * Regular expressions as Go's regexp package takes them: the same syntax, and time that is linear in the text, so that
- * neither a schema nor a value can keep the server busy. Compiled once; definitions are few and values many.
+ * Regular expressions of Go's regexp package: the same syntax, and time linear in the text, so that neither a schema nor a
+ * value can block the server. Cached, because definitions are few and values many.
  */
 const compiled = new LRUCache<string, RE2JS>({ max: 4096 });
 
-/** What one pattern may remember of the texts that it met. Ordinary ones take a few kilobytes; the library allows 8 MB. */
+/** The cache of one pattern. Ordinary ones take a few kilobytes; the library allows 8 MB. */
 const MAX_MEMORY_BYTES = 256 * 1024;
 
 /** The message is Go's. */
@@ -23,17 +23,17 @@ export class PatternError extends Error {
 export const matchesPattern = (pattern: string, text: string): boolean => compilePattern(pattern).test(text);
 
 /**
- * What a search may take: instructions of the pattern times characters of the text, of which each takes up to 30 ns. Most take
- * a thousandth.
+ * The most that a search may cost: instructions of the pattern times characters of the text, each up to 30 ns. Most take a
+ * thousandth.
  */
 export const effortOf = (pattern: RE2JS, text: string): number => pattern.programSize() * text.length;
 
-/** Six milliseconds at the most. A search that may take longer goes in turns. */
+/** Six milliseconds at most. A longer search yields the event loop. */
 export const MAX_EFFORT_AT_ONCE = 200_000;
-/** What looking at one value without a pattern takes. */
+/** The cost of a value without a pattern. */
 export const EFFORT_OF_VALUE = 256;
 
-/** Undefined for what is no pattern. */
+/** Undefined: the pattern is invalid. */
 export function patternOf(pattern: string): RE2JS | undefined {
   try {
     return compilePattern(pattern);
@@ -43,7 +43,7 @@ export function patternOf(pattern: string): RE2JS | undefined {
   }
 }
 
-/** Go takes patterns that are a hundred times larger. Compiling this many instructions takes 30 ms. */
+/** Go accepts patterns a hundred times larger. Compiling this many instructions takes 30 ms. */
 const MAX_SIZE = 20_000;
 
 /** @throws PatternError */

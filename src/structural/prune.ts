@@ -13,10 +13,10 @@ import {
 } from './node.ts';
 
 /**
- * Takes away what a schema does not name (apiextensions-apiserver, schema/pruning). Answers the paths of what was taken,
- * sorted, as far as {@link MAX_PROBLEMS} go: `spec.foo`, `spec.list[0].bar`.
+ * Removes fields that a schema does not have (apiextensions-apiserver, schema/pruning). Returns the removed paths, sorted, at
+ * most {@link MAX_PROBLEMS}: `spec.foo`, `spec.list[0].bar`.
  *
- * `isResourceRoot`: the value is a whole object, whose kind, apiVersion and metadata stay whatever the schema says.
+ * `isResourceRoot`: the value is a whole object, whose kind, apiVersion and metadata stay.
  */
 export function prune(
   object: JsonObject,
@@ -31,10 +31,10 @@ export function prune(
 
 class Pruner {
   readonly unknown: string[] = [];
-  /** Names and indexes. Texts of paths are made for unknown fields alone. */
+  /** Names and indexes, joined to texts only for unknown fields. */
   readonly #path: (string | number)[] = [];
 
-  /** Without a schema every field goes. */
+  /** Without a schema, removes every field. */
   value(value: JsonValue | undefined, schema: Schema | undefined, embedded: boolean): void {
     if (typeof value !== 'object' || value === null) return;
     const keeps = schema !== undefined && keepsUnknown(schema);
@@ -64,15 +64,15 @@ class Pruner {
     for (let at = 0; at < list.length; at += 1) {
       const item = list[at];
       if (typeof item !== 'object' || item === null) continue;
-      // Where unknown fields are kept, they are kept in the items of a list as well.
+      // Kept unknown fields include those in items of a list.
       if (keeps) this.#keepIn(at, item, items);
       else this.#below(at, item, items);
     }
   }
 
   /**
-   * Takes all fields from the objects in a list without a schema of items, and in the lists in it. No schema bounds how deep
-   * they are, so this keeps a stack of its own: lists, and where it stands in each.
+   * Removes all fields from objects in a list without an item schema, and in nested lists. No schema bounds their depth, so
+   * this keeps a stack: lists with the position in each.
    */
   #strip(outermost: readonly JsonValue[]): void {
     const around = this.#path.length;

@@ -4,16 +4,16 @@ import { isObject } from '../object/json-values.ts';
 import { additionalSchemaOf, itemsOf, propertyOf, type Schema } from './node.ts';
 
 /**
- * Finds the old value of a value (apiserver, cel/common/equality.go), so that what did not change is not refused. Items of a
- * list have one only where they are told apart by keys.
+ * Finds the old value of a value (apiserver, cel/common/equality.go), so that unchanged values are not refused. List items have
+ * one only in lists with keys.
  */
 
-/** A value that was there before. */
+/** The value before an update. */
 export interface Before {
   readonly value: JsonValue;
 }
 
-/** The old values of one update, and what is known of them. One is used for one validation. */
+/** The old values of one update, cached for one validation. */
 export class OldValues {
   readonly #equal = new Map<object, { readonly old: JsonValue; readonly isEqual: boolean }>();
   readonly #byKey = new Map<readonly JsonValue[], ReadonlyMap<unknown, JsonObject>>();
@@ -52,8 +52,8 @@ export class OldValues {
   }
 
   /**
-   * Whether nothing changed, as far as the schema leads: an object with a field that the schema does not know counts as
-   * changed, a list told apart by keys may be in another order.
+   * Whether a value is unchanged, as far as its schema goes: an object with an unknown field counts as changed, a list with
+   * keys may be reordered.
    */
   areEqual(value: JsonValue, old: JsonValue, schema: Schema): boolean {
     if (typeof value !== 'object' || value === null || typeof old !== 'object' || old === null)
@@ -91,7 +91,7 @@ export class OldValues {
   }
 }
 
-/** One key is compared as it is, several as a text. Undefined where a key is missing, or no scalar. */
+/** A single key as it is, several as a text. Undefined: a key is missing or not a scalar. */
 function keyOf(item: JsonValue, names: readonly string[]): unknown {
   if (!isObject(item) || names.length === 0) return undefined;
   const keys: JsonValue[] = [];

@@ -5,9 +5,9 @@ import { canonicalText } from './canonical.ts';
 import type { Schema } from './node.ts';
 import { type Enumeration, isNearlyInteger } from './value-rules.ts';
 
-/** Comparisons of single values, as Kubernetes makes them in Go. */
+/** Compares values as Kubernetes does in Go. */
 
-/** How many characters a text has. Short texts are not counted where a limit cannot be met. */
+/** Whether a text has more characters. Counts only if its length allows it. */
 export function hasMoreThan(text: string, most: number): boolean {
   return text.length > most && lengthOf(text) > most;
 }
@@ -27,8 +27,8 @@ function lengthOf(text: string): number {
 }
 
 /**
- * Whether a value is one of an enumeration. Kubernetes converts the value to the type of each one first: a fraction loses what is
- * behind the point where an integer is listed, and an integer becomes the character of that number where a text is.
+ * Whether a value is in an enumeration. Kubernetes converts the value to the type of each member first: to an integer by
+ * truncation, and an integer to a text by its code point.
  */
 export function isAmong(value: JsonValue, known: Enumeration): boolean {
   if (typeof value === 'string') return known.hasText(value);
@@ -52,11 +52,11 @@ function characterOf(code: number | bigint): string {
   return isCharacter ? String.fromCodePoint(Number(code)) : '\ufffd';
 }
 
-/** Whether Go holds a number as an integer. */
+/** Whether Go represents a number as an integer. */
 export const isInteger = (value: number | bigint): boolean =>
   typeof value === 'bigint' ? isInt64(value) : Number.isSafeInteger(value);
 
-/** A limit as it is for a value: an integer is compared with what is before the point of a limit. */
+/** The limit for a value: truncated for an integer. */
 export const limitFor = (value: number | bigint, limit: number): number =>
   isInteger(value) ? Math.trunc(limit) + 0 : limit;
 
@@ -72,7 +72,7 @@ export function fallsBelow(value: number | bigint, { minimum, exclusiveMinimum }
   return exclusiveMinimum === true ? value <= limit : value < limit;
 }
 
-/** `bad-step`: nothing is a multiple of what is not positive. An integer is divided by what is before the point of a step. */
+/** `bad-step`: the step is not positive. For an integer the step is truncated. */
 export function divides(value: number | bigint, step: number): 'yes' | 'no' | 'bad-step' {
   const own = limitFor(value, step);
   if (own <= 0) return 'bad-step';
@@ -84,7 +84,7 @@ export function divides(value: number | bigint, step: number): 'yes' | 'no' | 'b
   return isNearlyInteger(times) ? 'yes' : 'no';
 }
 
-/** Whether a value is in a list twice. */
+/** Whether a list has equal values. */
 export function hasDuplicates(list: readonly JsonValue[]): boolean {
   const scalars = new Set<JsonValue>();
   const compounds = new Set<string>();

@@ -1,8 +1,8 @@
-/** How long a validation may go on before others have their turn. */
+/** How long a validation may hold the event loop. */
 const MAX_TURN_MS = 8;
 const COST_BETWEEN_LOOKS = 32;
 
-/** Looks at the clock now and then. One value costs one. */
+/** Checks the clock now and then. One value costs one. */
 export class Turn {
   #cost = 0;
   #begunMs = performance.now();

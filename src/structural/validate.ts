@@ -31,19 +31,19 @@ import { Turn } from './turn.ts';
 import { nameOfType, rulesOf, TYPES, typeOf, type ValueRules } from './value-rules.ts';
 
 /**
- * A value against the OpenAPI v3 schema of a custom resource (kube-openapi, validation/validate; apiextensions-apiserver,
- * validation): errors, their texts and their order are those of Kubernetes; what it finds in the random order of Go's maps is
- * in the order of names.
+ * Validates a value against the OpenAPI v3 schema of a custom resource (kube-openapi, validation/validate;
+ * apiextensions-apiserver, validation): errors, messages and order are Kubernetes'; where Go's maps make the order random, this
+ * sorts by name.
  */
 
 export interface ValidateOptions {
-  /** What was stored before. An error of a value that did not change since is let through, one of a changed value never. */
+  /** The stored value. Errors of unchanged values are let through. */
   readonly old?: JsonValue;
-  /** The path of the value in the caller's object; none for a whole object. Messages name a value by its path from there on. */
+  /** The path of the value in the caller's object; none for a whole object. Messages contain it. */
   readonly root?: string;
 }
 
-/** Nearly every value is valid, and found to be so at once. */
+/** Tests first whether the value fits: nearly every value does. */
 export function* validateInSteps(
   value: JsonValue,
   schema: Schema,
@@ -63,8 +63,8 @@ interface Place {
 }
 
 /**
- * Finds all errors of a value. Every method answers how many checks were made and passed (MatchCount of kube-openapi): of several
- * schemas of which none fits, the errors of the one that comes nearest are told.
+ * Finds all errors of a value. Every method returns the number of passed checks (MatchCount of kube-openapi): when no
+ * alternative schema fits, the errors of the nearest one are reported.
  */
 class Search {
   readonly #found: Found;
@@ -98,7 +98,7 @@ class Search {
 
   *#present(value: NonNullable<JsonValue>, rules: ValueRules, place: Place): Steps<number> {
     const type = typeOf(value);
-    // Three checks hold for every value: that of the clauses, that of the enumeration, and the whole.
+    // Three checks pass for every value: its clauses, its enumeration, and the whole.
     let matched = 3 + this.#type(type, rules, place.path);
     matched += rules.hasClauses ? yield* this.#clauses(value, rules, place.path) : 1;
     if (typeof value === 'string') matched += yield* this.#text(value, rules, place.path);
@@ -111,7 +111,7 @@ class Search {
     return matched;
   }
 
-  /** A format is blamed before the type where the value is neither a text nor a list. */
+  /** Reports the format before the type where the value is neither a text nor a list. */
   #type(type: number, { types, format, allowed }: ValueRules, path: string): number {
     if (types.length === 0 && format === '') return 0;
     if ((allowed & type) !== 0) return 2;
@@ -129,7 +129,7 @@ class Search {
     return 2;
   }
 
-  /** One of them: the first that does not hold. */
+  /** Reports the first violated limit. */
   *#textLimits(text: string, { maxLength, minLength, pattern }: ValueRules, path: string): Steps<void> {
     if (maxLength !== undefined && hasMoreThan(text, maxLength)) this.#found.tooLong(path, maxLength);
     else if (minLength !== undefined && hasFewerThan(text, minLength))
@@ -138,7 +138,7 @@ class Search {
       this.#found.invalid(path, text, `should match '${pattern}${whyNoPattern(pattern)}'`);
   }
 
-  /** A pattern that cannot be compiled matches nothing. */
+  /** An invalid pattern matches nothing. */
   *#matches(pattern: string, text: string): Steps<boolean> {
     const compiled = patternOf(pattern);
     if (compiled === undefined) return false;
@@ -218,7 +218,7 @@ class Search {
   }
 
   #field(object: JsonObject, name: string, rules: ValueRules, place: Place, path: string): Steps<number> {
-    // What an object is depends on the version of the request, so a change of it cannot be seen.
+    // kind and apiVersion depend on the request's version, so that changes are undetectable.
     const isHead = place.path === '' && (name === 'kind' || name === 'apiVersion');
     const before = isHead ? undefined : this.#old.ofField(place.before, name);
     return this.#found.isFull ? NOTHING() : this.value(object[name] ?? null, rules, { path, before });
@@ -286,7 +286,7 @@ class Search {
     return matched;
   }
 
-  /** Values in clauses have no old value, so a clause either holds or not. */
+  /** Values in clauses have no old value: a clause fits or not. */
   *#clause(value: JsonValue, clause: ValueRules, path: string): Steps<Outcome> {
     const found = new Found();
     const search = new Search(found, this.#turn);
@@ -301,24 +301,24 @@ class Search {
   }
 }
 
-/** What one clause found. */
+/** The result of one clause. */
 interface Outcome {
   readonly found: Found;
   readonly matched: number;
 }
 
-// biome-ignore lint/correctness/useYield: work that is done already.
+// biome-ignore lint/correctness/useYield: the work is done already.
 function* NOTHING(): Steps<number> {
   return 0;
 }
 
-/** All digits of what an integer is compared with. */
+/** A limit with all digits of the integer it stands for. */
 function shownLimit(value: number | bigint, limit: number): string {
   const own = limitFor(value, limit);
   return goValue(isInteger(value) ? BigInt(own) : own);
 }
 
-/** Where a format is blamed, numbers are named by the form in which Go holds them, and other values not at all. */
+/** The type in messages about a format: Go's type for numbers, and none for others. */
 function nameOfNumber(type: number): string {
   if (type === TYPES.integer) return 'int64';
   return type === TYPES.number || type === TYPES.nearlyInteger ? 'float64' : '';

@@ -3,12 +3,12 @@ import { isInt64 } from '../object/exact-json.ts';
 import { checkOfFormat, type FormatCheck } from './formats.ts';
 import { additionalSchemaOf, isIntOrString, itemsOf, propertyOf, type Schema } from './node.ts';
 
-/** The types of JSON as bits, so that one operation tells whether a value may stand in a place. */
+/** The types of JSON as bits, to test a value's type with one operation. */
 export const TYPES = {
   boolean: 1,
   integer: 2,
   number: 4,
-  /** A fraction so near to an integer that Kubernetes takes it for one. */
+  /** A fraction near enough to an integer to count as one in Kubernetes. */
   nearlyInteger: 8,
   string: 16,
   array: 32,
@@ -17,7 +17,7 @@ export const TYPES = {
 
 const ANY = 127;
 
-/** Never asked of null. */
+/** Never called for null. */
 export function typeOf(value: JsonValue): number {
   switch (typeof value) {
     case 'string':
@@ -47,7 +47,7 @@ function typeOfFraction(value: number): number {
 export const isNearlyInteger = (value: number): boolean =>
   Number.isSafeInteger(value) || typeOfFraction(value) === TYPES.nearlyInteger;
 
-/** The name of a value's type, as messages have it. */
+/** The name of a type in messages. */
 export function nameOfType(type: number): string {
   switch (type) {
     case TYPES.boolean:
@@ -67,7 +67,7 @@ export function nameOfType(type: number): string {
 
 const rules = new WeakMap<Schema, ValueRules>();
 
-/** The rules of a schema. They are made when a value first meets them, and live as long as the schema. */
+/** The rules of a schema. Made for its first value, and kept as long as the schema. */
 export function rulesOf(schema: Schema): ValueRules {
   let known = rules.get(schema);
   if (known === undefined) {
@@ -78,13 +78,13 @@ export function rulesOf(schema: Schema): ValueRules {
 }
 
 /**
- * What one schema says of a value, in a form that is quick to hold a value against: reading the keywords from the schema takes
- * five times as long. The schemas below have rules of their own.
+ * The rules of one schema in a form that validates fast: reading keywords from the schema takes five times as long. Schemas
+ * below have rules of their own.
  */
 export class ValueRules {
   readonly schema: Schema;
   readonly types: readonly string[];
-  /** Empty for a format that is not checked. */
+  /** Empty: the format is not checked. */
   readonly format: string;
   readonly isOfFormat: FormatCheck | undefined;
   /** {@link TYPES} */
@@ -101,7 +101,7 @@ export class ValueRules {
   readonly minProperties: number | undefined;
   readonly isUnique: boolean;
   readonly required: readonly string[];
-  /** Fields that are not named are refused. */
+  /** Refuses further fields. */
   readonly isClosed: boolean;
   readonly hasClauses: boolean;
   readonly anyOf: readonly ValueRules[];
@@ -109,7 +109,7 @@ export class ValueRules {
   readonly allOf: readonly ValueRules[];
   readonly not: ValueRules | undefined;
   readonly items: ValueRules | undefined;
-  /** Of fields that are not named. */
+  /** For further fields. */
   readonly others: ValueRules | undefined;
   readonly #properties = new Map<string, ValueRules>();
 
@@ -145,7 +145,7 @@ export class ValueRules {
     this.others = others && rulesOf(others);
   }
 
-  /** Undefined for a field that the schema does not name. */
+  /** Undefined: the schema does not have the field. */
   property(name: string): ValueRules | undefined {
     const known = this.#properties.get(name);
     if (known !== undefined) return known;
@@ -162,10 +162,7 @@ function typesOf(schema: Schema): readonly string[] {
   return (schema.type ?? '') === '' ? [] : [schema.type ?? ''];
 }
 
-/**
- * A format lets texts and lists pass whatever type the schema asks for, unless it asks for a number; the format itself is
- * checked of texts later.
- */
+/** Texts and lists with a format may have any type except number; the format of texts is checked later. */
 function allowedBy(types: readonly string[], format: string): number {
   if (types.length === 0 && format === '') return ANY;
   const isNumber = types.includes('number') || types.includes('integer');
@@ -183,7 +180,7 @@ const BITS: Readonly<Record<string, number>> = {
 const limitOf = (value: number | bigint | undefined): number | undefined =>
   value === undefined ? undefined : Number(value);
 
-/** The values that are allowed. */
+/** The permitted values. */
 export class Enumeration {
   readonly #values: readonly JsonValue[];
   readonly #texts = new Set<JsonValue>();
@@ -202,17 +199,17 @@ export class Enumeration {
     return this.#texts.has(text);
   }
 
-  /** The values that are no texts. */
+  /** The values that are not texts. */
   get others(): readonly JsonValue[] {
     return this.#others;
   }
 
-  /** All values, as messages have them. */
+  /** All values as in messages. */
   get texts(): readonly string[] {
     return this.#values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
   }
 
-  /** Tells enumerations apart. */
+  /** Identifies the enumeration. */
   get text(): string {
     this.#text ??= this.texts.join(' ');
     return this.#text;

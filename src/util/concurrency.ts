@@ -60,8 +60,8 @@ interface Batches<Item> {
 }
 
 /**
- * Works on the items of a batch at once, and on so many batches at a time. After a failure no batch is begun any more, and those that
- * were begun have ended before it is told, so that nothing goes on behind it. @throws the first failure
+ * Works on the items of a batch concurrently, on several batches at a time. After a failure it starts no batch, and waits for
+ * running ones before it rejects. @throws the first failure
  */
 export async function workInBatches<Item>(
   items: readonly Item[],
@@ -82,8 +82,8 @@ export async function workInBatches<Item>(
 }
 
 /**
- * Resolves after one round of the event loop, in which other work, timers and the network have had their turn. A single immediate
- * would follow at once upon what the network handed in.
+ * Resolves after one round of the event loop, so that other work, timers and the network run. A single immediate would directly
+ * follow network input.
  */
 export const endTurn = (): Promise<void> => new Promise((resolve) => setImmediate(setImmediate, resolve));
 
@@ -135,8 +135,8 @@ export async function mapInTurns<From, To>(
 }
 
 /**
- * Work that can be interrupted: a generator that yields between two steps. Small work is done at once, large work in turns
- * with other work. Steps that need what takes time, such as the answer of another server, yield a promise ({@link waitFor}).
+ * Interruptible work: a generator that yields between steps. Small work runs at once, large work yields the event loop. Steps
+ * that wait, such as for another server's answer, yield a promise ({@link waitFor}).
  */
 export type Steps<Result> = Generator<void | Promise<void>, Result>;
 
@@ -154,7 +154,7 @@ export async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
   return step.value;
 }
 
-/** At once as far as the steps do not wait; a promise only if they do. */
+/** Runs at once unless the steps wait; returns a promise only if they do. */
 export function untilTheyWait<Result>(steps: Steps<Result>): Result | Promise<Result> {
   let step = steps.next();
   for (; step.done !== true; step = steps.next())
@@ -162,7 +162,7 @@ export function untilTheyWait<Result>(steps: Steps<Result>): Result | Promise<Re
   return step.value;
 }
 
-/** The value of a promise, for steps that need it. @throws what it was rejected with */
+/** Waits for a promise within steps. @throws its rejection */
 export function* waitFor<Value>(promise: Promise<Value>): Steps<Value> {
   const settled: PromiseSettledResult<Value>[] = [];
   yield Promise.allSettled([promise]).then(([outcome]) => void settled.push(outcome));

@@ -27,7 +27,7 @@ export class FollowedFiles<T> {
   #seen: string;
   #texts: readonly string[];
 
-  /** @throws what reading or `make` throws at first */
+  /** @throws the first error of reading or `make` */
   constructor(options: FollowedFilesOptions<T>) {
     this.#options = options;
     this.#seen = this.#stamp();

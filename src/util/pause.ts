@@ -15,11 +15,11 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A pause that somebody else may cut short. */
+/** A pause that other code may cut short. */
 export class Rest {
   #cut = new AbortController();
 
-  /** Also the next one, when there is none now: what it waits for may have come too late for the work before it. */
+  /** Without a current pause it cuts the next one: its reason may have come too late for the work before. */
   cutShort(): void {
     this.#cut.abort();
   }
@@ -114,8 +114,8 @@ export interface Backoff {
 }
 
 /**
- * How long to wait after so many failures in a row: twice as long each time up to a bound, and the second half of it left to
- * chance, so that all who lost the same thing at one moment do not come back for it at one moment. `chance`: from 0 to 1.
+ * The pause after so many failures in a row: doubles each time up to a bound, and its second half is random, so that clients
+ * that failed together do not retry together. `chance`: from 0 to 1.
  *
  *     pauseAfter(1, { firstMs: 100, longestMs: 2000 }, 1) → 100
  *     pauseAfter(4, { firstMs: 100, longestMs: 2000 }, 0) → 400

@@ -1,6 +1,6 @@
 /** A trouble that stays the same is reported again after this time. */
 const REPEAT_MS = 30_000;
-/** Of troubles that alternate, at most one is reported in this time. */
+/** At most one of alternating troubles is reported in this time. */
 const CHANGE_MS = 5000;
 
 /** Reports a trouble that lasts: when it begins, when it changes, and every {@link REPEAT_MS} while it stays. */
@@ -18,7 +18,7 @@ export function createReminder(
   };
 }
 
-/** For troubles that many places meet at the same time: answers whether it is time for one to tell of its own. */
+/** For troubles that occur in many places at once: returns whether one of them should report now. */
 export function createReminders(
   now: () => number = () => performance.now(),
 ): (place: string, trouble: string) => boolean {

@@ -15,13 +15,13 @@ import { toDeleteOptions } from './remove.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
 import type { WriteCall } from './writing/call.ts';
 
-/** POST to a subresource that does something: a binding, an eviction. */
+/** Serves a POST to a subresource that acts: a binding, an eviction. */
 export async function act(call: VerbCall, action: ActionSubresource): Promise<ApiResponse> {
   const posted = { call, subresource: action.name };
   return perform({ call, action, posted, nameOf: () => call.request.target.name });
 }
 
-/** POST to a collection that stands for an action, on the object that the body names. */
+/** Serves a POST to a collection that acts on the object named in the body. */
 export async function actOnNamed(collection: VerbCall): Promise<ApiResponse> {
   const { context, request } = collection;
   const { definition, version } = collection.served;
@@ -40,10 +40,10 @@ export async function actOnNamed(collection: VerbCall): Promise<ApiResponse> {
 }
 
 interface ActionCall {
-  /** On the resource that the action belongs to. */
+  /** For the resource to which the action belongs. */
   readonly call: VerbCall;
   readonly action: ActionSubresource;
-  /** What the body was posted to, which is what admission is asked about. */
+  /** The path of the POST, which admission sees. */
   readonly posted: { readonly call: VerbCall; readonly subresource: string };
   readonly nameOf: (body: ApiObject) => string;
 }
@@ -73,7 +73,7 @@ async function perform({ call, action, posted, nameOf }: ActionCall): Promise<Ap
   };
 }
 
-/** An action is a create of what was sent, whatever it does then (Kubernetes: its own writes are not asked about). */
+/** Admits an action as a create of the body, whatever it does then (Kubernetes: without admission of its writes). */
 async function admit(
   admission: AdmissionChain,
   write: WriteCall,

@@ -33,7 +33,7 @@ import { assertMayCreate } from './write.ts';
 import { endTurnIf, isLarge, isLargeCall, runSteps, type WriteCall } from './writing/call.ts';
 import type { Change } from './writing/change.ts';
 
-/** Server-side apply: a PATCH whose body is what its manager wants the object to be. */
+/** Server-side apply: a PATCH whose body is the manager's configuration of the object. */
 export const APPLY_PATCH = 'application/apply-patch+yaml';
 
 export async function apply(call: VerbCall): Promise<ApiResponse> {
@@ -82,7 +82,7 @@ function applyChange(applying: ApplyCall): Change {
   };
 }
 
-/** What the view's write takes: the parent for a status, its own kind for a scale. Ownership comes along. */
+/** Returns the object that the view's write takes: the parent for a status, its own kind for a scale. Keeps the ownership. */
 function viewOf(parent: ApiObject, view: ViewSubresource): ApiObject {
   return view.toParent === undefined ? parent : { ...readForChange(view, parent), metadata: parent.metadata };
 }
@@ -134,7 +134,7 @@ function toStatus(error: ApplyConflict): StatusError {
 }
 
 /**
- * The body, YAML or JSON, as a configuration of the parent in the version of the path.
+ * Reads the body, YAML or JSON, as a configuration of the parent in the version of the path.
  * @throws StatusError 400, 413, 500
  */
 async function readConfig(
@@ -161,11 +161,11 @@ async function readConfig(
   return typed;
 }
 
-/** A copy of tens of thousands of fields takes as long as checking them. */
+/** Copying tens of thousands of fields takes as long as checking them. */
 const withType = (config: JsonObject, kind: string, apiVersion: string): JsonObject =>
   config.kind === kind && config.apiVersion === apiVersion ? config : { ...config, kind, apiVersion };
 
-/** Nothing, too, is an object. @throws StatusError 400 */
+/** Accepts null as an empty object. @throws StatusError 400 */
 function parse(bytes: Buffer): { value: JsonObject; duplicates: readonly string[] } {
   const { value, duplicates } = parseYaml(bytes);
   const object = value ?? {};
@@ -196,7 +196,7 @@ function reportDuplicates(
   if (fieldValidation === 'Warn') for (const problem of duplicates) request.warn(problem);
 }
 
-/** An apply says what it is, always. */
+/** The body of an apply must name its type. */
 function checkType(object: JsonObject, { group, version, kind }: Omit<Expected, 'schema' | 'types'>): void {
   const given = typeof object.apiVersion === 'string' ? canonicalApiVersion(object.apiVersion) : '';
   if (object.kind === kind && given === toApiVersion({ group, version })) return;
@@ -204,8 +204,8 @@ function checkType(object: JsonObject, { group, version, kind }: Omit<Expected, 
 }
 
 /**
- * Fields and types of a configuration are always checked: what is not in the type can have no owner. Kubernetes has no code
- * for that but 500, and clients know it.
+ * Always checks fields and types of a configuration: unknown fields cannot have owners. Answers 500 as Kubernetes does, because
+ * clients know it.
  */
 function checkFields(config: JsonObject, { schema }: Expected): void {
   const errors = checkConfig(config, schema);
@@ -214,7 +214,7 @@ function checkFields(config: JsonObject, { schema }: Expected): void {
   throw unknownError(`failed to create typed patch object (${goIdentity(config)}): ${list}`);
 }
 
-/** What has the fields of its type may still hold a text that is none of its format, a quantity or a time. */
+/** Fields of the right type may still have an invalid format, such as a quantity or a time. */
 function unconvertible(object: JsonObject, why: string, { schema }: Expected): StatusError {
   const reason = `unable to convert unstructured object to ${goKind(object)}: ${conversionError(object, schema) ?? why}`;
   return unknownError(`failed to convert new object (${goIdentity(object)}) to proper version: ${reason}`);
@@ -226,7 +226,7 @@ function goKind({ apiVersion, kind }: JsonObject): string {
   return `${given.includes('/') ? given : `/${given}`}, Kind=${nameText(kind)}`;
 }
 
-/** `default/web; apps/v1, Kind=Deployment`: as the configuration says, whatever the path. */
+/** `default/web; apps/v1, Kind=Deployment`: from the configuration, not from the path. */
 function goIdentity(object: JsonObject): string {
   const metadata = isObject(object.metadata) ? object.metadata : {};
   return `${nameText(metadata.namespace)}/${nameText(metadata.name)}; ${goKind(object)}`;

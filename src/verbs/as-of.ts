@@ -5,9 +5,9 @@ import { parseRevision, type Revision } from '../storage/revision.ts';
 import { expired } from './writing/storage-status.ts';
 
 /**
- * Reading the past: `?asOf=<revision or moment>` of a get or a list, which no other Kubernetes API server has. The answer is what
- * a get or an unchunked list would have answered then, in every form, but for ages in Tables, which count to the present. The right
- * to read the object now is the right to read its past, but not that of an earlier life of its name or namespace (incarnations.ts).
+ * Reads the past: `?asOf=<revision or moment>` of a get or a list, which no other Kubernetes API server has. The answer is that
+ * of a get or an unchunked list at that time, in every form, except that ages in Tables count to the present. The right to read
+ * the object now includes its past, but not an earlier life of its name or namespace (incarnations.ts).
  */
 export type AsOf =
   | { readonly kind: 'revision'; readonly revision: Revision }
@@ -15,7 +15,7 @@ export type AsOf =
 
 const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-/** PostgreSQL writes years before this one otherwise. */
+/** PostgreSQL formats earlier years differently. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
 
 /** Undefined: the present. @throws StatusError 400 */
@@ -27,14 +27,14 @@ export function readAsOf(query: URLSearchParams): AsOf | undefined {
   return parseAsOf('asOf', text);
 }
 
-/** A revision or a moment, as a parameter has it. @throws StatusError 400 */
+/** Parses a revision or a moment. @throws StatusError 400 */
 export function parseAsOf(name: string, text: string): AsOf {
   const asOf = toAsOf(text);
   if (typeof asOf === 'string') throw invalidPast(name, text, asOf);
   return asOf;
 }
 
-/** The same, or what is wrong with it. */
+/** Parses a revision or a moment; returns a message when it is invalid. */
 export function toAsOf(text: string): AsOf | string {
   const revision = /^\d+$/.test(text) ? parseRevision(text) : undefined;
   if (revision !== undefined && revision > 0n) return { kind: 'revision', revision };
@@ -44,7 +44,7 @@ export function toAsOf(text: string): AsOf | string {
     : { kind: 'moment', at: moment };
 }
 
-/** The moment in UTC, as fine as it was written; undefined for what is on no calendar. */
+/** The moment in UTC, in its original precision; undefined for an invalid date. */
 function toMoment(text: string): string | undefined {
   const [, day = '', fraction = ''] = MOMENT.exec(text) ?? [];
   const atMs = Date.parse(text);
@@ -52,13 +52,13 @@ function toMoment(text: string): string | undefined {
   return `${new Date(atMs).toISOString().slice(0, 19)}${fraction}Z`;
 }
 
-/** Date takes 2026-02-30 for the second of March. */
+/** Date parses 2026-02-30 as March 2. */
 function isDay(day: string): boolean {
   const atMs = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day);
 }
 
-/** For verbs that know no past, and where another would be meant than is done. @throws StatusError 400 */
+/** Refuses asOf for verbs that would ignore it. @throws StatusError 400 */
 export function refuseAsOf(query: URLSearchParams): void {
   const text = query.get('asOf') ?? '';
   if (text !== '') throw invalidPast('asOf', text, 'only get and list can look back');
@@ -67,7 +67,7 @@ export function refuseAsOf(query: URLSearchParams): void {
 const invalidPast = (name: string, text: string, why: string): Error =>
   badRequest(`${name}: Invalid value: ${JSON.stringify(text)}: ${why}`);
 
-/** The newest revision of then; undefined: history does not reach back. `field`: what named it. @throws what `refuse` makes */
+/** The newest revision at that time; undefined: before history. `field`: the parameter or field. @throws the result of `refuse` */
 export async function revisionOf(
   asOf: AsOf,
   history: Pick<History, 'revisionAt'>,
@@ -81,8 +81,8 @@ export async function revisionOf(
 }
 
 /**
- * Reads the state as of then. `field`: what named it.
- * @throws StatusError 410 that says how far back history reaches; what `refuse` makes of a moment that is still to come
+ * Reads the state at a past moment. `field`: the parameter or field.
+ * @throws StatusError 410 with the begin of history; the result of `refuse` for a future moment
  */
 export async function readPast<Result>(
   asOf: AsOf,
@@ -100,7 +100,7 @@ export async function readPast<Result>(
   throw await beforeHistory(field, history);
 }
 
-/** 410 that says how far back history reaches. `asked`: the parameter that asks for what was before it. */
+/** A 410 with the begin of history. `asked`: the parameter that asks for an earlier time. */
 export async function beforeHistory(asked: string, history: Pick<History, 'begin'>): Promise<Error> {
   const { revision, at } = await history.begin();
   const moment = at === undefined ? '' : ` (${at.toISOString()})`;

@@ -26,29 +26,29 @@ import {
 import type { FieldValidation } from './mutation-options.ts';
 import { endTurnIf, isLarge } from './writing/call.ts';
 
-/** From the bytes of a request to an object of the right type. */
+/** Decodes the bytes of a request to an object of the expected type. */
 
-/** A larger body is refused (Kubernetes: 3 MiB). */
+/** Larger bodies are refused (Kubernetes: 3 MiB). */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
-/** A body, or what was made of an object and a body. */
+/** A body, or the result of a patch. */
 export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {
   readonly refusal: Refusal;
-  /** Of custom resources (CustomDecodeOptions). */
+  /** For custom resources (CustomDecodeOptions). */
   readonly keepsNulls?: boolean;
-  /** What else a strict reader minds, in words. */
+  /** Further problems for strict validation, in words. */
   readonly problems?: readonly string[];
 }
 
 /**
- * The answer for what is no object of the type that is expected. `given`: the value, once it can say what it is; that it does not
- * say it, though it should; or that it is of another version, which says everything.
+ * Makes the refusal of a value of the wrong type. `given`: the value, when it states its type; `no-kind` when it does not;
+ * `other-version` when its type has another version.
  */
 export type Refusal = (why: string, given?: JsonObject | 'other-version' | 'no-kind') => StatusError;
 
 /**
- * The body of a request. One in YAML has been read already when this resolves, aside of the event loop, so that the parser
- * only fetches the result.
+ * Reads the body of a request. YAML has been parsed outside the event loop when this resolves, so that the parser only fetches
+ * the result.
  * @throws StatusError 400, 413, 429
  */
 export async function readBytes(request: ApiRequest): Promise<Buffer> {
@@ -56,7 +56,7 @@ export async function readBytes(request: ApiRequest): Promise<Buffer> {
   const isYaml = /yaml/i.test(request.headers['content-type'] ?? '');
   if (isYaml) {
     await readYamlAside(bytes);
-    // JSON that calls itself YAML was read here.
+    // JSON labelled as YAML was parsed in this turn.
     await endTurnIf(isLarge(bytes.length));
   }
   return bytes;
@@ -78,8 +78,8 @@ export async function readObject(
 }
 
 /**
- * The same as something to be had more than once: a writer changes what it gets, and asks again after a conflict. Decoding
- * again in that rare case is cheaper than copying each time (55 µs for a pod).
+ * Reads an object that can be taken repeatedly: a writer changes its copy, and needs another after a conflict. Decoding again
+ * in that rare case is cheaper than copying each time (55 µs for a pod).
  * @throws StatusError 400, 413, 415
  */
 export async function readReplacement(
@@ -106,7 +106,7 @@ export async function readReplacement(
 
 export interface Replacement {
   readonly name: string | undefined;
-  /** The caller's own. */
+  /** Returns a copy that belongs to the caller. */
   take(): ApiObject;
 }
 
@@ -135,7 +135,7 @@ function readDocument(bytes: Buffer, format: Format, expected: Expected): Docume
   }
 }
 
-/** Built-in types tell `1.0` from `1`. A custom resource is decoded without a type, where both are the number one. */
+/** Built-in types distinguish `1.0` from `1`. Custom resources are decoded without a type, where both are 1. */
 const asWritten = (document: ParsedDocument, { custom }: Expected): ParsedDocument =>
   document.written === undefined || custom !== undefined
     ? document
@@ -143,7 +143,7 @@ const asWritten = (document: ParsedDocument, { custom }: Expected): ParsedDocume
 
 /**
  * Checks kind and apiVersion, decodes, and treats unknown and repeated fields as the request asks.
- * @throws StatusError 400, or what the document's refusal is
+ * @throws StatusError 400, or the document's refusal
  */
 export function toObject(
   request: AuthorizedResourceRequest,
@@ -156,14 +156,14 @@ export function toObject(
   const { object, unknown } = decodeAs(value, expected, document);
   const ofSchema = unknown.map((path) => `unknown field "${path}"`);
   const repeated = document.duplicates.map((path) => `duplicate field "${path}"`);
-  // What a definition does not have is known when its object has been read, repetitions included.
+  // Unknown fields of a custom resource are reported after repeated ones.
   const rest = expected.custom === undefined ? [...ofSchema, ...repeated] : [...repeated, ...ofSchema];
   const problems = [...(document.problems ?? []), ...rest];
   if (problems.length > 0) report(request, problems, validation, (why) => refusal(why, value));
   return withType(object, expected, value);
 }
 
-/** Nothing, too, is an object. @throws StatusError */
+/** Accepts null as an empty object. @throws StatusError */
 function checkType(given: JsonValue, expected: Expected, refusal: Refusal): JsonObject {
   const value = given ?? {};
   const error = headError(value);
@@ -222,11 +222,11 @@ function report(
   }
 }
 
-/** `object` was decoded for this request, so that it may be changed. */
+/** Changes `object`, which was decoded for this request. */
 function withType(object: JsonObject, { group, version, kind }: Expected, given: JsonObject): ApiObject {
   const apiVersion = toApiVersion({ group, version });
   const typed = hasType(object, kind, apiVersion) ? object : retyped(object, kind, apiVersion);
-  // An empty list of owners asks for them to be forgotten; no other empty list means anything.
+  // An empty list of managed fields resets them; other empty lists are dropped.
   if (isObject(given.metadata) && isEmptyList(given.metadata.managedFields))
     typed.metadata.managedFields = [];
   return typed;

@@ -21,34 +21,34 @@ import type { WriteCall } from './writing/call.ts';
 import { inStatuses } from './writing/storage-status.ts';
 import type { ObjectWriter } from './writing/writer.ts';
 
-/** What a verb is called with: a request, what it is about, and what can answer it. */
+/** The arguments of a verb: the request, its target, and the server's parts. */
 export interface VerbCall {
   readonly context: VerbContext;
   readonly request: AuthorizedResourceRequest;
   readonly served: ServedResource;
-  /** The subresource through which the object is read or written, such as status. */
+  /** The subresource that reads or writes the object, such as status. */
   readonly view?: ViewSubresource;
 }
 
-/** Whether bodies are of the resource's own kind, as they are of a status, and not of a kind that the view makes up, as a scale is. */
+/** Whether bodies have the resource's own kind, as a status does, rather than the view's kind, as a scale does. */
 export const hasOwnType = ({ served, view }: VerbCall): boolean =>
   view === undefined || view.type === served.definition.storage.type;
 
-/** A served resource's own kind. */
+/** The type of the served resource itself. */
 export function ownType({ context: { types }, served: { definition, version } }: VerbCall): Expected {
   const { group, kind, custom } = definition;
   const schema = messageOf(definition, version.type, types);
   return { group, version: version.version, kind, schema, types, custom };
 }
 
-/** The objects of the resource, as its version shows them; those that are told, as the client may know them. */
+/** Returns the store of the resource, in its served version; for computed resources one for this request. */
 export function storeFor({ context, request, served, view }: VerbCall): Store {
   const { group, resource } = served.definition;
   const tell = context.told.get(`${group}/${resource}`);
   return tell === undefined ? storeOf(served.definition, context.store) : tell(request, view?.name ?? '');
 }
 
-/** Undefined: what the client may read covers that revision, and all since. What is told is judged row by row. */
+/** Undefined: the client may read that revision and all since. Computed resources are checked row by row. */
 export async function earlierLifeOf(
   { context, request, served: { definition } }: VerbCall,
   from: Revision,
@@ -61,14 +61,14 @@ export async function earlierLifeOf(
   return earlierLife(right, from, { births, may: asking(authorizer, request) });
 }
 
-/** What a body must be. */
+/** The expected type of the body. */
 export function bodyType(call: VerbCall): Expected {
   const { context, view } = call;
   if (view === undefined || hasOwnType(call)) return ownType(call);
   return { ...view.served, schema: context.types.message(view.type), types: context.types };
 }
 
-/** `subresource`: where it is no view. */
+/** `subresource`: one that is not a view. */
 export function toWriteCall(
   { request, served, view }: VerbCall,
   {
@@ -99,12 +99,12 @@ export function toWriteCall(
   };
 }
 
-/** What every verb works with. Made once. */
+/** The server's parts that verbs use. Made once. */
 export interface VerbContext {
   readonly store: Store;
-  /** When the log that a resource is in was where. */
+  /** The log that contains a resource. */
   readonly historyOf: (resource: GroupResource) => History;
-  /** Whose past a right opens depends on them. */
+  /** Limit how far into the past rights reach. */
   readonly births: Births;
   readonly registry: Registry;
   readonly types: TypeLibrary;
@@ -113,7 +113,7 @@ export interface VerbContext {
   readonly virtual: VirtualHandlers;
   readonly told: ToldResources;
   readonly tokens: TokenIssuing;
-  /** For what does not go through the writer. */
+  /** For requests that bypass the writer. */
   readonly admission: AdmissionChain;
   readonly backends: Backends;
   /** Feature gate WatchList. */
@@ -123,7 +123,7 @@ export interface VerbContext {
   readonly now: () => Date;
 }
 
-/** Servers that requests are handed on to. */
+/** Servers to which requests are forwarded. */
 export interface Backends {
   readonly transport: BackendTransport;
   /** --agent-preferred-address-types */
@@ -138,7 +138,7 @@ export interface Backends {
   readonly streamsNeedCreate: boolean;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
-  /** Whether the names of node agents are resolved at the end of the way to them, and not here. */
+  /** Whether proxies resolve the names of node agents, rather than this server. */
   readonly resolvesAfar: boolean;
 }
 
@@ -152,15 +152,15 @@ export type VirtualHandler = (
 export type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
 
 /**
- * Resources whose objects are not stored but made of the log, for whoever asks: a store for one request, and what is read through it,
- * the subresource or ''. By `group/resource`.
+ * Resources whose objects are computed from the log rather than stored. Makes a store for one request to a subresource, or ''.
+ * By `group/resource`.
  */
 export type ToldResources = ReadonlyMap<
   string,
   (request: AuthorizedResourceRequest, subresource: string) => Store
 >;
 
-/** The objects that an action or a connection looks at beside its own: as new as the request, errors in the API's words. */
+/** Reads other objects for an action or a connection: as new as the request, with errors as StatusError. */
 export class RelatedObjects {
   readonly #reader: ObjectReader;
 

@@ -14,13 +14,13 @@ import { type Backends, RelatedObjects, type VerbCall } from './call.ts';
 import { readOptions } from './query-options.ts';
 import { assertMayCreate } from './write.ts';
 
-/** A request that is answered elsewhere: by a node's agent, a pod, an endpoint of a service. @throws StatusError */
+/** Forwards a request to a node's agent, a pod, or an endpoint of a service. @throws StatusError */
 export async function connect(call: VerbCall, subresource: ConnectSubresource): Promise<ApiResponse> {
   const { context, request } = call;
   const { manner } = subresource;
   if (manner !== 'log' && request.query.has('dryRun')) throw badRequest('dryRun is not supported');
   const asked = readOptions(request.query, context.types.message(subresource.options));
-  // A websocket begins with GET, which a role that only reads may do everywhere.
+  // A websocket begins with GET, which read-only roles permit.
   if (manner === 'stream' && request.verb !== 'create' && context.backends.streamsNeedCreate)
     await assertMayCreate(call);
   const subpath = subpathOf(request);
@@ -31,7 +31,7 @@ export async function connect(call: VerbCall, subresource: ConnectSubresource): 
   return handOn(call, { subresource, backend, options });
 }
 
-/** A pod that has no node has no log either. */
+/** A pod without a node has no log. */
 const NOTHING: ApiResponse = {
   kind: 'bytes',
   code: 204,
@@ -96,13 +96,13 @@ function rawQuery({ raw: { url } }: AuthorizedResourceRequest): string {
   return at < 0 ? '' : url.slice(at + 1);
 }
 
-/** Cleaned, so that a backend sees one way to write a path. */
+/** Normalized, so that backends see one form of each path. */
 function subpathOf({ target: { subpath }, path }: AuthorizedResourceRequest): string {
   const rooted = subpath === '' ? '' : `/${subpath}`;
   return joinPath('', path.endsWith('/') && !rooted.endsWith('/') ? `${rooted}/` : rooted);
 }
 
-/** Answers the options as plugins leave them. @throws StatusError */
+/** Returns the options after admission. @throws StatusError */
 async function admit(
   { context: { admission }, request, served }: VerbCall,
   subresource: ConnectSubresource,

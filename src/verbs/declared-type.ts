@@ -11,22 +11,22 @@ import { cutAfter, MAX_NAME_LETTERS } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
 import type { CustomVersion } from '../registry/custom.ts';
 
-/** What an object says it is, and what is wrong with that, in Kubernetes' words. */
+/** Checks the type that an object states, with Kubernetes' messages. */
 
-/** What a body must be. */
+/** The expected type of a body. */
 export interface Expected {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly schema: MessageSchema;
   readonly types: TypeLibrary;
-  /** Where the type is one of a custom resource. */
+  /** For custom resources. */
   readonly custom?: CustomVersion | undefined;
 }
 
 const HEAD = `struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 
-/** Why a value cannot say what it is. Undefined when it can, or leaves it to the path (serializer/json, Interpret). */
+/** Why the type of a value is unreadable. Undefined: it is readable, or absent (serializer/json, Interpret). */
 export function headError(value: JsonValue): string | undefined {
   if (!isObject(value)) return inHead(cannotUnmarshal(value, HEAD));
   for (const field of ['apiVersion', 'kind'] as const) {
@@ -40,17 +40,17 @@ export function headError(value: JsonValue): string | undefined {
     : undefined;
 }
 
-/** The same for text that is no JSON. */
+/** The same for text that is not JSON. */
 export const inHead = (why: string): string => `couldn't get version/kind; json parse error: ${why}`;
 
 export interface DeclaredType {
-  /** Of the canonical group. */
+  /** With the canonical group. */
   readonly apiVersion: string;
   readonly version: string;
   readonly kind: string;
 }
 
-/** What is left out is as the path says. */
+/** Absent parts default to those of the path. */
 export function declaredType(value: JsonObject, expected: Expected): DeclaredType {
   const given = nameText(value.apiVersion);
   const apiVersion = given === '' ? toApiVersion(expected) : canonicalApiVersion(given);
@@ -61,17 +61,17 @@ export function declaredType(value: JsonObject, expected: Expected): DeclaredTyp
   };
 }
 
-/** A name that a client gave, no longer than any name is: messages repeat it. */
+/** Truncates a name from a client to the longest valid length, because messages repeat it. */
 export const nameText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? cutAfter(value, MAX_NAME_LETTERS) : '';
 
-/** `other-version`: the object could be converted, if the path took more than one version. */
+/** `other-version`: the object is of another version of the same kind. */
 export interface Mismatch {
   readonly kind: 'other-version' | 'other-type';
   readonly why: string;
 }
 
-/** Undefined for an object of the type that is expected. */
+/** Undefined: the object has the expected type. */
 export function mismatchOf(declared: DeclaredType, expected: Expected): Mismatch | undefined {
   const { apiVersion, kind } = declared;
   const wanted = toApiVersion(expected);
@@ -95,8 +95,8 @@ export type CustomMismatch =
   | { readonly kind: 'other-kind' };
 
 /**
- * The same for a custom resource, whose objects must say what they are. No table of types knows their kind: it is judged as a
- * field of the object.
+ * The same for a custom resource, whose objects must state their type. No type table has their kind: it is validated as a
+ * field.
  */
 export function customMismatchOf(value: JsonObject, expected: Expected): CustomMismatch | undefined {
   const wanted = toApiVersion(expected);
@@ -120,21 +120,21 @@ export function wrongType(field: 'kind' | 'apiVersion', value: JsonObject, expec
 const otherVersion = (given: string, wanted: string): string =>
   `the API version in the data (${given}) does not match the expected API version (${wanted})`;
 
-/** Where kube-apiserver makes its table of types; part of its words. */
+/** The line where kube-apiserver creates its type table; part of its messages. */
 const SCHEME = 'pkg/api/legacyscheme/scheme.go:30';
 
-/** `apps/v1.Deployment` → `apps.Deployment`. Events of either group are one. */
+/** `apps/v1.Deployment` → `apps.Deployment`. Events of both groups are one type. */
 function internalName(type: string, kind: string): string {
   const folder = type.slice(0, type.indexOf('/'));
   return `${folder === 'events' ? 'core' : folder}.${kind}`;
 }
 
 /**
- * A body that is no object of the kind that the path takes, in Kubernetes' words (endpoints/handlers/rest.go,
- * transformDecodeError). Where the body says what it is, the answer begins with that; else it shows how the body begins.
+ * Messages for a body of the wrong type, in Kubernetes' words (endpoints/handlers/rest.go, transformDecodeError). They begin
+ * with the type of the body, or with the body where it states none.
  */
 
-/** What a path takes, or what a body says it is. */
+/** The type of a path or of a body. */
 interface Named {
   readonly version: string;
   readonly kind: string;
@@ -145,7 +145,7 @@ export function unreadable(given: Named, { kind }: Named, why: string): StatusEr
   return badRequest(`${given.kind} in version ${version} cannot be handled as a ${kind}: ${why}`);
 }
 
-/** A body that does not say what it is, with the body in it. */
+/** For a body without kind; the message contains the body. */
 export function withoutKind(expected: Named, why: string, body: Buffer): StatusError {
   const text = cutAfter(body.toString('utf8', 0, MAX_BODY_SHOWN), MAX_BODY_SHOWN - 1);
   return unrecognized(expected, `${why} in '${text}'`, body);
@@ -153,7 +153,7 @@ export function withoutKind(expected: Named, why: string, body: Buffer): StatusE
 
 const MAX_BODY_SHOWN = 4096;
 
-/** `why`: what went wrong before the body could say what it is. */
+/** `why`: the error that occurred before the type was known. */
 export function unrecognized({ kind }: Named, why: string, body: Buffer): StatusError {
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind}): ${why} (${summaryOf(body)})`,
@@ -163,7 +163,7 @@ export function unrecognized({ kind }: Named, why: string, body: Buffer): Status
 const SUMMARY_BYTES = 30;
 const OPEN_OBJECT = 0x7b;
 
-/** JSON as it is, anything else in hexadecimal digits: it may be of any form. */
+/** JSON as it is, anything else in hexadecimal. */
 function summaryOf(body: Buffer): string {
   if (body.length === 0) return '<empty>';
   const beginning = body.subarray(0, SUMMARY_BYTES).toString(body[0] === OPEN_OBJECT ? 'utf8' : 'hex');

@@ -7,10 +7,10 @@ import { NO_REVISION, type Revision, toRevision } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
 
 /**
- * Whose past a right opens. A right is given by names, and a name may have had several owners: a namespace that was deleted and made
- * again belongs to its new tenant, and what the old one left in the log does not. So a right within a namespace covers the live
- * namespace from its creation on, and a right by the name of an object covers the live object of that name. What is older needs the
- * same right in all namespaces, for a right by name the same right for all names, or the verb `recall`:
+ * Decides which past a right covers. A right is given by names, and a name may have had several owners: a namespace that was
+ * deleted and created again belongs to its new tenant, and the old tenant's revisions do not. So a right within a namespace
+ * covers the live namespace since its creation, and a right by the name of an object covers the live object of that name. Older
+ * revisions need the same right in all namespaces, for a right by name the same right for all names, or the verb `recall`:
  *
  *     apiGroups: [""]  resources: [namespaces]  resourceNames: [shop]  verbs: [recall]
  *
@@ -22,10 +22,10 @@ const NAMESPACES: GroupResource = { group: '', resource: 'namespaces' };
 const isNamespaces = ({ group, resource }: GroupResource): boolean =>
   group === NAMESPACES.group && resource === NAMESPACES.resource;
 
-/** Pages of the log that are looked at for the birth of one name. */
+/** Pages of the log that are searched for the birth of one name. */
 const MAX_PAGES = 10;
 
-/** Births that are remembered of each log: those of live objects, which never change. */
+/** Cached births per log: those of live objects, which never change. */
 const MAX_REMEMBERED = 10_000;
 
 /** An object, or the objects of one name in all namespaces. */
@@ -34,15 +34,15 @@ export type Named = GroupResource & { readonly namespace: string | undefined; re
 type Boundary = Pick<LoggedRevision, 'revision' | 'verb' | 'at'>;
 
 interface BirthParts {
-  /** What is there now. */
+  /** The current state. */
   readonly store: Pick<Store, 'get'>;
   readonly historyOf: (resource: GroupResource) => Pick<History, 'rows' | 'newest' | 'revisionAt'>;
 }
 
-/** When lives of objects began. */
+/** Finds the birth of objects in the log. */
 export class Births {
   readonly #parts: BirthParts;
-  /** Of each log in which revisions are meant, by uid. */
+  /** By log and uid. */
   readonly #known = new WeakMap<object, Map<string, Revision>>();
 
   constructor(parts: BirthParts) {
@@ -50,8 +50,8 @@ export class Births {
   }
 
   /**
-   * The same as {@link before}, where it is in memory; NO_REVISION where memory tells that `from` is behind the birth. Undefined: it
-   * is to be found out.
+   * Returns {@link before} from memory; NO_REVISION when memory shows that `from` is not before the birth. Undefined: the log
+   * must be read.
    */
   async known(
     { namespace, ...named }: Named,
@@ -67,8 +67,8 @@ export class Births {
   }
 
   /**
-   * The newest revision, in the log of a resource, in which an earlier life of the named object may still be seen: the one before its
-   * creation, or, of an object that is not there, the one that deleted it. NO_REVISION: the history that is kept has no earlier life.
+   * Returns the newest revision, in the log of a resource, that may show an earlier life of the named object: the one before
+   * its creation, or that of its deletion when it does not exist. NO_REVISION: no earlier life is in the history that is kept.
    */
   async before(named: Named, of: GroupResource): Promise<Revision> {
     const { namespace } = named;
@@ -81,9 +81,9 @@ export class Births {
     return this.#remember(this.#parts.historyOf(of), live?.uid, before);
   }
 
-  /** `live`: when what is there was written last. */
+  /** `live`: the last revision of the live object. */
   async #find(named: Named, live: Revision | undefined): Promise<Boundary | undefined> {
-    // A standby that answers for history may be behind: it waits until it is here.
+    // A standby that serves history may lag: the query waits for this revision.
     const upTo = live ?? (await this.#parts.historyOf(named).newest());
     if (live === undefined) {
       const last = await this.#newest(named, { upTo });
@@ -93,22 +93,22 @@ export class Births {
     return created && { ...created, revision: toRevision(created.revision - 1n) };
   }
 
-  /** Logs of different databases have the time in common. */
+  /** Logs of different databases have only times in common. */
   async #inLogOf(of: GroupResource, named: Named, { revision, at }: Boundary): Promise<Revision> {
     const history = this.#parts.historyOf(of);
     if (this.#parts.historyOf(named) === history) return revision;
     const there = await history.revisionAt(at);
-    // By a clock that is behind, the moment is still to come.
+    // For a clock that lags, the moment is in the future.
     return there === 'future' ? history.newest() : (there ?? NO_REVISION);
   }
 
-  /** What is there since the last delete of that name is alive. */
+  /** Objects since the last delete of the name are alive. */
   async #beforeAll(named: Named): Promise<Revision> {
     const upTo = await this.#parts.historyOf(named).newest();
     return (await this.#newest(named, { upTo, verb: 'delete' }))?.revision ?? NO_REVISION;
   }
 
-  /** The newest row; where it would take too long to find, the last that was looked at, which all others are older than. */
+  /** The newest row; after too many pages, the last position read, before which all unread rows lie. */
   async #newest(
     { group, resource, namespace, name }: Named,
     which: Pick<LogQuery, 'verb'> & { readonly upTo: Revision },
@@ -140,23 +140,23 @@ export class Births {
   }
 }
 
-/** A right that the client has, as the authorizer was asked for it. */
+/** A right of the client, as the authorizer was asked for it. */
 export interface GrantedRight {
   readonly verb: string;
   readonly target: ResourceTarget;
-  /** What the target stands for, as it is stored. */
+  /** The stored resource of the target. */
   readonly storage: GroupResource;
   readonly namespaced: boolean;
 }
 
-/** Why a right does not cover what was asked for. */
+/** An earlier life that a right does not cover. */
 export interface EarlierLife {
-  /** The newest revision of it. */
+  /** Its newest revision. */
   readonly before: Revision;
   readonly why: string;
 }
 
-/** Asks for a right beside the one that the client has. */
+/** Asks for a further right of the client. */
 type May = (verb: string, target: ResourceTarget) => Promise<boolean> | boolean;
 
 /** Undefined: the right covers the state of `from`, and everything since. */
@@ -217,7 +217,7 @@ const toTarget = ({ group, resource }: GroupResource, version: string, name: str
   subpath: '',
 });
 
-/** One more question to the authorizer, of the client of a request. */
+/** Asks the authorizer about the client of a request. */
 export const asking =
   (
     authorizer: Authorizer,

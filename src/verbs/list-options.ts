@@ -127,7 +127,7 @@ function readRevision(text: string): Revision {
   return revision;
 }
 
-/** How new a get must be: unset is most recent, 0 is any, otherwise not older than. @throws StatusError 400 */
+/** How fresh a get must be: unset is most recent, 0 is any, otherwise not older than. @throws StatusError 400 */
 export function toFreshness(resourceVersion: string): Freshness {
   if (resourceVersion === '') return { kind: 'latest' };
   const revision = readRevision(resourceVersion);
@@ -140,8 +140,8 @@ export interface ListStart {
 }
 
 /**
- * The table "List semantics" of the protocol. The invalid cells about resourceVersionMatch were refused by
- * {@link checkListOptions}.
+ * Implements the table "List semantics" of the protocol. {@link checkListOptions} has refused its invalid cells of
+ * resourceVersionMatch.
  * @throws StatusError 400 for a continue token beside a resourceVersion other than 0, and for malformed values
  */
 export function toListStart(options: ListOptions, namespaced: boolean): ListStart {
@@ -167,8 +167,8 @@ function continueFrom(options: ListOptions, namespaced: boolean): ListStart {
 }
 
 /**
- * The table "Watch semantics": unset and 0 begin with the state, anything else with the changes after it. A streaming list
- * begins with the state at least as new as the version given.
+ * Implements the table "Watch semantics": unset and 0 begin with the state, anything else with the changes after it. A
+ * streaming list begins with a state at least as new as the given version.
  * @throws StatusError 400
  */
 export function toWatchStart(options: ListOptions): WatchQuery['start'] | 'latest' {
@@ -180,19 +180,19 @@ export function toWatchStart(options: ListOptions): WatchQuery['start'] | 'lates
     : { kind: 'state', freshness };
 }
 
-/** What a list, watch or deletecollection is about: the part of the resource to look at, and the test for what is in it. */
+/** The objects of a list, watch or deletecollection: the scope to read, and the test for its objects. */
 export interface Selection {
   readonly scope: Scope;
   /** Undefined: everything in the scope. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
-  /** A part of the test that the store has an index for. */
+  /** The part of the test for which the store has an index. */
   readonly lookUp?: FieldValue;
 }
 
 /**
- * A selector that names one object, or one namespace, narrows the scope, so that a watch of one secret among thousands costs
- * what it should.
- * @throws StatusError 400 for selectors that cannot be read and fields that cannot be selected by
+ * Narrows the scope for selectors of one object or namespace, so that a watch of one secret costs no more than one among
+ * thousands.
+ * @throws StatusError 400 for invalid selectors and unsupported fields
  */
 export function toSelection(options: ListOptions, target: ResourceTarget, served: ServedResource): Selection {
   const labels = parse(() => parseLabelSelector(options.labelSelector));
@@ -225,16 +225,16 @@ export function toSelection(options: ListOptions, target: ResourceTarget, served
   };
 }
 
-/** Those without a value are not in the index: of pods, whose nodes are indexed, the scheduler looks for them all day. */
+/** The index lacks empty values: it would contain all pods without a node, which the scheduler watches. */
 const isIndexed = ({ field, negated, value }: FieldRequirement, { definition }: ServedResource): boolean =>
   !negated && value !== '' && definition.fields.indexed?.includes(field) === true;
 
-/** What follows from the scope needs no look at the object. */
+/** The scope already ensures some requirements. */
 const isInScope = ({ field, negated, value }: FieldRequirement, { namespace, name }: Scope): boolean =>
   !negated &&
   ((field === 'metadata.name' && value === name) || (field === 'metadata.namespace' && value === namespace));
 
-/** Neighbours mostly have the same labels, as one object: then the answer is known. */
+/** Neighbours in lists often share their labels object: then the last answer is reused. */
 function matchesByLabels(requirements: readonly LabelRequirement[]): (entry: Entry) => boolean {
   let last: LabelSet | undefined;
   let matched = false;

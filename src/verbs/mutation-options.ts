@@ -21,7 +21,7 @@ export interface MutationOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
-  /** Apply only. */
+  /** For apply only. */
   readonly force: boolean;
 }
 
@@ -38,7 +38,7 @@ export function readMutationOptions(request: ApiRequest, kind: OptionsKind, appl
   if (fieldValidation !== '' && !isFieldValidation(fieldValidation)) {
     errors.push(notSupported('fieldValidation', fieldValidation, ['', ...FIELD_VALIDATIONS]));
   }
-  // Each bad character is told with the whole name around it.
+  // Each invalid character repeats the whole name, so that problems are bounded.
   errors.push(...boundedProblems(() => checkFieldManager(fieldManager)), ...checkDryRun(query));
   if (kind === 'PatchOptions' && !apply && query.has('force')) {
     errors.push(forbiddenField('force', 'may not be specified for non-apply patch'));
@@ -48,13 +48,13 @@ export function readMutationOptions(request: ApiRequest, kind: OptionsKind, appl
   return {
     dryRun: isDryRun(query),
     fieldManager: fieldManager === '' ? managerFromUserAgent(request.userAgent) : fieldManager,
-    // Kubernetes warns unless told otherwise.
+    // Kubernetes warns by default.
     fieldValidation: isFieldValidation(fieldValidation) ? fieldValidation : 'Warn',
     force: readBoolean(query, 'force') ?? false,
   };
 }
 
-/** `?dryRun` and `?dryRun=` ask for nothing: the request is real. */
+/** `?dryRun` and `?dryRun=` have no effect: the request is real. */
 export function isDryRun(query: URLSearchParams): boolean {
   return query.getAll('dryRun').includes('All');
 }
@@ -80,7 +80,7 @@ function checkFieldManager(manager: string): FieldError[] {
 
 const isPrintable = (char: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]/u.test(char);
 
-/** A cluster has few programs; looking at every character of a name again costs more than finding it here. */
+/** A cluster has few programs: finding a name here is faster than checking its characters again. */
 const managers = new Map<string, string>();
 const MAX_MANAGERS = 1000;
 
@@ -96,7 +96,7 @@ export function managerFromUserAgent(userAgent: string): string {
   return manager;
 }
 
-/** The object in a body must be the one the path names. @throws StatusError 400 */
+/** Checks that the body names the object of the path. @throws StatusError 400 */
 export function checkNameMatches(objectName: string | undefined, pathName: string): void {
   if (objectName === pathName) return;
   if (objectName === undefined || objectName === '') {

@@ -66,13 +66,13 @@ interface PatchCall {
   readonly options: MutationOptions;
 }
 
-/** The patch applies to what the client sees: the version it speaks, and the view it names. */
+/** Applies the patch to the object as the client sees it: in its version and view. */
 function patchChange(patching: PatchCall): Change {
   const { served, view, request } = patching.call;
   const own = hasOwnType(patching.call);
   const apply = async (copy: ApiObject): Promise<ApiObject> => {
     const before = own ? toSeen(copy, served) : view === undefined ? copy : readForChange(view, copy);
-    // A view of another kind, or another version, is made up: it has no parts that are stored as they are.
+    // Objects of converted kinds and versions share no parts with the stored object.
     const known = own && served.version.conversion === undefined ? { known: before } : {};
     const value = applyTo(before, patching);
     await endTurnIf(isLarge(request.receivedBytes));
@@ -80,7 +80,7 @@ function patchChange(patching: PatchCall): Change {
     checkNameMatches(patched.metadata.name, request.target.name);
     return own ? toStorage(patched, served) : patched;
   };
-  // The uid of a patched scale is checked nowhere else.
+  // Only this checks the uid of a patched scale.
   const uidIs = own ? 'field' : 'precondition';
   return view === undefined ? { kind: 'object', apply, uidIs } : { kind: 'view', view, apply, uidIs };
 }
@@ -93,7 +93,7 @@ function applyTo(before: ApiObject, { kind, read, expected }: PatchCall): JsonVa
   }
 }
 
-/** @throws StatusError 422 for what is no object of its type any more */
+/** @throws StatusError 422 when the result is not an object of its type */
 function decodePatched(
   result: JsonValue,
   known: { readonly known?: JsonObject },
@@ -112,7 +112,7 @@ function decodePatched(
   return toObject(call.request, document, expected, options.fieldValidation);
 }
 
-/** What is no text is left for decoding to refuse. */
+/** Leaves values that are not text for decoding to refuse. */
 function withTypeOf(result: JsonObject, { group, version, kind }: Expected): JsonObject {
   const given = result.kind;
   const apiVersion = toApiVersion({ group, version });
@@ -128,7 +128,7 @@ const NO_KIND = { kind: '', group: '' };
 const invalidPatch = ({ value, why }: Explanation): StatusError =>
   invalid(NO_KIND, '', [invalidValue('patch', value, why)]);
 
-/** What a patch says of itself is for its author; whether it fits is told in one sentence, as Kubernetes does. */
+/** Reports an error of the patch with its details; one of its application in one sentence, as Kubernetes does. */
 function toPatchStatus(error: PatchError): StatusError {
   switch (error.kind) {
     case 'malformed':
@@ -157,35 +157,35 @@ function toPatchStatus(error: PatchError): StatusError {
 }
 
 /**
- * The three kinds of patches, and what each says of a patch that cannot be read and of a result that is no object
- * (Kubernetes: endpoints/handlers/patch.go). A strict reader looks at a patch before it is applied and so finds other words.
+ * The three kinds of patches, with their messages for unreadable patches and invalid results (Kubernetes:
+ * endpoints/handlers/patch.go). Strict validation checks a patch before it is applied, with other messages.
  */
 export interface PatchKind {
   /** @throws StatusError 400 */
   read(bytes: Buffer, validation: FieldValidation): ReadPatch;
   /** @throws PatchError */
   apply(object: JsonObject, patch: JsonValue, schema: MessageSchema): JsonValue;
-  /** What an answer shows of a result that is no object of its type, and how it says why. */
+  /** What an answer shows of an invalid result, and its reason. */
   explain(result: JsonValue, patch: JsonValue, why: string, schema: MessageSchema): Explanation;
-  /** The type of the object stays, whatever the patch says. */
+  /** The type of the object stays, whatever the patch sets. */
   readonly keepsType: boolean;
 }
 
 export interface ReadPatch {
   readonly value: JsonValue;
-  /** Given when a number has a point or an exponent, and the kind of patch tells `1.0` from `1`. */
+  /** Present when a number has a point or an exponent, for kinds of patches that distinguish `1.0` from `1`. */
   readonly written?: () => JsonValue;
-  /** What a strict reader minds. */
+  /** Problems for strict validation. */
   readonly problems: readonly string[];
 }
 
 export interface Explanation {
-  /** The beginning of the value that is invalid. */
+  /** The beginning of the invalid value. */
   readonly value: string;
   readonly why: string;
 }
 
-/** A result may be megabytes; its first part is enough to recognize it. */
+/** A result may be megabytes; its beginning identifies it. */
 const MAX_LETTERS = 64 * 1024;
 
 const MAP = 'map[string]interface {}';
@@ -206,7 +206,7 @@ function parse(bytes: Buffer, refusal: (why: string) => StatusError): ParsedDocu
 const duplicatesIn = ({ duplicates }: ParsedDocument): string[] =>
   duplicates.map((path) => `duplicate field "${path}"`);
 
-/** Merge patches and JSON patches are applied to texts of JSON, a strategic merge patch to numbers. */
+/** Merge and JSON patches apply to JSON text, strategic merge patches to numbers. */
 const writtenIn = ({ written }: ParsedDocument): Pick<ReadPatch, 'written'> =>
   written === undefined ? {} : { written };
 
@@ -280,7 +280,7 @@ function listError(list: JsonValue): string | undefined {
   return undefined;
 }
 
-/** Further warnings would tell nothing new. */
+/** Enough warnings to find the cause. */
 const MAX_UNKNOWN = 100;
 
 function unknownFields(list: JsonValue): string[] {
@@ -302,7 +302,7 @@ const PATCH_KINDS: Readonly<Record<string, PatchKind>> = table({
   'application/strategic-merge-patch+json': strategic,
 });
 
-/** Definitions do not say how strategic patches would merge. */
+/** Definitions have no strategic merge keys. */
 const CUSTOM_PATCH_KINDS: Readonly<Record<string, PatchKind>> = table({
   'application/json-patch+json': operations,
   'application/merge-patch+json': merge,

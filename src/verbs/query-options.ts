@@ -3,9 +3,8 @@ import type { MessageSchema, ValueSchema } from '../api/schema.ts';
 import { badRequest } from '../api/status.ts';
 
 /**
- * A query as an object of the type that describes it, `?tailLines=5&follow` as PodLogOptions. What the type does not have
- * is left out.
- * @throws StatusError 400 for values that cannot be read
+ * Reads a query as an object of the type that describes it, `?tailLines=5&follow` as PodLogOptions. Ignores unknown parameters.
+ * @throws StatusError 400 for invalid values
  */
 export function readOptions(query: URLSearchParams, schema: MessageSchema): JsonObject {
   const options: JsonObject = {};
@@ -40,7 +39,7 @@ function readItem(item: string, { kind }: ValueSchema): JsonValue {
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
-/** To whole seconds in UTC, as times are. */
+/** Converts to whole seconds in UTC, the format of times. */
 function readTime(time: string): string | undefined {
   if (time === '' || time === 'null') return undefined;
   const at = RFC3339.test(time) ? Date.parse(time) : Number.NaN;

@@ -27,7 +27,7 @@ import { expired, toStatusError } from './writing/storage-status.ts';
 
 /** get and list. */
 
-/** `tables: false` where none can be shown. @throws StatusError 406 */
+/** `tables: false` where tables are unsupported. @throws StatusError 406 */
 export function representationFor(
   { request: { headers, query, userAgent }, served }: Pick<VerbCall, 'request' | 'served'>,
   { tables } = { tables: true },
@@ -49,7 +49,7 @@ export function formFor(call: VerbCall, representation = representationFor(call)
   });
 }
 
-/** What the rows of a table carry beside their cells. @throws StatusError 400 */
+/** The object part of table rows. @throws StatusError 400 */
 function readIncludeObject({ query }: AuthorizedResourceRequest, { as }: Representation): string {
   const asked = query.get('includeObject') || 'Metadata';
   if (as !== 'table' || ['Metadata', 'Object', 'None'].includes(asked)) return asked;
@@ -119,7 +119,7 @@ export async function list(call: VerbCall): Promise<ApiResponse> {
   return { kind: 'bytes', code: 200, contentType: form.contentType, ...body, compressible: true };
 }
 
-/** One chunk, for list and deletecollection. @throws StatusError */
+/** Reads one chunk, for list and deletecollection. @throws StatusError */
 export async function readPage(call: VerbCall, options: ListOptions): Promise<ListPage> {
   const { request, served } = call;
   const { definition } = served;
@@ -158,7 +158,7 @@ const INCONSISTENT =
   'with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the ' +
   'time the first chunk was returned and now may show up in the list.';
 
-/** A chunked list whose state is gone may be finished all the same, from what is newest: the answer carries the token for it. */
+/** A chunked list whose state was compacted may continue from the newest state: the answer has a token for that. */
 function toListError(error: unknown, { token }: ListStart, { definition }: ServedResource): unknown {
   const compacted = error instanceof StorageError && error.failure.kind === 'compacted';
   if (!compacted || token === undefined) return toStatusError(error, definition, '');

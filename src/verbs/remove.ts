@@ -43,7 +43,7 @@ export async function remove(call: VerbCall): Promise<ApiResponse> {
 
 const UNSAFE = 'ignoreStoreReadErrorWithClusterBreakingPotential';
 
-/** An object that cannot be read is deleted where that is asked for, by somebody who may. @throws StatusError */
+/** Deletes an unreadable object, if the options ask for it and the user may. @throws StatusError */
 async function removeUnsafely(call: VerbCall, options: DeleteOptions, error: unknown): Promise<Removed> {
   const isUnreadable = error instanceof StatusError && error.status.reason === 'StorageReadError';
   if (!isUnreadable || options.ignoresReadErrors !== true) throw error;
@@ -58,7 +58,7 @@ async function removeUnsafely(call: VerbCall, options: DeleteOptions, error: unk
   return context.writer.removeUnreadable(toRemovalCall(call, options), name);
 }
 
-/** How many objects one worker has under way: they are committed together, which is what makes 10,000 fast. */
+/** Objects that one worker deletes concurrently: they share commits, which makes 10,000 fast. */
 const REMOVED_TOGETHER = 256;
 
 export async function removeCollection(call: VerbCall): Promise<ApiResponse> {
@@ -84,7 +84,7 @@ export async function removeCollection(call: VerbCall): Promise<ApiResponse> {
   };
 }
 
-/** An object that is gone already is no failure. */
+/** An object that is already gone is no failure. */
 async function removeEntry(
   call: VerbCall,
   { namespace, name }: Entry,
@@ -122,7 +122,7 @@ function uidOf(json: Buffer): string {
   return object.metadata.uid ?? '';
 }
 
-/** From the body when there is one, else from the query. @throws StatusError 400, 422 */
+/** Reads the body when there is one, else the query. @throws StatusError 400, 422 */
 async function readDeleteOptions(call: VerbCall): Promise<DeleteOptions> {
   const bytes = await readBytes(call.request);
   const options = bytes.length === 0 ? fromQuery(call.request.query) : fromBody(call, bytes);
@@ -151,7 +151,7 @@ function fromBody({ context, request }: VerbCall, bytes: Buffer): DeleteOptions 
   return { ...options, dryRun: isDryRun(request.query) || listOf(body.dryRun).includes('All') };
 }
 
-/** Nothing, too, is an object. @throws StatusError 400 */
+/** Accepts null as an empty object. @throws StatusError 400 */
 function parseBody(request: AuthorizedResourceRequest, bytes: Buffer, schema: MessageSchema): JsonObject {
   const format = bodyFormat(request.headers['content-type']);
   const value = readBody(bytes, format, schema) ?? {};
@@ -171,7 +171,7 @@ function readBody(bytes: Buffer, format: Format, schema: MessageSchema): JsonVal
   }
 }
 
-/** DeleteOptions as they stand in a body. @throws StatusError 400 */
+/** Parses DeleteOptions from a body. @throws StatusError 400 */
 export function toDeleteOptions(body: JsonObject): DeleteOptions {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents } = body;
   const preconditions = isObject(body.preconditions) ? body.preconditions : {};

@@ -11,7 +11,7 @@ import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../req
 import { StorageError } from '../storage/errors.ts';
 import type { VirtualHandler } from './call.ts';
 
-/** The reviews of authentication.k8s.io and authorization.k8s.io, answered by what guards real requests. */
+/** Answers the reviews of authentication.k8s.io and authorization.k8s.io with the server's own authenticators and authorizers. */
 
 export function createReviews(options: {
   authorizer: Authorizer;
@@ -58,7 +58,7 @@ function subjectOf(body: ApiObject): UserInfo {
 
 interface AccessParts {
   readonly authorizer: Authorizer;
-  /** Whether a question may be about some objects of a resource (the feature AuthorizeWithSelectors). */
+  /** Whether selectors are supported (the feature AuthorizeWithSelectors). */
   readonly selects: boolean;
 }
 
@@ -86,7 +86,7 @@ async function reviewAccess(
 function selectorsOf(body: ApiObject): AskedSelectors | undefined {
   const { resourceAttributes } = specOf(body);
   if (!isObject(resourceAttributes)) return undefined;
-  // Decoded by the type of the review.
+  // The type of the review has decoded it.
   const { fieldSelector, labelSelector } = resourceAttributes as ReviewSelectors;
   if (fieldSelector === undefined && labelSelector === undefined) return undefined;
   const review = {
@@ -166,7 +166,7 @@ function toUserInfo({ username, uid, groups, extra }: UserInfo): JsonObject {
   };
 }
 
-/** A TokenReview: whose token it is, by the authenticators that requests pass. @throws StatusError 400 without a token */
+/** Authenticates the token of a TokenReview as requests are authenticated. @throws StatusError 400 without a token */
 export async function reviewToken(
   body: ApiObject,
   { authenticator, apiAudiences }: { authenticator: Authenticator; apiAudiences: readonly string[] },
@@ -187,7 +187,7 @@ export async function reviewToken(
     return unknown(body, 'invalid bearer token');
   } catch (error) {
     if (error instanceof StorageError) throw error;
-    // A token that is no good is an answer here, not a failure.
+    // An invalid token is an answer here, not a failure.
     return unknown(body, error instanceof Error ? error.message : String(error));
   }
 }

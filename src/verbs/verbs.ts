@@ -18,7 +18,7 @@ import { remove, removeCollection } from './remove.ts';
 import { watch } from './watch.ts';
 import { answerVirtual, create, update } from './write.ts';
 
-/** Serves a request for a resource that authorization has let through. @throws StatusError */
+/** Serves an authorized request for a resource. @throws StatusError */
 export type ResourceHandler = (request: AuthorizedResourceRequest) => Promise<ApiResponse>;
 
 export function createResourceHandler(context: VerbContext): ResourceHandler {
@@ -65,7 +65,7 @@ function handle(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> | ApiRe
   }
 }
 
-/** Objects of some resources are never stored: what is posted is done, or answered. */
+/** Objects of some resources are never stored: a create executes or answers them. */
 function handleCreate(call: VerbCall): Promise<ApiResponse> {
   const { group, resource, actsOn, custom } = call.served.definition;
   if (custom?.isEnding === true) throw methodNotAllowed(AT_END);
@@ -89,9 +89,9 @@ function handleView(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> {
   }
 }
 
-/** What a resource request is about, found in the registry. */
+/** The target of a resource request in the registry. */
 type VerbTarget =
-  /** What custom resources do not have, nobody has (Kubernetes: crdHandler passes it on to the end of the chain). */
+  /** No custom resource has the path: the end of the chain answers (Kubernetes: crdHandler passes it on). */
   | { readonly kind: 'nowhere' }
   | {
       readonly kind: 'resource';
@@ -116,7 +116,8 @@ type VerbTarget =
     };
 
 /**
- * @throws StatusError 404 for what is not served under the path of a built-in group, 405 for a verb it does not have
+ * Finds the target of a request.
+ * @throws StatusError 404 for unserved paths of a built-in group, 405 for verbs that the resource lacks
  */
 function resolveTarget(registry: Registry, request: AuthorizedResourceRequest): VerbTarget {
   const { target } = request;
@@ -132,16 +133,16 @@ function resolveTarget(registry: Registry, request: AuthorizedResourceRequest): 
   return { kind: 'resource', verb, served };
 }
 
-/** A namespace in the path of a cluster-scoped resource, or none for one object of a namespaced one, is no path at all. */
+/** A path with a namespace for a cluster-scoped resource, or without one for a namespaced object, does not exist. */
 function isInScope({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): boolean {
   const { namespaced, custom } = definition;
   if (!namespaced) return target.namespace === '' || target.resource === 'namespaces';
   if (target.namespace !== '' || verb === 'list' || verb === 'watch') return true;
-  // The path of a built-in collection exists, though not for this method.
+  // The path of a built-in collection exists, but not for this method.
   return custom === undefined && target.name === '';
 }
 
-/** Collections are posted to, objects are put and patched; the other way round there is nothing. */
+/** POST takes collections, PUT and PATCH take objects; other combinations do not exist. */
 function checkName({ definition }: ServedResource, { target, verb }: AuthorizedResourceRequest): void {
   const { namespaced, custom } = definition;
   const onObject = verb === 'update' || verb === 'patch';
@@ -152,7 +153,7 @@ function checkName({ definition }: ServedResource, { target, verb }: AuthorizedR
     throw methodNotAllowed();
 }
 
-/** Objects of a custom resource are asked for by name before anything below them is. */
+/** Custom resources check the object's name before subresources. */
 const noSubresource = ({ definition }: ServedResource, { target }: AuthorizedResourceRequest): StatusError =>
   definition.custom === undefined ? pathNotFound() : notFound(definition, target.name);
 
@@ -160,7 +161,7 @@ function resolveSubresource(served: ServedResource, request: AuthorizedResourceR
   const { subresource } = request.target;
   const found = served.definition.subresources.find(({ name }) => name === subresource);
   if (found === undefined) throw noSubresource(served, request);
-  // Only what is connected to has paths below it.
+  // Only connections have subpaths.
   if (found.access !== 'connect' && request.target.subpath !== '') throw pathNotFound();
   const allowed = found.access === 'connect' ? found.methods : found.verbs;
   if (!allowed.includes(found.access === 'connect' ? request.method : request.verb)) throw methodNotAllowed();

@@ -21,8 +21,8 @@ import { formFor, representationFor } from './read.ts';
 import { toStatusError, watchExpired } from './writing/storage-status.ts';
 
 /**
- * A watch. What is wrong with the request itself is answered before it begins; whatever ends it later, an expired
- * resourceVersion included, is an ERROR event in a response of 200, because that is where clients look.
+ * Serves a watch. Answers errors of the request itself before it begins; later errors, an expired resourceVersion included, are
+ * an ERROR event in a response of 200, where clients expect them.
  */
 export function watch(call: VerbCall): ApiResponse {
   const { context, request, served } = call;
@@ -31,7 +31,7 @@ export function watch(call: VerbCall): ApiResponse {
   refuseAsOf(request.query);
   const selection = toSelection(options, request.target, served);
   const isList = options.sendInitialEvents === true && options.allowWatchBookmarks;
-  // The rows of a table are no items of a list, so clients could not put the list together from them.
+  // Table rows are no items of a list, so that clients could not assemble the list.
   const representation = representationFor(call, { tables: !isList });
   const form = formFor(call, representation);
   const start = toWatchStart(options);
@@ -57,7 +57,7 @@ export function watch(call: VerbCall): ApiResponse {
         const events = await storeFor(call).watch(query, signal);
         sink.open();
         const delivered = events.deliver(framing.take);
-        // A state has an end of its own. Of changes, those that are in memory have been delivered by now.
+        // A state has an end event of its own. Changes in memory have been delivered by now.
         if (query.start.kind === 'after') sink.initialized?.();
         await delivered;
       } catch (error) {
@@ -70,14 +70,14 @@ export function watch(call: VerbCall): ApiResponse {
   };
 }
 
-/** Watches without a timeout of their own end at a random time, so that they do not all come back at once. */
+/** Watches without a timeout end at a random time, so that clients do not all return at once. */
 function chooseTimeout({ minRequestTimeoutMs }: VerbContext, { timeoutSeconds }: ListOptions): number {
   if (timeoutSeconds !== undefined && timeoutSeconds > 0)
     return Math.min(timeoutSeconds * 1000, MAX_TIMER_MS);
   return Math.min(Math.floor(minRequestTimeoutMs * (1 + Math.random())), MAX_TIMER_MS);
 }
 
-/** The longest time a timer can be set to. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 async function latest(
@@ -95,13 +95,13 @@ async function latest(
   return { kind: 'after', revision: page.revision };
 }
 
-/** A client that comes back to a name which has another owner by now lists again. @throws StorageError compacted */
+/** Checks that the name has not changed owners since; a client must list again then. @throws StorageError compacted */
 async function assertOwnChanges(call: VerbCall, requested: Revision): Promise<void> {
   const found = await earlierLifeOf(call, requested);
   if (found !== undefined) throw new StorageError({ kind: 'compacted', requested, compacted: found.before });
 }
 
-/** The status that a watch ends with. @throws what no client can be told */
+/** Converts the error that ends a watch to its status. @throws errors that clients must not see */
 function toEnd(error: unknown, { definition }: ServedResource, options: ListOptions): Status {
   const known =
     error instanceof StorageError && error.failure.kind === 'compacted'

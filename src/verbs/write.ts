@@ -54,7 +54,7 @@ function replaceThrough(view: ViewSubresource, call: VerbCall, replacement: Repl
 }
 
 /**
- * A PUT or an apply of an object that does not exist creates it, and needs the right to create, too.
+ * Checks the right to create, which a PUT or an apply of a missing object needs too.
  * @throws StatusError 403
  */
 export async function assertMayCreate({ context, request }: VerbCall): Promise<void> {

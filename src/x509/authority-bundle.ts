@@ -1,10 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { certificatesIn } from './pem.ts';
 
-/**
- * What is wrong with the certificates by which a webhook is to be verified, in base64 as objects have them. An absent bundle is
- * none that could be wrong.
- */
+/** Checks the certificates for verifying a webhook, in base64 as in objects. Returns undefined for a valid or absent bundle. */
 export function bundleProblem(bundle: string): string | undefined {
   if (bundle === '') return undefined;
   const certificates = certificatesIn(Buffer.from(bundle, 'base64').toString('latin1'));

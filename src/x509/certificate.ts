@@ -75,9 +75,9 @@ const OID = {
 } as const;
 
 /** Extensions that do not decide whether a chain lets a client in: key ids, policies, places of revocation lists. */
-const WITHOUT_A_SAY: ReadonlySet<string> = new Set(['2.5.29.14', '2.5.29.31', '2.5.29.32', '2.5.29.35']);
+const IGNORED_EXTENSIONS: ReadonlySet<string> = new Set(['2.5.29.14', '2.5.29.31', '2.5.29.32', '2.5.29.35']);
 
-/** Undefined: a certificate without extensions. @throws Error, also for an extension that is there twice */
+/** Undefined: a certificate without extensions. @throws Error, also for a repeated extension */
 function readExtensions(explicit: Buffer | undefined): Extensions {
   const unknownCritical: string[] = [];
   if (explicit === undefined) return { unknownCritical };
@@ -98,7 +98,7 @@ function readExtensions(explicit: Buffer | undefined): Extensions {
 }
 
 function isHandled(id: string, value: Buffer): boolean {
-  if (WITHOUT_A_SAY.has(id)) return true;
+  if (IGNORED_EXTENSIONS.has(id)) return true;
   // Names of unknown kinds cannot be checked.
   if (id === OID.alternatives) return readAlternatives(value).isComparable;
   if (id === OID.nameConstraints) return readConstraints(value).isWhole;

@@ -12,7 +12,7 @@ interface ChainQuestion {
   readonly nowMs: number;
 }
 
-/** What the leaf is to be used for, and the object identifier of that use. */
+/** The use of the leaf, and its object identifier. */
 const USES = { clients: '1.3.6.1.5.5.7.3.2', servers: '1.3.6.1.5.5.7.3.1' } as const;
 type Use = keyof typeof USES;
 const ANY_USAGE = '2.5.29.37.0';
@@ -111,7 +111,7 @@ function whyNoIssuer(
   role: 'authority' | 'intermediate',
 ): string | undefined {
   const { basicConstraints, keyUsage, nameConstraints } = extensions;
-  // Certificates of version 1 cannot say that they are an authority's; a configured authority counts as one.
+  // Certificates of version 1 cannot mark authorities; a configured authority counts as one.
   const isOld = basicConstraints === undefined && version < 3 && role === 'authority';
   if (basicConstraints?.isAuthority !== true && !isOld) {
     return 'x509: certificate is not authorized to sign other certificates';

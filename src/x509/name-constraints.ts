@@ -101,7 +101,7 @@ function isWithin(name: GeneralName, subtree: GeneralName): boolean {
   }
 }
 
-/** `example.com` stands for itself and all domains below it; a dot in front makes no difference. */
+/** `example.com` matches itself and all domains below it; a leading dot makes no difference. */
 function isWithinDomain(name: string, subtree: string): boolean {
   const [host, domain] = [name.toLowerCase(), subtree.toLowerCase().replace(/^\./, '')];
   return domain === '' || host === domain || host.endsWith(`.${domain}`);

@@ -73,7 +73,7 @@ function fromBmp(content: Buffer): string {
 const CERTIFICATE_SIGNATURE = der(TAG.sequence, der(TAG.oid, Buffer.from('2a8648ce3d040302', 'hex')));
 /** 2020 to 2021: expired, so that it makes no chain valid. */
 const OVER = der(TAG.sequence, utcTime('200101000000Z'), utcTime('210101000000Z'));
-/** X25519 (RFC 8410) cannot sign, so OpenSSL takes the certificate for nobody's issuer and checks no signature in vain. */
+/** X25519 (RFC 8410) cannot sign, so that OpenSSL never takes the certificate for an issuer, nor checks a signature in vain. */
 const KEY = Buffer.concat([Buffer.from('302a300506032b656e032100', 'hex'), Buffer.alloc(32, 9)]);
 
 /**

@@ -93,7 +93,7 @@ function skipHeaders(text: string, from: number): number {
   return at;
 }
 
-/** Undefined for what is no base64. */
+/** Undefined: invalid base64. */
 function decode(text: string, start: number, end: number): Buffer | undefined {
   BASE64.lastIndex = start;
   BASE64.test(text);

@@ -55,7 +55,7 @@ interface Progress {
   output: ApiObject | undefined;
 }
 
-/** What applying a patch belongs to. */
+/** A patch in progress. */
 interface Applying {
   readonly attributes: AdmissionAttributes;
   /** `round_0_index_3` */
@@ -191,7 +191,7 @@ function patchOf(patch: Buffer): JsonValue {
   return internally(() => readPatch(patch.toString('utf8'))) ?? [];
 }
 
-/** Where a number has a point or an exponent, `1.0` is told from `1`: the result is decoded like a body. */
+/** Distinguishes `1.0` from `1` where a number has a point or an exponent: the result is decoded like a body. */
 const readPatch = (text: string): JsonValue =>
   /\d[.eE]/.test(text) ? withinLimits(parseAsWritten(text)) : parseJson(text);
 

@@ -9,7 +9,7 @@ import { namespaceOf, type ResourceVersion, requestedOf } from '../match-resourc
 import type { ParamKind, ParamRef } from './policy.ts';
 import type { Rights } from './rights.ts';
 
-/** Converts what admission judges to another version of its resource. @throws StatusError */
+/** Converts an object of a request to another version of its resource. @throws StatusError */
 export type ConvertTo = (object: ApiObject, resource: ResourceVersion) => ApiObject | Promise<ApiObject>;
 
 const OPTIONS: Readonly<Record<AdmissionOperation, string>> = {

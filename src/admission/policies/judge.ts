@@ -187,11 +187,11 @@ export function count(
   binding: Binding,
   { failures, ignored, errors }: Judgement,
 ): void {
-  const told = (action: PolicyAction, { message, ms }: Failure): void =>
+  const observe = (action: PolicyAction, { message, ms }: Failure): void =>
     metrics.policyChecked(policy.name, binding.name, { error: errorTypeOf(message), action, ms });
-  for (const failure of failures) for (const action of binding.actions) told(ACTIONS[action], failure);
-  for (const failure of ignored) told('allow', failure);
-  for (const failure of errors) told('deny', failure);
+  for (const failure of failures) for (const action of binding.actions) observe(ACTIONS[action], failure);
+  for (const failure of ignored) observe('allow', failure);
+  for (const failure of errors) observe('deny', failure);
 }
 
 /** Values of one policy's annotations, by key; several bindings may have made different ones. */

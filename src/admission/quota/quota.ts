@@ -104,7 +104,7 @@ const POD_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** When these are limited every container must state its amount, for compatibility with the first quotas. */
-const MUST_BE_SAID: ReadonlySet<string> = new Set(
+const REQUIRED_AMOUNTS: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 );
 
@@ -127,7 +127,7 @@ const measurePods: Measure<Pod> = {
     return addLists(usage, computeUsage(requests, addOverhead(limits, overhead)));
   },
   missing: (names, { spec }) => {
-    const required = names.filter((name) => MUST_BE_SAID.has(name));
+    const required = names.filter((name) => REQUIRED_AMOUNTS.has(name));
     const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
     const silent = required.sort().flatMap((name) => {
       const those = containers.filter((container) => !says(container, name));
@@ -299,6 +299,6 @@ export function measureOf(definition: ResourceDefinition): Measure | undefined {
   return special ?? measureCount(definition);
 }
 
-/** Quotas count neither what is only asked or only listed, nor events, which end by themselves. */
+/** Quotas count neither virtual nor list-only resources, nor events, which expire. */
 const isCounted = ({ verbs, strategy }: ResourceDefinition): boolean =>
   verbs.includes('create') && verbs.includes('list') && strategy.expires !== true;

@@ -60,7 +60,7 @@ interface Callee {
   readonly mutating: boolean;
 }
 
-/** What is done with the answer of a webhook that lets the write pass, as a part of the call. */
+/** Uses the answer of a webhook that lets the write pass, as a part of the call. */
 export type Take<Result> = (verdict: Verdict, span: ActiveSpan) => Promise<Result> | Result;
 
 /** A longer answer is an error. The same bound holds for requests. */
@@ -184,7 +184,7 @@ async function post(
   return failing(webhook, 'failed to call webhook', () => decodeReview(answer.body, version, types));
 }
 
-/** Why no answer came, as Go's client says it. */
+/** Why no answer came, in the words of Go's client. */
 export function transportText(error: unknown, url: string): string {
   if (error instanceof AnswerTimeout) return 'context deadline exceeded';
   if (!(error instanceof Error)) return String(error);
@@ -232,8 +232,8 @@ const QUOTED: ReadonlySet<number> = new Set([403, 406, 415]);
 /** Undefined: the answer is a success. */
 export function answerProblem({ code, body, contentType }: Answer): string | undefined {
   if (code >= 200 && code <= 206) return undefined;
-  const told = statusMessage(body);
-  if (told !== undefined) return told;
+  const message = statusMessage(body);
+  if (message !== undefined) return message;
   const isText = contentType === '' || contentType.startsWith('text/');
   const said = isText ? body.toString('utf8').trim() : 'unknown';
   if (QUOTED.has(code)) return said;

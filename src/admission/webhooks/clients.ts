@@ -27,7 +27,7 @@ export interface WebhookCredentials {
   readonly pair: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-/** By which ways webhooks are reached: those of the cluster's services, and those with a URL. Absent: directly. */
+/** The routes to webhooks: those of the cluster's services, and those with a URL. Absent: directly. */
 export interface WebhookWays {
   readonly service?: Dial | undefined;
   readonly url?: Dial | undefined;
@@ -113,7 +113,11 @@ export function urlOf({ url, service }: ClientConfig): string {
   return `https://${service.name}.${service.namespace}.svc:${service.port}${path}`;
 }
 
-const NOBODY: ClientCredentials = { certificate: undefined, key: undefined, authorization: undefined };
+const NO_CREDENTIALS: ClientCredentials = {
+  certificate: undefined,
+  key: undefined,
+  authorization: undefined,
+};
 
 /**
  * The user whose name matches best: `host:port`, `*.domain:port`, both without a port of 443, `*`, then the user of the current
@@ -123,7 +127,7 @@ export function credentialsFor(target: string, { users, pair }: WebhookCredentia
   const names = [...namesFor(target), ...(target.endsWith(':443') ? namesFor(target.slice(0, -4)) : []), '*'];
   const name = names.find((one) => users?.byName.has(one) === true);
   const found = name === undefined ? users?.current : users?.byName.get(name);
-  return found ?? (pair === undefined ? NOBODY : { ...pair, authorization: undefined });
+  return found ?? (pair === undefined ? NO_CREDENTIALS : { ...pair, authorization: undefined });
 }
 
 function namesFor(target: string): string[] {

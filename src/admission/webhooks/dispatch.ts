@@ -56,7 +56,7 @@ export const toWebhookParts = ({ config, readProxyClient, ...parts }: WebhookNee
   credentials: { users: readWebhookConfig(config), pair: readProxyClient() },
 });
 
-const NOBODY: readonly Candidate[] = Object.freeze([]);
+const NO_CANDIDATES: readonly Candidate[] = Object.freeze([]);
 
 /** The common part of mutating and validating webhooks: selects the webhooks to call, and handles failed calls. */
 export class Dispatch {
@@ -86,7 +86,7 @@ export class Dispatch {
 
   /** The webhooks whose rules match, in calling order. */
   candidates(attributes: AdmissionAttributes): readonly Candidate[] {
-    return this.#isServing() ? this.#hooks.candidates(attributes) : NOBODY;
+    return this.#isServing() ? this.#hooks.candidates(attributes) : NO_CANDIDATES;
   }
 
   /** Whether the selectors and conditions of a candidate match, too. @throws StatusError */
@@ -119,8 +119,8 @@ export class Dispatch {
   }
 
   /**
-   * Answers what `take` made of the webhook's answer. Undefined: the call failed, and the webhook's failurePolicy ignores that;
-   * `note` is recorded then.
+   * Returns the result of `take`. Undefined: the call failed, and the webhook's failurePolicy ignores that; `note` is recorded
+   * then.
    * @throws StatusError
    */
   async call<Result>(
@@ -154,7 +154,7 @@ export class Dispatch {
     }
   }
 
-  /** What the client is told. */
+  /** The error for the client. */
   #refused(error: unknown, of: WebhookCall, ms: number): unknown {
     const { admissionMetrics: metrics } = this.#parts;
     const refusal = error instanceof WebhookRefusal ? error.refusal : undefined;
@@ -202,7 +202,7 @@ export async function toWebhookForm(
 ): Promise<JsonObject | null> {
   if (object === undefined) return null;
   if (operation === 'CONNECT') {
-    // The options of a connection are no object and have no metadata.
+    // The options of a connection have no metadata.
     const { metadata: _, ...options } = object;
     return options;
   }
@@ -213,7 +213,7 @@ export async function toWebhookForm(
   return isView ? readForChange(found, object) : converted(toNamed(object, served));
 }
 
-/** The client asked for nothing of which a conversion could be wrong. @throws StatusError 500 */
+/** A failed conversion is a 500, because it is not the client's mistake. @throws StatusError 500 */
 async function converted(object: ApiObject | Promise<ApiObject>): Promise<ApiObject> {
   try {
     return await object;

@@ -92,7 +92,7 @@ interface Asked {
   readonly mutating: boolean;
 }
 
-/** The answer is no AdmissionReview. */
+/** The answer is not an AdmissionReview. */
 class UnreadableReview extends Error {}
 
 /** @throws UnreadableReview */

@@ -104,12 +104,12 @@ export function toClientConfig({ url = '', service, caBundle = '' }: WebhookClie
   };
 }
 
-/** A bundle without certificates trusts nobody; an empty text would mean the host's authorities. */
-const NOBODY = '# no certificate\n';
+/** The text for a bundle without certificates, which trusts no server; an empty text would mean the host's authorities. */
+const TRUSTS_NONE = '# no certificate\n';
 
 function toAuthorities(caBundle: string): string {
   if (caBundle === '') return '';
-  return toBundle(certificatesIn(Buffer.from(caBundle, 'base64').toString('latin1'))) || NOBODY;
+  return toBundle(certificatesIn(Buffer.from(caBundle, 'base64').toString('latin1'))) || TRUSTS_NONE;
 }
 
 /** Compiled when the configuration is read: each expression once, whatever the number of writes. */

@@ -96,7 +96,7 @@ function compileFile(file: string, types: CompiledTypes, docs: Docs): SameAs[] {
   return typeof sameAs === 'string' ? [parseSameAs(folder, sameAs)] : [];
 }
 
-/** Where a comment breaks its lines says nothing to `kubectl explain`, which breaks them as the terminal wants. */
+/** Joins lines: `kubectl explain` wraps them to the terminal. */
 const oneLine = (comment: string | null): string => (comment ?? '').replaceAll('\n', ' ');
 
 function compileMessage(type: protobuf.Type, folder: string): CompiledMessage {

@@ -16,11 +16,11 @@ export function parseSameAs(folder: string, text: string): SameAs {
 }
 
 /**
- * Adds to `types` what files take from other versions. A message refers to what its new version has of its own, and to the
- * version it was taken from for the rest.
+ * Adds to `types` the messages that files take from other versions. A message refers to messages of its new version first, and
+ * to its origin for the rest.
  *
- * @returns where each added message was taken from, by full name
- * @throws Error for a name that the other version has not, or that the file declares itself
+ * @returns the origin of each added message, by full name
+ * @throws Error for a name that the other version lacks, or that the file declares itself
  */
 export function addTaken(takings: readonly SameAs[], types: CompiledTypes): Map<string, string> {
   const origins = new Map<string, string>();
@@ -67,7 +67,7 @@ function moved(
   return { ...message, fields };
 }
 
-/** Taken messages that say the same as where they come from, all that they refer to included. */
+/** Taken messages that equal their origin, including all messages they refer to. */
 export function unchanged(origins: ReadonlyMap<string, string>, types: CompiledTypes): Set<string> {
   const same = new Set(origins.keys());
   const refersToOther = (name: string): boolean => {

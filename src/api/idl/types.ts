@@ -17,7 +17,7 @@ import {
   type CompiledTypes,
 } from './compiled.ts';
 
-/** The types of the API by IDL name. A schema is made when first asked for: most requests need a handful of the hundreds. */
+/** The types of the API by IDL name. Schemas are made on demand: most requests need a few of the hundreds. */
 export interface TypeLibrary {
   /** @throws Error for a name the IDL does not have, which is a mistake in this program */
   message(name: string): MessageSchema;
@@ -43,7 +43,7 @@ const NO_DOC: MessageDoc = { description: '', fields: {} };
 class CompiledLibrary implements TypeLibrary {
   readonly #compiled: CompiledTypes;
   readonly #messages = new Map<string, MessageSchema>();
-  /** Descriptions are a third of the whole and needed by `kubectl explain` alone, so they are let go when memory is short. */
+  /** Descriptions are a third of the size, and only `kubectl explain` needs them, so they are freed when memory is short. */
   #docs: WeakRef<Record<string, MessageDoc>> | undefined;
 
   constructor(compiled: CompiledTypes) {
@@ -72,7 +72,7 @@ class CompiledLibrary implements TypeLibrary {
     if (known !== undefined) return known;
     const compiled = this.#compiled[name];
     if (compiled === undefined) throw new Error(`the IDL has no type ${name}`);
-    // Types refer to themselves (JSONSchemaProps), so the schema is known before its fields are.
+    // Types may refer to themselves (JSONSchemaProps), so the schema is registered before its fields.
     const fields = new Map<string, FieldSchema>();
     const schema: MessageSchema = {
       name,
@@ -140,7 +140,7 @@ class CompiledLibrary implements TypeLibrary {
     return values === undefined ? { kind: type as ScalarKind } : { kind: type as ScalarKind, enum: values };
   }
 
-  /** Resolved when looked at, so that reading one type does not read all it leads to. */
+  /** Resolved lazily, so that reading one type does not read all types it refers to. */
   #toMessage(kind: 'message' | SchemaUnionKind, type: string): ValueSchema {
     const library = this;
     return {
@@ -163,7 +163,7 @@ function parseList(
   return { listType: list === 'set' ? 'set' : 'atomic', listMapKeys: [] };
 }
 
-/** Go writes a struct that is no pointer even when it is empty. */
+/** Go writes a struct without a pointer even when it is empty. */
 function toZero(field: CompiledField, value: ValueSchema): 'omit' | 'keep' | 'always' {
   if (field.always === true) return 'always';
   if (field.pointer === true) return 'keep';

@@ -47,7 +47,7 @@ export function writeTypes(
 const moduleOf = (name: string): string => name.slice(0, name.lastIndexOf('.'));
 const shortName = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
 
-/** How a value looks after decoding. An int64 beyond 2^53 is a bigint (object/exact-json.ts). */
+/** TypeScript types of decoded values. An int64 beyond 2^53 is a bigint (object/exact-json.ts). */
 const SCALARS: Readonly<Record<string, string>> = {
   string: 'string',
   int32: 'number',
@@ -81,7 +81,7 @@ class ModuleWriter {
   readonly #types: CompiledTypes;
   readonly #docs: Readonly<Record<string, TypeDocs>>;
   readonly #aliases: ReadonlyMap<string, string>;
-  /** Module specifier → what is imported from it. */
+  /** Imported names by module specifier. */
   readonly #needed = new Map<string, Set<string>>();
 
   constructor({ module, types, docs, aliases }: ModuleSource) {
@@ -91,7 +91,7 @@ class ModuleWriter {
     this.#aliases = aliases;
   }
 
-  /** `taken`: messages of other versions that this one has too. */
+  /** `taken`: messages of other versions that this one also has. */
   write(names: readonly string[], taken: readonly string[]): string {
     const body = names.map((name) => this.#message(name)).join('\n');
     const source = `src/api/idl/${this.#module}.proto`;
@@ -186,7 +186,7 @@ class ModuleWriter {
   }
 }
 
-/** `authentication/v1` → `AuthenticationV1`: before a name that both modules have. */
+/** `authentication/v1` → `AuthenticationV1`: the prefix of a name that both modules have. */
 const capitalized = (module: string): string =>
   module.replace(/(?:^|\/)(.)/g, (_, first: string) => first.toUpperCase());
 

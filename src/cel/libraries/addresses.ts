@@ -122,7 +122,7 @@ function succeeds(read: () => unknown): boolean {
   }
 }
 
-/** No address is longer, and a long text takes long to read. */
+/** Addresses are shorter, and a long text takes long to parse. */
 const MAX_LENGTH = 128;
 
 function readIp(text: string): CelIp {

@@ -29,7 +29,7 @@ export interface AuthorizerAnswer {
   readonly error?: string;
 }
 
-/** Answers at once, or throws an error that makes the whole expression run again when the answer is known. */
+/** Returns the answer at once, or throws an error that reruns the whole expression when the answer is known. */
 export type Ask = (question: Question) => AuthorizerAnswer;
 
 type ResourceFields = Omit<Extract<Question, { kind: 'resource' }>, 'kind' | 'verb' | 'serviceAccount'>;

@@ -116,7 +116,7 @@ function hex(value: unknown): string {
   return inBase(value, 16, 'hex');
 }
 
-/** `%s` of any value; texts inside of lists and maps stand in quotes. */
+/** `%s` of any value; texts within lists and maps are quoted. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'null';

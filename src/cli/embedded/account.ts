@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** The account that PostgreSQL runs as. It refuses to run as root, so root hands it to an account that every system has. */
+/** The account that runs PostgreSQL. PostgreSQL refuses to run as root, so root uses an account that every system has. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Undefined: run it as ourselves. @throws Error when we are root and there is no account to use */
+/** Undefined: use the current account. @throws Error for root without a suitable account */
 export function postgresAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');

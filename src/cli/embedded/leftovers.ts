@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { livingOwner } from './owner.ts';
 import { readPlainFile } from './private-files.ts';
 
-/** In a cluster's folder below the shared root: which data directory it belongs to. */
+/** A file in a cluster's folder below the shared root, with its data directory. */
 export const BELONGS_TO = 'belongs-to';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * What data directories that are gone have left below the shared root. Copies of PostgreSQL's programs are removed when nobody
- * has used them for a day. A cluster is somebody's data, and its directory may be on a disk that is not mounted now: answers a
- * line for a person for each, and leaves it.
+ * Cleans up what deleted data directories have left below the shared root. Removes copies of PostgreSQL's programs that were
+ * unused for a day. Keeps clusters, whose directory may be on an unmounted disk, and returns a line for each.
  */
 export function tidySharedRoot(root: string): string[] {
   const lines: string[] = [];
@@ -24,7 +23,7 @@ export function tidySharedRoot(root: string): string[] {
     const owner = readPlainFile(join(folder, BELONGS_TO))?.trim() ?? '';
     if (existsSync(owner) || !existsSync(join(folder, 'cluster')) || livingOwner(folder) !== undefined)
       continue;
-    // Earlier versions did not note whose it is.
+    // Earlier versions did not record the directory.
     const of =
       owner === ''
         ? 'a PostgreSQL cluster that nobody uses'
@@ -34,7 +33,7 @@ export function tidySharedRoot(root: string): string[] {
   return lines;
 }
 
-/** Empty when it does not. Its process id is in a file of the account's: it is told, not used. */
+/** A note with the process id, or ''. The account may write the file: the id is shown, never used. */
 function stillRuns(folder: string): string {
   const pid = Number(readPlainFile(join(folder, 'cluster', 'postmaster.pid'))?.split('\n')[0]);
   if (!Number.isInteger(pid)) return '';
@@ -42,13 +41,13 @@ function stillRuns(folder: string): string {
   return command.split('\0').includes(join(folder, 'cluster')) ? `, and still runs (process ${pid})` : '';
 }
 
-/** Each use sets its time. */
+/** Each use sets the time. */
 function isForgotten(folder: string): boolean {
   const { mtimeMs } = statSync(folder);
   return Date.now() - mtimeMs > DAY_MS && !programs().some((path) => path.startsWith(`${folder}/`));
 }
 
-/** What runs on this machine, where it tells. */
+/** The command lines of this machine's processes, where readable. */
 function programs(): string[] {
   const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
   return processes.flatMap((pid) => {

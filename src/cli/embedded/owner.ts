@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { readPlainFile } from './private-files.ts';
 
 /**
- * Which process uses a folder: one line, `pid start-time`. The start time tells a process from a later one that was given
- * the same id; where the system does not tell it, the id has to do.
+ * The process that uses a folder: one line, `pid start-time`. The start time distinguishes a later process with the same id;
+ * without it only the id counts.
  */
 const FILE = 'owner';
 
-/** @throws Error, one line for a person, when another process that is alive uses the folder */
+/** @throws Error with a message of one line, when another live process uses the folder */
 export function claimFolder(folder: string): void {
   const file = join(folder, FILE);
   const ours = `${process.pid} ${startTime(process.pid)}`;
@@ -43,7 +43,7 @@ export function releaseFolder(folder: string): void {
 
 const readOwner = (file: string): string => readPlainFile(file) ?? '';
 
-/** Field 22 of /proc/<pid>/stat (proc(5)), counted after the command's name, which may hold anything. */
+/** Field 22 of /proc/<pid>/stat (proc(5)), counted after the command's name, which may contain anything. */
 function startTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

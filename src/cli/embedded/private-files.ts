@@ -18,16 +18,16 @@ import { ownFlags } from '../../options/storage.ts';
 import type { Account } from './account.ts';
 
 /**
- * Files of root's in the neighbourhood of an account that may be taken over: a user who controls the database may run programs as
- * that account. Root therefore writes only into folders that the account cannot change, and opens nothing through a link.
+ * Protects root's files near an account that may be compromised: a user who controls the database may run programs as that
+ * account. So root writes only into folders that the account cannot change, and never follows links.
  */
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const MAX_BYTES = 64 * 1024;
 
 /**
- * A folder of root's that the account may pass through and not write to; one that an earlier version gave to the account is
- * taken back. @throws Error, one line for a person, when the account could put another in its place
+ * Ensures a folder of root that the account may traverse but not write to; takes back one that an earlier version gave to the
+ * account. @throws Error with a message of one line, when the account could replace it
  */
 export function ensureRootFolder(folder: string, account: Account): void {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o755 });
@@ -45,7 +45,7 @@ export function ensureRootFolder(folder: string, account: Account): void {
   });
 }
 
-/** An empty folder for the account, in one that {@link ensureRootFolder} made. */
+/** Creates an empty folder for the account, in one from {@link ensureRootFolder}. */
 export function createAccountFolder(folder: string, account: Account | undefined): void {
   mkdirSync(folder, { mode: 0o700 });
   if (account !== undefined) withFolder(folder, (at) => fchownSync(at, account.uid, account.gid));
@@ -60,7 +60,7 @@ function withFolder(folder: string, use: (descriptor: number) => void): void {
   }
 }
 
-/** Of everything on the way to the folder, links included, nothing may be the account's to change. */
+/** Checks that the account cannot change any part of the path, links included. */
 function assertOutOfReach(folder: string, account: Account): void {
   for (let path = folder; ; path = dirname(path)) {
     for (const step of new Set([path, ...ancestors(realpathSync(path))])) {
@@ -78,7 +78,7 @@ function ancestors(path: string): string[] {
   return path === dirname(path) ? [path] : [path, ...ancestors(dirname(path))];
 }
 
-/** In a sticky folder, as /tmp is one, an entry is its owner's alone. */
+/** In a sticky folder such as /tmp, only the owner can change an entry. */
 function isChangeable(stat: Stats, { uid, gid }: Account): boolean {
   if (stat.uid === uid) return true;
   if (stat.isSymbolicLink()) return false;
@@ -87,7 +87,7 @@ function isChangeable(stat: Stats, { uid, gid }: Account): boolean {
   return (byGroup || byAll) && (stat.mode & 0o1000) === 0;
 }
 
-/** Undefined when there is no plain file of that name. Neither a link is followed nor a pipe waited for. */
+/** Undefined: no plain file of that name. Neither follows links nor waits for pipes. */
 export function readPlainFile(path: string): string | undefined {
   let descriptor: number;
   try {
@@ -103,7 +103,7 @@ export function readPlainFile(path: string): string | undefined {
   }
 }
 
-/** Puts a new file in the place of whatever has the name; for its owner alone. */
+/** Replaces any file of that name by a new one that only its owner can access. */
 export function replaceFile(path: string, text: string, owner?: Account): void {
   rmSync(path, { force: true });
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
@@ -115,7 +115,7 @@ export function replaceFile(path: string, text: string, owner?: Account): void {
   }
 }
 
-/** A descriptor to append to. What is there and no plain file of ours, with this one name, is replaced. */
+/** Opens a file to append to. Replaces anything but a plain file of ours with only this name. */
 export function openToAppend(path: string): number {
   const flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
   try {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { lstatSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import type { Account } from './account.ts';
 
-/** @throws Error with the last line of what it said */
+/** @throws Error with the last line of its output */
 export function run(command: string, args: readonly string[], account: Account | undefined): Promise<void> {
   return new Promise((done, reject) => {
     const options = { ...account, cwd: '/', env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
@@ -14,8 +14,8 @@ export function run(command: string, args: readonly string[], account: Account |
 }
 
 /**
- * Removes a folder in which the account may have put links, and may put more meanwhile. The content is removed as the account,
- * which cannot harm others, and the folder itself by us.
+ * Removes a folder in which the account may place links at any time. Removes the content as the account, which cannot harm
+ * others, and the folder itself as us.
  */
 export async function removeFolder(folder: string, account: Account | undefined): Promise<void> {
   const stat = lstatSync(folder, { throwIfNoEntry: false });
@@ -24,21 +24,21 @@ export async function removeFolder(folder: string, account: Account | undefined)
     rmSync(folder, { recursive: true, force: true });
     return;
   }
-  // It fails at the folder itself, which the account cannot remove.
+  // Fails at the folder itself, which the account cannot remove.
   await run('rm', ['-rf', '--', folder], account).catch(() => {});
   rmdirSync(folder);
 }
 
 /**
- * Tells a process of the account to end. The number comes from a file that the account may change, so the system decides whether
- * the process belongs to it.
+ * Interrupts a process of the account. The account may change the file with the number, so the system checks that the process
+ * belongs to it.
  */
 export async function interrupt(pid: number, account: Account | undefined): Promise<void> {
   if (account === undefined) process.kill(pid, 'SIGINT');
   else await run('sh', ['-c', 'kill -INT "$0"', String(pid)], account);
 }
 
-/** Whether the process is the account's, or ours where there is none. */
+/** Whether the process belongs to the account, or without one to us. */
 export function belongsTo(pid: number, account: Account | undefined): boolean {
   try {
     return statSync(`/proc/${pid}`).uid === (account?.uid ?? process.geteuid?.());

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import type { Account } from './account.ts';
 
 /**
- * Stops PostgreSQL when this process ends without having done so, however it ends: a shell waits for the end of a pipe whose other
- * end we hold, and the system closes. It does nothing to a process that is not the one that the cluster names.
+ * Stops PostgreSQL when this process ends without doing so: a shell waits for the end of a pipe that the system closes with
+ * this process. It stops only the process that the cluster names.
  */
 export interface Watchdog {
-  /** Its work is done. */
+  /** Stops watching. */
   close(): void;
 }
 
@@ -15,16 +15,16 @@ const SCRIPT = `
   read -r running <"$2/postmaster.pid" && [ "$running" = "$1" ] && kill -INT "$1"`;
 
 export function watchPostgres(pid: number, cluster: string, account: Account | undefined): Watchdog {
-  // No shell there; the next start finds what was left behind.
+  // Without a shell, the next start stops a leftover PostgreSQL.
   if (process.platform === 'win32') return { close: () => {} };
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'pg-apiserver-watchdog', String(pid), cluster], {
     ...account,
     cwd: '/',
-    // Out of reach of ctrl-C, as PostgreSQL is.
+    // Ignores ctrl-C, as PostgreSQL does.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without one, PostgreSQL is found by the next start.
+  // Without a watchdog, the next start finds PostgreSQL.
   child.on('error', () => {});
   child.stdin.on('error', () => {});
   child.unref();

@@ -29,7 +29,7 @@ export class BackwardWriter {
     writeVarint(this.#bytes, value, at);
   }
 
-  /** A tag, and a zero behind it: the number zero, or the length of nothing. Every second field of a pod is one. */
+  /** A tag and a zero after it: the number zero, or an empty length. Every second field of a pod is one. */
   zero(tag: number): void {
     const length = tag < 0x80 ? 1 : varintLength(tag);
     const at = this.#reserve(length + 1);

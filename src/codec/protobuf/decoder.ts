@@ -11,7 +11,7 @@ import { isJsonObject, readScalar, type WireReader } from './scalars.ts';
 
 const { Reader } = protobuf;
 
-/** @throws RangeError for bytes that end too early, SyntaxError for what is nested too deep, StatusError 413 for too much */
+/** @throws RangeError for truncated bytes, SyntaxError for too deep nesting, StatusError 413 for too many values */
 export function decodeMessage(bytes: Uint8Array, schema: MessageSchema): JsonObject {
   const out: JsonObject = {};
   depth = 0;

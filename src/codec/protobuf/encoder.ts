@@ -41,10 +41,7 @@ function encoderOf(schema: MessageSchema): Encode {
   return encode;
 }
 
-/**
- * In the order of their numbers, as Kubernetes writes them. Fields nested at `depth` come in groups, one for each message they
- * are nested in.
- */
+/** Orders fields by number, as Kubernetes does. Fields nested at `depth` are grouped by the messages that contain them. */
 function compileFields(fields: readonly FieldSchema[], depth: number): Encode {
   const byNumber = new Map<number, Encode>();
   const nested = new Map<number, FieldSchema[]>();
@@ -92,8 +89,8 @@ function compileField(field: FieldSchema, number: number): Encode {
 const NOTHING: JsonObject = Object.freeze({});
 
 /**
- * What stands for an absent field that Go writes all the same (gogo/protobuf): the zero value of its type. Undefined for lists, maps
- * and bytes, which Go leaves out.
+ * Writes an absent field that Go writes anyway (gogo/protobuf): the zero value of its type. Undefined for lists, maps and
+ * bytes, which Go leaves out.
  */
 function compileZero({ kind }: ValueSchema, number: number, encode: EncodeValue): (() => void) | undefined {
   switch (kind) {
@@ -106,7 +103,7 @@ function compileZero({ kind }: ValueSchema, number: number, encode: EncodeValue)
     case 'RawExtension':
     case 'FieldsV1':
     case 'JSON': {
-      // A number, or the length of nothing.
+      // A number, or an empty length.
       const key = tag(number, wireTypeOf(kind));
       return () => out.zero(key);
     }
@@ -185,7 +182,7 @@ function compileList(items: ValueSchema, number: number): EncodeValue {
   };
 }
 
-/** A value that is no schema has a field of its own; the boolean is always written, as true beside a schema. */
+/** Alternatives to a schema have a field of their own; the boolean is always written, as true beside a schema. */
 function compileUnion({ kind, message }: SchemaUnion): EncodeValue {
   const encodeSchema = compileMessage(message, kind === 'SchemaOrBool' ? 2 : 1);
   if (kind === 'SchemaOrBool') {

@@ -125,9 +125,7 @@ export function encodeWatchFrame(type: string, object: Buffer): Buffer {
   return Buffer.concat([length, event, content, raw, object]);
 }
 
-/**
- * The message of Go's generated readers for an error of the protobuf library, whose own message means nothing to clients.
- */
+/** Converts an error of the protobuf library, whose message means nothing to clients, to that of Go's generated readers. */
 function wireError(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : '';
   const wireType = /^invalid wire type (\d)/.exec(text)?.[1];

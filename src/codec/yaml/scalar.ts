@@ -4,7 +4,7 @@
  */
 
 interface Place {
-  /** Where continued lines begin. */
+  /** The indent of continued lines. */
   readonly indent: number;
   /** Characters on the line before the text. */
   readonly column: number;
@@ -25,7 +25,7 @@ export function toYamlText(text: string, place: Place): string {
   return shape.quotable ? toSingleQuoted(text, place) : toDoubleQuoted(text, place);
 }
 
-/** Longer keys stand behind a question mark. */
+/** Longer keys follow a question mark. */
 const MAX_KEY_BYTES = 128;
 
 /** A key on the line of its value; undefined for a key that needs lines of its own. */
@@ -43,11 +43,11 @@ const NOT_FOLDED: Place = { indent: 0, column: Number.NEGATIVE_INFINITY };
 
 interface Shape {
   readonly lines: boolean;
-  /** May stand without quotes. */
+  /** Needs no quotes. */
   readonly plain: boolean;
-  /** May stand in single quotes. */
+  /** Can be in single quotes. */
   readonly quotable: boolean;
-  /** May stand as a block of lines. */
+  /** Can be a block of lines. */
   readonly block: boolean;
 }
 
@@ -67,7 +67,7 @@ function analyze(text: string): Shape {
   return { lines, plain, quotable: !lines, block };
 }
 
-/** `|` and the lines. `-` and `+` tell how the text ends; a number tells that the first line begins with a space. */
+/** `|` and the lines. `-` and `+` describe the end of the text; a number that the first line begins with a space. */
 function toBlock(text: string, indent: number): string {
   const pad = ' '.repeat(indent);
   const hint = text.startsWith(' ') || text.startsWith('\n') ? '2' : '';

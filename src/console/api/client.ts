@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 
-/** Requests to the API, with the credentials of the page's user: those of the connection, or a token that was typed in. */
+/** Requests to the API, with the user's credentials: those of the connection, or a token that the user typed. */
 
-/** What went wrong. `code` is the HTTP status; 0: no answer came. */
+/** A failed request. `code` is the HTTP status; 0: no answer came. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
@@ -15,12 +15,12 @@ export class ApiError extends Error {
   }
 }
 
-/** What the page lies below: `/`, or the prefix of a proxy. */
+/** The root of the API: `/`, or the prefix of a proxy. */
 const BASE = location.pathname.replace(/console\/[^/]*$/, '');
 
 const TOKEN_KEY = 'pg-apiserver-token';
 
-/** Only for as long as the tab is open, and never in the address. '': none. */
+/** Kept only while the tab is open, and never in the address. '': none. */
 export const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? '');
 
 export function setToken(value: string): void {
@@ -29,13 +29,13 @@ export function setToken(value: string): void {
   else sessionStorage.setItem(TOKEN_KEY, value);
 }
 
-/** True when the server did not know who asks: the page then asks for a token. */
+/** True when the server refused the credentials: the page then asks for a token. */
 export const isSignedOut = signal(false);
 
 /** False while requests get no answer. */
 export const isReachable = signal(true);
 
-/** The server's clock less the browser's, in ms: moments of the past are the server's. */
+/** The server's clock minus the browser's, in ms: past times are the server's. */
 let skewMs = 0;
 
 export const serverNow = (): number => Date.now() + skewMs;
@@ -95,7 +95,7 @@ function queryOf(query: Ask['query'] = {}): string {
 
 function noteTime(response: Response): void {
   const at = Date.parse(response.headers.get('date') ?? '');
-  // The header knows no parts of a second.
+  // The header has whole seconds.
   const found = at + 500 - Date.now();
   if (!Number.isNaN(at)) skewMs = Math.abs(found) > 3000 ? found : 0;
 }

@@ -5,7 +5,7 @@ import { HISTORY_GROUP } from './kinds.ts';
 import type { PersistOptions } from './persist.ts';
 import { revisionOfObject, stayCurrent, type WatchState } from './watch.ts';
 
-/** What the API tells of history: history.cluster.io/v1alpha1. */
+/** Types and requests of history.cluster.io/v1alpha1. */
 
 const ROOT = `apis/${HISTORY_GROUP}/v1alpha1`;
 
@@ -53,7 +53,7 @@ export interface Explanation {
   readonly links?: readonly ExplanationLink[];
   readonly root?: string;
   readonly unknown?: string;
-  /** What else the act that it began with has written. */
+  /** Other writes of the act that began it. */
   readonly siblings?: readonly ExplanationLink[];
 }
 
@@ -74,7 +74,7 @@ export type RestoreSpec = { readonly to: string } & (
   | {
       readonly object: Readonly<Record<'group' | 'resource' | 'namespace' | 'name', string>>;
       readonly withDependents?: boolean;
-      /** Nothing but these. */
+      /** Only these. */
       readonly paths?: readonly string[];
     }
   | { readonly namespace: string }
@@ -88,7 +88,7 @@ export interface RestoreResult {
   readonly message?: string;
 }
 
-/** `deployments.apps`, as kinds are named in addresses. */
+/** `deployments.apps`, the form in addresses. */
 export const idOf = ({ group = '', resource }: Pick<RecordedObject, 'group' | 'resource'>): string =>
   group === '' ? resource : `${resource}.${group}`;
 
@@ -97,7 +97,7 @@ export const referenceOf = (id: string, namespace: string, name: string): string
   `${id}:${namespace}:${name}`;
 
 export interface RevisionQuery {
-  /** resource, namespace, name, user, manager, verb: what is given must be equal. */
+  /** resource, namespace, name, user, manager, verb: given values must be equal. */
   readonly fields: Readonly<Record<string, string | undefined>>;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
@@ -112,10 +112,10 @@ const toQuery = ({ fields, since, until }: RevisionQuery): Record<string, string
   until,
 });
 
-/** Of field selectors, a comma and a backslash are marks (apimachinery, fields.EscapeValue). */
+/** Commas and backslashes have a meaning in field selectors (apimachinery, fields.EscapeValue). */
 const escaped = (value: string): string => value.replace(/[\\,=]/g, '\\$&');
 
-/** The newest first. @throws ApiError */
+/** Newest first. @throws ApiError */
 export async function listRevisions(
   query: RevisionQuery,
   { limit, next, signal }: { readonly limit: number; readonly next?: string; readonly signal?: AbortSignal },
@@ -135,7 +135,7 @@ export function followRevisions(
     onState,
     ...options
   }: PersistOptions & {
-    /** Answers the revision to follow from; undefined where nothing is to be followed. */
+    /** Returns the revision to follow from; undefined: do not follow. */
     read(): Promise<string | undefined>;
     deliver(revision: Revision): void;
     onState(state: WatchState): void;

@@ -1,8 +1,8 @@
 import { askJson } from './client.ts';
 
-/** The kinds that the server has, as its aggregated discovery tells. */
+/** The kinds that the server serves, from its aggregated discovery. */
 export interface Kind {
-  /** `pods`, `deployments.apps`: how addresses name it. */
+  /** `pods`, `deployments.apps`: the form in addresses. */
   readonly id: string;
   readonly group: string;
   readonly version: string;
@@ -63,14 +63,14 @@ export async function loadKinds(): Promise<Kind[]> {
 
 const twinOf = (group: string): string => group.replace(/cluster\.io$/, 'k8s.io');
 
-/** The path of all objects of a kind, of those in a namespace, or of one. */
+/** The path of all objects of a kind, of a namespace's, or of one. */
 export function pathOf({ group, version, plural, isNamespaced }: Kind, namespace = '', name = ''): string {
   const root = group === '' ? `api/${version}` : `apis/${group}/${version}`;
   const where = isNamespaced && namespace !== '' ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   return `${root}${where}/${plural}${name === '' ? '' : `/${encodeURIComponent(name)}`}`;
 }
 
-/** `Pods`, `NetworkPolicies`: the kind as it is written, in the plural that the server has for it. */
+/** `Pods`, `NetworkPolicies`: the kind with the server's plural ending. */
 export function pluralOf({ kind, plural }: Kind): string {
   let same = 0;
   while (same < plural.length && kind[same]?.toLowerCase() === plural[same]) same++;
@@ -82,7 +82,7 @@ export interface Section {
   readonly kinds: readonly Kind[];
 }
 
-/** Where people look for what they use every day, in that order; all others follow by group. */
+/** Sections of the most used kinds, in order; others follow by group. */
 const USUAL: readonly (readonly [string, string])[] = [
   [
     'Workloads',
@@ -105,7 +105,7 @@ const USUAL: readonly (readonly [string, string])[] = [
 ];
 
 export const HISTORY_GROUP = 'history.cluster.io';
-/** A second face of the core group's events. */
+/** Events of the core group under a second name. */
 const HIDDEN: ReadonlySet<string> = new Set(['events.events.k8s.io', 'componentstatuses']);
 
 export function toSections(kinds: readonly Kind[]): Section[] {

@@ -2,12 +2,12 @@ import { effect, signal } from '@preact/signals';
 import { ApiError, ask, isReachable } from './client.ts';
 import { whenVisible } from './visibility.ts';
 
-/** Requests that go on asking while the server is away, restarts, or cannot reach its database. */
+/** Requests that retry while the server is unavailable. */
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Longer and longer pauses, the first of them none; not two pages at the same time. */
+/** Growing pauses, the first of them zero, with random lengths so that pages spread. */
 export class Backoff {
   #ms = 0;
 
@@ -44,16 +44,16 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What passes by itself: no answer, too many requests, or a server that cannot answer now. */
+/** Temporary errors: no answer, too many requests, or a server that is unavailable. */
 export const isPassing = (error: unknown): error is ApiError =>
   error instanceof ApiError && (error.code === 0 || error.code === 429 || error.code >= 500);
 
 const late = signal<readonly ApiError[]>([]);
 
-/** Why the page shows what it had before; undefined: it does not. */
+/** The error that keeps the page from updating; undefined: none. */
 export const lateBecauseOf = (): ApiError | undefined => late.value[0];
 
-/** One part of the page that shows what it had before. */
+/** A part of the page that shows outdated data. */
 export class Lateness {
   #told: ApiError | undefined;
 
@@ -67,13 +67,13 @@ export class Lateness {
 
 export interface PersistOptions {
   readonly signal: AbortSignal;
-  /** Whether something is shown that stays until the answer comes. */
+  /** Whether older data stays visible until the answer comes. */
   keeps(): boolean;
-  /** Told of each failure while nothing is shown. */
+  /** Called for each failure while nothing is shown. */
   onTrouble(error: ApiError): void;
 }
 
-/** @throws ApiError what asking again does not help against */
+/** @throws ApiError that retries cannot help */
 export async function persist<T>(request: () => Promise<T>, options: PersistOptions): Promise<T> {
   const { signal, keeps, onTrouble } = options;
   const backoff = new Backoff();
@@ -98,7 +98,7 @@ export async function persist<T>(request: () => Promise<T>, options: PersistOpti
   }
 }
 
-/** One request alone finds out when the server is back; all others wait for it. */
+/** One request probes whether the server is back; all others wait for it. */
 effect(() => {
   if (!isReachable.value) void probe();
 });
@@ -111,7 +111,7 @@ async function probe(): Promise<void> {
   while (!isReachable.value) {
     await backoff.wait(probing);
     await whenVisible(probing);
-    // An answer that says no is an answer.
+    // Any answer, even an error, counts.
     await ask('version').catch(() => {});
   }
 }

@@ -1,22 +1,22 @@
 /**
- * A browser has six connections to a server that speaks HTTP/1.1, as `kubectl proxy` does, and all its tabs and windows share them. A
- * stream keeps one of them for itself, and a seventh page would never load. So there are fewer places for streams than connections;
- * a page that finds none asks now and then instead. Over HTTP/2 there is room for all.
+ * Browsers limit HTTP/1.1, which `kubectl proxy` speaks, to six connections per server, shared by all tabs and windows. A
+ * stream occupies one, and a seventh page would never load. So fewer streams are allowed than connections; a page without one
+ * polls instead. HTTP/2 has no such limit.
  */
 const PLACES = 3;
 
-/** What a page without a place asks for: what happened since it last asked, and a second of what happens. */
+/** A poll of a page without a stream: changes since the last poll, and those of one second. */
 export const BRIEF_SECONDS = 1;
 export const BRIEF_PAUSE_MS = 3000;
 
 const hasRoomForAll = (): boolean => {
   const [entry] = performance.getEntriesByType('navigation');
   const protocol = entry instanceof PerformanceNavigationTiming ? entry.nextHopProtocol : '';
-  // The browser's locks are what pages find each other by; without them each is on its own.
+  // Pages coordinate by the browser's locks; without locks each is on its own.
   return /^h[23]/.test(protocol) || navigator.locks === undefined;
 };
 
-/** Answers how to give the place back; undefined: there is none. */
+/** Returns a function that frees the place; undefined: none is free. */
 export async function takePlace(): Promise<(() => void) | undefined> {
   if (hasRoomForAll()) return () => {};
   for (let place = 0; place < PLACES; place++) {
@@ -33,6 +33,6 @@ const tryPlace = (name: string): Promise<(() => void) | undefined> =>
       resolve(undefined);
       return undefined;
     };
-    // A browser that knows no locks here lets everybody in.
+    // Without working locks, every page gets a place.
     navigator.locks.request(name, { ifAvailable: true }, hold).catch(() => resolve(() => {}));
   });

@@ -3,13 +3,13 @@ import { askJson } from './client.ts';
 import type { PersistOptions } from './persist.ts';
 import { stayCurrent, type WatchState } from './watch.ts';
 
-/** Lists in the form that kubectl reads: columns and cells, chosen by whoever defined the kind. */
+/** Lists in the form that kubectl reads: columns and cells, as the kind defines them. */
 export interface Column {
   readonly name: string;
   readonly type: string;
   readonly format?: string;
   readonly description?: string;
-  /** Above 0: only for those who want it wide. */
+  /** Above 0: only for wide output. */
   readonly priority: number;
 }
 
@@ -29,12 +29,12 @@ interface Table {
 }
 
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
-/** The first page is what is seen first; the others have few round trips. */
+/** A small first page appears soon; larger ones save round trips. */
 const FIRST_PAGE = '250';
 const PAGE = '2500';
 
 export interface TableReader extends Omit<PersistOptions, 'signal'> {
-  /** A list begins: what was there is no more. */
+  /** A list begins: remove earlier rows. */
   begin(columns: readonly Column[]): void;
   add(rows: readonly TableRow[]): void;
   /** All pages are read. */
@@ -46,7 +46,7 @@ export interface TableReader extends Omit<PersistOptions, 'signal'> {
 export interface TableSource {
   readonly path: string;
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** Undefined: the present, which is followed. */
+  /** Undefined: the present, with updates. */
   readonly asOf: string | undefined;
   readonly canWatch: boolean;
   readonly signal: AbortSignal;

@@ -1,8 +1,8 @@
-/** Whether somebody can see the page: in a tab in the background nobody does. */
+/** Whether the page is visible: a tab in the background is not. */
 
 const isVisible = (): boolean => document.visibilityState !== 'hidden';
 
-/** Resolves when the page is seen, or the signal aborts. */
+/** Resolves when the page becomes visible, or the signal aborts. */
 export function whenVisible(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = (): void => {
@@ -17,7 +17,7 @@ export function whenVisible(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A signal that aborts when nobody sees the page any more, or when `signal` does. `end` when it is no longer needed. */
+/** Returns a signal that aborts when the page is hidden, or `signal` aborts. Call `end` when it is no longer needed. */
 export function whileVisible(signal: AbortSignal): { readonly signal: AbortSignal; end(): void } {
   const hidden = new AbortController();
   const look = (): void => {

@@ -12,7 +12,7 @@ import {
 import { BRIEF_PAUSE_MS, BRIEF_SECONDS, takePlace } from './streams.ts';
 import { whenVisible, whileVisible } from './visibility.ts';
 
-/** How a watch is doing. `refused`: what is shown may be read, and not be watched. */
+/** The state of a watch. `refused`: the user may read, but not watch. */
 export type WatchState = 'live' | 'resuming' | 'refused' | 'ended';
 
 export interface WatchEvent<T> {
@@ -29,23 +29,23 @@ export interface WatchOptions<T> {
   readonly path: string;
   readonly accept?: string;
   readonly query: Ask['query'];
-  /** The revision of what was delivered. Undefined: none that could be resumed from. */
+  /** The revision of the delivered object. Undefined: none to resume from. */
   revisionOf(object: T): string | undefined;
   deliver(event: WatchEvent<T>): void;
   onState(state: WatchState): void;
 }
 
 export interface StayOptions<T> extends PersistOptions {
-  /** Answers the revision to follow from; undefined where nothing is to be followed. */
+  /** Returns the revision to follow from; undefined: do not follow. */
   read(): Promise<string | undefined>;
   readonly watch: WatchOptions<T>;
 }
 
 /**
- * Reads, and follows what was read, until the signal aborts; reads anew when what was missed is no longer kept. Somebody who may not
- * watch has what was read.
+ * Reads, then watches until the signal aborts; reads again when the missed changes were compacted. Without the right to watch
+ * it only reads.
  *
- * @throws ApiError when it may not be read, or is not there
+ * @throws ApiError when the object is unreadable or missing
  */
 export async function stayCurrent<T>({ read, watch, ...options }: StayOptions<T>): Promise<void> {
   const { signal } = options;
@@ -65,7 +65,7 @@ export async function stayCurrent<T>({ read, watch, ...options }: StayOptions<T>
       await follow({ ...watch, onState }, { from, signal });
     } catch (error) {
       if (signal.aborted || isAbort(error)) return;
-      // Reading again tells whether it may not be read either, or is there no more.
+      // Another read shows whether reading is forbidden too, or the object gone.
       if (++refusals > 1) return onState('refused');
     }
     if (signal.aborted) return;
@@ -73,12 +73,12 @@ export async function stayCurrent<T>({ read, watch, ...options }: StayOptions<T>
   }
 }
 
-/** A stream that lived so long was none that is cut off as soon as it is opened. */
+/** A stream that lasted this long was not cut off at once. */
 const LONG_MS = 20_000;
 
 /**
- * Delivers events until the signal aborts, and resumes where it was cut off. While nobody sees the page there is no stream. Resolves
- * when it cannot be resumed, because what was missed is no longer kept.
+ * Delivers events until the signal aborts, and resumes after interruptions. Closes the stream while the page is hidden.
+ * Resolves when it cannot resume, because the missed changes were compacted.
  *
  * @throws ApiError when the server refuses it
  */
@@ -132,7 +132,7 @@ async function resume<T>(
       leave?.();
       visible.end();
     }
-    // It was given up because nobody saw it.
+    // The page was hidden.
     if (visible.signal.aborted) continue;
     await whenReachable(signal);
     if (Date.now() - began > LONG_MS) backoff.reset();
@@ -174,7 +174,7 @@ async function once<T>(
     const delivered = object as T;
     const revision = revisionOf(delivered);
     if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') deliver({ type, object: delivered });
-    // Not before: what was not delivered is asked for again.
+    // Only after delivery: undelivered events are requested again.
     if (revision !== undefined && revision !== '') note(revision);
   }
   return 'ended';

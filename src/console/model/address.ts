@@ -1,5 +1,5 @@
 /**
- * All that is to be seen is in the address, behind the `#`, so that a link shows to others what it shows to oneself:
+ * The address behind `#` holds the whole view, so that a link shows others the same:
  * `#/object/deployments.apps/shop/web?tab=diff&at=2026-01-31T12:00:00Z`.
  */
 export type Address = ListAddress | ObjectAddress | ChangesAddress;
@@ -8,7 +8,7 @@ interface Common {
   readonly params: Params;
 }
 
-/** `resource` is the plural with its group: `pods`, `deployments.apps`. '' chooses for itself. */
+/** `resource` is the plural with its group: `pods`, `deployments.apps`. '': the first kind. */
 export interface ListAddress extends Common {
   readonly page: 'list';
   readonly resource: string;
@@ -17,7 +17,7 @@ export interface ListAddress extends Common {
 export interface ObjectAddress extends Common {
   readonly page: 'object';
   readonly resource: string;
-  /** '' for what is in no namespace. */
+  /** '' for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
 }
@@ -26,7 +26,7 @@ export interface ChangesAddress extends Common {
   readonly page: 'changes';
 }
 
-/** What is not given is not in the address. */
+/** The address omits absent parameters. */
 export type Params = Readonly<Partial<Record<ParamName, string>>>;
 
 const PARAMS = [
@@ -37,7 +37,7 @@ const PARAMS = [
 
 export type ParamName = (typeof PARAMS)[number];
 
-/** Stays when one goes from one page to another. */
+/** Parameters that stay when the page changes. */
 const LASTING: readonly ParamName[] = ['at', 'ns'];
 
 const NO_NAMESPACE = '-';
@@ -98,7 +98,7 @@ function splitOnce(text: string, by: string): [string, string] {
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** A link that somebody has cut or written by hand is shown as far as it goes. */
+/** Decodes a part of a link; keeps a malformed one as it is. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

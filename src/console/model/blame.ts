@@ -1,7 +1,7 @@
 import { isRecord, type Json } from './json.ts';
 import type { NameElement } from './yaml.ts';
 
-/** Who set a field. Nobody is named for what is older than history. */
+/** The author of a field. Fields older than history have none. */
 export interface BlameField {
   readonly path: string;
   readonly revision?: string;
@@ -16,8 +16,8 @@ export interface Blame {
 }
 
 /**
- * The server names the elements of a list by the fields that tell them apart, as the list's schema has it, which is not known here.
- * So an element's name is the one of its possible names that a path of the blame begins with.
+ * Finds the author of fields. The server names list elements by the keys of the list's schema, which is unknown here, so an
+ * element gets the possible name with which a path of the blame begins.
  */
 export function createBlame(fields: readonly BlameField[]): Blame {
   const byPath = new Map(fields.map((field) => [field.path, field]));
@@ -35,7 +35,7 @@ export function createBlame(fields: readonly BlameField[]): Blame {
   };
 }
 
-/** Index of the first that is not before `wanted`. */
+/** The index of the first path that is not before `wanted`. */
 function firstFrom(sorted: readonly string[], wanted: string): number {
   let low = 0;
   let high = sorted.length;
@@ -47,7 +47,7 @@ function firstFrom(sorted: readonly string[], wanted: string): number {
   return low;
 }
 
-/** By one field, or by two, as ports are told apart by number and protocol. */
+/** Possible names: by one field, or by two, as ports have number and protocol. */
 function namesOf(element: Json): string[] {
   if (!isRecord(element)) return [];
   const pairs = Object.entries(element)
@@ -57,14 +57,14 @@ function namesOf(element: Json): string[] {
   return [...twos, ...pairs.map((one) => `[${one}]`)];
 }
 
-/** How recent something is among others: 0 for the oldest, 1 for the newest. By rank, because changes come in bursts. */
+/** The relative age: 0 for the oldest, 1 for the newest. By rank, because changes come in bursts. */
 export function recencyOf(moments: readonly string[]): (at: string) => number {
   const distinct = [...new Set(moments)].sort();
   const rank = new Map(distinct.map((at, index) => [at, index]));
   return (at) => (distinct.length < 2 ? 1 : (rank.get(at) ?? 0) / (distinct.length - 1));
 }
 
-/** One of `count` colours, the same for the same author wherever and whenever. */
+/** One of `count` colours, always the same for an author. */
 export function colourOf(author: string, count: number): number {
   let hash = 2166136261;
   for (let index = 0; index < author.length; index++)

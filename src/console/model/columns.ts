@@ -1,4 +1,4 @@
-/** Which columns of a table are shown in how much room. */
+/** Chooses the columns of a table that fit into its width. */
 export interface Measured {
   readonly name: string;
   /** In characters. */
@@ -7,7 +7,7 @@ export interface Measured {
 
 const NARROWEST = 5;
 const WIDEST = 44;
-/** Of the columns that do not fit all, these are shown first. */
+/** Columns to show first when not all fit. */
 const FIRST = ['name', 'status', 'phase', 'namespace', 'ready', 'reason', 'message', 'age', 'type'];
 
 export function widthOf(name: string, cells: readonly string[]): number {
@@ -37,7 +37,7 @@ function rankOf(column: Measured | undefined): number {
 
 const COLLATOR = new Intl.Collator('en', { numeric: true });
 
-/** Numbers by size, text as people sort it. */
+/** Compares numbers by size, and texts in natural order. */
 export function compareCells(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return COLLATOR.compare(String(a ?? ''), String(b ?? ''));

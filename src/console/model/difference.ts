@@ -1,6 +1,6 @@
 import { diffArrays, diffWordsWithSpace } from 'diff';
 
-/** Two texts side by side: rows of what is the same, and of what stands against each other. */
+/** Two texts side by side: rows of equal lines, and of lines opposite each other. */
 export type Row =
   | { readonly kind: 'same'; readonly left: Side; readonly right: Side }
   | { readonly kind: 'changed'; readonly left: Side; readonly right: Side }
@@ -8,23 +8,23 @@ export type Row =
   | { readonly kind: 'added'; readonly left: undefined; readonly right: Side };
 
 export interface Side {
-  /** From 1 on. */
+  /** Starts at 1. */
   readonly number: number;
   readonly pieces: readonly { readonly text: string; readonly isChanged: boolean }[];
 }
 
-/** A run of rows; a long run of the same rows is folded. */
+/** A run of rows; long runs of equal rows are folded. */
 export interface Hunk {
   readonly isFolded: boolean;
   readonly rows: readonly Row[];
 }
 
 const CONTEXT = 3;
-/** Comparing words of lines so long would show nothing that could be read. */
+/** Longer lines are not compared by words: the result would be unreadable. */
 const LONG_LINE = 500;
-/** What is so different takes minutes to compare, and nobody reads the result: it is shown as removed and added. */
+/** Texts that differ more are shown as removed and added: comparing them takes minutes. */
 const MAX_EDITS = 1500;
-/** In what differs in more lines, words are not looked for. */
+/** Larger differences are not compared by words. */
 const MOST_WITH_WORDS = 1000;
 
 export function differenceOf(before: readonly string[], after: readonly string[]): Row[] {
@@ -95,7 +95,7 @@ function paired(
 
 const plain = (number: number, text: string): Side => ({ number, pieces: [{ text, isChanged: false }] });
 
-/** A page of so many more lines would take seconds to draw. */
+/** More lines would take seconds to draw. */
 export const MOST_IN_HUNK = 1000;
 
 /** The hunks that have the first `most` rows; folded ones count as a row. */
@@ -109,7 +109,7 @@ export function firstHunks(hunks: readonly Hunk[], most: number): readonly Hunk[
   return end < 0 ? hunks : hunks.slice(0, end);
 }
 
-/** Folds what is the same further than three lines from a change; a long run of changes is in several hunks. */
+/** Folds rows more than three lines from a change; splits a long run of changes into several hunks. */
 export function toHunks(rows: readonly Row[]): Hunk[] {
   const isNear = new Array<boolean>(rows.length).fill(false);
   for (const [index, row] of rows.entries()) {
@@ -123,6 +123,6 @@ export function toHunks(rows: readonly Row[]): Hunk[] {
     if (last?.isFolded === isFolded && (isFolded || last.rows.length < MOST_IN_HUNK)) last.rows.push(row);
     else hunks.push({ isFolded, rows: [row] });
   }
-  // A fold of one line is as long as the line.
+  // Folding one line saves no space.
   return hunks.map((hunk) => (hunk.rows.length < 2 ? { ...hunk, isFolded: false } : hunk));
 }

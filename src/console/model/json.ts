@@ -1,4 +1,4 @@
-/** What the API answers: bytes become these types by trust, as the page runs with its user's rights alone. */
+/** Answers of the API. They are cast to these types unchecked, because the page has only its user's rights. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {

@@ -1,4 +1,4 @@
-/** Moments as people write and read them. All are milliseconds since 1970. */
+/** Formats and parses times, in milliseconds since 1970. */
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -51,13 +51,13 @@ export function agoOf(ms: number): string {
   return `${count} ${unit}${count === 1 ? '' : 's'} ago`;
 }
 
-/** Local time. The day is left out where it is today's. */
+/** Local time, with the day unless it is today. */
 export function clockOf(at: number, now: number): string {
   const time = new Date(at).toLocaleTimeString('en-GB');
   return sameDay(at, now) ? time : `${dayOf(at, now)}, ${time}`;
 }
 
-/** The year is left out where it is this year's. */
+/** The day, with the year unless it is this year. */
 export function dayOf(at: number, now: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return new Date(at).toLocaleDateString('en-GB', {
@@ -68,9 +68,7 @@ export function dayOf(at: number, now: number): string {
 
 const sameDay = (a: number, b: number): boolean => new Date(a).toDateString() === new Date(b).toDateString();
 
-/**
- * `10 min ago`, `2h`, `09:30`, `yesterday 09:30`, `2026-01-31 12:00`, `2026-01-31T12:00:00Z`. Undefined: it is no moment.
- */
+/** Parses `10 min ago`, `2h`, `09:30`, `yesterday 09:30`, `2026-01-31 12:00`, `2026-01-31T12:00:00Z`. Undefined: it is no time. */
 export function parseMoment(text: string, now: number): number | undefined {
   const said = text.trim().toLowerCase();
   if (said === 'now') return now;
@@ -87,7 +85,7 @@ export function parseMoment(text: string, now: number): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** A time without a day is the last time that the clock showed it. */
+/** A time without a day means its last occurrence. */
 function timeOfDay([, day, hours, minutes, seconds]: RegExpExecArray, now: number): number | undefined {
   const date = new Date(now);
   const [h, m, s] = [hours, minutes, seconds ?? '0'].map(Number);

@@ -1,10 +1,10 @@
-/** Paths of fields, as changes tell them: `spec.template.spec.containers[name=web].image`. */
+/** Paths of fields, as in changes: `spec.template.spec.containers[name=web].image`. */
 
 /** Whether `path` is `parent`, or a part of it. */
 export const isWithin = (path: string, parent: string): boolean =>
   path === parent || (path.startsWith(parent) && /^[.[]/.test(path.slice(parent.length)));
 
-/** The one of `paths` that a field is, or is a part of. The longest, where one is a part of the other. */
+/** The longest of `paths` that equals a field or contains it. */
 export function enclosing(path: string, paths: ReadonlySet<string>): string | undefined {
   if (paths.has(path)) return path;
   for (let end = path.length - 1; end > 0; end--) {
@@ -16,11 +16,11 @@ export function enclosing(path: string, paths: ReadonlySet<string>): string | un
   return undefined;
 }
 
-/** Those of `paths` that one of `wished` is, is a part of, or has as a part. */
+/** The `paths` that equal, contain, or are within one of `wished`. */
 export const touchedBy = (paths: readonly string[], wished: readonly string[]): string[] =>
   paths.filter((path) => wished.some((wish) => isWithin(path, wish) || isWithin(wish, path)));
 
-/** Of metadata, only this is somebody's; the rest is the server's. */
+/** Metadata that users set; the server sets the rest. */
 const PUT_BACK = /^metadata\.(labels|annotations|finalizers|ownerReferences)($|[.[])/;
 
 /** Whether a restore of fields may name it. The whole object has no path. */

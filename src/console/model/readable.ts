@@ -1,14 +1,14 @@
 import { isRecord, type Json, type JsonObject } from './json.ts';
 
-/** What is left out, unless it is asked for or said otherwise. */
+/** Fields that are hidden unless requested. */
 interface Shown {
   readonly managedFields: boolean;
   readonly resourceVersion: boolean;
 }
 
 /**
- * An object as kubectl shows it: fields in the order of the alphabet, so that two states differ in what was changed and not in
- * when it was set; and without what only programs read.
+ * Formats an object as kubectl does: sorted fields, so that states differ only in their changes, and without fields for
+ * programs.
  */
 export function readable(object: Json, { managedFields, resourceVersion }: Shown): Json {
   if (!isRecord(object) || !isRecord(object.metadata)) return inOrder(object);

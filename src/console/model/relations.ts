@@ -6,7 +6,7 @@ export interface Related {
   readonly kind: string;
   readonly name: string;
   readonly namespace: string;
-  /** The plural with its group; '' where the kind is unknown, or its object cannot be read. */
+  /** The plural with its group; '' where the kind is unknown or the object unreadable. */
   readonly resource: string;
   readonly isHere: boolean;
 }
@@ -31,7 +31,7 @@ export interface Picture {
 export const NODE = { width: 210, height: 48 } as const;
 const GAP = { x: 64, y: 14 } as const;
 
-/** Owners to the left, dependents to the right; each in the column behind its farthest owner. Takes cycles as they are. */
+/** Arranges owners to the left, dependents to the right, each in the column after its farthest owner. Accepts cycles. */
 export function toPicture(nodes: readonly Related[], edges: readonly Edge[]): Picture {
   const column = columnsOf(nodes, edges);
   const columns: Related[][] = [];
@@ -65,7 +65,7 @@ export function toPicture(nodes: readonly Related[], edges: readonly Edge[]): Pi
 
 function columnsOf(nodes: readonly Related[], edges: readonly Edge[]): Map<string, number> {
   const column = new Map(nodes.map(({ key }) => [key, 0]));
-  // As many rounds as a chain can be long: what owns itself around corners would never come to rest.
+  // Bounded by the longest chain, because a cycle would never settle.
   for (let round = 0; round < nodes.length; round++) {
     let moved = false;
     for (const { owner, dependent } of edges) {
@@ -79,7 +79,7 @@ function columnsOf(nodes: readonly Related[], edges: readonly Edge[]): Map<strin
   return column;
 }
 
-/** Siblings stand together, so that edges do not cross more than they must. */
+/** Places siblings together to avoid crossing edges. */
 function inOrderOfOwners(
   own: readonly Related[],
   edges: readonly Edge[],
@@ -94,7 +94,7 @@ function inOrderOfOwners(
   );
 }
 
-/** The objects that others of the list own, directly or not, from `uid` on. */
+/** The objects of the list that depend on `uid`, directly or not. */
 export function dependentsOf(uid: string, candidates: readonly Candidate[]): Candidate[] {
   const found = new Map<string, Candidate>();
   let owners = new Set([uid]);

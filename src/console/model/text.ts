@@ -1,6 +1,6 @@
 /**
- * What is in names and values is anybody's. Characters that cannot be seen, or that turn the direction of text around, would make
- * one thing look like another, so they are shown as what they are.
+ * Names and values may contain anything. Invisible characters, and those that change the text direction, could disguise text,
+ * so they are shown by their code.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
@@ -31,7 +31,7 @@ const codeOf = (char: string): string =>
 
 export const hasUnseen = (text: string): boolean => UNSEEN.test(text);
 
-/** A value for one line: strings as they are, all else as JSON. */
+/** A value on one line: strings as they are, others as JSON. */
 export function inOneLine(value: unknown, limit = 200): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return shortened(text, limit);
@@ -50,10 +50,7 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 const SHORTEST_START = 12;
 
-/**
- * Two texts without what both begin with, up to a mark at which people read them apart: `…web:1.4.2` and `…web:1.4.3` of two images of
- * one registry.
- */
+/** Two texts without their common beginning, up to a separator: `…web:1.4.2` and `…web:1.4.3` of two images of one registry. */
 export function withoutSharedStart(before: string, after: string): readonly [string, string] {
   let same = 0;
   while (same < before.length && before[same] === after[same]) same++;

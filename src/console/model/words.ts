@@ -1,8 +1,8 @@
-/** Errors as people can use them: what happened, and what to do about it. */
+/** Errors in plain words, with advice. */
 export interface Words {
   readonly title: string;
   readonly detail: string;
-  /** What the page can do about it. */
+  /** An action that the page offers. */
   readonly remedy?: 'now' | 'retry';
 }
 
@@ -64,7 +64,7 @@ const WAIT =
 const BAD =
   /(Error|Fail|BackOff|Evicted|NotReady|Lost|OOMKilled|Denied|Unhealthy|^Warning$|^Unknown$|SchedulingDisabled)/i;
 
-/** How a cell of a column such as Status is coloured. */
+/** The colour of a cell in columns such as Status. */
 export function toneOf(column: string, cell: string): Tone {
   const name = column.toLowerCase();
   if (name === 'ready') {

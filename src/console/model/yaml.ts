@@ -1,10 +1,10 @@
 import { isRecord, type Json, type JsonObject } from './json.ts';
 import { hasUnseen } from './text.ts';
 
-/** An object as lines of YAML. Each line knows its colours and the path of the field that it shows, for blame. */
+/** Lines of YAML. Each has its colours, and the path of its field for blame. */
 export interface Line {
   readonly tokens: readonly Token[];
-  /** The field whose value, or a part of it, stands here; undefined on lines that only hold others together. */
+  /** The field whose value is on this line; undefined on lines that only contain others. */
   readonly path: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export const toYaml = (value: Json): string => `${toLines(value).map(textOf).joi
 interface Place {
   readonly indent: string;
   readonly path: string;
-  /** What stands before the value in its first line: the key, or the dash of a list. */
+  /** The text before the value in its first line: the key, or the dash of a list. */
   readonly lead: readonly Token[];
 }
 
@@ -49,7 +49,7 @@ class Writer {
     else this.#scalar(value, place);
   }
 
-  /** Elements stand below their key at its own depth, as kubectl has it. Lists of anything but objects are one field to blame. */
+  /** Elements are indented like their key, as in kubectl. A list of other values than objects is one field for blame. */
   #list(list: readonly Json[], { indent, path, lead }: Place): void {
     if (lead.length > 0 && !endsInDash(lead)) this.lines.push({ tokens: trimmed(lead), path: undefined });
     const isOneField = !list.every(isRecord);
@@ -99,7 +99,7 @@ const endsInDash = (lead: readonly Token[]): boolean => lead.at(-1)?.text === '-
 /** `key: ` ends without its space where the value begins on the next line. */
 const trimmed = (lead: readonly Token[]): Token[] => [...lead.slice(0, -1), mark(':')];
 
-/** As the paths of changes and blame: plain names behind a dot, others in brackets. */
+/** Forms paths as changes and blame do: plain names after a dot, others in brackets. */
 const pathOf = (parent: string, name: string): string =>
   /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)
     ? parent === ''
@@ -114,11 +114,11 @@ function scalarToken(value: Json): Token {
   return mark(Array.isArray(value) ? '[]' : '{}');
 }
 
-/** Several lines without anything that a reader could not see. */
+/** Whether a text has several lines and no invisible characters. */
 const isBlock = (text: string): boolean =>
   text.includes('\n') && !/^[\n ]|^\t/.test(text) && !hasUnseen(text.replace(/[\n\t]/g, ''));
 
-/** Everything else that YAML could read as something else: numbers, dates, words of its own (those of YAML 1.1 too), marks. */
+/** Text that YAML cannot misread as a number, a date, a keyword (also of YAML 1.1) or a mark. */
 const PLAIN = /^[A-Za-z0-9_./$(\u00a1-\ud7ff\ue000-\ufffd][^\n\r\t]*$/u;
 const OTHER_THAN_TEXT =
   /^(true|false|yes|no|on|off|y|n|null|~|\.nan|[-+]?\.inf)$|^[-+.]?\d[\d_]*$|^[-+]?(\d[\d_]*)?\.?\d*(e[-+]?\d+)?$|^0[xob][\da-f_]+$|^\d{4}-\d{1,2}-\d{1,2}|^[-+]?\d+(:\d+)+(\.\d*)?$/i;
@@ -133,7 +133,7 @@ function quotedWhereNeeded(text: string): string {
   return isPlain ? text : quoted(text);
 }
 
-/** JSON's quotes are YAML's, but for what JSON leaves as it is and nobody can see. */
+/** Quotes as JSON does, and also escapes invisible characters. */
 function quoted(text: string): string {
   let out = '"';
   for (const char of text) {

@@ -11,8 +11,8 @@ export interface Asked<T> {
 }
 
 /**
- * What a request answers; asked anew when `key` changes. The answer before stays until the next one has come, or a refusal.
- * `persists`: it is asked again by itself while the server cannot answer.
+ * Requests a value, and again when `key` changes. The old value stays until the next value or refusal. `persists`: retries
+ * while the server is unavailable.
  */
 export function useAsked<T>(
   key: string,

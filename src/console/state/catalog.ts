@@ -4,25 +4,25 @@ import { HISTORY_GROUP, type Kind, loadKinds } from '../api/kinds.ts';
 import { persist } from '../api/persist.ts';
 import type { ApiObject } from '../model/json.ts';
 
-/** What is shown where the address names no kind. */
+/** The kind to show when the address names none. */
 export const FIRST_KIND = 'pods';
 
-/** Who the user is, and what there is to see: asked once, and again with another token. */
+/** The user, kinds and namespaces: loaded once per token. */
 export const user = signal('');
 export const kinds = signal<readonly Kind[]>([]);
 export const namespaces = signal<readonly string[]>([]);
-/** When the oldest namespace was made, in ms since 1970. */
+/** The creation of the oldest namespace, in ms since 1970. */
 export const clusterBegin = signal<number | undefined>(undefined);
 export const failure = signal<unknown>(undefined);
-/** False until the kinds are known, or it is known that they are not to be had. */
+/** False until the kinds are loaded or have failed to load. */
 export const isLoaded = signal(false);
 
 export const kindById = computed(() => new Map(kinds.value.map((kind) => [kind.id, kind])));
 
-/** Whether the server tells of changes, beside past states. */
+/** Whether the server also serves changes, besides past states. */
 export const hasHistory = computed(() => kinds.value.some(({ group }) => group === HISTORY_GROUP));
 
-/** Each sign-in begins another: nothing that was read for one user is shown to the next. */
+/** Counts sign-ins: data of one user is never shown to the next. */
 export const session = signal(0);
 
 let loading = new AbortController();
@@ -50,7 +50,7 @@ export async function load(): Promise<void> {
     void loadNamespaces();
   } catch (error) {
     if (signal.aborted) return;
-    // Anonymous users are refused by 403 where they are let in at all.
+    // A server that admits anonymous users refuses them with 403.
     if (error instanceof ApiError && error.code === 403 && token.value === '') isSignedOut.value = true;
     failure.value = error;
   }
@@ -82,7 +82,7 @@ async function loadUser(): Promise<void> {
 
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json';
 
-/** Those who may not list namespaces type the name of theirs. */
+/** Users who may not list namespaces type the name of theirs. */
 async function loadNamespaces(): Promise<void> {
   const list = await askJson<{ items: readonly ApiObject[] }>('api/v1/namespaces', {
     accept: METADATA_LIST,

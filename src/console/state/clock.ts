@@ -3,7 +3,7 @@ import { serverNow } from '../api/client.ts';
 import { MINUTE, SECOND } from '../model/moments.ts';
 import { asOf } from './place.ts';
 
-/** The server's time, each second while somebody looks. */
+/** The server's time, updated each second while the page is visible. */
 export const now = signal(serverNow());
 
 setInterval(() => {
@@ -17,10 +17,10 @@ document.addEventListener('visibilitychange', () => {
 /** Changes once a minute. */
 export const minute = computed(() => Math.floor(now.value / MINUTE));
 
-/** Moments of revisions that the page knows of, so that the time of a page at a revision can be told. */
+/** Known times of revisions, to show the time of a page at a revision. */
 export const momentOfRevision = signal<ReadonlyMap<string, number>>(new Map());
 
-/** The moment that the page shows; undefined for a revision whose moment is not known. */
+/** The time that the page shows; undefined for a revision whose time is unknown. */
 export const shownAt = computed<number | undefined>(() => {
   const text = asOf.value;
   if (text === undefined) return now.value;

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Moments of changes that the page knows of, in order: what the time bar shows, and where `[` and `]` go. */
+/** Known times of changes, in order: the bars of the time bar, and the targets of `[` and `]`. */
 export const moments = signal<readonly number[]>([]);
 
 /** The number of changes in each of `count` equal parts of the time. */
@@ -14,7 +14,7 @@ export function density(begin: number, end: number, count: number): readonly num
   return bars;
 }
 
-/** The state that is shown is that of the last change until then; the one before it is what the change before that one made. */
+/** A time shows the last change before it; the state before that is the one after the previous change. */
 export function momentBefore(at: number): number | undefined {
   const current = moments.value.findLastIndex((one) => one <= at);
   return current > 0 ? moments.value[current - 1] : undefined;
@@ -22,5 +22,5 @@ export function momentBefore(at: number): number | undefined {
 
 export const momentAfter = (at: number): number | undefined => moments.value.find((one) => one > at);
 
-/** The first millisecond in which the change is made: moments of revisions know microseconds, those of the page do not. */
+/** The first millisecond after a change: revisions have microseconds, the page does not. */
 export const shownSince = (at: string): number => Math.floor(Date.parse(at)) + 1;

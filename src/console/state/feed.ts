@@ -9,15 +9,15 @@ import { noteBegin } from './reach.ts';
 
 const PAGE = 200;
 const DRAW_EVERY_MS = 100;
-/** A page that stays open for days keeps so many: older ones are read again when they are wanted. */
+/** Most revisions that a page keeps while it stays open; older ones are read again on demand. */
 const MOST_KEPT = 20_000;
 
-/** Revisions, the newest first: those that are there, more when they are wanted, and new ones as they are made. */
+/** Revisions, newest first: existing ones, more on demand, and new ones as they are made. */
 export class FeedState {
   readonly revisions = signal<readonly Revision[] | undefined>(undefined);
   readonly error = signal<unknown>(undefined);
   readonly isReading = signal(true);
-  /** Whether what is shown is what was asked for. */
+  /** Whether the shown revisions are outdated. */
   readonly isKept = signal(false);
   readonly watch = signal<WatchState>('ended');
   #next = '';
@@ -122,7 +122,7 @@ export class FeedState {
   }
 }
 
-/** For the time bar: when something changed. */
+/** Records the times of changes for the time bar. */
 export function noteMoments(revisions: readonly Revision[]): void {
   momentOfRevision.value = new Map(revisions.map(({ metadata, at }) => [metadata.name, shownSince(at)]));
   moments.value = [...new Set(revisions.map(({ at }) => shownSince(at)))].sort((a, b) => a - b);

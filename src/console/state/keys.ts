@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** What keys do: the newest part of the page that knows a key handles it. */
+/** Key handlers: the newest part of the page that knows a key handles it. */
 type Handlers = Readonly<Record<string, () => void>>;
 
 const layers: { current: Handlers }[] = [];
@@ -17,7 +17,7 @@ addEventListener('keydown', (event) => {
   for (const layer of layers.toReversed()) {
     const handle = layer.current[event.key];
     if (handle === undefined) continue;
-    // Enter on a link or a button is theirs.
+    // Links and buttons handle Enter themselves.
     if (event.key === 'Enter' && target instanceof HTMLElement && target.matches('a, button, summary'))
       return;
     event.preventDefault();
@@ -28,7 +28,7 @@ addEventListener('keydown', (event) => {
 
 export function useKeys(handlers: Handlers): void {
   const layer = useRef({ current: handlers }).current;
-  // At once, and not after the page is drawn: somebody types faster.
+  // At once rather than after drawing: the user may type faster.
   layer.current = handlers;
   useEffect(() => {
     layers.push(layer);

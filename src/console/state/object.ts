@@ -6,10 +6,10 @@ import type { ApiObject } from '../model/json.ts';
 import { noteBegin } from './reach.ts';
 
 export interface ShownObject {
-  /** What was read before an error stays. */
+  /** The last state, which stays after an error. */
   readonly object: ApiObject | undefined;
   readonly error: unknown;
-  /** It was there while the page was open. */
+  /** The object was deleted while the page was open. */
   readonly isGone: boolean;
 }
 
@@ -18,14 +18,14 @@ export interface ObjectQuery {
   readonly namespace: string;
   readonly name: string;
   readonly asOf: string | undefined;
-  /** Otherwise it is read anew when `version` changes. */
+  /** False: it is read again when `version` changes. */
   readonly isFollowed: boolean;
   readonly version: string;
 }
 
 const NOTHING: ShownObject = { object: undefined, error: undefined, isGone: false };
 
-/** An object now, followed, or as it was. */
+/** A live object with updates, or a past one. */
 export function useObject(query: ObjectQuery): ShownObject {
   const { kind, namespace, name, asOf, isFollowed } = query;
   const version = isFollowed ? '' : query.version;
@@ -61,7 +61,7 @@ export function useObject(query: ObjectQuery): ShownObject {
   return state;
 }
 
-/** What is not there any more was deleted while nobody looked. */
+/** A missing object that was shown before was deleted while the page was hidden. */
 function failed(before: ShownObject, error: unknown): ShownObject {
   const isMissing = typeof error === 'object' && error !== null && 'code' in error && error.code === 404;
   if (before.object === undefined || !isMissing) return { ...before, error };

@@ -10,7 +10,7 @@ import {
   parseAddress,
 } from '../model/address.ts';
 
-/** Where the page is: the address, and everything that follows from it. */
+/** The address of the page, and values derived from it. */
 export const address = signal<Address>(parseAddress(location.hash));
 
 addEventListener('hashchange', () => {
@@ -19,13 +19,13 @@ addEventListener('hashchange', () => {
 
 export const params = computed(() => address.value.params);
 
-/** A moment or a revision. Undefined: the present. */
+/** A time or a revision. Undefined: the present. */
 export const asOf = computed(() => params.value.at);
 
 /** '': all namespaces. */
 export const namespace = computed(() => params.value.ns ?? '');
 
-/** `replace`: the browser's way back leads past it. */
+/** `replace`: adds no entry to the browser's history. */
 export function go(to: Address, { replace = false } = {}): void {
   const hash = formatAddress(to);
   if (hash === location.hash) return;
@@ -35,7 +35,7 @@ export function go(to: Address, { replace = false } = {}): void {
   } else location.hash = hash;
 }
 
-/** Changes the page's parameters; '' takes one away. */
+/** Changes the page's parameters; '' removes one. */
 export function change(changes: Params, options?: { readonly replace?: boolean }): void {
   go(changed(changes), options);
 }
@@ -47,7 +47,7 @@ export const changed = (changes: Params): Address => ({
 
 type Page<A extends Address> = Omit<A, 'params'>;
 
-/** A link to another page at the same moment, in the same namespace. */
+/** A link to another page at the same time, in the same namespace. */
 export const hrefOf = (to: Page<ListAddress> | Page<ObjectAddress> | Page<ChangesAddress>): string =>
   formatAddress({ ...to, params: lasting(params.value) });
 

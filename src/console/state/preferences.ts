@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 
-/** What somebody likes; it stays in the browser, and is not in the address. */
+/** Preferences of the user, in the browser's storage rather than in the address. */
 export type Theme = 'auto' | 'light' | 'dark';
 
 const THEME_KEY = 'pg-apiserver-theme';

@@ -2,12 +2,12 @@ import { signal } from '@preact/signals';
 import { ApiError, askJson } from '../api/client.ts';
 import { clusterBegin } from './catalog.ts';
 
-/** How far back history reaches, in ms since 1970. Undefined: not known yet. */
+/** Where history begins, in ms since 1970. Undefined: unknown. */
 export const historyBegin = signal<number | undefined>(undefined);
 
 /**
- * Nothing is kept from 1970, so the answer says from when on something is: `asOf: history is kept from revision 7
- * (2026-01-31T12:00:00.000Z)`. Where all is kept there is an answer, and history is as old as the oldest namespace.
+ * Asks for a state of 1970, whose error has the begin: `asOf: history is kept from revision 7 (2026-01-31T12:00:00.000Z)`.
+ * Without compaction there is an answer, and history is as old as the oldest namespace.
  */
 export async function askHowFarBack(path: string): Promise<void> {
   try {
@@ -23,7 +23,7 @@ export function noteBegin(error: unknown): void {
   if (at !== undefined) historyBegin.value = at;
 }
 
-/** Since when history is kept, where the error says so: ms since 1970. */
+/** The begin of history in the error, in ms since 1970. */
 export function beginOf(error: unknown): number | undefined {
   if (!(error instanceof ApiError) || error.code !== 410) return undefined;
   const at = Date.parse(/history is kept from revision \d+ \(([^)]+)\)/.exec(error.message)?.[1] ?? '');

@@ -3,7 +3,7 @@ import { type Kind, pathOf } from '../api/kinds.ts';
 import type { ApiObject, OwnerReference } from '../model/json.ts';
 import { type Candidate, dependentsOf, type Edge, ownersOf, type Related } from '../model/relations.ts';
 
-/** What owns an object and what it owns. The API has no index for it, so the kinds that may be owned are listed, as metadata alone. */
+/** Owners and dependents of an object. The API has no index for them, so the possible kinds are listed, as metadata alone. */
 
 const OWNABLE: ReadonlySet<string> = new Set([
   ...[
@@ -26,7 +26,7 @@ const OWNABLE: ReadonlySet<string> = new Set([
 const MOST_CUSTOM = 30;
 const AT_ONCE = 4;
 const LIMIT = '1000';
-/** A picture of more says no more. */
+/** A larger picture is unreadable. */
 const MOST_SHOWN = 40;
 const LONGEST_CHAIN = 6;
 
@@ -36,7 +36,7 @@ const ONE = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 export interface Relations {
   readonly nodes: readonly Related[];
   readonly edges: readonly Edge[];
-  /** Dependents that are not in the picture. */
+  /** The number of dependents outside the picture. */
   readonly leftOut: number;
 }
 
@@ -114,7 +114,7 @@ function kindOfReference(kinds: readonly Kind[], { apiVersion, kind }: OwnerRefe
   return kinds.find((one) => one.kind === kind && one.group === group);
 }
 
-/** Undefined: it is gone, may not be read, or is another of the same name. */
+/** Undefined: the object is gone, unreadable, or a different one of the same name. */
 async function readOne(
   kind: Kind,
   namespace: string,
@@ -137,7 +137,7 @@ async function readCandidates({ kind, object, kinds, asOf, signal }: RelationsQu
     for (let next = wanted.pop(); next !== undefined && !signal.aborted; next = wanted.pop()) {
       const { id: resource, kind: name } = next;
       const path = pathOf(next, object.metadata.namespace);
-      // What may not be listed is not in the picture.
+      // Kinds that the user may not list are left out.
       const list = await askJson<{ items: readonly ApiObject[] }>(path, {
         accept: LIST,
         query: { asOf, limit: LIMIT },

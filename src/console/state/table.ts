@@ -4,7 +4,7 @@ import { type Column, readTable, type TableReader, type TableRow, type TableSour
 import type { WatchState } from '../api/watch.ts';
 import { noteBegin } from './reach.ts';
 
-/** Rows change in bursts, and one drawing shows them all. */
+/** Rows change in bursts, and are drawn together. */
 const DRAW_EVERY_MS = 100;
 
 export interface Shown {
@@ -12,16 +12,16 @@ export interface Shown {
   readonly rows: readonly TableRow[];
 }
 
-/** A list as the page shows it: it keeps what it has until all that is newer has come, so that nothing flickers or jumps. */
+/** A list on the page: it keeps old rows until all newer ones have come, so that nothing flickers or jumps. */
 export class TableState {
   readonly shown = signal<Shown | undefined>(undefined);
-  /** Undefined: all is well. */
+  /** Undefined: no error. */
   readonly error = signal<unknown>(undefined);
-  /** Whether what is shown is what was asked for, if not as it is now. */
+  /** Whether the shown rows are outdated. */
   readonly isKept = signal(false);
   readonly isReading = signal(true);
   readonly watch = signal<WatchState>('ended');
-  /** When rows changed, by key, since the list was read. */
+  /** Times of changes by row key, since the list was read. */
   readonly changedAt = new Map<string, number>();
   #columns: readonly Column[] = [];
   #rows = new Map<string, TableRow>();

@@ -34,7 +34,7 @@ import { PastRibbon, TimeBar } from './time-bar.tsx';
 
 export function App(): JSX.Element {
   useEffect(() => void load(), []);
-  // Who is signed out while the page is open keeps what is seen, and the place in it.
+  // A user who is signed out keeps the view and its position.
   const hasMore = kinds.value.length > 0;
   if (hasMore)
     return (
@@ -52,7 +52,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** What is seen before the server has answered for the first time. */
+/** The page before the first answer of the server. */
 function Start(): JSX.Element {
   return (
     <main class="alone" aria-busy="true">
@@ -98,7 +98,7 @@ function Shell(): JSX.Element {
   );
 }
 
-/** The page keeps what it has, and goes on by itself. */
+/** The page keeps its data, and updates by itself. */
 function Late(): JSX.Element | null {
   const error = lateBecauseOf();
   if (isReachable.value && error === undefined) return null;
@@ -119,7 +119,7 @@ function Late(): JSX.Element | null {
   );
 }
 
-/** Another page is drawn, whatever became of this one. */
+/** The key of a page: another page is drawn anew. */
 function pageKey(): string {
   const { value } = address;
   return value.page === 'object'
@@ -141,7 +141,7 @@ function titleOf(): string {
   return `${inOneLine(what, 80)}${past} · pg-apiserver`;
 }
 
-/** From an object to the list it is of, from the panel of a change to the changes. */
+/** Goes from an object to its list, from the panel of a change to the changes. */
 function goUp(): void {
   const { value } = address;
   if (value.params.rev !== undefined) change({ rev: '' });

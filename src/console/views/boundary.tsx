@@ -1,13 +1,13 @@
 import { Component, type ComponentChildren, type JSX } from 'preact';
 import { Trouble } from './notice.tsx';
 
-/** What breaks while it is drawn is told in its place; the rest of the page goes on. */
+/** Shows errors of drawing in their place; the rest of the page works on. */
 export class Boundary extends Component<
   { readonly children: ComponentChildren },
   { readonly error?: unknown }
 > {
   override componentDidCatch(error: unknown): void {
-    // For whoever looks into the browser's log.
+    // Also logs to the browser's console.
     console.error(error);
     this.setState({ error });
   }

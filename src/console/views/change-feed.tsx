@@ -14,16 +14,16 @@ import { Author, shortAuthor, Text } from './text.tsx';
 import { AUTHOR_COLOURS } from './yaml-view.tsx';
 
 const ROW_HEIGHT = 58;
-/** Programs renew these every few seconds: among them, nothing else would be found. */
+/** Programs renew these every few seconds, which would hide other changes. */
 const NOISE = 'leases.coordination.k8s.io';
 
 interface ChangeFeedProps {
-  /** One object; undefined: what the filters of the page ask for. */
+  /** One object; undefined: the filters of the page apply. */
   readonly of?: { readonly id: string; readonly namespace: string; readonly name: string };
   onRevisions?(revisions: readonly Revision[], feed: FeedState): void;
 }
 
-/** Changes, the newest first, with the one that was chosen beside them. */
+/** Changes, newest first, with the selected one beside them. */
 export function ChangeFeed({ of, onRevisions }: ChangeFeedProps): JSX.Element {
   const feed = useMemo(() => new FeedState(), []);
   const { kind = '', who = '', verb = '', q = '', rev } = params.value;
@@ -47,7 +47,7 @@ export function ChangeFeed({ of, onRevisions }: ChangeFeedProps): JSX.Element {
       ),
     [revisions, q, isNoiseShown],
   );
-  // What the page itself filters may leave too little to scroll.
+  // The page's own filters may leave too few rows to scroll.
   useEffect(() => {
     if (shown.length < 30 && feed.hasMore) feed.more();
   }, [shown.length, revisions]);
@@ -173,7 +173,7 @@ function ChangeRow({ revision, withObject, isOpen }: ChangeRowProps): JSX.Elemen
 
 const isToday = (moment: Date): boolean => moment.toDateString() === new Date().toDateString();
 
-/** As much of the changes as a line has room for. */
+/** As many changes as fit on a line. */
 function Summary({ revision }: { revision: Revision }): JSX.Element {
   const { changes = [], verb, changesUnknown } = revision;
   if (changesUnknown === true) return <>what changed is no longer known</>;
@@ -192,7 +192,7 @@ function Summary({ revision }: { revision: Revision }): JSX.Element {
   );
 }
 
-/** What somebody meant to change stands before what changes by itself. */
+/** Puts changes of users before those of the status and metadata. */
 function inOrderOfInterest(changes: readonly Change[]): readonly Change[] {
   const rankOf = ({ path }: Change): number =>
     path.startsWith('metadata.') ? 1 : path.startsWith('status.') ? 2 : 0;

@@ -9,12 +9,12 @@ import { Text } from './text.tsx';
 interface ChangeLinesProps {
   readonly changes: readonly Change[];
   readonly limit?: number;
-  /** Where lines can be chosen. */
+  /** Present where lines can be selected. */
   isChosen?(path: string): boolean;
   toggle?(path: string): void;
 }
 
-/** What was changed, a field a line: path, old and new value. */
+/** Changes, one field per line: path, old and new value. */
 export function ChangeLines({ changes, limit = 200, isChosen, toggle }: ChangeLinesProps): JSX.Element {
   const rest = changes.length - limit;
   return (
@@ -58,7 +58,7 @@ function ChangeLine({ change }: { change: Change }): JSX.Element {
 
 interface ValuesProps extends Pick<Change, 'old' | 'new'> {
   readonly limit: number;
-  /** There is room for a line: what both begin with is left out. */
+  /** On one line: leaves out the common beginning. */
   readonly isBrief?: boolean;
 }
 
@@ -86,7 +86,7 @@ const textOfValue = (value: Json, limit: number): string => {
   return text === '' ? '""' : text;
 };
 
-/** `Deployment web`, as a link where the kind is one that the server has. */
+/** `Deployment web`, as a link where the server serves the kind. */
 export function ObjectLink({ object, at }: { object: RecordedObject; at?: string }): JSX.Element {
   const { kind, resource, namespace = '', name } = object;
   const id = idOf(object);

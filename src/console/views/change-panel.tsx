@@ -20,7 +20,7 @@ import { RestoreDialog } from './restore-dialog.tsx';
 import { Author, Moment, shortAuthor, Text } from './text.tsx';
 import { AUTHOR_COLOURS } from './yaml-view.tsx';
 
-/** One change: what, who, and why. */
+/** One change, its author and its causes. */
 export function ChangePanel({ number, known }: { number: string; known: Revision | undefined }): JSX.Element {
   const asked = useAsked(number, async (signal) => known ?? getRevision(number, signal));
   const close = (): void => change({ rev: '' });
@@ -115,7 +115,7 @@ function Fact({
   );
 }
 
-/** The changes that led to this one, back to the one that somebody made of their own. */
+/** The changes that led to this one, back to the first. */
 function Why({ number }: { number: string }): JSX.Element | null {
   const asked = useAsked(number, (signal) => explain(number, signal));
   if (asked.error !== undefined)
@@ -155,7 +155,7 @@ function Chain({ links = [], unknown, siblings = [] }: Explanation): JSX.Element
   );
 }
 
-/** What else the same act has written: one file often holds many objects. */
+/** Other writes of the same act: one file often has many objects. */
 function Siblings({ siblings }: { siblings: readonly ExplanationLink[] }): JSX.Element {
   return (
     <section class="siblings" aria-label="Written along with it">

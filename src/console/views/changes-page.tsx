@@ -17,7 +17,7 @@ const VERBS = [
   ['delete', 'Deleted'],
 ] as const;
 
-/** Who changed what: all that the user may see, as it happens. */
+/** All changes that the user may see, as they happen. */
 export function ChangesPage(): JSX.Element {
   const [authors, setAuthors] = useState<readonly string[]>([]);
   const [feed, setFeed] = useState<FeedState | undefined>(undefined);

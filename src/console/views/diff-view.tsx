@@ -26,7 +26,7 @@ interface DiffViewProps {
 }
 
 const MOST_REVISIONS = 200;
-/** Before anything was written. */
+/** The revision before the first write. */
 const NOTHING = '0';
 
 /** Any two revisions of an object beside each other. */
@@ -160,7 +160,7 @@ interface StateQuery {
   readonly signal: AbortSignal;
 }
 
-/** The object's state; undefined where it was not there. */
+/** The object's state; undefined: it did not exist. */
 async function readState(query: StateQuery): Promise<Json | undefined> {
   const { kind, namespace, name, revision, signal } = query;
   if (revision === NOTHING) return undefined;

@@ -25,12 +25,12 @@ interface DifferenceProps {
   readonly picking: Picking | undefined;
 }
 
-/** Two states as lines beside each other, or below. */
+/** Two states as lines side by side, or below each other. */
 export function Difference({ before, after, isUnified, picking }: DifferenceProps): JSX.Element {
   const nameElement = picking?.nameElement;
   const left = useMemo(() => linesOf(before, nameElement), [before, nameElement]);
   const right = useMemo(() => linesOf(after, nameElement), [after, nameElement]);
-  // Names of elements are no part of the text.
+  // Ignores the names of elements.
   const rows = useMemo(() => differenceOf(left.map(textOf), right.map(textOf)), [before, after]);
   const hunks = useMemo(() => toHunks(rows), [rows]);
   const [most, setMost] = useState(MOST_IN_HUNK);
@@ -123,7 +123,7 @@ function HunkRows({ hunk, isUnified, boxAt }: HunkRowsProps): JSX.Element {
 
 type Which = 'left' | 'right';
 
-/** What a run of changes removed stands before what it added. */
+/** Orders runs of changes: removed lines, then added ones. */
 function inUnifiedOrder(rows: readonly Row[]): { row: Row; side: Which }[] {
   const lines: { row: Row; side: Which }[] = [];
   let added: Row[] = [];

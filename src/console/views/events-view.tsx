@@ -25,7 +25,7 @@ interface EventsViewProps {
   readonly object: ApiObject;
 }
 
-/** Events of the object, the newest first. Those of what is in no namespace are in `default`. */
+/** Events of the object, newest first. Events of cluster-scoped objects are in `default`. */
 export function EventsView({ kind, namespace, name, object }: EventsViewProps): JSX.Element {
   const space = namespace === '' ? 'default' : namespace;
   const asked = useAsked(

@@ -46,7 +46,7 @@ interface DialogProps {
   readonly children: preact.ComponentChildren;
 }
 
-/** The browser's own dialog keeps the focus inside, and gives it back. */
+/** The browser's own dialog keeps the focus inside, and restores it. */
 export function Dialog({ title, close, children, class: own = '' }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

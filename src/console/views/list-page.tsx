@@ -18,10 +18,10 @@ const ROW_HEIGHT = 36;
 const CHARACTER = 7.6;
 const NAMESPACE: Column = { name: 'Namespace', type: 'string', priority: 0 };
 const NAME_MARGIN = 4;
-/** Widths are measured on some of the rows. */
+/** Rows measured for column widths. */
 const SAMPLE = 300;
 
-/** All objects of a kind, now or then. */
+/** All objects of a kind, now or in the past. */
 export function ListPage({ kind }: { kind: Kind }): JSX.Element {
   const table = useMemo(() => new TableState(), [kind.id, namespace.value]);
   const path = pathOf(kind, namespace.value);
@@ -83,7 +83,7 @@ const WATCH_WORDS = {
 } as const;
 
 interface ShownColumn extends Column {
-  /** Of the cells; -1 is the namespace. */
+  /** The index of the cell; -1 is the namespace. */
   readonly index: number;
   readonly width: number;
 }
@@ -228,11 +228,11 @@ function chooseColumns(
     const cells = sample.map((row) =>
       column.name === 'Age' ? '20m10s' : inOneLine(cellOf(row, { ...column, width: 0 }) ?? '', 60),
     );
-    // Names are bolder than other text, and stand behind the margin of the page.
+    // Names are bold, and have the page's margin before them.
     const more = column.index === 0 ? NAME_MARGIN : 0;
     return { ...column, width: widthOf(column.name, cells) + more };
   });
-  // Who asks for all of them scrolls for what does not fit.
+  // The wide view scrolls horizontally.
   if (wide) return measured;
   const room = width / CHARACTER;
   return columnsThatFit(measured, isNarrow.value ? Math.max(room, 30) : room).flatMap(
@@ -240,7 +240,7 @@ function chooseColumns(
   );
 }
 
-/** All words must be somewhere in the row. */
+/** Keeps rows that contain all words. */
 function filtered(rows: readonly TableRow[], search: string): readonly TableRow[] {
   const words = search
     .toLowerCase()

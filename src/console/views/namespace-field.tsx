@@ -3,13 +3,13 @@ import { inOneLine } from '../model/text.ts';
 import { namespaces } from '../state/catalog.ts';
 import { address, change, go, lastingParams, namespace } from '../state/place.ts';
 
-/** A choice where the namespaces are known, a field to type in for those who may not list them. */
+/** A selection of the known namespaces, or a text field for users who may not list them. */
 export function NamespaceField(): JSX.Element {
   const known = namespaces.value;
   const current = namespace.value;
   const choose = (ns: string): void => {
     const { value } = address;
-    // An object is in the namespace that it is in: choosing another one leads to the list.
+    // An object's namespace is fixed: another one leads to the list.
     if (value.page === 'object')
       go({ page: 'list', resource: value.resource, params: { ...lastingParams(), ns } });
     else change({ ns });

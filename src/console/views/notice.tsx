@@ -6,10 +6,10 @@ import { beginOf } from '../state/reach.ts';
 import { Icon } from './icons.tsx';
 import { Text } from './text.tsx';
 
-/** A little later than the oldest: it goes on while somebody looks. */
+/** A little later than the oldest time, which advances meanwhile. */
 const shortlyAfter = (begin: number): string => new Date(begin + 2 * SECOND).toISOString();
 
-/** An error told in words, with what can be done about it. */
+/** An error in words, with advice. */
 export function Trouble({ error, retry }: { error: unknown; retry?: () => void }): JSX.Element {
   const { title, detail, remedy } = wordsFor(error);
   const begin = beginOf(error);
@@ -43,7 +43,7 @@ export function Trouble({ error, retry }: { error: unknown; retry?: () => void }
   );
 }
 
-/** Above what is kept: why it is not as it is now. */
+/** Explains above outdated data why it is not current. */
 export function Kept({ error }: { error: unknown }): JSX.Element {
   const { title, detail } = wordsFor(error);
   return (
@@ -56,7 +56,7 @@ export function Kept({ error }: { error: unknown }): JSX.Element {
   );
 }
 
-/** There is nothing to show, and why. */
+/** Explains why there is nothing to show. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="notice empty">
@@ -66,7 +66,7 @@ export function Empty({ title, children }: { title: string; children?: Component
   );
 }
 
-/** Grey lines where text will be. They appear late, so that what is quick does not flicker. */
+/** Grey lines in place of text. They appear late, so that quick loads do not flicker. */
 export function Loading({ lines = 8, label = 'Loading' }: { lines?: number; label?: string }): JSX.Element {
   return (
     <div class="loading" role="status" aria-label={label}>

@@ -35,7 +35,7 @@ interface ObjectPageProps {
 export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Element {
   const [wish, setWish] = useState<RestoreWish | undefined>(undefined);
   const [newest, setNewest] = useState('');
-  // What is compared is read anew after a restore.
+  // A restore reloads the comparison.
   const [round, setRound] = useState(0);
   const tabs = TABS.filter(({ needsHistory }) => hasHistory.value || !needsHistory);
   const tab = tabs.find(({ id }) => id === params.value.tab)?.id ?? 'yaml';
@@ -45,7 +45,7 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
       tabs.map(({ id }, index) => [String(index + 1), () => change({ tab: id === 'yaml' ? '' : id })]),
     ),
   );
-  // The stream of its changes tells of the object as well: a page holds no more than one.
+  // The stream of its changes also covers the object: a page opens only one.
   const isFollowed = tab !== 'changes';
   const { object, error, isGone } = useObject({
     ...{ ...place, asOf: asOf.value },
@@ -127,7 +127,7 @@ export function ObjectPage({ kind, namespace, name }: ObjectPageProps): JSX.Elem
   );
 }
 
-/** What is not there now may have been there. */
+/** A missing object may have existed in the past. */
 function Missing({ error }: { error: unknown }): JSX.Element {
   const isMissing = typeof error === 'object' && error !== null && 'code' in error && error.code === 404;
   if (!isMissing) return <Trouble error={error} />;

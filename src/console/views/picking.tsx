@@ -9,13 +9,13 @@ import type { Line, NameElement } from '../model/yaml.ts';
 import { useAsked } from '../state/asked.ts';
 import { Text } from './text.tsx';
 
-/** Fields of a difference that are chosen to be put back. */
+/** Fields of a difference that are selected for a restore. */
 export interface Picking {
-  /** What tells fields apart, as the server does. */
+  /** Names list elements as the server does. */
   readonly nameElement: NameElement | undefined;
   readonly chosen: ReadonlySet<string>;
   readonly isReading: boolean;
-  /** In words. '': none. */
+  /** An error in words. '': none. */
   readonly problem: string;
   has(path: string): boolean;
   canPick(path: string): string | undefined;
@@ -23,8 +23,8 @@ export interface Picking {
 }
 
 /**
- * What can be chosen is what a restore of the whole would change: a dry run tells, by the paths that a restore understands.
- * Undefined while nothing is to be chosen.
+ * Offers the fields that a restore of the whole object would change: a dry run lists them, as paths that a restore accepts.
+ * Undefined: nothing can be selected.
  */
 export function usePicking(spec: RestoreSpec | undefined): Picking | undefined {
   const key = spec === undefined ? '' : JSON.stringify(spec);
@@ -60,7 +60,7 @@ const NONE = { key: '', paths: new Set<string>() } as const;
 const problemOf = (error: unknown, isNothing: boolean): string =>
   error instanceof Error ? error.message : isNothing ? 'The object is what the left one is already.' : '';
 
-/** Where the boxes stand: beside the first line of each field that can be put back. Keyed by side and line number. */
+/** The boxes beside the first line of each restorable field. Keyed by side and line number. */
 export type Boxes = ReadonlyMap<string, string>;
 
 export function boxesOf(

@@ -72,5 +72,5 @@ function Node({ node }: { node: Placed }): JSX.Element {
   );
 }
 
-/** Names of objects have no characters that cannot be seen; what an owner reference says is anybody's. */
+/** Valid object names are all visible; owner references may contain any text. */
 const visible = (name: string): string => name.replace(/[^\x20-\x7e\u00a1-\u02ff\u0370-\u058f]/g, '·');

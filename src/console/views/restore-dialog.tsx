@@ -19,9 +19,9 @@ import { Empty, Loading, Trouble } from './notice.tsx';
 import { Text } from './text.tsx';
 
 export interface RestoreWish {
-  /** The revision or moment whose state is wanted. */
+  /** The revision or time to restore. */
   readonly to: string;
-  /** Fields that are wanted from it. Undefined: all. */
+  /** The fields to restore. Undefined: all. */
   readonly paths?: readonly string[];
 }
 
@@ -30,12 +30,12 @@ interface RestoreDialogProps extends RestoreWish {
   close(): void;
 }
 
-/** A Restore names no more (src/history/restore). */
+/** The limit of a Restore (src/history/restore). */
 const MOST_PATHS = 1000;
 
 type Results = readonly RestoreResult[];
 
-/** Shows what a restore would do before it is done. */
+/** Shows the effect of a restore before it is done. */
 export function RestoreDialog({ object, to, paths, close }: RestoreDialogProps): JSX.Element {
   const [withDependents, setWithDependents] = useState(false);
   const [isOfFields, setOfFields] = useState(paths !== undefined);
@@ -56,7 +56,7 @@ export function RestoreDialog({ object, to, paths, close }: RestoreDialogProps):
     setBusy(true);
     try {
       setDone(await restore(isOfFields ? fieldSpec : wholeSpec, { dryRun: false }));
-      // What was restored is of now.
+      // The result is in the present.
       change({ at: '' });
     } catch (failure) {
       setError(failure);
@@ -116,7 +116,7 @@ export function RestoreDialog({ object, to, paths, close }: RestoreDialogProps):
 }
 
 interface FooterProps {
-  /** Of the fields that were chosen; 0: it is of the whole. */
+  /** The number of selected fields; 0: the whole object. */
   readonly count: number;
   readonly isReady: boolean;
   readonly isDone: boolean;
@@ -148,7 +148,7 @@ function Footer({ count, isReady, isDone, isBusy, close, run }: FooterProps): JS
   );
 }
 
-/** What would be done. */
+/** The planned changes. */
 function Plan({ plan }: { plan: Asked<Results> }): JSX.Element {
   if (plan.error !== undefined) return <Trouble error={plan.error} retry={plan.again} />;
   if (plan.value === undefined) return <Loading lines={4} label="Trying it" />;
@@ -169,7 +169,7 @@ function specOf(object: RecordedObject, to: string, withDependents: boolean): Re
   return { object: { group, resource, namespace, name }, to, ...(withDependents ? { withDependents } : {}) };
 }
 
-/** What a restore would do. Asked once: what refuses it may be anything, and is told. */
+/** A dry run of the restore. Without retries: any refusal is shown. */
 function usePlan(spec: RestoreSpec, isWanted: boolean): Asked<Results> {
   const key = isWanted ? JSON.stringify(spec) : '';
   return useAsked(key, async (signal) => (key === '' ? [] : restore(spec, { dryRun: true, signal })), {
@@ -179,14 +179,14 @@ function usePlan(spec: RestoreSpec, isWanted: boolean): Asked<Results> {
 
 const isUnchanged = ({ action }: RestoreResult): boolean => action === 'unchanged';
 
-/** The fields that can be chosen: those of one object that is there. */
+/** The fields to select from: those of one live object. */
 function fieldsOf(results: Results = []): readonly Change[] {
   const [only] = results;
   if (results.length !== 1 || only?.action !== 'updated') return [];
   return (only.changes ?? []).filter(({ path }) => canBePutBack(path)).slice(0, MOST_PATHS);
 }
 
-/** Those that were chosen before; where it cannot be told what there is to choose from, as they were chosen. */
+/** The previous selection, limited to selectable fields where these are known. */
 function firstChosen(
   changes: readonly Change[],
   paths: readonly string[] = [],
@@ -227,7 +227,7 @@ interface FieldChoiceProps {
   choose(chosen: ReadonlySet<string>): void;
 }
 
-/** What differs, field by field, each to be put back or left. */
+/** The differences by field, each with a box to restore it. */
 function FieldChoice({ changes, chosen, choose }: FieldChoiceProps): JSX.Element {
   const isAll = chosen.size === changes.length;
   const toggle = (path: string): void => {
@@ -258,7 +258,7 @@ function FieldChoice({ changes, chosen, choose }: FieldChoiceProps): JSX.Element
   );
 }
 
-/** Why what was chosen cannot be put back, or not all of it. */
+/** Why the selection cannot be restored, or only partly. */
 function PlanProblems({ plan }: { plan: Asked<Results> }): JSX.Element | null {
   const messages = (plan.value ?? []).flatMap(({ message = '' }) => (message === '' ? [] : [message]));
   const told = plan.error instanceof Error ? [plan.error.message] : messages;
@@ -277,7 +277,7 @@ const momentInWords = (to: string): string =>
       ? inOneLine(to, 40)
       : clockOf(Date.parse(to), now.value);
 
-/** In a dry run, what would be done. */
+/** For a dry run, the planned results. */
 function ResultList({ results, isDone }: { results: Results; isDone: boolean }): JSX.Element {
   const shown = results.filter((result) => !isUnchanged(result));
   const rest = results.length - shown.length;

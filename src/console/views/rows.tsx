@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from '../state/keys.ts';
 
-/** Only the rows in sight are in the page, whatever the number of rows. All are of one height. */
+/** Draws only visible rows, however many there are. All have one height. */
 export interface RowsProps<T> {
   readonly items: readonly T[];
   readonly rowHeight: number;
@@ -10,19 +10,19 @@ export interface RowsProps<T> {
   readonly class?: string;
   readonly head?: JSX.Element;
   readonly columns?: number;
-  /** Of the table, in pixels: what is wider than the page is scrolled. */
+  /** Width of the table in pixels; a wider one scrolls. */
   readonly minWidth?: number;
   keyOf(item: T, index: number): string;
   row(item: T, index: number): JSX.Element;
   open?(item: T): void;
-  /** More may be had. */
+  /** Called near the end to load more. */
   onEnd?(): void;
   onWidth?(width: number): void;
 }
 
-/** Rows above and below that are drawn before they come into sight. */
+/** Extra rows drawn above and below. */
 const MARGIN = 14;
-/** So many rows go by before rows are drawn anew. */
+/** Rows scrolled before the next drawing. */
 const STRIDE = 4;
 
 export function Rows<T>(props: RowsProps<T>): JSX.Element {
@@ -56,7 +56,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
     setSelected(next);
     const element = box.current;
     if (element === null) return;
-    // What had the focus would take the Enter that is meant for the row.
+    // Otherwise the focused element would take the row's Enter.
     element.focus({ preventScroll: true });
     const headHeight = props.head === undefined ? 0 : rowHeight;
     const top = next * rowHeight;
@@ -121,7 +121,7 @@ export function Rows<T>(props: RowsProps<T>): JSX.Element {
   );
 }
 
-/** A link in the row, or text that is being marked. */
+/** A link in the row, or a text selection. */
 const isOfItsOwn = ({ target }: Event): boolean =>
   (target instanceof Element && target.closest('a, button') !== null) ||
   getSelection()?.isCollapsed === false;

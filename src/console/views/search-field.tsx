@@ -5,7 +5,7 @@ import { change, params } from '../state/place.ts';
 import { Icon } from './icons.tsx';
 import { Key } from './text.tsx';
 
-/** Follows what is typed; the address follows a moment later, so that not every letter is a step back. */
+/** Filters while the user types; updates the address a moment later, so that letters add no history entries. */
 export function SearchField({ label }: { label: string }): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   const asked = params.value.q ?? '';

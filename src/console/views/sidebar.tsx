@@ -7,7 +7,7 @@ import { address, hrefOf } from '../state/place.ts';
 import { NamespaceField } from './namespace-field.tsx';
 import { Text } from './text.tsx';
 
-/** Kinds, and where to look for them. On a phone it covers the page. */
+/** Kinds by section. On a phone it covers the page. */
 export function Sidebar({ isOpen, close }: { isOpen: boolean; close: () => void }): JSX.Element {
   const [search, setSearch] = useState('');
   const field = useRef<HTMLInputElement>(null);

@@ -6,7 +6,7 @@ import { failure, signIn } from '../state/catalog.ts';
 import { Mark } from './mark.tsx';
 import { Text } from './text.tsx';
 
-/** Asks for a token, where the connection has no credentials of its own. */
+/** Asks for a token where the connection has no credentials. */
 export function SignIn(): JSX.Element {
   return (
     <main class="sign-in">
@@ -15,7 +15,7 @@ export function SignIn(): JSX.Element {
   );
 }
 
-/** Over the page, which stays as it is: the token has expired, or was revoked. */
+/** Covers the unchanged page: the token has expired or was revoked. */
 export function SignInAgain(): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -24,7 +24,7 @@ export function SignInAgain(): JSX.Element {
       ref={dialog}
       class="sign-in-again"
       aria-label="Sign in"
-      // There is nothing behind it that could be used.
+      // Nothing behind it is usable.
       onCancel={(event) => event.preventDefault()}
       onClose={() => dialog.current?.showModal()}
     >
@@ -43,7 +43,7 @@ function SignInForm(): JSX.Element {
     await signIn(typed);
     setBusy(false);
   };
-  // A token that was typed in and does not let in is wrong, or has expired meanwhile.
+  // The refused token is wrong, or has expired.
   const wasTried = token.value !== '';
   return (
     <form class="sign-in-form" onSubmit={(event) => void submit(event)}>

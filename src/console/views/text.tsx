@@ -3,7 +3,7 @@ import { ageOf, clockOf } from '../model/moments.ts';
 import { piecesOf } from '../model/text.ts';
 import { now, shownAt } from '../state/clock.ts';
 
-/** Text of anybody's making: what cannot be seen is shown as what it is. */
+/** Untrusted text: shows invisible characters by their code. */
 export function Text({ of }: { of: string }): JSX.Element {
   const pieces = piecesOf(of);
   if (pieces.length === 1 && pieces[0]?.kind === 'text') return <>{of}</>;
@@ -22,7 +22,7 @@ export function Text({ of }: { of: string }): JSX.Element {
   );
 }
 
-/** The age of something at the moment that is shown. */
+/** The age at the time that the page shows. */
 export function Age({ since }: { since: string | undefined }): JSX.Element {
   const at = Date.parse(since ?? '');
   if (Number.isNaN(at)) return <span class="faint">–</span>;
@@ -43,7 +43,7 @@ export function Moment({ at }: { at: string | undefined }): JSX.Element {
   );
 }
 
-/** A person or a program as a name with a coloured mark of its own. */
+/** The name of a user or program, with its colour. */
 export function Author({ name, colour }: { name: string; colour: number }): JSX.Element {
   return (
     <span class={`author author-${colour}`}>
@@ -55,7 +55,7 @@ export function Author({ name, colour }: { name: string; colour: number }): JSX.
   );
 }
 
-/** `system:serviceaccount:kube-system:replicaset-controller` is replicaset-controller to everybody. */
+/** Shortens `system:serviceaccount:kube-system:replicaset-controller` to replicaset-controller. */
 export const shortAuthor = (name: string): string => name.replace(/^system:serviceaccount:[^:]+:/, '');
 
 export function Key({ children }: { children: ComponentChildren }): JSX.Element {

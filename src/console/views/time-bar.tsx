@@ -15,10 +15,10 @@ import { Icon } from './icons.tsx';
 
 const STEPS = 1000;
 const MOST_MOMENTS = 500;
-/** While the slider is dragged, the page follows at this pace. */
+/** The page follows the dragged slider at this pace. */
 const FOLLOW_MS = 90;
 
-/** Takes the whole page back to a moment, and to now again. */
+/** Moves the whole page to a past time, and back to the present. */
 export function TimeBar(): JSX.Element {
   const end = now.value;
   const begin = Math.min(historyBegin.value ?? end - 5 * MINUTE, end - SECOND);
@@ -47,7 +47,7 @@ export function TimeBar(): JSX.Element {
   const step = (end - begin) / 50;
   useKeys({
     '[': () => show(momentBefore(from) ?? from - step),
-    // Since the last change, all is as it is now.
+    // The present equals the state since the last change.
     ']': () => show(momentAfter(from) ?? (moments.value.length > 0 ? now.value : from + step)),
     n: backToNow,
   });
@@ -81,7 +81,7 @@ export function TimeBar(): JSX.Element {
   );
 }
 
-/** Asked of what the page shows, because its user may read that. */
+/** Asks for the page's own path, which its user may read. */
 function useHowFarBack(): void {
   const { value } = address;
   const id = value.page === 'changes' ? 'namespaces' : value.resource;
@@ -92,7 +92,7 @@ function useHowFarBack(): void {
   }, [path, minute.value, clusterBegin.value]);
 }
 
-/** When what the page shows changed. The page of all changes tells it by itself. Answers whether that is still being read. */
+/** Loads the times of the page's changes. The page of all changes records its own. Returns whether it is loading. */
 function useMoments(): boolean {
   const { value } = address;
   const [readFor, setReadFor] = useState('');
@@ -102,7 +102,7 @@ function useMoments(): boolean {
     const reading = new AbortController();
     listRevisions({ fields: JSON.parse(query) }, { limit: MOST_MOMENTS, signal: reading.signal })
       .then(({ revisions }) => noteMoments(revisions))
-      // Without them, the slider is the same.
+      // The slider works without them.
       .catch(() => {})
       .finally(() => {
         if (!reading.signal.aborted) setReadFor(query);
@@ -119,7 +119,7 @@ function fieldsOf(page: ListAddress | ObjectAddress): Record<string, string> {
     : { ...resource, 'object.namespace': namespace.value };
 }
 
-/** How much changed when: as many bars as the track has room for. */
+/** Changes over time: as many bars as the track has room for. */
 function Density({ begin, end }: { begin: number; end: number }): JSX.Element | null {
   const bars = density(begin, end, 120);
   const most = Math.max(...bars);
@@ -140,7 +140,7 @@ interface MomentFieldProps {
   show(moment: number): void;
 }
 
-/** A moment as people write it, where a slider is too coarse. */
+/** A text field for times, where a slider is too coarse. */
 function MomentField({ at, isPast, show }: MomentFieldProps): JSX.Element {
   const [typed, setTyped] = useState<string | undefined>(undefined);
   const parsed = typed === undefined ? undefined : parseMoment(typed, now.value);
@@ -171,7 +171,7 @@ function MomentField({ at, isPast, show }: MomentFieldProps): JSX.Element {
   );
 }
 
-/** The first thing one sees of the past: when it is. */
+/** Shows which past time the page displays. */
 export function PastRibbon(): JSX.Element | null {
   const text = asOf.value;
   if (text === undefined) return null;

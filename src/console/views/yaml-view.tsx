@@ -17,7 +17,7 @@ import { Rows } from './rows.tsx';
 import { Author, Moment, shortAuthor, Text } from './text.tsx';
 
 const LINE_HEIGHT = 21;
-/** Of a longer line, nobody reads the rest; the copy has it. */
+/** Longer lines are truncated; the copied text has them whole. */
 const LONGEST_LINE = 1000;
 export const AUTHOR_COLOURS = 8;
 const AGES = 6;
@@ -32,7 +32,7 @@ interface YamlViewProps {
 
 type BlameBy = 'author' | 'age';
 
-/** The object as YAML; with blame, each line says who set it and when. */
+/** The object as YAML; with blame, the author and time of each line. */
 export function YamlView({ kind, namespace, name, object, restore }: YamlViewProps): JSX.Element {
   const { blame: asked, managed } = params.value;
   const by: BlameBy | undefined = !hasHistory.value
@@ -160,7 +160,7 @@ interface BlameCellProps {
   undo(revision: string): void;
 }
 
-/** The first line of a run that one revision set names it; the others have its colour alone. */
+/** The first line of a run by one revision names it; the others have only its colour. */
 function BlameCell({ field, before, by, recency, undo }: BlameCellProps): JSX.Element {
   if (field?.revision === undefined) return <td class="blame blame-none" />;
   const { revision, at = '', user = '', manager = '' } = field;
@@ -193,14 +193,14 @@ function BlameCell({ field, before, by, recency, undo }: BlameCellProps): JSX.El
   );
 }
 
-/** What it takes to put back what a revision changed. @throws Error in words, where there is nothing before it */
+/** The restore that reverts the changes of a revision. @throws Error in words, where no revision precedes it */
 async function readUndo(revision: string): Promise<RestoreWish> {
   const { previous, changes = [] } = await getRevision(revision);
   if (previous === undefined) throw new Error('The object was made with this: there is nothing before it.');
   return { to: previous, paths: changes.map(({ path }) => path).filter(canBePutBack) };
 }
 
-/** A line that only holds others together goes with the first of them. */
+/** A line that only contains others takes the author of its first one. */
 function fieldsOf(lines: readonly Line[], { blame }: BlameOf): readonly (BlameField | undefined)[] {
   let next: BlameField | undefined;
   return lines

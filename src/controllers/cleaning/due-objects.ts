@@ -6,22 +6,22 @@ import { runTogether } from '../../util/concurrency.ts';
 import { keepDoing, pause } from '../../util/pause.ts';
 import type { Client } from '../../verbs/client/client.ts';
 
-/** How often the clock is looked at: due times are whole seconds. */
+/** The interval of checks: due times are whole seconds. */
 const TICK_MS = 1000;
 const RETRY_MS = 5000;
 /** Writes that share a few commits. */
 const AT_ONCE = 50;
 
-/** What must be done with objects of a resource, and when. */
+/** Decides when objects of a resource are due, and acts on them. */
 export interface DueRule<T extends ApiObject> {
   readonly resource: ResourceOf<T>;
   /** The field manager of the writes. */
   readonly manager: string;
-  /** A look at the entry that spares most objects from being parsed. */
+  /** A cheap check that spares most objects from being parsed. */
   readonly mayBeDue: (entry: Entry) => boolean;
-  /** Milliseconds since 1970; undefined: never, as the object is now. */
+  /** Milliseconds since 1970; undefined: never, in this state of the object. */
   dueAt(object: T): number | undefined;
-  /** Answers in how many milliseconds it is to be asked again about the same state; undefined when that is done with. */
+  /** Returns the milliseconds until the next attempt; undefined when this state needs no more. */
   act(entry: Entry, client: Client): Promise<number | undefined>;
 }
 
@@ -30,14 +30,14 @@ interface Waiting {
   dueMs: number;
 }
 
-/** Follows the objects of a resource and acts on each when its time has come. What fails is tried again. */
+/** Follows the objects of a resource and acts on each when it is due. Repeats what fails. */
 export class DueObjects<T extends ApiObject> {
   readonly #rule: DueRule<T>;
   readonly #client: Client;
   readonly #now: () => Date;
   readonly #onError: (error: unknown) => void;
   readonly #waiting = new Map<string, Waiting>();
-  /** Nothing is due earlier. */
+  /** No object is due earlier. */
   #earliestMs = Number.POSITIVE_INFINITY;
 
   constructor(options: {
@@ -52,7 +52,7 @@ export class DueObjects<T extends ApiObject> {
     this.#onError = options.onError;
   }
 
-  /** Begins anew each time: nothing is kept from an earlier run. */
+  /** Starts fresh each time: keeps no state of an earlier run. */
   async run(signal: AbortSignal): Promise<void> {
     const retry = { retryMs: RETRY_MS, onError: this.#onError };
     await runTogether(
@@ -77,7 +77,7 @@ export class DueObjects<T extends ApiObject> {
     this.#earliestMs = Math.min(this.#earliestMs, dueMs);
   }
 
-  /** Acts on everything whose time has come. */
+  /** Acts on all due objects. */
   async actOnDue(signal: AbortSignal): Promise<void> {
     const nowMs = this.#now().getTime();
     if (nowMs < this.#earliestMs) return;
@@ -109,7 +109,7 @@ export class DueObjects<T extends ApiObject> {
       return RETRY_MS;
     });
     if (againMs !== undefined) waiting.dueMs = this.#now().getTime() + againMs;
-    // A newer state of the object waits for a time of its own.
+    // Keep the due time of a newer state of the object.
     else if (this.#waiting.get(key) === waiting) this.#waiting.delete(key);
   }
 }

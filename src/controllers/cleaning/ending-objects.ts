@@ -6,7 +6,7 @@ import type { Entry } from '../../storage/store.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import type { DueRule } from './due-objects.ts';
 
-/** Objects whose deletion was asked for, and which would wait for ever for somebody who lets them go. */
+/** Objects that are being deleted, but have nothing in the cluster that would remove their finalizers. */
 
 const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
 const NODES: ResourceOf<Node> = { group: '', resource: 'nodes' };
@@ -20,7 +20,7 @@ const isEnding = ({ json, metadataEnd }: Entry): boolean =>
 const isHeldBy = ({ metadata }: ApiObject, finalizer: string): boolean =>
   metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer);
 
-/** Lets the object go that the entry shows; another of its name stays. */
+/** Removes the finalizer from the object of this entry; not from a new object of the same name. */
 async function release(
   resource: ResourceOf<ApiObject>,
   { namespace, name, uid }: Entry,
@@ -36,7 +36,7 @@ async function release(
 
 const VOLUME_FINALIZER = 'kubernetes.io/pv-protection';
 
-/** Volumes, when no claim has them (Kubernetes: pkg/controller/volume/pvprotection). */
+/** Volumes that no claim has (Kubernetes: pkg/controller/volume/pvprotection). */
 export const unboundVolumes: DueRule<PersistentVolume> = {
   resource: VOLUMES,
   manager: 'pv-protection-controller',
@@ -49,10 +49,10 @@ export const unboundVolumes: DueRule<PersistentVolume> = {
 };
 
 const CLAIM_FINALIZER = 'kubernetes.io/pvc-protection';
-/** How often a claim is looked at again that pods use. */
+/** The interval of checks of a claim that pods use. */
 const IN_USE_MS = 5000;
 
-/** Claims, when no pod on a node uses them (Kubernetes: pkg/controller/volume/pvcprotection). */
+/** Claims that no pod on a node uses (Kubernetes: pkg/controller/volume/pvcprotection). */
 export const unusedClaims: DueRule<PersistentVolumeClaim> = {
   resource: CLAIMS,
   manager: 'pvc-protection-controller',
@@ -65,10 +65,10 @@ export const unusedClaims: DueRule<PersistentVolumeClaim> = {
   },
 };
 
-/** What the cache knows is believed when it says yes; for a no the newest pods are read. */
+/** Whether a pod uses the claim. A cached yes suffices; a no requires the newest pods. */
 async function isUsed(claim: PersistentVolumeClaim, client: Client): Promise<boolean> {
   const { namespace = '', name = '' } = claim.metadata;
-  // A claim of an ephemeral volume is called after pod and volume.
+  // The claim of an ephemeral volume is named after pod and volume.
   const names = [Buffer.from(`"claimName":${JSON.stringify(name)}`), Buffer.from('"ephemeral":')];
   for (const trust of ['cached', 'latest'] as const) {
     for (const entry of await client.entries(PODS, { namespace }, trust)) {
@@ -97,13 +97,13 @@ function usesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
   );
 }
 
-/** For how long a pod waits for its node after its grace period, as long as pkg/controller/podgc waits for one to show up. */
+/** How long a pod waits for its node after its grace period: as in pkg/controller/podgc. */
 const QUARANTINE_MS = 40_000;
 const ON_A_NODE_MS = 20_000;
 
 /**
- * Pods whose node is gone, so that nobody tells that they have ended. Only pods that are to end: a controller manager also ends
- * others, but without one, a pod on a node that does not exist may be somebody's test, and is no reason to delete anything.
+ * Pods whose node is gone, so that no kubelet reports their end. Only pods that are being deleted: a controller manager deletes
+ * others too, but in a cluster without one, pods on missing nodes may be tests and must stay.
  */
 export const podsOfLostNodes: DueRule<Pod> = {
   resource: PODS,

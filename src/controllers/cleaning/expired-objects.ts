@@ -16,7 +16,7 @@ import { certificatesIn } from '../../x509/pem.ts';
 import { IDENTITY, IDENTITY_LABEL } from '../server-identity.ts';
 import type { DueRule } from './due-objects.ts';
 
-/** Objects that are deleted at a time which they say themselves. Whoever changes one meanwhile keeps it for a new decision. */
+/** Objects that name the time of their deletion. A change to one meanwhile causes a new decision. */
 
 type Expiry<T extends ApiObject> = Pick<DueRule<T>, 'resource' | 'manager' | 'mayBeDue'> &
   Pick<RemoveOptions, 'propagationPolicy'> & {
@@ -47,7 +47,7 @@ async function removeAsSeen(
 const HOUR_MS = 60 * 60 * 1000;
 const SYSTEM = 'kube-system';
 
-/** Undefined for a time that is absent or cannot be read. */
+/** Undefined: the time is absent or invalid. */
 function toMs(time: string | null | undefined): number | undefined {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? undefined : ms;
@@ -60,7 +60,7 @@ const after = (time: string | null | undefined, ms: number): number | undefined 
 
 const TTL_FIELD = Buffer.from('"ttlSecondsAfterFinished":');
 
-/** Finished jobs, ttlSecondsAfterFinished later (Kubernetes: pkg/controller/ttlafterfinished). Their pods go first. */
+/** Finished jobs, ttlSecondsAfterFinished later (Kubernetes: pkg/controller/ttlafterfinished). Deletes their pods first. */
 export const finishedJobs: DueRule<Job> = expiring<Job>({
   resource: { group: 'batch', resource: 'jobs' },
   manager: 'ttl-after-finished-controller',
@@ -75,7 +75,7 @@ export const finishedJobs: DueRule<Job> = expiring<Job>({
   },
 });
 
-/** Tokens with which nobody can join any more (Kubernetes: pkg/controller/bootstrap/tokencleaner). */
+/** Bootstrap tokens that have expired (Kubernetes: pkg/controller/bootstrap/tokencleaner). */
 export const expiredBootstrapTokens: DueRule<Secret> = expiring<Secret>({
   resource: { group: '', resource: 'secrets' },
   manager: 'token-cleaner',
@@ -86,7 +86,7 @@ export const expiredBootstrapTokens: DueRule<Secret> = expiring<Secret>({
 const DECIDED_MS = HOUR_MS;
 const PENDING_MS = 24 * HOUR_MS;
 
-/** Requests for certificates that were decided, or that nobody looks at (Kubernetes: pkg/controller/certificates/cleaner). */
+/** Requests for certificates that were decided, or left undecided for long (Kubernetes: pkg/controller/certificates/cleaner). */
 export const oldSigningRequests: DueRule<CertificateSigningRequest> = expiring<CertificateSigningRequest>({
   resource: { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' },
   manager: 'certificate-controller',
@@ -99,7 +99,7 @@ export const oldSigningRequests: DueRule<CertificateSigningRequest> = expiring<C
   },
 });
 
-/** When a decision is history. An approved request without a certificate still waits for it. */
+/** When a decided request may go. An approved one without a certificate stays. */
 function endsOf(
   { type, lastUpdateTime }: CertificateSigningRequestCondition,
   { status }: CertificateSigningRequest,
@@ -123,7 +123,7 @@ function expiryOf(certificate: string): number | undefined {
 }
 
 /**
- * Leases by which API servers say that they live, once they have expired; one that does not say when is none (Kubernetes:
+ * Identity leases of API servers that have expired; those without a duration never do (Kubernetes:
  * pkg/controlplane/controller/apiserverleasegc).
  */
 export const deadServerLeases: DueRule<Lease> = expiring<Lease>({

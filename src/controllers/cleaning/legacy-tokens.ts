@@ -21,7 +21,7 @@ const RETRY_MS = 60_000;
 const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, '2026-01-01'.length);
 const isDay = (text: string | undefined): text is string => /^\d{4}-\d{2}-\d{2}$/.test(text ?? '');
 
-/** What one pass may delete: what was neither made nor used since. */
+/** Limits of one pass: it deletes tokens that were neither made nor used since. */
 interface Bounds {
   readonly today: string;
   readonly sinceMs: number;
@@ -29,9 +29,9 @@ interface Bounds {
 }
 
 /**
- * Tokens without an end that a cluster before 1.24 gave every service account, and that nobody has used for a year: they are marked
- * as invalid, and deleted a year later (Kubernetes: pkg/controller/serviceaccount, legacy_serviceaccount_token_cleaner.go).
- * Tokens that people made stay: their service account does not name them.
+ * Cleans up unlimited tokens of service accounts from clusters before 1.24, after a year without use: marks them as invalid,
+ * and deletes them a year later (Kubernetes: pkg/controller/serviceaccount, legacy_serviceaccount_token_cleaner.go). Tokens
+ * that users made stay: their service account does not name them.
  */
 export class LegacyTokenCleaning {
   readonly #client: Client;
@@ -76,17 +76,17 @@ export class LegacyTokenCleaning {
     }
   }
 
-  /** Undefined while uses have been recorded for less than the time. */
+  /** Undefined: uses have been recorded for too short a time. */
   async #bounds(): Promise<Bounds | undefined> {
     const name = { namespace: TRACKING_NAMESPACE, name: TRACKING_NAME };
     const since = (await this.#client.get(CONFIG_MAPS, name))?.data?.since ?? undefined;
     const nowMs = this.#now().getTime();
-    // The day on which recording began is not whole.
+    // The first day of recording is incomplete.
     if (!isDay(since) || nowMs < Date.parse(since) + DAY_MS + UNUSED_MS) return undefined;
     return { today: toDay(nowMs), sinceMs: nowMs - UNUSED_MS, sinceDay: toDay(nowMs - UNUSED_MS) };
   }
 
-  /** Its service account names it, as it does with tokens that it was given, and no pod does. */
+  /** Whether the service account names the token as its own, and no pod uses it. */
   async #isOrphaned({ metadata: { namespace = '', name = '', annotations } }: Secret): Promise<boolean> {
     const owner = annotations?.['kubernetes.io/service-account.name'] ?? '';
     const uid = annotations?.['kubernetes.io/service-account.uid'] ?? '';
@@ -116,7 +116,7 @@ export class LegacyTokenCleaning {
   }
 }
 
-/** A day that cannot be read says nothing, so the token stays. */
+/** Whether the token was unused for the period. One with an unreadable day stays. */
 function isForgotten({ type, metadata }: Secret, { sinceMs, sinceDay }: Bounds): boolean {
   if (type !== TYPE || metadata.deletionTimestamp !== undefined) return false;
   if (!(Date.parse(metadata.creationTimestamp ?? '') < sinceMs)) return false;

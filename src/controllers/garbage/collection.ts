@@ -13,7 +13,7 @@ export interface CollectionParts {
   readonly graph: Graph;
   readonly kinds: Kinds;
   readonly search: OwnerSearch;
-  /** Something may be to be done about a node. */
+  /** Reports that a node may need work. */
   readonly due: (node: Node) => void;
   /** Whether the graph is as new as the cache. */
   readonly isCurrent: () => boolean;
@@ -24,23 +24,22 @@ export type Outcome = 'done' | 'again';
 const SWEEP_FROM = 1000;
 
 /**
- * What is done about one object that has become due (Kubernetes: pkg/controller/garbagecollector, attemptToDeleteItem and
- * attemptToOrphanWorker). The graph says what is to be done; whether it is still so is decided by the commit, which
- * expects the object as it was looked at. That an owner is gone never changes again, so a deletion for want of owners is right
- * whenever it is committed, and two collectors at once do no harm.
+ * Decides about one due object (Kubernetes: pkg/controller/garbagecollector, attemptToDeleteItem and attemptToOrphanWorker).
+ * The graph proposes the step; the commit checks it, because it expects the object in the state that was examined. A gone owner
+ * never returns, so a deletion for lack of owners is right whenever it is committed, and two collectors at once do no harm.
  */
 export class Collection {
   readonly #parts: CollectionParts;
-  /** Objects about which nothing can be done before other kinds are served. */
+  /** Objects that must wait until other kinds are served. */
   readonly #undecided = new Set<Node>();
-  /** How many of them there are when those that are gone are forgotten. */
+  /** The size at which nodes that are gone are removed from it. */
   #sweepAt = SWEEP_FROM;
 
   constructor(parts: CollectionParts) {
     this.#parts = parts;
   }
 
-  /** Other kinds are served now. */
+  /** Re-examines waiting objects: other kinds are served now. */
   reconsider(): void {
     const nodes = [...this.#undecided];
     this.#undecided.clear();
@@ -74,7 +73,7 @@ export class Collection {
     }
   }
 
-  /** Looks for an owner that was never seen, wherever its dependents say it is. */
+  /** Searches an unseen owner where its dependents place it. */
   async #locate(owner: Node): Promise<Outcome> {
     const { search, graph } = this.#parts;
     const pace = new Pace();
@@ -96,7 +95,7 @@ export class Collection {
     return 'done';
   }
 
-  /** Deletes an object when none of its owners is there any more. */
+  /** Deletes an object when all of its owners are gone. */
   async #collect(node: Node, place: Place): Promise<Outcome> {
     const { client, graph } = this.#parts;
     for (const reference of node.references) {
@@ -125,7 +124,7 @@ export class Collection {
     return removed === 'conflict' ? 'again' : 'done';
   }
 
-  /** One owner is enough. An owner that waits for this object need not wait any more, and one that is gone is forgotten. */
+  /** Keeps an object that has an owner. Removes references to owners that are gone or wait for it. */
   async #leaveOthers(node: Node, place: Place): Promise<Outcome> {
     const { graph } = this.#parts;
     const left = node.references.filter((reference) => graph.standingOf(node, reference) !== 'solid');
@@ -142,10 +141,10 @@ export class Collection {
     });
   }
 
-  /** Takes an object's dependents from it, then lets it go. */
+  /** Removes an owner from its dependents, then removes its finalizer. */
   async #orphan(owner: Node, place: Place): Promise<Outcome> {
     if (!this.#canWrite(owner)) return 'done';
-    // What was written is not in the graph at once. Who becomes a dependent meanwhile has its turn too.
+    // Writes reach the graph later. New dependents are released in the next round.
     const released = new Set<Node>();
     for (let count = -1; count !== released.size; ) {
       count = released.size;
@@ -166,7 +165,7 @@ export class Collection {
     await allSettled(workers);
   }
 
-  /** Lets an object go that is deleted in the foreground, once nothing blocks it. */
+  /** Removes the finalizer of a foreground deletion, once nothing blocks it. */
   async #finish(node: Node, place: Place): Promise<Outcome> {
     if (!this.#canWrite(node)) return 'done';
     if (node.blockers === 0) return this.#removeFinalizer(node, place, FOREGROUND_FINALIZER);
@@ -174,7 +173,7 @@ export class Collection {
     return 'done';
   }
 
-  /** Its owners wait for it no more. */
+  /** Makes a dependent block none of its owners. */
   async #unblock(uid: string, place: Place): Promise<void> {
     await this.#change(uid, place, (object) => {
       const references = object.metadata.ownerReferences ?? [];
@@ -192,16 +191,16 @@ export class Collection {
     return 'done';
   }
 
-  /** Only the object with this uid. One that is gone needs no change. */
+  /** Changes only the object with this uid. One that is gone needs no change. */
   async #change(uid: string, place: Place, change: (object: ApiObject) => ApiObject): Promise<void> {
     const { resource, ...name } = place;
     await this.#parts.client.update<ApiObject>(resource, name, (copy) => {
-      // A graph that nobody keeps up any more does not know who has come since: an owner must not be let go on its word.
+      // A graph that is no longer updated may lack new dependents: it must not release an owner.
       return copy.metadata.uid === uid && this.#parts.isCurrent() ? change(copy) : copy;
     });
   }
 
-  /** Until other kinds are served. */
+  /** Waits until other kinds are served. */
   #postpone(node: Node): void {
     node.isPostponed = true;
     this.#undecided.add(node);
@@ -211,7 +210,7 @@ export class Collection {
     this.#sweepAt = Math.max(SWEEP_FROM, 2 * this.#undecided.size);
   }
 
-  /** Objects of a kind that is not served cannot be written. */
+  /** Whether the object can be written: only those of served kinds can. */
   #canWrite(node: Node): boolean {
     const { kinds } = this.#parts;
     if (node.place === undefined || kinds.isServed(node.place.resource)) return true;
@@ -220,10 +219,10 @@ export class Collection {
   }
 }
 
-/** Written and committed together. All of an owner's dependents are one piece of work in the queue. */
+/** Dependents written and committed together. All dependents of an owner are one item in the queue. */
 const RELEASED_TOGETHER = 128;
 
-/** What an object's own finalizers ask for is kept. */
+/** The propagation policy, as the object's own finalizers demand. */
 function policyOf(json: Buffer, inForeground: boolean): NonNullable<RemoveOptions['propagationPolicy']> {
   if (inForeground) return 'Foreground';
   const finalizers = readFinalizers(json);
@@ -238,7 +237,7 @@ function* referencesTo(owner: Node): Iterable<[Node, Reference]> {
   }
 }
 
-/** Two references to one uid may name different things, and only one of them be wrong. */
+/** Whether the references are equal: two with the same uid may name different objects, and one be wrong. */
 const isIt = (reference: Reference, { uid, apiVersion, kind, name }: OwnerReference): boolean =>
   reference.uid === uid &&
   reference.apiVersion === apiVersion &&
@@ -253,7 +252,7 @@ async function eachInTurns<Item>(items: Iterable<Item>, take: (item: Item) => vo
   }
 }
 
-/** Waits for all of them. @throws the first failure */
+/** Waits for all promises. @throws the first failure */
 async function allSettled(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;

@@ -5,9 +5,9 @@ import type { Place } from './graph.ts';
 import type { Reference } from './ownership.ts';
 
 const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
-/** Where events about objects go that are in no namespace. */
+/** The namespace of events about cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
-/** More that wait to be written are not written. */
+/** Most events that wait to be written; further ones are dropped. */
 const MAX_WAITING = 1000;
 
 /** An object with a reference to an owner in another namespace. */
@@ -16,7 +16,7 @@ export interface ForeignOwner {
   readonly reference: Reference;
 }
 
-/** Says in events which objects refer to an owner that they cannot have, one after the other. */
+/** Writes events about objects with references to owners in other namespaces, one after the other. */
 export class ForeignOwners {
   readonly #client: Client;
   readonly #now: () => Date;
@@ -36,7 +36,7 @@ export class ForeignOwners {
     this.#wake();
   }
 
-  /** Until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#wake();
     signal.addEventListener('abort', onAbort);
@@ -63,7 +63,7 @@ export class ForeignOwners {
   }
 }
 
-/** As Kubernetes' collector writes it. */
+/** The event, in the words of Kubernetes' collector. */
 function toEvent({ dependent, reference }: ForeignOwner, now: Date): Event {
   const { namespace, name, kind, apiVersion, uid } = dependent;
   const owner = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`;

@@ -17,7 +17,7 @@ import { WorkQueue } from './work-queue.ts';
 const NAME = 'generic-garbage-collector';
 const ACCOUNTS = 'system:serviceaccounts';
 
-/** Whom admission sees: policies of Kubernetes let this account delete what they let no one else. */
+/** The user that admission sees: Kubernetes' policies permit this account deletions that they deny to all others. */
 const COLLECTOR: UserInfo = {
   username: `system:serviceaccount:kube-system:${NAME}`,
   uid: '',
@@ -26,38 +26,38 @@ const COLLECTOR: UserInfo = {
 };
 
 /**
- * Deletions under way at a time. They are committed together, so that more of them are faster, up to what a batch of the
- * committer takes; but all that were committed together go on in one turn of the event loop.
+ * Concurrent deletions. They share commits, so that more are faster, up to the size of a committer's batch; but all that share
+ * a commit continue in one turn of the event loop.
  */
 const AT_ONCE = 128;
 
-/** Many objects own events, and no event owns anything that outlives it: as owners they are known, and never collected. */
+/** Many objects own events, and no event owns anything that outlives it: the graph tracks only events that are owners. */
 const EVENTS = 'events';
 
 /** A refusal, for example by a webhook, may last. */
 const REFUSED: Backoff = { firstMs: 100, longestMs: 300_000 };
-/** The database comes back, and then nobody waits for long. */
+/** A database outage ends soon: short pauses let the collector resume without delay. */
 const OUTAGE: Backoff = { firstMs: 100, longestMs: 10_000 };
 
 export interface GarbageCollectorOptions {
   readonly client: Client;
   readonly registry: Registry;
   readonly now: () => Date;
-  /** Whether an error passes by itself. */
+  /** Whether an error is temporary. */
   readonly isOutage: (error: unknown) => boolean;
-  /** `object`: which one it was about. */
+  /** `object`: the object that failed. */
   readonly onError: (error: unknown, object: string) => void;
 }
 
 /** What metrics show. */
 export interface GarbageCollectorState {
-  /** It knows all objects, and collects. */
+  /** The graph is complete, and objects are collected. */
   readonly isFollowing: boolean;
   /** Objects that have owners, or are owners. */
   readonly nodes: number;
-  /** Objects that wait to be looked at. */
+  /** Objects in the queue. */
   readonly depth: number;
-  /** Also those that are looked at, or wait for another attempt. */
+  /** Includes active objects, and those that wait for another attempt. */
   readonly unfinished: number;
   readonly added: number;
   readonly retried: number;
@@ -67,10 +67,10 @@ export interface GarbageCollectorState {
 const NOTHING = { isFollowing: false, nodes: 0, depth: 0, unfinished: 0, added: 0, retried: 0 };
 
 /**
- * Deletes objects whose owners are gone, and lets owners go whose dependents were deleted before them, or left to themselves
- * (Kubernetes: pkg/controller/garbagecollector). It follows the watch cache, and everything it knows is made anew from it when
- * it begins, so that it can be stopped at any moment. Several may run at the same time, also that of a controller manager:
- * each deletes an object only as it has seen it, and the later ones find nothing left to do.
+ * Deletes objects whose owners are gone, and removes the finalizers of owners whose dependents were deleted or orphaned
+ * (Kubernetes: pkg/controller/garbagecollector). It follows the watch cache, and rebuilds its state from it when it begins, so
+ * that it can be stopped at any moment. Several may run at the same time, also that of a controller manager: each deletes an
+ * object only in the state that it has seen, and the later ones find nothing left to do.
  */
 export class GarbageCollector {
   readonly #options: GarbageCollectorOptions;
@@ -87,7 +87,7 @@ export class GarbageCollector {
     return { ...(this.#run?.state ?? NOTHING), failed: this.#failed };
   }
 
-  /** Until the signal aborts. @throws StorageError when nothing can be followed; may be called again */
+  /** Runs until the signal aborts. @throws StorageError when following fails; may be called again */
   async run(signal: AbortSignal): Promise<void> {
     await followAnew(async () => {
       this.#run = new Run({
@@ -105,7 +105,7 @@ export class GarbageCollector {
   }
 }
 
-/** From one state of the cluster that was read to the next. */
+/** Collects from one complete read of the cluster to the next. */
 class Run {
   readonly #client: Client;
   readonly #registry: Registry;
@@ -115,7 +115,7 @@ class Run {
   readonly #collection: Collection;
   readonly #foreign: ForeignOwners;
   #isFollowing = false;
-  /** What ends the following of each resource. */
+  /** Ends the following of each resource. */
   readonly #followed = new Map<Stored, AbortController>();
 
   constructor(options: GarbageCollectorOptions) {
@@ -128,7 +128,7 @@ class Run {
       find: (reference) => {
         const target = this.#kinds.find(reference);
         if (target === undefined || this.#followed.has(target.resource)) return target;
-        // Before its objects are followed nobody would say that one is gone.
+        // Until its objects are followed, their deletions would go unnoticed.
         return { ...target, isServed: false };
       },
       due,
@@ -156,12 +156,12 @@ class Run {
     return { isFollowing: this.#isFollowing, nodes: this.#graph.size, depth, unfinished, ...counts };
   }
 
-  /** @throws StorageError compacted when everything is to be read again */
+  /** @throws StorageError compacted when everything must be read again */
   async until(signal: AbortSignal): Promise<void> {
     await runTogether([(either, also) => this.#followAll(either, also)], signal);
   }
 
-  /** Nothing is decided before all resources are known: the owner of what came first may come last. */
+  /** Decides nothing before all resources are known: the owner of the first object may come last. */
   async #followAll(signal: AbortSignal, also: AlsoRun): Promise<void> {
     let changed = Promise.withResolvers<void>();
     const stop = this.#registry.onChange(() => changed.resolve());
@@ -187,14 +187,14 @@ class Run {
     }
   }
 
-  /** One after the other, because each reads all of its objects in turns of its own. */
+  /** Follows one resource after the other, because each reads all of its objects. */
   async #followNew(signal: AbortSignal, also: AlsoRun): Promise<void> {
     for (const resource of this.#kinds.collected()) {
       if (!signal.aborted && !this.#followed.has(resource)) await this.#follow(resource, also);
     }
   }
 
-  /** Resolves when the present objects are known, or nothing more will be. */
+  /** Resolves when the existing objects are known, or following has ended. */
   async #follow(resource: Stored, also: AlsoRun): Promise<void> {
     const known = Promise.withResolvers<void>();
     const end = new AbortController();
@@ -210,7 +210,7 @@ class Run {
     this.#followed.set(resource, end);
   }
 
-  /** A resource that is not served any more and has no objects will get none. */
+  /** Stops following resources that are not served any more and have no objects. */
   async #leaveOld(): Promise<void> {
     for (const [resource, end] of this.#followed) {
       if (this.#kinds.isServed(resource)) continue;

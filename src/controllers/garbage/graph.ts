@@ -4,17 +4,17 @@ import type { Ending, Ownership, Reference } from './ownership.ts';
 
 const NO_REFERENCES: readonly Reference[] = Object.freeze([]);
 
-/** Where an object is. */
+/** The location of an object. */
 export interface Place {
   readonly resource: Stored;
-  /** '' for what is cluster-scoped. */
+  /** '' for cluster-scoped objects. */
   readonly namespace: string;
   readonly name: string;
 }
 
 /**
- * An object that has owners, is an owner, or waits for the collector. About 200 bytes: a cluster of a million pods has a million
- * of them, so that what only few have is made when it is needed, and strings are those of the cache.
+ * An object that has owners, is an owner, or waits for the collector. About 200 bytes: a cluster of a million pods has a
+ * million nodes, so that rare fields are made on demand, and strings are shared with the cache.
  */
 export class Node {
   readonly uid: string;
@@ -22,16 +22,16 @@ export class Node {
   place: Place | undefined;
   references: readonly Reference[] = NO_REFERENCES;
   ending: Ending = 'no';
-  /** It was deleted. What is left of it are its dependents. */
+  /** The object was deleted. Its node remains for its dependents. */
   isGone = false;
-  /** Its dependents have become due, all of them. */
+  /** All of its dependents have become due. */
   spreads = false;
-  /** Nothing can be said about it before other kinds are served. */
+  /** Undecidable until other kinds are served. */
   isPostponed = false;
   /** How many dependents block its deletion in the foreground. */
   blockers = 0;
   dependents: Set<Node> | undefined;
-  /** Where it is not, of an owner that has not been seen. */
+  /** Where an unseen owner was searched and not found. */
   absentAt: Place[] | undefined;
 
   constructor(uid: string) {
@@ -40,30 +40,30 @@ export class Node {
 }
 
 export interface GraphOptions {
-  /** Where the objects of a kind are; undefined for a kind that was never served. */
+  /** The resource of a kind; undefined for one that was never served. */
   readonly find: (reference: Reference) => Target | undefined;
-  /** Something may be to be done about a node. */
+  /** Reports that a node may need work. */
   readonly due: (node: Node) => void;
-  /** A reference leads to an object of another namespace. */
+  /** Reports a reference to an object of another namespace. */
   readonly onForeign: (dependent: Node, reference: Reference) => void;
 }
 
-/** What a reference of an object means at this moment. */
+/** The state of a reference. */
 export type Standing =
-  /** The owner is there. */
+  /** The owner exists. */
   | 'solid'
-  /** The owner is not there, and never will be. */
+  /** The owner does not exist, and never will. */
   | 'dangling'
-  /** The owner is there, and is gone once its dependents are. */
+  /** The owner waits for its dependents to be deleted. */
   | 'waiting'
-  /** The owner must be looked for. */
+  /** The owner must be searched. */
   | 'unknown'
-  /** Of a kind that is not served, or that an object without a namespace cannot refer to: nobody can say, and nothing is done. */
+  /** Of an unserved kind, or one that a cluster-scoped object cannot refer to: undecidable, so nothing is done. */
   | 'undecided';
 
 /**
- * Who owns whom, by uid. It is told of every change in the turn in which the watch cache applies it, so that it is exactly as new
- * as the cache. It says which objects have become due; what is to be done about them is decided when it is their turn.
+ * Maps objects to their owners, by uid. The watch cache reports every change in the turn that applies it, so that the graph is
+ * exactly as new as the cache. It reports due objects; what to do with them is decided in their turn.
  */
 export class Graph {
   readonly #options: GraphOptions;
@@ -81,7 +81,7 @@ export class Graph {
     return this.#nodes.get(uid);
   }
 
-  /** The newest state of an object. One that has no owners, is none, and waits for nothing gets no node. */
+  /** Takes the newest state of an object. Makes no node for one without owners, dependents or finalizers. */
   observe(uid: string, place: Place, { references, ending }: Ownership): void {
     let node = this.#nodes.get(uid);
     if (node === undefined) {
@@ -98,7 +98,7 @@ export class Graph {
     this.#dropIfIdle(node);
   }
 
-  /** An object is gone. Nobody may have looked yet where it was. */
+  /** Removes an object. Its place may be unknown until now. */
   remove(uid: string, place: Place): void {
     const node = this.#nodes.get(uid);
     if (node === undefined) return;
@@ -110,7 +110,7 @@ export class Graph {
     else this.#spread(node);
   }
 
-  /** An owner that has not been seen was looked for, and is not there. */
+  /** Records that an unseen owner was searched and not found. */
   noteAbsence(node: Node, place: Place): void {
     node.absentAt = [...(node.absentAt ?? []), place];
     this.#spread(node);
@@ -126,12 +126,12 @@ export class Graph {
       return owner.ending === 'foreground' ? 'waiting' : 'solid';
     }
     if (target?.isServed !== true) return 'undecided';
-    // It is elsewhere, or was.
+    // The owner is elsewhere, or was.
     if (owner?.place !== undefined) return 'dangling';
     return owner?.absentAt?.some((absent) => isSame(absent, place)) === true ? 'dangling' : 'unknown';
   }
 
-  /** Where to look for an owner. `place`: undefined for an object in no namespace that refers to one in some. */
+  /** Where to search an owner. `place`: undefined for a reference from a cluster-scoped object to a namespaced one. */
   whereIs(
     dependent: Node,
     reference: Reference,
@@ -142,9 +142,9 @@ export class Graph {
   }
 
   /**
-   * Whether an object that is deleted in the foreground waits, by way of others, for itself. It is looked for from both sides, a step on
-   * each in turn, until one side has ended: the end of a long chain of owners is near to what has become due, because deletions
-   * begin at one end of it.
+   * Whether an object in foreground deletion waits, through others, for itself. Searches from both sides, one step each in
+   * turn, until one side has ended: the end of a long chain of owners is near the due objects, because deletions begin at one
+   * end of it.
    */
   async waitsForItself(node: Node): Promise<boolean> {
     const pace = new Pace();
@@ -224,7 +224,7 @@ export class Graph {
     if (references.length === 0 && dependents === undefined && !isWaiting(ending)) this.#nodes.delete(uid);
   }
 
-  /** Finds out whether a dependent, or its owner, must be looked at. */
+  /** Reports a dependent, or its owner, that may need work. */
   #compare(dependent: Node, owner: Node): void {
     const references = dependent.references.filter(({ uid }) => uid === owner.uid);
     const standings = references.map((reference) => this.standingOf(dependent, reference));
@@ -239,13 +239,13 @@ export class Graph {
   }
 }
 
-/** The dependents that an object waits for and that wait themselves. Undefined for one that does not. */
+/** Waiting dependents for which an object waits. Undefined for one that it does not wait for. */
 function* blocking({ uid, dependents }: Node): Iterable<Node | undefined> {
   for (const dependent of dependents ?? [])
     yield dependent.ending === 'foreground' && isBlocking(dependent.references, uid) ? dependent : undefined;
 }
 
-/** Everything that can be reached from a node, in steps. */
+/** All nodes reachable from a node, in steps. */
 function* walk(
   from: Node,
   next: (node: Node) => Iterable<Node | undefined>,
@@ -263,7 +263,7 @@ function* walk(
 
 const isWaiting = (ending: Ending): boolean => ending === 'orphan' || ending === 'foreground';
 
-/** Where an owner must be. Undefined when it must be in a namespace, and the dependent is in none. */
+/** Where an owner must be. Undefined when it is namespaced and the dependent is not. */
 function toPlace({ place }: Node, { name }: Reference, { resource, namespaced }: Target): Place | undefined {
   const namespace = place?.namespace ?? '';
   if (namespaced && namespace === '') return undefined;
@@ -279,13 +279,13 @@ const refersTo = (references: readonly Reference[], uid: string): boolean =>
 const isBlocking = (references: readonly Reference[], uid: string): boolean =>
   references.some((reference) => reference.uid === uid && reference.blocks);
 
-/** Each once. Nearly every object has one owner. */
+/** Each uid once. Nearly every object has one owner. */
 function uidsOf(references: readonly Reference[]): Iterable<string> {
   const uids = references.map(({ uid }) => uid);
   return uids.length < 2 ? uids : new Set(uids);
 }
 
-/** Whether two lists refer to an owner in the same words. */
+/** Whether two lists have equal references to an owner. */
 function hasSame(before: readonly Reference[], after: readonly Reference[], uid: string): boolean {
   const old = before.filter((reference) => reference.uid === uid);
   const now = after.filter((reference) => reference.uid === uid);

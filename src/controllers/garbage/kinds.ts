@@ -2,18 +2,18 @@ import { type GroupResource, toApiVersion } from '../../api/names.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 
-/** A resource with stored objects. There is one value for each, so that two can be compared as they are. */
+/** A resource with stored objects. Each has one value, so that identity compares them. */
 export type Stored = GroupResource;
 
-/** Where the objects of a kind are. */
+/** The resource of a kind. */
 export interface Target {
   readonly resource: Stored;
   readonly namespaced: boolean;
-  /** False: it was served once. */
+  /** False: it was served earlier. */
   readonly isServed: boolean;
 }
 
-/** What the registry serves, as owner references speak of it: by kind, whatever the version. */
+/** The served resources by kind, whatever the version, as in owner references. */
 export class Kinds {
   readonly #registry: Registry;
   readonly #stored = new Map<string, Stored>();
@@ -49,7 +49,7 @@ export class Kinds {
     return this.#registry.findStorage(resource) !== undefined;
   }
 
-  /** What events call an object's kind. */
+  /** The kind and version of a resource, for events. */
   headOf(resource: Stored): { readonly kind: string; readonly apiVersion: string } {
     const definition = this.#registry.findStorage(resource);
     if (definition === undefined) return { kind: '', apiVersion: '' };

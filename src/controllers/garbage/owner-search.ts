@@ -7,14 +7,14 @@ import type { Stored } from './kinds.ts';
 export interface OwnerSearchParts {
   readonly client: Client;
   readonly graph: Graph;
-  /** Tells the graph of an object. */
+  /** Adds an object to the graph. */
   readonly observe: (resource: Stored, entry: Entry) => void;
 }
 
-/** Finds owners that have no owners themselves, and so came to the graph as nothing but a uid. */
+/** Searches owners without owners, of which the graph knows only the uid. */
 export class OwnerSearch {
   readonly #parts: OwnerSearchParts;
-  /** The look through a resource that has not begun yet. */
+  /** The next search through a resource, not yet begun. */
   readonly #next = new Map<Stored, Promise<void>>();
   readonly #running = new Map<Stored, Promise<void>>();
 
@@ -22,7 +22,7 @@ export class OwnerSearch {
     this.#parts = parts;
   }
 
-  /** Where a dependent says that it is. That it is not there is asked of the database. @throws StorageError */
+  /** Searches an owner where a dependent places it. Confirms its absence in the database. @throws StorageError */
   async lookFor(owner: Node, place: Place): Promise<void> {
     const { client, graph, observe } = this.#parts;
     const entry = await client.entry(place.resource, place, { uid: owner.uid });
@@ -36,8 +36,8 @@ export class OwnerSearch {
   }
 
   /**
-   * In all namespaces, so that it can be said that the reference is to an object of another one. All who look for
-   * something at a time look together: this passes through all objects of the resource. @throws StorageError
+   * Searches an owner in all namespaces, to detect references to other ones. Concurrent searches share one pass through all
+   * objects of the resource. @throws StorageError
    */
   async everywhere(owner: Node, resource: Stored): Promise<void> {
     if (isSeen(owner)) return;

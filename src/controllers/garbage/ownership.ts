@@ -6,19 +6,19 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../verbs/writing/dele
 /** One of an object's metadata.ownerReferences. */
 export interface Reference {
   readonly uid: string;
-  /** As it was written. */
+  /** As the object has it. */
   readonly apiVersion: string;
-  /** Canonical, as the registry has it. */
+  /** Canonical, as in the registry. */
   readonly group: string;
   readonly kind: string;
   readonly name: string;
-  /** The owner is not gone, when it is deleted in the foreground, before this object is. */
+  /** An owner deleted in the foreground waits for this object. */
   readonly blocks: boolean;
 }
 
 /**
- * How an object ends. `no`: it stays. `yes`: its deletion has begun, and the collector has no part in it. `orphan`: its deletion
- * waits until its dependents have another owner or none. `foreground`: until those that block it are gone.
+ * How an object ends. `no`: it stays. `yes`: its deletion has begun, without the collector. `orphan`: its deletion waits until
+ * its dependents have lost this owner. `foreground`: until the dependents that block it are gone.
  */
 export type Ending = 'no' | 'yes' | 'orphan' | 'foreground';
 
@@ -30,13 +30,12 @@ export interface Ownership {
 const NO_REFERENCES: readonly Reference[] = Object.freeze([]);
 const STAYS: Ownership = { references: NO_REFERENCES, ending: 'no' };
 
-// Most objects have neither, and a start looks at all of them: finding that out natively takes 0.2 µs, looking through their
-// metadata 7. A quote inside a value is escaped, so that a text is not taken for the field; a field elsewhere is told apart
-// by looking.
+// Most objects have neither, and a start scans all of them: the native search takes 0.2 µs, parsing their metadata 7. A quote
+// inside a value is escaped, so that no text looks like the field; parsing excludes fields elsewhere.
 const OWNERS = toNeedle('"owner', 'References":[');
 const DELETED = toNeedle('"deletion', 'Timestamp":"');
 
-/** Text that is looked for by its end, which begins with a letter that is rare: that makes the search ten times as fast. */
+/** Text that is searched by its end, which begins with a rare letter: that makes the search ten times as fast. */
 interface Needle {
   readonly whole: Buffer;
   readonly end: Buffer;
@@ -54,7 +53,7 @@ function has(json: Buffer, { whole, end }: Needle): boolean {
   return false;
 }
 
-/** What the collector needs to know of an object, from its bytes. */
+/** Reads what the collector needs from the bytes of an object. */
 export function readOwnership(json: Buffer): Ownership {
   const hasOwners = has(json, OWNERS);
   const ends = has(json, DELETED);
@@ -77,11 +76,11 @@ export function readFinalizers(json: Buffer): readonly string[] {
   return text === undefined ? [] : ((JSON.parse(text) as string[] | null) ?? []);
 }
 
-/** Objects of one owner often stand together, and have the same text. Beyond this many different ones, all are forgotten. */
+/** Dependents of one owner are often adjacent, with the same text. The cache is cleared at this size. */
 const MAX_SHARED = 4096;
 const shared = new Map<string, readonly Reference[]>();
 
-/** The same list for all objects that have the same text, as the pods of a replica set do. */
+/** Shares one list among objects with the same text, such as the pods of a replica set. */
 function toReferences(text: string | undefined): readonly Reference[] {
   if (text === undefined) return NO_REFERENCES;
   let references = shared.get(text);

@@ -2,54 +2,54 @@ import { Pace } from '../../util/concurrency.ts';
 import { type Backoff, pauseAfter } from '../../util/pause.ts';
 
 export interface WorkQueueOptions<Item> {
-  /** How many are worked on at a time. */
+  /** Most items in work at a time. */
   readonly atOnce: number;
-  /** `again`: others were faster; it is to be tried once more, soon. */
+  /** `again`: another writer was faster; retry soon. */
   readonly work: (item: Item, signal: AbortSignal) => Promise<'done' | 'again'>;
-  /** Answers how long to wait for another attempt. */
+  /** Returns the pause before another attempt. */
   readonly onError: (error: unknown, item: Item) => Backoff;
 }
 
-/** What others do in between lasts for a moment. */
+/** Conflicts with other writers last for a moment. */
 const AGAIN: Backoff = { firstMs: 20, longestMs: 5000 };
-/** Items that wait for another attempt wait for one of these moments together, with one timer. */
+/** Pauses end at multiples of this time, so that items share timers. */
 const TICK_MS = 10;
 
 /**
- * Items to be worked on: each once, however often it is added before its turn, and never twice at a time. One that fails has
- * another attempt after a pause that grows, and keeps nobody from theirs.
+ * Works on items: on each once, however often it is added before its turn, and never twice at a time. A failed item is retried
+ * after a growing pause, and delays no other.
  */
 export class WorkQueue<Item> {
   readonly #options: WorkQueueOptions<Item>;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<Item>();
   readonly #active = new Set<Item>();
-  /** Added while it was worked on. */
+  /** Added while active. */
   readonly #again = new Set<Item>();
   readonly #failures = new Map<Item, number>();
-  /** Items that wait, by the moment in ticks, with the timer. */
+  /** Paused items by the tick at which they resume, with the timer. */
   readonly #later = new Map<number, { readonly items: Item[]; readonly timer: NodeJS.Timeout }>();
   #wake: () => void = () => {};
-  /** How many were added, and how many attempts were repeated, so far. */
+  /** Items added, and attempts repeated, so far. */
   readonly counts = { added: 0, retried: 0 };
 
   constructor(options: WorkQueueOptions<Item>) {
     this.#options = options;
   }
 
-  /** How many wait for their turn. */
+  /** Items that wait for their turn. */
   get depth(): number {
     return this.#waiting.size;
   }
 
-  /** How many are worked on, or wait for their turn or for another attempt. */
+  /** Items that are active, wait for their turn or are paused. */
   get unfinished(): number {
     let later = 0;
     for (const { items } of this.#later.values()) later += items.length;
     return this.#waiting.size + this.#active.size + later;
   }
 
-  /** Never works on it in the same turn. */
+  /** Never starts the item in the same turn. */
   add(item: Item): void {
     if (this.#active.has(item)) {
       this.#again.add(item);
@@ -61,7 +61,7 @@ export class WorkQueue<Item> {
     this.#wake();
   }
 
-  /** Works until the signal aborts, and then until what was begun has ended. */
+  /** Works until the signal aborts, then waits for active items. */
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => this.#wake();
     signal.addEventListener('abort', onAbort);
@@ -79,7 +79,7 @@ export class WorkQueue<Item> {
     const pace = new Pace(1);
     for (;;) {
       if (pace.isOver()) await pace.rest();
-      // Behind the rest, in which it may have aborted, and before the sleep, from which that would not wake.
+      // After work that may have aborted the signal, and before a sleep that would miss it.
       if (signal.aborted) return;
       const next = this.#active.size < this.#options.atOnce ? this.#take() : undefined;
       if (next === undefined) await this.#woken();

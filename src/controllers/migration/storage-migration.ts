@@ -15,9 +15,9 @@ export const MIGRATIONS: ResourceOf<StorageVersionMigration> = {
 };
 
 const RETRY_MS = 5000;
-/** Writes that share a commit. */
+/** Concurrent writes, which share a commit. */
 const AT_ONCE = 50;
-/** How long the definition of a custom resource may take to be served after the migration of its objects was asked for. */
+/** How long a migration waits for the definition of a custom resource to be served. */
 const PATIENCE_MS = 60_000;
 
 const REASONS = {
@@ -33,7 +33,7 @@ const hasCondition = ({ status }: StorageVersionMigration, type: Outcome): boole
 const hasEnded = (migration: StorageVersionMigration): boolean =>
   hasCondition(migration, 'Succeeded') || hasCondition(migration, 'Failed');
 
-/** The conditions with a new one. A migration that has ended runs no more. */
+/** The conditions with a new one. A final condition ends Running. */
 export function withOutcome(
   conditions: readonly MigrationCondition[],
   outcome: Outcome,
@@ -47,9 +47,9 @@ export function withOutcome(
 }
 
 /**
- * Rewrites all objects of a resource for those who ask for it by a StorageVersionMigration: each that is not stored in the present
- * version, or not encrypted with the present key, is stored anew, and others stay as they are (Kubernetes:
- * pkg/controller/storageversionmigrator). What a server began that is gone is begun anew.
+ * Rewrites all objects of a resource for a StorageVersionMigration: each that is not stored in the current version, or not
+ * encrypted with the current key, is stored anew; others stay as they are (Kubernetes: pkg/controller/storageversionmigrator).
+ * A migration that a server left unfinished begins anew.
  */
 export function storageMigrations(options: {
   readonly registry: Registry;
@@ -81,7 +81,7 @@ class Migrator {
     this.#onError = onError;
   }
 
-  /** Answers in how many milliseconds to come again. @throws StatusError, StorageError */
+  /** Returns the milliseconds until the next attempt. @throws StatusError, StorageError */
   async migrate(migration: StorageVersionMigration): Promise<number | undefined> {
     const { metadata, spec } = migration;
     const { name = '', creationTimestamp, resourceVersion } = metadata;
@@ -92,7 +92,7 @@ class Migrator {
       await this.#report(name, 'Failed', { message: 'resource not found' });
       return undefined;
     }
-    // Whatever is written after the request for it needs no migration.
+    // Objects written after this revision need no migration.
     await this.#report(name, 'Running', resourceVersion === undefined ? {} : { resourceVersion });
     try {
       await this.#rewriteAll({ group, resource });

@@ -15,8 +15,8 @@ import type { Client } from '../../verbs/client/client.ts';
 import { IDENTITY, IDENTITY_LABEL, IDENTITY_NAMESPACE, LEASES } from '../server-identity.ts';
 
 /**
- * Which server stores which resource in which version (the feature StorageVersionAPI). A server says so of itself when it starts;
- * what servers have said that are gone is taken back (Kubernetes: apiserver/pkg/storageversion, pkg/controller/storageversiongc).
+ * Records which server stores which resource in which version (the feature StorageVersionAPI). A server adds its versions when
+ * it starts; those of ended servers are removed (Kubernetes: apiserver/pkg/storageversion, pkg/controller/storageversiongc).
  */
 
 export const STORAGE_VERSIONS: ResourceOf<StorageVersion> = {
@@ -29,10 +29,10 @@ const RETRY_MS = 5000;
 /** Writes that share a few commits. */
 const AT_ONCE = 25;
 
-/** Of a group without a name: objects need one. */
+/** The core group has no name, but objects need one. */
 const nameOf = ({ group, resource }: GroupResource): string => `${group === '' ? 'core' : group}.${resource}`;
 
-/** The status with what a server says of itself; the very same one if it says so already. */
+/** Returns the status with a server's versions; the same status if it has them already. */
 export function withServer(
   status: StorageVersionStatus,
   server: ServerStorageVersion,
@@ -54,7 +54,7 @@ function withServers(
   const { storageVersions = [], commonEncodingVersion: before, conditions: said = [] } = status;
   const versions = new Set(servers.map(({ encodingVersion }) => encodingVersion));
   const [common] = versions.size === 1 ? versions : [];
-  // Agreement on another version is news, though its condition is as before.
+  // Agreement on another version is a new transition, though the condition is equal.
   const kept = before !== undefined && common !== undefined && before !== common ? [] : said;
   const conditions = withCondition(kept, agreement(common !== undefined), time);
   if (equal(servers, storageVersions) && before === common && equal(conditions, said)) return status;
@@ -81,7 +81,7 @@ interface StorageVersionParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps what this server says of itself. */
+/** Maintains the versions of this server. */
 export class StorageVersionUpdates {
   readonly #parts: StorageVersionParts;
   readonly #client: Client;
@@ -104,7 +104,7 @@ export class StorageVersionUpdates {
     await Promise.all(stored.map((definition) => slots.run(() => this.#say(definition))));
   }
 
-  /** Again and again, because others may have changed what was said. */
+  /** Repeats, because others may change what was recorded. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await pause(AGAIN_MS, signal);
@@ -145,7 +145,7 @@ export class StorageVersionUpdates {
   }
 }
 
-/** Takes back what servers have said whose lease is gone. */
+/** Removes the versions of servers whose lease is gone. */
 export class StorageVersionCleaning {
   readonly #parts: StorageVersionParts;
   readonly #client: Client;

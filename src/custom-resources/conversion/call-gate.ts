@@ -1,8 +1,8 @@
 import { AnswerTimeout } from '../../outbound/webhook-client.ts';
 
-/** A call that was not made, so that a webhook which is slow or away is felt by those alone who need it. */
+/** A refused call, so that a slow or failing webhook affects only requests that need it. */
 export class CallRefused extends Error {
-  /** The webhook is busy, which passes; otherwise it does not answer. */
+  /** The webhook is busy, which is temporary; otherwise it does not answer. */
   readonly isBusy: boolean;
 
   constructor(message: string, isBusy: boolean) {
@@ -12,19 +12,19 @@ export class CallRefused extends Error {
 }
 
 export interface GateLimits {
-  /** Calls under way at once. */
+  /** Concurrent calls. */
   readonly maxCalls: number;
   /** Calls that wait for one of those to end. */
   readonly maxWaiting: number;
-  /** A call that has not begun by then is refused. */
+  /** A call that waits longer is refused. */
   readonly maxWaitMs: number;
-  /** After a call without an answer none is made for so long, and then one, whose answer lets the others through again. */
+  /** The pause after a call without an answer. Then one call is tried, whose answer reopens the gate. */
   readonly restMs: number;
 }
 
 /**
- * A request that waits for a webhook holds its place among the requests of the server, up to 30 seconds each. With these
- * bounds a webhook that hangs holds a few places for a short time, whatever the number of its callers.
+ * A request that waits for a webhook occupies one of the server's request slots, up to 30 seconds. With these bounds a hanging
+ * webhook occupies few slots for a short time, however many callers it has.
  */
 const LIMITS: GateLimits = { maxCalls: 16, maxWaiting: 1000, maxWaitMs: 5000, restMs: 5000 };
 
@@ -48,7 +48,7 @@ export class CallGate {
     this.#now = now;
   }
 
-  /** @throws CallRefused, and what `call` throws */
+  /** @throws CallRefused, and errors of `call` */
   async run<Result>(call: () => Promise<Result>): Promise<Result> {
     this.#assertAnswering();
     if (this.#underWay < this.#limits.maxCalls) this.#underWay += 1;
@@ -75,7 +75,7 @@ export class CallGate {
     silence.isTried = true;
   }
 
-  /** Any other failure is quick, and need not be kept from happening again. */
+  /** Other failures are quick, and need no pause. */
   #failed(error: unknown): void {
     if (!(error instanceof AnswerTimeout)) {
       this.#silence = undefined;
@@ -86,7 +86,7 @@ export class CallGate {
     for (const waiting of [...this.#waiting]) waiting.refuse(refusal);
   }
 
-  /** The place of a call that ended goes to the first that waits. */
+  /** Passes the slot of an ended call to the first in the queue. */
   #leave(): void {
     const [first] = this.#waiting;
     if (first === undefined) this.#underWay -= 1;

@@ -3,30 +3,30 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import type { Entry } from '../../storage/store.ts';
 import { mapInTurns } from '../../util/concurrency.ts';
 
-/** The object of an entry, and what the entry says of it. */
+/** The object of an entry, with the entry. */
 export interface ParsedEntry {
   readonly entry: Entry;
   readonly object: ApiObject;
   readonly isOutdated: boolean;
 }
 
-/** How an entry of one version becomes one of another. */
+/** How to convert an entry between versions. */
 export interface EntryConversion {
-  /** As its own version has it. The object belongs to the caller. */
+  /** Parses the object in its own version. It belongs to the caller. */
   parse(entry: Entry): ParsedEntry;
-  /** In the order of `objects`. @throws StatusError */
+  /** Converts in the order of `objects`. @throws StatusError */
   convert(objects: readonly ApiObject[]): Promise<readonly ApiObject[]>;
   /** The entry with the converted object. */
   finish(parsed: ParsedEntry): Entry;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** A webhook may be replaced by one that converts otherwise, of which the definition says nothing. */
+/** The webhook may be replaced by one that converts differently, which the definition does not show. */
 const MAX_AGE_MS = 60_000;
-/** Of an entry beside its bytes. */
+/** Bytes of an entry besides its own. */
 const OVERHEAD_BYTES = 500;
 
-/** Of all definitions. The parts of a key: the conversion, the object, its state. */
+/** For all definitions. The key consists of the conversion, the object, and its state. */
 const converted = new LRUCache<string, Entry>({
   maxSize: MAX_BYTES,
   maxEntrySize: MAX_BYTES / 8,
@@ -37,8 +37,8 @@ const converted = new LRUCache<string, Entry>({
 let conversions = 0;
 
 /**
- * Entries in one version, of which a webhook is asked. A state of an object is converted once for all who want it at the same time,
- * and for those who come soon after.
+ * Caches entries that a webhook converted to one version. A state of an object is converted once for concurrent and soon
+ * following readers.
  */
 export class ConvertedEntries {
   readonly #conversion: EntryConversion;
@@ -51,7 +51,7 @@ export class ConvertedEntries {
     this.#id = conversions;
   }
 
-  /** In their order. What is not known yet is asked for with one call. @throws StatusError */
+  /** Converts in order, with one call for those not cached. @throws StatusError */
   readAll(entries: readonly Entry[]): readonly Entry[] | Promise<readonly Entry[]> {
     const known = entries.map((entry) => this.find(entry));
     if (known.every(isDefined)) return known;
@@ -60,7 +60,7 @@ export class ConvertedEntries {
 
   #keyOf = ({ uid, revision }: Entry): string => `${this.#id}/${uid}/${revision}`;
 
-  /** What is known of an entry without asking. */
+  /** The cached conversion of an entry. */
   find(entry: Entry): Entry | undefined {
     return converted.get(this.#keyOf(entry));
   }
@@ -80,7 +80,7 @@ export class ConvertedEntries {
     for (const [at, entry] of entries.entries()) {
       const key = this.#keyOf(entry);
       const one = all.then((results) => results[at] ?? entry).finally(() => this.#underWay.delete(key));
-      // Whoever asked waits for it, or has left.
+      // Prevents an unhandled rejection; callers await the promise itself.
       one.catch(() => {});
       this.#underWay.set(key, one);
     }

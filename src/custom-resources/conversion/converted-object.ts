@@ -6,8 +6,9 @@ import { isObject, objectAt, setField } from '../../object/json-values.ts';
 import { addAnnotations, addLabels } from '../../object/validate-metadata.ts';
 
 /**
- * An object as a webhook returned it, taken for the original in another version. A webhook may change labels and annotations of the
- * metadata, and nothing else (apiextensions-apiserver, apiserver/conversion/webhook_converter.go; the texts are its own).
+ * Checks an object that a webhook returned for the original in another version. A webhook may change labels and annotations of
+ * the metadata, and nothing else in it (apiextensions-apiserver, apiserver/conversion/webhook_converter.go, also for the
+ * texts).
  */
 
 /** `object`: has a kind. @throws Error */
@@ -18,10 +19,10 @@ export function readConverted(value: JsonValue): JsonObject {
   throw new Error(`Object 'Kind' is missing in '${cutAfter(JSON.stringify(value), MAX_LETTERS)}'`);
 }
 
-/** Letters of an object that a message shows. */
+/** Most characters of an object in a message. */
 const MAX_LETTERS = 4096;
 
-/** @throws Error when the object says that it is another, or is of another version */
+/** @throws Error when the object is another or has another version */
 export function assertSameType(original: ApiObject, converted: JsonObject, toApiVersion: string): void {
   const apiVersion = groupVersionOf(converted.apiVersion);
   if (apiVersion !== toApiVersion)
@@ -31,7 +32,7 @@ export function assertSameType(original: ApiObject, converted: JsonObject, toApi
     throw new Error(`invalid kind (expected ${original.kind}, received ${String(kind)})`);
 }
 
-/** An apiVersion with several slashes is none. */
+/** An apiVersion with several slashes is invalid. */
 const groupVersionOf = (apiVersion: JsonValue | undefined): string =>
   typeof apiVersion === 'string' && apiVersion.split('/').length < 3 ? apiVersion : '';
 
@@ -51,7 +52,7 @@ const IDENTITY = [
   ['uid', 'UID'],
 ] as const;
 
-/** The converted object with the metadata of the original, except for labels and annotations. @throws Error */
+/** Returns the converted object with the metadata of the original, except for labels and annotations. @throws Error */
 export function withMetadataOf(original: ApiObject, converted: JsonObject): ApiObject {
   const { kind: _kind, apiVersion, metadata: given, ...rest } = converted;
   if (given === undefined) throw new Error('missing metadata in converted object');
@@ -103,7 +104,7 @@ function assertValid(texts: Texts, field: Changeable): void {
   if (errors.length > 0) throw new Error(aggregated(errors));
 }
 
-/** As Go prints a list of errors (apimachinery, util/errors): each text once. */
+/** Formats errors as Go does (apimachinery, util/errors): each text once. */
 function aggregated(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
   return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;

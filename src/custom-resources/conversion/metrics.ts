@@ -1,7 +1,7 @@
 import { exponential, Histogram, Numbers } from '../../observability/instruments.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 
-/** Why a call came to nothing; words of apiextensions-apiserver, apiserver/conversion/metrics.go. */
+/** Why a call failed; labels of apiextensions-apiserver, apiserver/conversion/metrics.go. */
 export type ConversionFailure =
   | 'conversion_webhook_call_failure'
   | 'conversion_webhook_malformed_response_failure'

@@ -8,12 +8,12 @@ import { cannotUnmarshal } from '../../codec/decode-error.ts';
 import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject, stringOf } from '../../object/json-values.ts';
 
-/** ConversionReview (apiextensions.k8s.io): the question to a conversion webhook, and its answer. */
+/** ConversionReview (apiextensions.k8s.io): the request to a conversion webhook, and its response. */
 
 export type ReviewVersion = 'v1' | 'v1beta1';
 const GROUP = 'apiextensions.k8s.io';
 
-/** The first version that both sides know. @throws Error when there is none */
+/** The first version that both sides support. @throws Error when there is none */
 export function reviewVersionOf(accepted: readonly string[]): ReviewVersion {
   const found = accepted.find(isReviewVersion);
   if (found !== undefined) return found;
@@ -23,7 +23,7 @@ export function reviewVersionOf(accepted: readonly string[]): ReviewVersion {
 const isReviewVersion = (version: string): version is ReviewVersion =>
   version === 'v1' || version === 'v1beta1';
 
-/** What Kubernetes sends along in place of an answer. */
+/** Kubernetes' empty response in a request. */
 const NO_RESPONSE = '{"uid":"","convertedObjects":null,"result":{"metadata":{}}}';
 
 /** `objects`: the JSON of each. */
@@ -39,10 +39,10 @@ export function createReview(
   return { uid, body: Buffer.from(text) };
 }
 
-/** The answer cannot be read as a review. */
+/** The response is not a valid review. */
 class UnreadableReview extends Error {}
 
-/** The versions do not differ. @throws UnreadableReview */
+/** Both versions are equal. @throws UnreadableReview */
 export function decodeReview(body: Buffer, types: TypeLibrary): ConversionReview {
   const value = parse(body);
   if (!isObject(value)) throw unreadable(cannotUnmarshal(value, HEAD_TYPE));
@@ -71,8 +71,8 @@ function parse(body: Buffer): JsonValue {
 }
 
 /**
- * The converted objects of a review, as they came. Version v1 is strict where v1beta1 lets webhooks be careless.
- * @throws Error about an invalid answer, or with the webhook's own reason
+ * Returns the converted objects of a review, unchecked. Version v1 is strict where v1beta1 tolerates careless webhooks.
+ * @throws Error about an invalid response, or with the webhook's own reason
  */
 export function convertedObjects(
   { kind = '', apiVersion = '', response }: ConversionReview,

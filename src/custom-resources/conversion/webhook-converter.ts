@@ -19,7 +19,7 @@ import {
   reviewVersionOf,
 } from './review.ts';
 
-/** What all converters have in common. */
+/** The parts that all converters share. */
 export interface ConversionParts {
   readonly clients: Pick<WebhookClients, 'find'>;
   readonly types: TypeLibrary;
@@ -30,22 +30,22 @@ export interface ConversionParts {
 
 export interface ConversionLimits {
   readonly timeoutMs: number;
-  /** JSON of the objects of a call. One object may have more. */
+  /** Most bytes of JSON in a call. A single object may exceed it. */
   readonly maxCallBytes: number;
   readonly gate: GateLimits;
 }
 
-/** Kubernetes waits as long. */
+/** As long as in Kubernetes. */
 const TIMEOUT_MS = 30_000;
-/** Parsing an answer of 1 MB takes 10 ms, in which nobody else has a turn. */
+/** Parsing an answer of 1 MB blocks the event loop for 10 ms. */
 const MAX_CALL_BYTES = 1024 * 1024;
-/** An answer may be longer than its question by a factor and by some bytes. */
+/** Limits of an answer relative to its request. */
 const ANSWER_FACTOR = 3;
 const ANSWER_EXTRA_BYTES = 1024 * 1024;
 
 const NEVER = new AbortController().signal;
 
-/** Undefined: only apiVersion differs between the versions. */
+/** Undefined: versions differ only in apiVersion. */
 export function toConverter(
   definition: CustomResourceDefinition,
   parts: ConversionParts,
@@ -55,7 +55,10 @@ export function toConverter(
     : undefined;
 }
 
-/** Converts objects between the versions of one definition by asking its webhook. Another state of the definition has another converter. */
+/**
+ * Converts objects between the versions of one definition by calling its webhook. Each state of the definition has its own
+ * converter.
+ */
 export class WebhookConverter {
   readonly #definition: string;
   readonly #listKind: string;
@@ -78,8 +81,8 @@ export class WebhookConverter {
   }
 
   /**
-   * The objects in another version, in their order; those that have it already are the same objects. As many as fit into
-   * a call are sent with it. None may be changed meanwhile.
+   * Returns the objects in another version, in order; those that have it already are the same objects. A call contains as many
+   * as fit. Do not change them meanwhile.
    * @throws StatusError
    */
   async convert(objects: readonly ApiObject[], toApiVersion: string): Promise<ApiObject[]> {
@@ -132,7 +135,7 @@ export class WebhookConverter {
     }
   }
 
-  /** What messages are about. */
+  /** The subject of messages. */
   #subject(originals: readonly ApiObject[], toApiVersion: string): string {
     const [first] = originals;
     const apiVersion = originals.length === 1 ? first?.apiVersion : toApiVersion;
@@ -226,7 +229,7 @@ interface Question {
   readonly subject: string;
 }
 
-/** The objects could not be converted. */
+/** The conversion failed. */
 class ConversionError extends Error {
   readonly failure: ConversionFailure;
 
@@ -236,7 +239,7 @@ class ConversionError extends Error {
   }
 }
 
-/** Who meets a busy webhook may come again. */
+/** A busy webhook answers a retry. */
 const toStatus = (error: ConversionError): StatusError =>
   error.cause instanceof CallRefused && error.cause.isBusy
     ? tooManyRequests(error.message, 1)
@@ -254,7 +257,7 @@ function failing<Result>(failure: ConversionFailure, subject: string, work: () =
 
 const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.lastIndexOf('/') + 1);
 
-/** @throws ConversionError in the words for one object, or for one of many */
+/** @throws ConversionError with a message for one object, or for one of many */
 function toObject(value: JsonValue, at: number, { originals, toApiVersion, subject }: Question): ApiObject {
   const original = originals[at];
   if (original === undefined) throw new Error('an object that was not asked for');
@@ -265,7 +268,7 @@ function toObject(value: JsonValue, at: number, { originals, toApiVersion, subje
   return wrapping(words.metadata, () => withMetadataOf(original, object));
 }
 
-/** How messages about an invalid object begin, by what is wrong with it. */
+/** How messages about an invalid object begin, by the kind of error. */
 type Words = Readonly<Record<'unreadable' | 'type' | 'identity' | 'metadata', string>>;
 
 const wordsForOne = (subject: string): Words => ({

@@ -5,8 +5,8 @@ import { Pace } from '../../util/concurrency.ts';
 
 /**
  * Building blocks for the protobuf form of OpenAPI documents (github.com/google/gnostic-models). Each message is a table from
- * the keys of its JSON to its fields; keys that the table does not have are left out. Everything is written from its end to its
- * beginning, so that schemas may be nested hundreds deep: nothing is copied from one level to the next.
+ * the keys of its JSON to its fields; unknown keys are left out. Writes everything from its end to its beginning, so that deep
+ * nesting needs no copies between levels.
  */
 type Wire = BackwardWriter;
 
@@ -19,7 +19,7 @@ const VARINT = 0;
 const FIXED64 = 1;
 const DELIMITED = 2;
 
-/** Writes what is behind a tag and a length, then these. */
+/** Writes the content after a tag and a length. */
 function delimited(out: Wire, number: number, write: () => void): void {
   const before = out.written;
   write();
@@ -123,7 +123,7 @@ export function message(fields: Readonly<Record<string, Field>>, extensions = 0)
   };
 }
 
-/** One of several messages: `choose` tells which one, and its field. */
+/** One of several messages: `choose` returns the message and its field. */
 export const either =
   (choose: (value: JsonObject) => Field): Body =>
   (out, value) =>

@@ -36,8 +36,8 @@ export async function encodeOpenApiV2(document: JsonObject): Promise<Uint8Array>
 }
 
 /**
- * Paths and definitions to stand behind a document. Readers of protobuf join the occurrences of a message (protobuf.dev, "Last
- * One Wins"), so that a document can be sent in pieces.
+ * Encodes paths and definitions to append to a document. Readers of protobuf merge repeated messages (protobuf.dev, "Last One
+ * Wins"), so that a document can be sent in pieces.
  */
 export const encodeOpenApiV2Part = (part: JsonObject): Buffer =>
   encode((out, value) => partBody(out, value), part);

@@ -4,12 +4,12 @@ import { arrange } from './order.ts';
 import type { PastObject } from './past.ts';
 import type { TimeLimit } from './time-limit.ts';
 
-/** Writes under way at a time. They share commits, so that more would not be faster, and would hold up others. */
+/** Concurrent writes. They share commits, so that more would not be faster, and would delay other requests. */
 const CONCURRENCY = 24;
-/** Of large objects, whose steps all take their turns in the same round of the event loop. */
+/** Concurrent writes of large objects, all of which compute in the same round of the event loop. */
 const LARGE_CONCURRENCY = 2;
 
-/** What became of an object, and whether it is there, so that others can belong to it. */
+/** The result for an object, and whether the object exists now, so that others can belong to it. */
 export interface Outcome<Result> {
   readonly result: Result;
   readonly isThere: boolean;
@@ -21,11 +21,11 @@ export interface BulkOptions<Result> {
   restore(object: PastObject): Promise<Outcome<Result>>;
   /** An owner of the object was to be restored too, and was not. */
   withoutOwner(object: PastObject, owner: PastObject): Result;
-  /** The time was up before it was looked at, or while it was written. */
+  /** The time was up before the object was begun, or while it was written. */
   outOfTime(object: PastObject, wasBegun: boolean): Result;
 }
 
-/** Restores many objects in an order in which each finds what it needs. Each has a result, in that order. */
+/** Restores objects, owners before dependents. Returns one result per object, in that order. */
 export async function restoreAll<Result>(
   objects: readonly PastObject[],
   { time, restore, withoutOwner, outOfTime }: BulkOptions<Result>,

@@ -12,14 +12,14 @@ import type { Subject } from './rights.ts';
 import { type Surroundings, whySkip, whySkipResource } from './skips.ts';
 import { isRestorable } from './wish.ts';
 
-/** What was there, and what of it is to be restored. */
+/** The objects of a past state, and which of them to restore. */
 export interface Collected {
   readonly objects: readonly PastObject[];
   readonly skipped: readonly { readonly object: PastObject; readonly why: string }[];
-  /** Resources of which nothing is restored, though there was something. */
+  /** Resources that had objects, none of which is restored. */
   readonly skippedResources: readonly { readonly resource: ResourceDefinition; readonly why: string }[];
   readonly unreadable: readonly Unreadable[];
-  /** What is not served now, and of which there was some. */
+  /** Resources that had objects and are not served now. */
   readonly unserved: readonly Unserved[];
 }
 
@@ -35,13 +35,13 @@ export interface Unserved {
 /** Resources that are read at the same time. */
 const CONCURRENCY = 8;
 
-/** More are not held in memory at once: a client can restore such a namespace resource by resource. */
+/** Most objects in memory at once: a client can restore a larger namespace resource by resource. */
 const MOST_OBJECTS = 10_000;
 const MOST_BYTES = 128 * 1024 * 1024;
 
 const isNamespaced = ({ namespaced }: ResourceDefinition): boolean => namespaced;
 
-/** Everything that was in a namespace. @throws StatusError 410, 422 */
+/** Collects all objects of a namespace. @throws StatusError 410, 422 */
 export async function collectNamespace(
   past: Past,
   registry: Registry,
@@ -90,7 +90,7 @@ async function findUnserved(past: Past, registry: Registry, namespace: string): 
     const [resource = '', ...domain] = object.name.split('.');
     const group = domain.join('.');
     if (registry.findStorage({ group, resource }) !== undefined) continue;
-    // It was stored as one.
+    // Objects of this resource are stored as this type.
     const { spec } = object.parse() as CustomResourceDefinition;
     if (spec?.scope !== 'Namespaced' || !(await past.had({ group, resource }, { namespace }))) continue;
     const kind = spec.names?.kind ?? '';
@@ -99,7 +99,7 @@ async function findUnserved(past: Past, registry: Registry, namespace: string): 
   return unserved;
 }
 
-/** What an object owned, and what that owned, and so on. @throws StatusError 410, 422 */
+/** Collects the dependents of an object, at all levels. @throws StatusError 410, 422 */
 export async function collectDependents(
   past: Past,
   registry: Registry,
@@ -143,7 +143,7 @@ export async function collectDependents(
   return { objects, skipped, skippedResources: [], unreadable: [...unreadable.values()], unserved: [] };
 }
 
-/** Objects of resources that clients can make. */
+/** Resources whose objects clients can create. */
 const resourcesOf = (
   registry: Registry,
   which: (definition: ResourceDefinition) => boolean,

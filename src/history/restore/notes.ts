@@ -3,9 +3,9 @@ import { conflict, StatusError } from '../../api/status.ts';
 import { objectAt, stringOf } from '../../object/json-values.ts';
 import type { PastObject } from './past.ts';
 
-/** What somebody should know of an object that was restored, or could not be. */
+/** Notes for the user about an object that was restored, or could not be. */
 
-/** Fields whose values other objects have, or the cluster does not give any more. */
+/** Fields whose values are now taken by other objects, or out of the cluster's range. */
 export function takenFields(error: unknown): string[] {
   if (!(error instanceof StatusError) || error.status.reason !== 'Invalid') return [];
   const { causes = [] } = error.status.details ?? {};
@@ -43,7 +43,7 @@ export function forgetNode(pod: ApiObject): string[] {
   return node === '' ? [] : [`it ran on node ${node}, and is scheduled anew`];
 }
 
-/** An address is given for good. */
+/** The cluster IP of a service cannot change. */
 export function keptNotes(object: ApiObject, then: ApiObject): string[] {
   if (object.kind !== 'Service') return [];
   const kept = stringOf(objectAt(object, 'spec').clusterIP);
@@ -53,7 +53,7 @@ export function keptNotes(object: ApiObject, then: ApiObject): string[] {
     : [`spec.clusterIP stays ${kept}: only a new service can have ${wanted}`];
 }
 
-/** What cannot be changed comes back with a new object. Other errors are as they were. */
+/** Adds advice to errors about immutable fields. Returns other errors as they are. */
 export function advised(error: unknown): unknown {
   if (!(error instanceof StatusError) || error.status.reason !== 'Invalid') return error;
   const { message = '', code, reason, details } = error.status;

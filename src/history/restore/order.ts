@@ -1,8 +1,8 @@
 import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
 
 /**
- * In which order objects come back: owners before what they own, and what others refer to before those. Quotas and limits come
- * last, because what they would count or complete was there before.
+ * The order of resources: owners before dependents, and referents before what refers to them. Quotas and limits come
+ * last, because they would count or default objects that existed before them.
  */
 const FIRST: readonly string[] = [
   'namespaces',
@@ -30,7 +30,7 @@ export interface Orderable {
   readonly ownerUids: readonly string[];
 }
 
-/** Groups of objects that may be written at the same time, one group after the other. */
+/** Groups of objects that may be written concurrently, one group after the other. */
 export function arrange<Item extends Orderable>(items: readonly Item[]): Item[][] {
   const depths = depthsOf(items);
   const groups = new Map<number, Item[]>();
@@ -43,7 +43,7 @@ export function arrange<Item extends Orderable>(items: readonly Item[]): Item[][
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
 }
 
-/** How many owners stand above an object, one above the other. Those that own each other stand beside each other, above all others. */
+/** The number of owners above an object in the longest chain. Objects that own each other share a depth, above all others. */
 function depthsOf(items: readonly Orderable[]): ReadonlyMap<string, number> {
   const missing = new Map<string, number>(items.map(({ uid }) => [uid, 0]));
   const owned = new Map<string, string[]>();

@@ -4,7 +4,7 @@ import type { Registry } from '../../registry/registry.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Store } from '../../storage/store.ts';
 
-/** Owners of what is restored: which of them are there, and which this restore has brought back under another uid. */
+/** Owners of restored objects: which of them exist, and which this restore has created under another uid. */
 export class Owners {
   readonly #registry: Registry;
   readonly #reader: ObjectReader;
@@ -16,12 +16,12 @@ export class Owners {
     this.#reader = new ObjectReader(store);
   }
 
-  /** An object with this uid is there again, with another one or the same. */
+  /** Records that the object with uid `then` exists again, under uid `now`. */
   add(then: string, now: string): void {
     this.#restored.set(then, now);
   }
 
-  /** The owners of a new object. One that is gone, named in `dropped`, would take it along. */
+  /** The owners of a new object. Drops missing ones: the garbage collector would delete the object. */
   async ofNew(
     { metadata }: ApiObject,
     namespace: string,
@@ -37,7 +37,7 @@ export class Owners {
     return { owners, dropped };
   }
 
-  /** A live object belongs to those of its earlier owners again that have come back. Undefined: nothing changes. */
+  /** Adds earlier owners that exist again to a live object. Undefined: nothing changes. */
   ofLive(live: ApiObject, then: ApiObject): OwnerReference[] | undefined {
     let owners = live.metadata.ownerReferences ?? [];
     let isChanged = false;
@@ -45,7 +45,7 @@ export class Owners {
       const uid = this.#restored.get(owner.uid ?? '');
       if (uid === undefined || owners.some((one) => one.uid === uid)) continue;
       const others = owners.filter((one) => one.uid !== owner.uid);
-      // There can be one controller.
+      // An object can have one controller.
       const isFree = !others.some((one) => one.controller === true);
       const { controller, ...rest } = owner;
       owners = [...others, { ...rest, uid, ...(controller === true && isFree ? { controller } : {}) }];
@@ -76,7 +76,7 @@ export class Owners {
     return entry?.uid === uid;
   }
 
-  /** The version may not be served any more. */
+  /** The version may no longer be served. */
   #find(apiVersion: string, kind: string): ResourceDefinition | undefined {
     const slash = apiVersion.indexOf('/');
     const group = slash < 0 ? '' : apiVersion.slice(0, slash);

@@ -23,14 +23,14 @@ export interface PastParts {
   readonly historyOf: (resource: GroupResource) => History;
 }
 
-/** An object as it was. */
+/** An object in a past state. */
 export interface PastObject extends Subject {
   readonly uid: string;
   readonly ownerUids: readonly string[];
-  /** When it became what it was. */
+  /** The revision of this state. */
   readonly revision: Revision;
   readonly sizeBytes: number;
-  /** A new object each time, the caller's own. */
+  /** Returns a new object each time, which the caller may change. */
   parse(): ApiObject;
 }
 
@@ -59,8 +59,8 @@ export class Past {
   }
 
   /**
-   * The objects of a resource one after the other; other work has its turn in between. What cannot be read is handed to
-   * `unreadable`, and fails everything where that is left out.
+   * Yields the objects of a resource, and yields the event loop in between. Passes unreadable objects to `unreadable`,
+   * and throws when that is absent.
    * @throws StatusError 410, 422
    */
   async *each(
@@ -90,7 +90,7 @@ export class Past {
     } while (after !== undefined);
   }
 
-  /** Whether there was an object, of a resource that need not be served. @throws StatusError 410, 422 */
+  /** Whether an object existed, of a resource that need not be served. @throws StatusError 410, 422 */
   async had(resource: GroupResource, scope: Scope): Promise<boolean> {
     const revision = await this.revisionOf(resource);
     const freshness = { kind: 'exact', revision } as const;
@@ -120,7 +120,7 @@ export class Past {
     }
   }
 
-  /** The revision whose state is meant, in the log that has the resource. @throws StatusError 410, 422 */
+  /** The revision to read, in the log that contains the resource. @throws StatusError 410, 422 */
   revisionOf(resource: GroupResource): Promise<Revision> {
     const history = this.#parts.historyOf(resource);
     let revision = this.#revisions.get(history);
@@ -154,7 +154,7 @@ export class Past {
     );
   }
 
-  /** History may end while it is read. */
+  /** Compaction may pass the revision while it is read. */
   #explain(error: unknown): unknown {
     if (!(error instanceof StorageError) || error.failure.kind !== 'compacted')
       return toStatusError(error, { group: '', resource: '' }, '');
@@ -166,12 +166,12 @@ export class Past {
     });
   }
 
-  /** 422 of the Restore. */
+  /** A 422 of the Restore. */
   invalid(error: FieldError): Error {
     return invalidRestore(this.#wish.name, [error]);
   }
 
-  /** Why an object cannot be restored to a state in which it was not, and what can be done. */
+  /** Explains why the object did not exist in that state, and what the user can do. */
   async absence(subject: Subject, live: ApiObject | undefined): Promise<Error> {
     const { definition, namespace, name } = subject;
     const why = await this.#whyAbsent(subject, live);

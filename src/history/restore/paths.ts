@@ -4,7 +4,7 @@ import { isObject, setField } from '../../object/json-values.ts';
 import type { Steps } from '../../util/concurrency.ts';
 
 /**
- * Paths as changes are told by them, and what it means to take one of them over from an earlier state:
+ * Paths of changed fields, and how a restore copies their values from an earlier state:
  *
  *   spec.template.spec.containers[name=web].image      the element of a list that has these fields
  *   spec.ports[port=80,protocol=TCP].nodePort
@@ -21,12 +21,12 @@ export type Path = readonly Step[];
 const WORD = /(\.?)([A-Za-z_][A-Za-z0-9_-]*)/y;
 const QUOTED = /\[("(?:[^"\\]|\\.)*")\]/y;
 const PLACE = /\[(\d{1,9})\]/y;
-/** A bracket in a value is one that the path could not go on behind. */
+/** A bracket belongs to the value unless the path could continue after it. */
 const ELEMENT = /\[([A-Za-z_][A-Za-z0-9_-]*=(?:[^\]]|\](?![.[]|$))*)\]/y;
 /** A comma may be part of a value; one before a field and its equals sign is not. */
 const NEXT_KEY = /,(?=[A-Za-z_][A-Za-z0-9_-]*=)/;
 
-/** Undefined for a text that is no path. The whole object has no path. */
+/** Undefined: the text is no path. The whole object has no path. */
 export function parsePath(text: string): Path | undefined {
   const steps: Step[] = [];
   let at = 0;
@@ -47,7 +47,7 @@ function stepAt(text: string, from: number): { step: Step; end: number } | undef
   const word = match(WORD);
   if (word !== null) {
     const [whole, dot, name = ''] = word;
-    // A dot stands between words, and nowhere else.
+    // A dot must stand between words, and nowhere else.
     return (dot === '') === (from === 0)
       ? { step: { kind: 'field', name }, end: from + whole.length }
       : undefined;
@@ -93,7 +93,7 @@ function childOf(value: JsonValue | undefined, step: Step): JsonValue | undefine
   return at < 0 ? undefined : value[at];
 }
 
-/** -1: the list has no such element. */
+/** The index of the element; -1: none. */
 function placeOf(list: readonly JsonValue[], step: Exclude<Step, { kind: 'field' }>): number {
   if (step.kind === 'place') return step.at < list.length ? step.at : -1;
   return list.findIndex((element) => hasKeys(element, step.keys));
@@ -106,15 +106,15 @@ const hasKeys = (element: JsonValue, keys: readonly (readonly [string, string])[
     return own !== undefined && own !== null && typeof own !== 'object' && String(own) === value;
   });
 
-/** What a path does not name, or why it cannot be taken over; undefined: it was. */
+/** Why a path was not copied; undefined: it was. */
 export type Refusal = 'names-nothing' | 'parent-is-gone';
 
-/** Paths that are followed before others have their turn: through the longest lists they take milliseconds each. */
+/** Paths copied between yields: in the longest lists each takes milliseconds. */
 const STRIDE = 8;
 
 /**
- * Gives each path of `now`, which is changed, the value that it has in `then`; what is absent there is removed. Answers which
- * paths could not be taken over, by their place in the list.
+ * Copies the value at each path from `then` to `now`, which it changes, and removes what `then` lacks. Returns the
+ * refused paths by their index.
  */
 export function* takeOver(
   now: JsonObject,
@@ -131,7 +131,7 @@ export function* takeOver(
       else removals.push(path);
     } else if (!put(now, then, path)) refusals.set(at, 'parent-is-gone');
   }
-  // From the end of a list on, so that places before it stay what they are.
+  // Removes from the end of lists, so that earlier indexes stay valid.
   for (const [at, path] of removals.sort(byPlaceDescending).entries()) {
     if (at % STRIDE === STRIDE - 1) yield;
     removeAt(now, path);
@@ -146,7 +146,7 @@ const lastPlace = (path: Path): number => {
 
 const byPlaceDescending = (a: Path, b: Path): number => lastPlace(b) - lastPlace(a);
 
-/** False: an element that the path leads through is not there any more, and half of it would be nothing. */
+/** False: the path leads through an element that is gone, of which only a part would be restored. */
 function put(now: JsonObject, then: JsonObject, path: Path): boolean {
   let to: JsonValue = now;
   let from: JsonValue | undefined = then;
@@ -167,7 +167,7 @@ const emptyLike = (value: JsonValue | undefined): JsonValue => (Array.isArray(va
 
 interface Taken {
   readonly value: JsonValue | undefined;
-  /** What the value is a part of, in the earlier state. */
+  /** The list or object that contained the value in the earlier state. */
   readonly siblings: JsonValue | undefined;
 }
 
@@ -185,7 +185,7 @@ function setChild(parent: JsonValue, step: Step, { value, siblings }: Taken): bo
   return true;
 }
 
-/** Where an element belongs that is not there: before the first of those that followed it, and are there. */
+/** Where to insert a missing element: before the first existing one of those that followed it. */
 function placeFor(
   list: readonly JsonValue[],
   step: Exclude<Step, { kind: 'field' }>,

@@ -34,11 +34,11 @@ export interface RestoreParts extends PastParts {
   readonly now: () => Date;
   /** --request-timeout */
   readonly requestTimeoutMs: number;
-  /** What went wrong with an object, beyond what its caller is told. */
+  /** Logs an error of which the caller sees no details. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What answers a posted Restore: it is done at once, as the caller's own writes, and nothing of it is stored but these. */
+/** Creates the handler of posted Restores. It writes at once, as the caller, and stores nothing else. */
 export function createRestores(
   parts: RestoreParts,
 ): [string, (restore: ApiObject, request: AuthorizedResourceRequest) => Promise<JsonObject>] {
@@ -63,18 +63,18 @@ export function createRestores(
   ];
 }
 
-/** Restores of many objects, each of which has them in memory. */
+/** Concurrent restores of many objects, each of which holds them in memory. */
 const LARGE_AT_ONCE = 2;
-/** They keep their seats of flow control from others. */
+/** Most waiting restores: each occupies a seat of flow control. */
 const MOST_WAITING = 8;
 const RETRY_AFTER_SECONDS = 5;
 const BUSY = 'too many restores of many objects are under way';
 
 const NOTED = 'history.cluster.io/restored';
-/** Audit events are no place for more. */
+/** Most results in an audit event, which must stay small. */
 const MOST_NOTED = 100;
 
-/** For the caller who does not look, and for the audit event. */
+/** Summarizes the results in a warning and in the audit event. */
 function note(results: readonly RestoreResult[], request: AuthorizedResourceRequest): void {
   const failed = results.filter(({ action }) => action === 'failed').length;
   if (failed > 0)
@@ -127,7 +127,7 @@ class Restoration {
     });
   }
 
-  /** @throws StatusError when nothing was done */
+  /** @throws StatusError when nothing was written */
   run(): Promise<RestoreResult[]> {
     const { what } = this.#doing.wish;
     return what.kind === 'object' ? this.#restoreObject(what) : this.#restoreNamespace(what);
@@ -154,7 +154,7 @@ class Restoration {
     if (live !== undefined && isEnding(live))
       throw conflict(definition, name, 'it is being deleted; restore it once it is gone');
     const collected = await collectNamespace(this.#past, this.#parts.registry, name);
-    // Without it nothing else can be restored, so that its refusal is the answer.
+    // Without the namespace nothing else can be restored: its refusal is the answer.
     const first =
       live === undefined
         ? await this.#results.of(namespace, await this.#writes.restore(namespace), false)
@@ -217,7 +217,7 @@ class Restoration {
     ];
   }
 
-  /** What the caller may read. Of the rest it is told that there is some, and no names. */
+  /** The objects that the caller may read, and one result without names per resource for the rest. */
   async #seen<Some extends Subject>(
     objects: readonly Some[],
   ): Promise<{ readonly visible: readonly Some[]; readonly refused: readonly RestoreResult[] }> {

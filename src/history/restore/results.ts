@@ -10,7 +10,7 @@ import type { PastObject } from './past.ts';
 import type { Subject } from './rights.ts';
 import type { Restored } from './writes.ts';
 
-/** What became of objects, as a Restore tells it. */
+/** Results of a Restore, per object. */
 
 export const resultOf = (
   action: 'skipped' | 'failed' | 'created',
@@ -27,7 +27,7 @@ export function recorded({ definition, namespace, name }: Subject, uid?: string)
   };
 }
 
-/** Stands for the objects of a resource. */
+/** Stands for all objects of a resource. */
 export const recordedResource = ({ kind, storage }: ResourceDefinition): RecordedObject => ({
   ...(storage.group === '' ? {} : { group: storage.group }),
   version: storage.version,
@@ -35,11 +35,11 @@ export const recordedResource = ({ kind, storage }: ResourceDefinition): Recorde
   kind,
 });
 
-/** Of all results together, values have at most about so many bytes. Behind that, changes are told by their paths. */
+/** Approximate limit of the values in all results together. After that, results list changed paths only. */
 const MOST_VALUES_BYTES = 4 * 1024 * 1024;
 const MOST_PATHS = 20;
 
-/** Tells what was written. */
+/** Describes what was written. */
 export class Results {
   readonly #types: TypeLibrary;
   #leftBytes = MOST_VALUES_BYTES;
@@ -48,7 +48,7 @@ export class Results {
     this.#types = types;
   }
 
-  /** `showsNew`: a new object is told with all that is in it. */
+  /** `showsNew`: the result of a new object includes all its fields. */
   async of(subject: PastObject, restored: Restored, showsNew: boolean): Promise<RestoreResult> {
     const { before, after, revision, notes } = restored;
     const isNew = before === undefined;
@@ -73,7 +73,7 @@ export class Results {
     const found = await inTurns(changesBetween(before, after, { kind: 'message', message }, most));
     if (isBrief) return { changes: found.changes.map(({ path }) => ({ path })), isTruncated: true };
     if (found.changes.length > 0) this.#leftBytes -= sizeBytes;
-    // The answer goes to audit logs too, which are no place for secrets.
+    // Audit logs include the answer, and must not contain secrets.
     const secrecy = isSecret(subject) ? 'secret' : 'none';
     return { ...found, changes: found.changes.map((change) => toShown(change, secrecy)) };
   }
@@ -89,6 +89,6 @@ const CREATED: Told = { changes: [{ path: '' }], isTruncated: false };
 const isSecret = ({ definition: { storage } }: Subject): boolean =>
   storage.group === '' && storage.resource === 'secrets';
 
-/** What a failure says to the caller; undefined where it says nothing that is for callers. */
+/** The message of an error for the caller; undefined: the error is internal. */
 export const messageOf = (error: unknown): string | undefined =>
   error instanceof StatusError ? (error.status.message ?? '') : undefined;

@@ -28,7 +28,7 @@ interface RightsParts {
   readonly births: Births;
 }
 
-/** Asks whether the caller may do by requests of its own what a restore does. Answers hold as long as the restore. */
+/** Checks that the caller could make the writes of a restore by its own requests. Caches answers for the whole restore. */
 export class Rights {
   readonly #authorizer: Authorizer;
   readonly #ofPast: RightsOfPast;
@@ -41,10 +41,10 @@ export class Rights {
     this.#request = request;
   }
 
-  /** `told`: what authorization said, if it refused too. @throws StatusError 403 */
-  async assert(verb: Right, subject: Subject, told?: (verdict: Verdict) => void): Promise<void> {
+  /** Calls `onVerdict` with the verdict, also before it throws. @throws StatusError 403 */
+  async assert(verb: Right, subject: Subject, onVerdict?: (verdict: Verdict) => void): Promise<void> {
     const { verdict, refusal } = await this.#answer(verb, subject);
-    told?.(verdict);
+    onVerdict?.(verdict);
     if (refusal !== undefined) throw refusal;
   }
 
@@ -53,14 +53,14 @@ export class Rights {
     return (await this.#answer(verb, subject)).refusal;
   }
 
-  /** Undefined: the caller may get the object as it was then. */
+  /** Undefined: the caller may get the object in its past state. */
   async refusalOfPast(subject: Subject, then: Revision): Promise<Error | undefined> {
     const refusal = await this.refusal('get', subject);
     if (refusal !== undefined) return refusal;
     const { storage, namespaced } = subject.definition;
     const { group, resource } = storage;
     const key = { group, resource, namespace: namespaced ? subject.namespace : '', name: subject.name };
-    // A state is that of the last row, and rows are judged with what was before them.
+    // A row is judged by the state before it, so that the state of `then` is judged at the next revision.
     const state = { key, revision: toRevision(then + 1n) };
     if (await this.#ofPast.mayGet(state)) return undefined;
     return forbidden(storage, key.name, (await this.#ofPast.whyNot(state)) ?? MAY_NOT_GET);
@@ -91,7 +91,7 @@ export class Rights {
   }
 }
 
-/** The target of a GET, a PUT or a POST. A new object is named by its body alone. */
+/** The target of a GET, PUT or POST. Only the body names a new object. */
 export function toTarget(verb: Right, { definition, namespace, name }: Subject): ResourceTarget {
   const { group, resource, version } = definition.storage;
   const isNamespace = group === '' && resource === 'namespaces';

@@ -3,29 +3,29 @@ import type { ApiObject, OwnerReference } from '../../api/object-meta.ts';
 import { objectAt, objectsOf, stringOf } from '../../object/json-values.ts';
 
 /**
- * What is left out when many objects are restored together: what somebody else makes anew by itself, and what would mean
- * something else than it did. An object that is named is restored, whatever it is.
+ * Objects left out of bulk restores: their makers create them anew, or their meaning has changed. An object that the
+ * Restore names is always restored.
  */
 
-/** Resources that are left out as a whole. */
+/** Resources that are left out entirely. */
 const TRANSIENT: ReadonlyMap<string, string> = new Map([
   ['events', 'events tell of what happened; they are not restored'],
   ['leases.coordination.k8s.io', 'the holder of a lease makes it anew'],
   ['leasecandidates.coordination.k8s.io', 'a candidate makes it anew'],
 ]);
 
-/** Undefined: its objects are restored. */
+/** Why the objects of a resource are left out; undefined: they are restored. */
 export const whySkipResource = (resource: GroupResource): string | undefined =>
   TRANSIENT.get(toQualifiedResource(resource));
 
-/** What controllers of Kubernetes make: kinds of owners, by group. Custom controllers are not known to make anything again. */
+/** Kinds of owners, by group, whose Kubernetes controllers create objects. Custom controllers may not create theirs again. */
 const MAKERS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['apps', new Set(['DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'])],
   ['batch', new Set(['CronJob', 'Job'])],
   ['', new Set(['Node', 'Pod', 'ReplicationController', 'Service'])],
 ]);
 
-/** The owner whose controller made an object, and makes it again. */
+/** The owner whose controller created the object, and will create it again. */
 function makerOf({ metadata }: ApiObject): OwnerReference | undefined {
   const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
   if (controller === undefined) return undefined;
@@ -34,7 +34,7 @@ function makerOf({ metadata }: ApiObject): OwnerReference | undefined {
   return MAKERS.get(group)?.has(kind) === true ? controller : undefined;
 }
 
-/** What else was there, as far as skipping depends on it. */
+/** Other past objects on which skipping depends. */
 export interface Surroundings {
   /** Whether there was an object with the uid. */
   has(uid: string): boolean;
@@ -42,7 +42,7 @@ export interface Surroundings {
   selects(service: string): boolean;
 }
 
-/** Undefined: the object is restored. */
+/** Why an object is left out; undefined: it is restored. */
 export function whySkip(
   object: ApiObject,
   resource: GroupResource,

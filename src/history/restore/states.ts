@@ -5,14 +5,14 @@ import { copyJson } from '../../object/equality.ts';
 import { isObject, objectAt, setField, stringOf } from '../../object/json-values.ts';
 import type { Path } from './paths.ts';
 
-/** From the state that an object had to the one that is written: what of it a restore brings back, and what it leaves alone. */
+/** Computes the object to write from an earlier state: which fields come back, and which stay. */
 
 export interface Traits extends GroupResource {
-  /** The status is written through a subresource of its own, and is not restored: it tells of what is now. */
+  /** The status has a subresource of its own, and is not restored: it describes the present. */
   readonly hasStatus: boolean;
 }
 
-/** Metadata that a path may name. The rest is the server's. */
+/** Metadata that a path may name. The server sets the rest. */
 const RESTORED_METADATA: ReadonlySet<string> = new Set([
   'labels',
   'annotations',
@@ -20,7 +20,7 @@ const RESTORED_METADATA: ReadonlySet<string> = new Set([
   'ownerReferences',
 ]);
 
-/** Why a path cannot be restored, whatever the object; undefined when it can be. */
+/** Why no object can restore a path; undefined: the path is allowed. */
 export function whyNot([first, second]: Path, { hasStatus }: Traits): string | undefined {
   const name = first?.kind === 'field' ? first.name : '';
   if (name === '') return 'a path begins with a field, such as spec';
@@ -32,8 +32,8 @@ export function whyNot([first, second]: Path, { hasStatus }: Traits): string | u
 }
 
 /**
- * Annotations in which controllers keep what they have found or done. They are no part of what somebody wanted, and wrong for
- * another object of the same name.
+ * Annotations in which controllers keep their findings. Users did not set them, and they are wrong for another object
+ * of the same name.
  */
 const OF_CONTROLLERS: readonly string[] = [
   'deployment.kubernetes.io/revision',
@@ -45,7 +45,7 @@ const OF_CONTROLLERS: readonly string[] = [
   'volume.kubernetes.io/storage-provisioner',
 ];
 
-/** Fields of the spec that the cluster chooses, and that an object keeps once it has them. */
+/** Fields of the spec that the cluster chooses and that never change afterwards. */
 const CHOSEN: ReadonlyMap<string, readonly string[]> = new Map([
   ['services', ['clusterIP', 'clusterIPs']],
   ['pods', ['nodeName']],
@@ -53,8 +53,8 @@ const CHOSEN: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /**
- * A live object as it was: its own fields, labels and annotations. Owners and finalizers stay, because they are what
- * controllers have made of it since. New; shares no part with either.
+ * Returns a live object with the earlier fields, labels and annotations. Keeps owners and finalizers, which controllers
+ * have set since. Shares no part with either argument.
  */
 export function toUpdate(live: ApiObject, then: ApiObject, traits: Traits): ApiObject {
   const { kind, apiVersion, metadata, status } = live;
@@ -79,7 +79,7 @@ function setMap(
 
 type Annotations = Record<string, string> | undefined;
 
-/** `then`, but for what controllers keep in annotations, which is that of `live`. */
+/** Returns `then` with the controllers' annotations of `live`. */
 function withAnnotationsOf(live: Annotations, then: Annotations): Annotations {
   const annotations = withoutControllers(then) ?? {};
   for (const name of OF_CONTROLLERS) {
@@ -102,12 +102,12 @@ function keepChosen(
   traits: Traits,
 ): void {
   const resource = toQualifiedResource(traits);
-  // A namespace's spec is nothing but the finalizer of its controller.
+  // A namespace's spec contains only the finalizer of its controller.
   if (resource === 'namespaces') keep(object, live, 'spec');
   if (resource === 'jobs.batch' && isReplaced) keepJobSelector(object, live);
   const spec = objectAt(object, 'spec');
   const own = objectAt(live, 'spec');
-  // A service that had no address then, because it was a name elsewhere, has none.
+  // A service without an address then, such as an ExternalName, gets none.
   for (const field of CHOSEN.get(resource) ?? [])
     if (own[field] !== undefined && (spec[field] !== undefined || resource !== 'services'))
       keep(spec, own, field);
@@ -119,7 +119,7 @@ function keep(object: JsonObject, live: JsonObject, field: string): void {
   else setField(object, field, value);
 }
 
-/** A new object like an earlier one: with nothing that only the server sets, and without what another object was given. */
+/** Returns a new object like an earlier one, without fields that the server sets or that the cluster assigned. */
 export function toCreate(then: ApiObject, traits: Traits): ApiObject {
   const { kind, apiVersion, metadata, status, ...rest } = copyJson(then);
   const { name, namespace, generateName, labels, ownerReferences } = metadata;
@@ -146,7 +146,7 @@ export function toCreate(then: ApiObject, traits: Traits): ApiObject {
   return object;
 }
 
-/** They say how an object is being deleted. */
+/** Finalizers that only say how an object is being deleted. */
 const ENDINGS: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
 const JOB_LABELS: readonly string[] = [
@@ -156,7 +156,7 @@ const JOB_LABELS: readonly string[] = [
   'job-name',
 ];
 
-/** A job finds its pods by its own uid, so that a new one needs a new selector, which the server makes. */
+/** A job selects its pods by its own uid: the server makes a selector for the new one. */
 function forgetJobSelector(job: ApiObject): void {
   const spec = objectAt(job, 'spec');
   if (spec.manualSelector === true) return;
@@ -179,7 +179,7 @@ function keepJobSelector(job: ApiObject, live: ApiObject): void {
   metadata.labels = labels;
 }
 
-/** Values that the cluster gave to an object, and may have given to another one since. Answers what was given up, in words. */
+/** Removes values that the cluster assigned, and may have assigned to another object since. Returns them in words. */
 export function giveUp(object: ApiObject, fields: readonly string[]): readonly string[] {
   const spec = objectAt(object, 'spec');
   const given: string[] = [];

@@ -1,15 +1,15 @@
 import type { ApiRequest, Caller } from '../../request/api-request.ts';
 import { chooseTimeout } from '../../request/timeout.ts';
 
-/** What of a request's time is left for saying what was done. */
+/** The share of a request's time reserved for its answer. */
 const SHARE_FOR_ANSWER = 0.1;
 const MOST_FOR_ANSWER_MS = 2000;
 
 type TimedRequest = Caller & Pick<ApiRequest, 'query' | 'receivedAt'>;
 
 /**
- * Ends somewhat before the request's time is up, so that there is an answer that says what was done and what was not. Also when
- * the client goes away.
+ * Ends before the request's time is up, so that the answer can list what was done and what was not. Also ends when the
+ * client disconnects.
  */
 export class TimeLimit implements Caller {
   readonly #controller = new AbortController();
@@ -44,7 +44,7 @@ export class TimeLimit implements Caller {
     await Promise.race([work, promise]);
   }
 
-  /** It is not asked any more. */
+  /** Stops the timer and the listener. */
   end(): void {
     clearTimeout(this.#timer);
     this.#request.signal.removeEventListener('abort', this.#abort);

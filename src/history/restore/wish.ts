@@ -11,9 +11,9 @@ import { type Path, parsePath } from './paths.ts';
 import { whyNot } from './states.ts';
 import { traitsOf } from './traits.ts';
 
-/** What a Restore asks for, understood. */
+/** The parsed spec of a Restore. */
 export interface Wish {
-  /** Of the Restore itself. */
+  /** The name of the Restore itself. */
   readonly name: string;
   readonly what: WishedObject | WishedNamespace;
   readonly to: AsOf;
@@ -24,9 +24,9 @@ export interface WishedObject {
   readonly definition: ResourceDefinition;
   readonly namespace: string;
   readonly name: string;
-  /** Undefined: all of it. */
+  /** Undefined: the whole object. */
   readonly paths: readonly Path[] | undefined;
-  /** As they were written. */
+  /** The same paths as the user wrote them. */
   readonly pathTexts: readonly string[];
   readonly withDependents: boolean;
 }
@@ -36,13 +36,13 @@ export interface WishedNamespace {
   readonly name: string;
 }
 
-/** 422 that names fields of a Restore. */
+/** A 422 that names fields of a Restore. */
 export const invalidRestore = (name: string, errors: readonly FieldError[]): StatusError =>
   invalid({ kind: 'Restore', group: 'history.cluster.io' }, name, errors);
 
 /** @throws StatusError 422 */
 export function readWish(restore: ApiObject, registry: Registry): Wish {
-  // It was decoded as one.
+  // The body was decoded as a Restore.
   const { metadata, spec = {} } = restore as Restore;
   const { name = '' } = metadata;
   let wish: Wish | undefined;
@@ -132,13 +132,13 @@ function unknown(registry: Registry, group: string, resource: string): string {
   const where = group === '' ? 'the core group' : `group ${JSON.stringify(group)}`;
   if (elsewhere.length > 0)
     return `${where} has no such resource; group ${elsewhere.map((one) => JSON.stringify(one)).join(' and ')} has`;
-  // Groups of custom resources have a domain.
+  // Groups of custom resources contain a dot.
   const definition = `customresourcedefinitions ${resource}.${group}`;
   const hint = group.includes('.') ? `; if a definition made it, restore ${definition} first` : '';
   return `${where} has no such resource${hint}`;
 }
 
-/** Undefined where the whole object is meant. */
+/** Undefined: the whole object is restored. */
 function readPaths(
   at: FieldPath,
   texts: readonly string[] | null | undefined,
@@ -168,13 +168,13 @@ function readPaths(
   return paths;
 }
 
-/** Whoever wants more wants the whole object. */
+/** Larger restores should take the whole object. */
 const MOST_PATHS = 1000;
 
-/** A dozen keys of annotations, each as long as it may be. */
+/** Enough for a dozen annotation keys of the greatest length. */
 const MOST_PATH_BYTES = 4096;
 
-/** Of all paths together: a thousand of the usual length, whose steps are read in less than 10 ms. */
+/** All paths together: a thousand of usual length, which are parsed in less than 10 ms. */
 const MOST_BYTES_OF_PATHS = 256 * 1024;
 
 const NO_PATH =

@@ -9,22 +9,22 @@ import { Waits } from '../../request/waits.ts';
 import type { PastObject } from './past.ts';
 import { type Subject, toTarget } from './rights.ts';
 
-/** The id of the audit event of the restore, in the events of what it wrote. */
+/** In events of writes: the id of the audit event of the restore. */
 const RESTORE = 'history.cluster.io/restore';
-/** The revision whose state was brought back. */
+/** The revision whose state was restored. */
 const RESTORED = 'history.cluster.io/restored-revision';
 /** The revision that was written. */
 const WRITTEN = 'history.cluster.io/revision';
 
 /**
- * Records each write of a restore in an event of its own. The policy judges it as the POST or PUT by which the caller could have
- * written the object: its resource, namespace and name, `create` or `update`, and the caller as user. With one event for the
- * whole restore, a rule such as "record every write of secrets" would be escaped by anyone who restores them, because that event
- * is about `restores`; a list of objects in an annotation would have to be short, and is not what rules match.
+ * Records each write of a restore in an event of its own. The policy judges it as the POST or PUT by which the caller
+ * could have written the object: its resource, namespace and name, `create` or `update`, and the caller as user. A
+ * single event about `restores` would escape rules such as "record every write of secrets", and a list of objects in an
+ * annotation would have to be short, and rules do not match annotations.
  *
- * The events have ids of their own, because collectors take events of the same id and stage for one. An annotation has the id of
- * the restore, which is also in the rows of the log; the URI is that of the restore, dry run included, because no other was asked
- * for. What a strict back end cannot store is not written.
+ * The events have ids of their own, because collectors take events of the same id and stage for one. An annotation has
+ * the id of the restore, which is also in the rows of the log; the URI is that of the restore, dry run included. A
+ * write that a strict backend cannot record is not made.
  */
 export class RestoreAudit {
   readonly #auditor: Auditor | undefined;
@@ -58,7 +58,7 @@ export class RestoreAudit {
 
 type WriteVerb = 'create' | 'update';
 
-/** The events of one object. Nothing is recorded before a write is attempted. */
+/** The audit events of one object. Records nothing before a write is attempted. */
 export class WriteAudit implements Pick<AuditTrail, 'annotate'> {
   readonly waits = new Waits();
   readonly #begin: (verb: WriteVerb, waits: Waits) => RequestAudit | undefined;
@@ -71,7 +71,7 @@ export class WriteAudit implements Pick<AuditTrail, 'annotate'> {
     this.#then = then;
   }
 
-  /** Again after a conflict, and with the other verb when another writer created or deleted the object. @throws StatusError 500 */
+  /** Begins the event of a write. The verb changes when another writer has created or deleted the object. @throws StatusError 500 */
   async attempt(verb: WriteVerb): Promise<void> {
     if (verb === this.#verb) return;
     await this.#trail?.failed(MEANWHILE);

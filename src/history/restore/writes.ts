@@ -35,7 +35,7 @@ import { traitsOf } from './traits.ts';
 import { invalidRestore } from './wish.ts';
 import type { RestoreAudit, WriteAudit } from './write-audit.ts';
 
-/** What one restore writes with. */
+/** What the writes of one restore need. */
 export interface WritesParts {
   readonly writer: ObjectWriter;
   readonly store: Store;
@@ -51,18 +51,18 @@ export interface WritesParts {
   readonly name: string;
 }
 
-/** What a write made of an object. */
+/** The result of a write. */
 export interface Restored {
-  /** Undefined: it was not there. */
+  /** Undefined: the object did not exist. */
   readonly before: ApiObject | undefined;
   readonly after: ApiObject;
   /** Undefined: nothing was written. */
   readonly revision: bigint | undefined;
-  /** What somebody should know of it. */
+  /** Notes for the user. */
   readonly notes: readonly string[];
 }
 
-/** Paths, and how they were written. */
+/** Paths, and their texts in the request. */
 export interface AskedPaths {
   readonly paths: readonly Path[];
   readonly texts: readonly string[];
@@ -70,27 +70,27 @@ export interface AskedPaths {
 
 /** How an object is restored. */
 interface Manner {
-  /** These parts alone. */
+  /** Undefined: the whole object. */
   readonly asked: AskedPaths | undefined;
-  /** Fields with values that other objects have now. */
+  /** Fields whose values other objects have now. */
   readonly taken: readonly string[];
   readonly audit: WriteAudit;
 }
 
-/** An object as it is to be written, and what is to be said of it. */
+/** An object to write, with notes about it. */
 interface Made {
   readonly object: ApiObject;
   readonly notes: readonly string[];
 }
 
-/** Values that another object took meanwhile are found one after the other. */
+/** Each attempt finds one value that another object has taken. */
 const MOST_TAKEN = 50;
 
 const PODS = 'pods';
 const CLAIMS = 'persistentvolumeclaims';
 const VOLUMES = { group: '', resource: 'persistentvolumes' };
 
-/** Writes objects as their caller would: through authorization, admission and validation, again when another writer was faster. */
+/** Writes objects as the caller would: through authorization, admission and validation, again after conflicts. */
 export class Writes {
   readonly #parts: WritesParts;
   readonly #reader: ObjectReader;
@@ -100,7 +100,7 @@ export class Writes {
     this.#reader = new ObjectReader(parts.store, parts.caller);
   }
 
-  /** `asked`: these parts of the object alone. @throws StatusError */
+  /** `asked`: restore only these parts. @throws StatusError */
   async restore(then: PastObject, asked?: AskedPaths): Promise<Restored> {
     const audit = this.#parts.audit.of(then);
     try {
@@ -173,7 +173,7 @@ export class Writes {
     return { before, after, notes: [...notes, ...warnings], revision: isWritten ? revision : undefined };
   }
 
-  /** What is as it was needs no write, nor the right to one. */
+  /** An unchanged object needs no write, and no right to one. */
   async #ifUnchanged(then: PastObject, manner: Manner): Promise<Restored | undefined> {
     const { definition, namespace, name } = then;
     const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
@@ -262,7 +262,7 @@ export class Writes {
     return { object, notes: [...notes, ...given(giveUp(object, taken))] };
   }
 
-  /** A claim keeps its volume, which may be gone, or kept for the claim that was deleted. */
+  /** A claim keeps its volume name, but the volume may be gone, or still bound to the deleted claim. */
   async #checkVolume(claim: ApiObject): Promise<string[]> {
     const spec = objectAt(claim, 'spec');
     const name = stringOf(spec.volumeName);

@@ -77,7 +77,7 @@ const within = (fields: readonly BlamedField[], paths: readonly string[]): reado
     ? fields
     : fields.filter(({ path = '' }) => paths.some((asked) => isWithin(path, asked)));
 
-/** Columns of a terminal in which the lines of the object would have too little room beside all that is known of them. */
+/** Narrower terminals lack room for the object's lines beside the blame. */
 const NARROW = 80;
 
 interface BlameLayout {

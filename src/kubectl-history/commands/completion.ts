@@ -20,7 +20,7 @@ export const completion: Command = {
   run,
 };
 
-/** bash takes words apart at = and :, and replaces what stands behind the last of them. It may be as old as that of macOS, 3.2. */
+/** bash splits words at = and :, and replaces the text after the last of them. It may be as old as macOS's 3.2. */
 const BASH = `# bash completion of kubectl-history
 _kubectl_history() {
   local line word part typed='' no_space='' last=-1

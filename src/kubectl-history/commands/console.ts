@@ -49,7 +49,7 @@ async function assertThere(kubectl: Kubectl): Promise<void> {
   }
 }
 
-/** Where no browser can be opened the printed address has to do. */
+/** Opens a browser if possible; the address is printed anyway. */
 function open(address: string, env: NodeJS.ProcessEnv): void {
   const [program, ...before] =
     process.platform === 'darwin'

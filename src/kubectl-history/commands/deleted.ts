@@ -55,10 +55,10 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   return 0;
 }
 
-/** The last deletion of each object that was not created since. */
+/** The last deletion of each object that was not created again. */
 async function findGone(history: HistoryClient, { query }: Scope): Promise<readonly Revision[]> {
   const { fields, since, until } = query;
-  // Somebody else may have created it again, at any time since.
+  // Another user may have created it again, at any time since.
   const later = { ...fields, user: undefined, manager: undefined };
   const deletions = await history.revisions({ fields: { ...fields, verb: 'delete' }, since, until });
   const [oldest] = deletions.slice(-1);
@@ -84,7 +84,7 @@ async function findGone(history: HistoryClient, { query }: Scope): Promise<reado
 const MOST_CAUSES = 50;
 const AT_ONCE = 4;
 
-/** For whom controllers deleted things, by the number of the revision. */
+/** Causes of deletions by controllers, by revision number. */
 async function findCauses(
   history: HistoryClient,
   gone: readonly Revision[],

@@ -35,7 +35,7 @@ export const diff: Command = {
   run,
 };
 
-/** One side: a state of the object, and what it is called. */
+/** One side: a state of the object, and its name. */
 interface Side {
   readonly asOf: string | undefined;
   readonly label: string;

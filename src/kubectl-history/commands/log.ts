@@ -113,7 +113,7 @@ async function printRelated({ session, open, scope, writer, args }: Related): Pr
   return 0;
 }
 
-/** Between the end of a watch and the next; longer each time that the server does not answer. */
+/** The pause between two watches; it grows while the server does not answer. */
 const PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
@@ -143,7 +143,7 @@ interface Watching {
   readonly writer: LogWriter;
 }
 
-/** Each watch begins where the one before it ended, however that ended: nothing is missed, and nothing told twice. */
+/** Each watch begins where the previous one ended, so that no revision is missed or repeated. */
 async function watch({ session, history, query, writer }: Watching, from: string): Promise<never> {
   const { signal, screen } = session;
   let resourceVersion = from;
@@ -161,7 +161,7 @@ async function watch({ session, history, query, writer }: Watching, from: string
         screen.tell(`${error.message}\nIt is tried again, from revision ${resourceVersion} on.`);
       pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs);
     }
-    // Aborted: what follows says so.
+    // The loop condition handles the abort.
     await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
   }
   throw new CommandError('interrupted');

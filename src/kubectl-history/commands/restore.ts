@@ -59,7 +59,7 @@ function specOf({ object, namespace }: ObjectPlace, to: string, args: CommandArg
   };
 }
 
-/** Finalizers, and the content of namespaces, go between the request to delete and the end. What is meant is the state before both. */
+/** Finds the state before the deletion began: finalizers and namespace contents disappear between the request and the end. */
 async function beforeDeletion(history: HistoryClient, place: ObjectPlace, now: Date): Promise<string> {
   const items = await history.revisions({ fields: selectorOf(place), limit: 100 });
   const [deletion, ...earlier] = items;

@@ -71,7 +71,7 @@ interface Asked {
   readonly now: Date;
 }
 
-/** A server without history has no words for it. */
+/** A server without history returns undefined. */
 async function deletionIn(
   history: HistoryClient,
   { resource, name = '' }: Named,

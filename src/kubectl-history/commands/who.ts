@@ -30,9 +30,9 @@ interface Writer {
   readonly manager: string;
   readonly last: string | undefined;
   changes: number;
-  /** How often each was changed. */
+  /** The number of changes per object. */
   readonly objects: Map<string, number>;
-  /** Their names, by the name of their resource. */
+  /** Object names by resource. */
   readonly kinds: Map<string, Set<string>>;
   readonly addresses: Set<string>;
   readonly agents: Set<string>;
@@ -71,7 +71,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
 
 const isOfCluster = ({ user }: Writer): boolean => user.startsWith('system:');
 
-/** Revisions come newest first, so that the first of a writer is the last that it made. */
+/** Revisions come newest first, so that the first of a writer is its latest. */
 function count(writers: Map<string, Writer>, revision: Revision, scope: Scope): void {
   const { user = '', manager = '', at, object = {}, sourceAddress, userAgent } = revision;
   const key = JSON.stringify([user, manager]);
@@ -109,7 +109,7 @@ const toItem = ({ user, manager, changes, last, objects, addresses, agents }: Wr
 const MOST_NAMES = 3;
 const MOST_KINDS = 4;
 
-/** Their names where they are few, and otherwise how many there are of each kind. */
+/** The names of a few objects, or else the number of each kind. */
 function toObjects({ objects, kinds }: Writer, isWide: boolean): string {
   if (isWide || objects.size <= MOST_NAMES) {
     return [...objects].map(([name, times]) => (times === 1 ? name : `${name} (${times})`)).join(', ');

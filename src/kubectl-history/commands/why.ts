@@ -57,7 +57,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   return 0;
 }
 
-/** Changes of a link, and siblings, unless all are asked for. */
+/** Lines for changes of a link and for siblings, unless all are requested. */
 const USUAL_LINES = 6;
 
 async function lastNumber(history: HistoryClient, place: ObjectPlace, now: Date): Promise<string> {
@@ -88,7 +88,7 @@ function toChain(explanation: Explanation, { title, screen, now, isWide }: Chain
   return `${toAnswer(title, links, explanation, screen, now)}\n${blocks.join('')}${unknown}${besides}`;
 }
 
-/** The answer in a sentence; what follows is how it is known. */
+/** The answer in a sentence; the evidence follows. */
 function toAnswer(
   title: string,
   links: readonly ExplanationLink[],
@@ -123,7 +123,7 @@ const SURE = new Map([
 const styleOf = (confidence: string): 'green' | 'yellow' | 'magenta' | 'dim' =>
   [...SURE].find(([name]) => name === confidence)?.[1] ?? 'dim';
 
-/** Between two links: what tells that the lower one led to the upper one. */
+/** Why the lower link caused the upper one. */
 function toEvidence({ confidence, evidence }: ExplanationLink, { paint }: Screen): string {
   if (!confidence && (evidence ?? []).length === 0) return '';
   const [first = '', ...others] = (evidence ?? []).map(toShown);
@@ -136,7 +136,7 @@ interface SiblingsOptions extends Omit<ChainOptions, 'title'> {
   readonly most: number;
 }
 
-/** What else was written with the change that began it: no part of the chain, and so below it. */
+/** Other writes of the act that began it: not part of the chain, and so below it. */
 function toSiblings(
   siblings: readonly ExplanationLink[],
   { screen, now, isWide, most }: SiblingsOptions,
@@ -164,7 +164,7 @@ function toEvidenceLine({ confidence, evidence }: ExplanationLink, { paint }: Sc
   return first === '' ? sure : `${sure}: ${paint('dim', first)}`;
 }
 
-/** Those of the same evidence together, in the order that they came in. */
+/** Groups siblings by their evidence, in order of arrival. */
 function group(siblings: readonly ExplanationLink[], screen: Screen): Map<string, ExplanationLink[]> {
   const groups = new Map<string, ExplanationLink[]>();
   for (const sibling of siblings) {

@@ -31,7 +31,7 @@ import {
   withoutServerFields,
 } from './track.ts';
 
-/** Fields of a configuration that others own with another value. */
+/** Fields of a configuration that other owners have with other values. */
 export class ApplyConflict extends Error {
   readonly conflicts: readonly Conflict[];
 
@@ -52,13 +52,13 @@ interface ApplyOptions {
   readonly force: boolean;
 }
 
-/** Objects that kubectl applied on its own side pass to server-side apply without conflicts. */
+/** Objects from client-side kubectl apply change to server-side apply without conflicts. */
 const KUBECTL = 'kubectl';
 
 /**
- * Server-side apply: `live` with the configuration laid over it, without what its manager applied before and does not any
- * more, and with ownership written down. All objects are in the writer's version; `live` is an empty object of the type
- * when there is none. The inputs are not changed.
+ * Server-side apply: returns `live` with the configuration merged in, without the fields that its manager no longer applies,
+ * and with updated ownership. All objects are in the writer's version; `live` is an empty object of the type when there is
+ * none. The inputs are not changed.
  * @throws ApplyConflict unless `force`
  */
 export function* applyInSteps(
@@ -115,12 +115,12 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   return result;
 }
 
-/** Whether fields that the manager applied before may be missing now, so that they must be pruned. Most configurations drop none. */
+/** Whether the manager dropped fields that it applied before, so that they must be pruned. Most configurations drop none. */
 function dropsFields(last: Owner, wanted: FieldSet, { version }: Writing): boolean {
   return last.apiVersion !== version.apiVersion || !isEmpty(difference(last.fields, wanted));
 }
 
-/** The fields of an object without owners get one that says so: `before-first-apply`. */
+/** The fields of an object without owners get the owner `before-first-apply`. */
 function ownersOf(live: ApiObject, writing: Writing): readonly Owner[] {
   const known = parseOwners(live.metadata.managedFields, false) ?? [];
   if (known.length > 0 || live.metadata.uid === undefined) return known;
@@ -129,7 +129,7 @@ function ownersOf(live: ApiObject, writing: Writing): readonly Owner[] {
   return parseOwners(copy.metadata.managedFields, false) ?? [];
 }
 
-/** @throws StatusError where a version cannot be had */
+/** @throws StatusError when a version is unavailable */
 function* pruneOld(
   merged: JsonObject,
   last: Owner,
@@ -159,7 +159,7 @@ const unchanged: Conversion = function* keep(objects) {
   return objects;
 };
 
-/** Objects pass from one version to another by way of the stored form. */
+/** Conversion between two versions passes through the stored form. */
 function between(a: OwnedVersion, b: OwnedVersion): Pick<OwnedFields, 'convert' | 'convertBack'> {
   if (a.shape === b.shape) return { convert: unchanged, convertBack: unchanged };
   return { convert: passing(a, b), convertBack: passing(b, a) };
@@ -215,7 +215,7 @@ function* settle({ before, object, writing, force, claimed, identity }: Settleme
   return left;
 }
 
-/** `"kubectl" using apps/v1 at 2026-01-01T00:00:00Z`: appliers go by their name alone. */
+/** `"kubectl" using apps/v1 at 2026-01-01T00:00:00Z`: for appliers, the name alone. */
 export function describeOwner({ manager, operation, apiVersion, subresource, time }: Owner): string {
   const name = `${JSON.stringify(manager)}${subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`}`;
   if (operation === 'Apply') return name;
@@ -241,12 +241,12 @@ export function describeConflicts(conflicts: readonly Conflict[]): string {
   return `Apply failed with ${conflicts.length} conflicts: ${parts.join('\n')}`;
 }
 
-/** Where kubectl keeps the configuration that it applied on its own side. */
+/** The annotation in which client-side kubectl apply keeps its configuration. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** Limit of all annotations of an object together. A configuration that exceeds it is left out. */
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
-/** Fields that kubectl applied by itself and that still have the value it gave them. */
+/** Fields that client-side kubectl apply set and that still have its value. */
 function ownedByLastApplied(live: ApiObject, { apiVersion, shape }: OwnedVersion): FieldSet {
   const applied = parse(live.metadata.annotations?.[LAST_APPLIED]);
   if (applied === undefined || applied.apiVersion !== apiVersion) return EMPTY;
@@ -263,7 +263,7 @@ function parse(text: string | undefined): JsonObject | undefined {
   }
 }
 
-/** An object that has the annotation gets the new configuration in it, for clients that still apply on their own side. */
+/** Updates the annotation of client-side apply where an object has it, for clients that still use it. */
 function updateLastApplied(object: ApiObject, config: JsonObject): void {
   const { annotations } = object.metadata;
   if ((annotations?.[LAST_APPLIED] ?? '') === '') return;

@@ -7,10 +7,10 @@ import { formatPath } from './field-set.ts';
 import { elementOf, type ListShape, missingKey, shapeOfField } from './shape.ts';
 
 /**
- * Checks a configuration against its type: fields that exist, values of their kind, list elements that can be told apart.
- * Returns texts such as `.spec.replicas: expected numeric (int or float), got string`, in the words of Kubernetes
- * (structured-merge-diff 4.4, typed/validate.go), some of which show how Kubernetes holds values. One undeclared field is
- * reported for each object, and one element without a name for each list.
+ * Checks a configuration against its type: declared fields, values of their kind, list elements with unique keys. Returns texts
+ * such as `.spec.replicas: expected numeric (int or float), got string`, in the words of Kubernetes (structured-merge-diff 4.4,
+ * typed/validate.go), some of which show Kubernetes' representation of values. Reports one undeclared field for each object,
+ * and one element without a key for each list.
  */
 export function checkConfig(config: JsonObject, schema: MessageSchema): string[] {
   const check = new Check();
@@ -46,7 +46,7 @@ class Check {
     else this.#namedItems(value, field.value.items, shape, path);
   }
 
-  /** A list whose elements are told apart by name; the name is the element's step in a path. */
+  /** Checks a list whose elements have keys; the key is the element's step in a path. */
   #namedItems(list: readonly JsonValue[], items: ValueSchema, shape: ListShape, path: string): void {
     const seen = new Set<string>();
     for (const [at, item] of list.entries()) {

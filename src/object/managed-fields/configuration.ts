@@ -57,8 +57,8 @@ function nodeOf(value: JsonValue, shape: Shape, declared: boolean): FieldSet | u
 }
 
 /**
- * A live object with a configuration laid over it. Nothing is taken away: what the configuration does not name stays, what it
- * names has its value. The inputs are not changed.
+ * Merges a configuration into a live object. Removes nothing: fields outside the configuration stay, its own get its values.
+ * The inputs are not changed.
  */
 export function mergeConfig(live: JsonObject, config: JsonObject, shape: Shape): JsonObject {
   const merged = merge(live, config, shape);
@@ -104,7 +104,7 @@ function mergeObjects(
 }
 
 /**
- * Shared elements take the order of the configuration; those that only the live list has stay behind the ones they followed.
+ * Orders shared elements as the configuration does; elements of the live list alone stay behind the ones they followed.
  *
  *   live a b c d, configuration d b   →   a c d b
  */
@@ -147,14 +147,14 @@ function mergeLists(live: readonly JsonValue[], config: readonly JsonValue[], sh
   return out;
 }
 
-/** A shared element whose turn has not come: the configuration puts another shared one first. */
+/** Whether a shared element must wait: the configuration puts another one first. */
 const waitsBehind = (
   element: string | undefined,
   nextShared: string | undefined,
   next: string | undefined,
 ): boolean => element !== next && nextShared !== undefined && nextShared !== element;
 
-/** Elements that are there twice are not merged into. */
+/** Indexes elements; duplicates are not merged into. */
 function indexUnique(
   list: readonly JsonValue[],
   elements: readonly (string | undefined)[],
@@ -170,7 +170,7 @@ function indexUnique(
   return out;
 }
 
-/** The fields of the object that are owned in the terms of one version. */
+/** Fields of the object that are owned in one version. */
 export interface OwnedFields {
   /** The shape of the object in that version, and the way there. */
   readonly shape: Shape;
@@ -204,8 +204,8 @@ export function* prune(
 }
 
 /**
- * Conversions and all that follows need to know which object it is, so metadata stays where a manager lets go of all that it
- * owned in it: name and uid have no owner.
+ * Keeps metadata when a manager releases all its fields in it: name and uid have no owner, and conversions need them to
+ * identify the object.
  */
 function withoutMetadataItself(set: FieldSet): FieldSet {
   const { 'f:metadata': metadata, ...rest } = set;
@@ -219,7 +219,7 @@ function cutFrom(object: JsonObject, fields: FieldSet, shape: Shape): JsonObject
   return isObject(cut.metadata) || object.metadata === undefined ? cut : { ...cut, metadata: {} };
 }
 
-/** Puts back the fields that are owned in this version. */
+/** Restores the fields that are owned in this version. */
 function restore(merged: JsonObject, pruned: JsonObject, { shape, owned }: OwnedFields): JsonObject {
   const kept = union(membersOf(pruned, shape), withStructs(owned, shape));
   return cutFrom(merged, withoutMetadataItself(difference(membersOf(merged, shape), kept)), shape);
@@ -228,7 +228,7 @@ function restore(merged: JsonObject, pruned: JsonObject, { shape, owned }: Owned
 const membersOf = (object: JsonObject, shape: Shape): FieldSet => withStructs(fieldsOf(object, shape), shape);
 const asObject = (value: JsonValue): JsonObject => (isObject(value) ? value : {});
 
-/** Adds the structs that lead to the fields: a struct that is left without fields goes too. */
+/** Adds the structs above the fields: an emptied struct is removed too. */
 function withStructs(set: FieldSet, shape: Shape): FieldSet {
   const out: Record<string, FieldSet> = {};
   for (const [element, node] of Object.entries(set)) {
@@ -260,7 +260,7 @@ function removeFields(value: JsonValue, fields: FieldSet, shape: Shape): JsonVal
     case 'keyed':
       return Array.isArray(value) ? removeFromList(value, fields, known) : null;
     case 'leaf':
-      // The field to remove is inside a value that the type now sees as one thing: all of it goes.
+      // The field is inside a value that the type now treats as a unit: remove it all.
       return typeof value === 'object' ? null : value;
     default:
       return value;
@@ -294,7 +294,7 @@ function removeFromList(list: readonly JsonValue[], fields: FieldSet, shape: Lis
   return out.length === 0 ? null : out;
 }
 
-/** Undefined: it goes. */
+/** Undefined: nothing is left. */
 function leftOver(value: JsonValue, node: FieldSet, shape: Shape): JsonValue | undefined {
   if (isEmpty(node) || node[SELF] !== undefined) return undefined;
   return removeFields(value, node, shape);

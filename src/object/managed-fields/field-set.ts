@@ -197,9 +197,7 @@ function isSorted(set: FieldSet): boolean {
   return true;
 }
 
-/**
- * A set from a client. Undefined when it is none. The keys of list elements take the form in which they are built here.
- */
+/** Parses a set from a client. Undefined: it is invalid. Rewrites the keys of list elements to the form used here. */
 export function parseFieldSet(value: unknown): FieldSet | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const out: Nodes = {};
@@ -239,7 +237,7 @@ function parseContent(text: string): unknown {
 const MAX_ITEMS = 32;
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** How much is remembered in all places together. */
+/** The total size of all places' caches. */
 export class Memory {
   #bytes = 0;
 
@@ -257,8 +255,8 @@ export class Memory {
 }
 
 /**
- * A few things that were needed lately, the most wanted first. When there are too many the last one goes, so that those
- * that come once do not drive out those that come again.
+ * A small cache, the most used items first. An overflow drops the last one, so that items used once do not displace repeated
+ * ones.
  */
 export class Recent<T> {
   readonly #memory: Memory;

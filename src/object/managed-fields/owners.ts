@@ -3,14 +3,14 @@ import { equalExcept } from '../equality.ts';
 import { parsePlainly } from '../exact-json.ts';
 import { EMPTY, type FieldSet, isEmpty, LEAF, parseFieldSet, sorted, unionOf } from './field-set.ts';
 
-/** Who owns fields of an object: metadata.managedFields, one entry each. */
+/** An owner of fields of an object: an entry of metadata.managedFields. */
 export interface Owner {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
-  /** The version in whose terms `fields` are. */
+  /** The version of the paths in `fields`. */
   readonly apiVersion: string;
   readonly subresource: string;
-  /** RFC 3339 in whole seconds; undefined when it is not known. */
+  /** RFC 3339 in whole seconds; undefined: unknown. */
   readonly time: string | undefined;
   readonly fields: FieldSet;
 }
@@ -24,7 +24,7 @@ export const isSameOwner = (a: Identity, b: Identity): boolean =>
   a.subresource === b.subresource &&
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
-/** Undefined when one entry cannot be read: then none counts. */
+/** Undefined: an entry is invalid, and all are ignored. */
 export function parseOwners(
   entries: readonly ManagedFieldsEntry[] | undefined,
   foreign: boolean,
@@ -57,7 +57,7 @@ function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefi
   return { manager, operation, apiVersion, subresource, time, fields: foreign ? sorted(fields) : fields };
 }
 
-/** In the order Kubernetes lists them: appliers before updaters, then by time and name. Owners of nothing are left out. */
+/** In the order of Kubernetes: appliers before updaters, then by time and name. Leaves out owners without fields. */
 export function toEntries(owners: readonly Owner[]): ManagedFieldsEntry[] {
   return owners
     .filter(({ fields }) => !isEmpty(fields))
@@ -91,7 +91,7 @@ export function withOwner(owners: readonly Owner[], owner: Owner): Owner[] {
   return [...rest, { ...owner, fields: sorted(owner.fields) }];
 }
 
-/** Beyond this many updaters the oldest of each version become one, so that objects with many writers stay small. */
+/** Beyond this many updaters the oldest of each version are merged, so that objects with many writers stay small. */
 const MAX_UPDATERS = 10;
 const OLD_UPDATES = 'ancient-changes';
 
@@ -115,7 +115,7 @@ export function capUpdaters(owners: readonly Owner[]): Owner[] {
   return filled.reduce<Owner[]>((out, bucket) => emptyInto(out, bucket), kept);
 }
 
-/** Of one version, the oldest first. */
+/** For one version, oldest first. */
 interface Bucket {
   readonly owners: Owner[];
 }

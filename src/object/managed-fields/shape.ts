@@ -5,17 +5,17 @@ import { zeroScalar } from '../zero-value.ts';
 import { fieldElement, valueElement } from './field-set.ts';
 
 /**
- * How server-side apply sees a value: as one thing (`leaf`), as parts with owners of their own, or, where no type is known,
- * by what it looks like (`deduced`: objects have parts, lists are one thing).
+ * How server-side apply treats a value: as a unit (`leaf`), as parts with owners of their own, or, without a known type, by its
+ * JSON type (`deduced`: objects have parts, lists are a unit).
  */
 export type Shape =
   | { readonly kind: 'leaf' }
   | { readonly kind: 'deduced' }
   | { readonly kind: 'struct'; readonly schema: MessageSchema }
   | { readonly kind: 'map'; readonly values: Shape }
-  /** A list of scalars, each there once. */
+  /** A list of unique scalars. */
   | { readonly kind: 'set' }
-  /** A list of objects told apart by some of their fields. */
+  /** A list of objects with unique keys. */
   | { readonly kind: 'keyed'; readonly keys: readonly string[]; readonly items: MessageSchema };
 
 const LEAF_SHAPE: Shape = { kind: 'leaf' };
@@ -85,7 +85,7 @@ export interface Part {
 
 const partsOfTypes = new WeakMap<MessageSchema, Map<string, Part>>();
 
-/** Declared fields are looked up once: making their path elements anew doubles the time of comparing two objects. */
+/** Caches declared fields: making their path elements anew doubles the time of comparing two objects. */
 export function partOf(shape: Shape & { kind: 'struct' | 'map' }, key: string): Part {
   if (shape.kind === 'map') return { element: fieldElement(key), shape: shape.values, declared: false };
   let parts = partsOfTypes.get(shape.schema);
@@ -116,7 +116,7 @@ export type ListShape = Shape & { kind: 'set' | 'keyed' };
 export const shapeOfItem = (shape: ListShape): Shape =>
   shape.kind === 'set' ? LEAF_SHAPE : shapeOfMessage(shape.items);
 
-/** The path element of a list's item; undefined for an item that cannot be told from others. */
+/** The path element of a list's item; undefined: it has no key. */
 export function elementOf(item: JsonValue, shape: ListShape): string | undefined {
   if (shape.kind === 'set') return typeof item === 'object' ? undefined : valueElement(item);
   if (!isObject(item)) return undefined;
@@ -159,9 +159,7 @@ function keysOf(shape: Shape & { kind: 'keyed' }): readonly ListKey[] {
 
 const empties = new WeakMap<MessageSchema, JsonObject>();
 
-/**
- * An object before its first write: the fields that exist even when nobody sets them. Nobody owns those.
- */
+/** An object before its first write: the fields that exist even when unset. They have no owner. */
 export function emptyObject(schema: MessageSchema): JsonObject {
   let empty = empties.get(schema);
   if (empty === undefined) {

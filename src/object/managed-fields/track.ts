@@ -30,18 +30,18 @@ export interface OwnedVersion {
   readonly apiVersion: string;
   readonly shape: Shape;
   /**
-   * From the form in which objects are given to {@link trackUpdate} to this version's form. Only another version than the writer's
-   * may have to be waited for: a webhook may convert to it.
+   * Converts from the form that {@link trackUpdate} gets to this version's form. Only versions other than the writer's may
+   * return a promise: a webhook may convert to them.
    */
   convert(objects: readonly JsonObject[]): Converted;
   convertBack(objects: readonly JsonObject[]): Converted;
-  /** Its conversions read fields of a type, in which null is no value: what an apply leaves null is absent to them. */
+  /** Its conversions read typed fields, in which null is no value: nulls of an apply count as absent. */
   readonly isTyped?: boolean;
 }
 
 export type Converted = readonly JsonObject[] | Promise<readonly JsonObject[]>;
 
-/** Objects in a version that needs no waiting for, which is the writer's. */
+/** Converts to the writer's version, which never returns a promise. */
 function inOwn({ apiVersion, convert }: OwnedVersion, object: JsonObject): JsonObject {
   const converted = convert([object]);
   if (converted instanceof Promise) throw new Error(`${apiVersion} is written, and objects are not in it`);
@@ -50,7 +50,7 @@ function inOwn({ apiVersion, convert }: OwnedVersion, object: JsonObject): JsonO
 
 /** The facts about a write that decide about ownership. */
 export interface Writing {
-  /** '' is written down as `unknown`. */
+  /** '' is recorded as `unknown`. */
   readonly manager: string;
   readonly subresource: string;
   /** The version the writer speaks. */
@@ -121,7 +121,7 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
     setOwners(object, capUpdaters(left));
   } catch (error) {
     if (!(error instanceof Unconverted)) throw error;
-    // A write does not wait until another version can be had; who owned what is lost with it, as in Kubernetes.
+    // A write does not wait for another version; its ownership is lost, as in Kubernetes.
     delete object.metadata.managedFields;
   }
 }
@@ -199,7 +199,7 @@ interface Update {
   readonly writing: Writing;
 }
 
-/** An object could not be had in the version of one of its owners. */
+/** An object is unavailable in the version of one of its owners. */
 export class Unconverted extends Error {
   constructor(what: string, cause: unknown) {
     super(`failed to convert ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
@@ -207,10 +207,10 @@ export class Unconverted extends Error {
   }
 }
 
-/** The changes of one write in the terms of each version that has owners. */
+/** The changes of one write in the paths of each version that has owners. */
 export class VersionedChanges {
   readonly #update: Update;
-  /** In the version of the writer, if they are known: nearly all owners have no other. */
+  /** In the writer's version, if known: nearly all owners use it. */
   readonly #own: Changes | undefined;
   /** Undefined for a version that no longer exists. */
   #others: Map<string, Changes | undefined> | undefined;
@@ -224,7 +224,7 @@ export class VersionedChanges {
     return this.#update.writing;
   }
 
-  /** Undefined where they must be found first. */
+  /** Undefined: they must be computed first. */
   known({ apiVersion }: Owner): Changes | undefined {
     return apiVersion === this.#update.writing.version.apiVersion ? this.#own : undefined;
   }

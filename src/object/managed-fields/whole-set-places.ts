@@ -6,7 +6,7 @@ import { DEDUCED_MAP, elementOf, type ListShape, partOf, type Shape, shapeOfItem
 
 /** Makes the sets of values of one shape, and remembers the recent ones. */
 export interface Place {
-  /** Undefined: nothing is to be owned, which happens only in a place with a blank value. */
+  /** Undefined: the set is empty, which happens only in a place with a blank value. */
   setOf(value: JsonValue): FieldSet | undefined;
 }
 
@@ -17,8 +17,8 @@ interface PlaceContext {
 }
 
 /**
- * `blank` is what was there before anyone wrote: fields that still have that value are not in the set, nor is the value's own
- * path. Undefined for nothing.
+ * `blank`: the value before any write. Fields that still have it are not in the set, nor is the value's own path. Undefined:
+ * none.
  */
 export function toPlace(shape: Shape, blank: JsonValue | undefined, context: PlaceContext): Place {
   switch (shape.kind) {
@@ -39,7 +39,7 @@ export function toPlace(shape: Shape, blank: JsonValue | undefined, context: Pla
 
 type Nodes = readonly (FieldSet | undefined)[];
 const NO_NODES: Nodes = [];
-/** A list whose items cannot be told apart. */
+/** A list whose items have no keys. */
 const ONLY_ITSELF: FieldSet = Object.freeze({ [SELF]: LEAF });
 /** Values with more parts are seldom alike. */
 const MAX_PARTS = 64;
@@ -165,11 +165,11 @@ class ObjectPlace implements Place {
     return sets.of(nodes);
   }
 
-  /** Nothing is remembered of it. Changes `keys`. */
+  /** Not cached. Changes `keys`. */
   #ofWide(object: JsonObject, keys: string[]): FieldSet | undefined {
     const out: Record<string, FieldSet> = this.#blank === undefined ? { [SELF]: LEAF } : {};
     let isEmpty = true;
-    // Elements are sorted as their keys are, in front of which they all have the same.
+    // Elements sort as their keys do, because all have the same prefix.
     for (const key of keys.sort()) {
       const { element, shape } = partOf(this.#shape, key);
       const place = this.#placeOf(key, shape);
@@ -234,7 +234,7 @@ function hasKeys(object: JsonObject, keys: readonly string[]): boolean {
 const sizeOf = (elements: readonly Element[]): number =>
   elements.reduce((sum, { element }) => sum + 2 * element.length + 50, 200);
 
-/** A value that is not what its type says, or has no parts. */
+/** A value of another kind than its type, or without parts. */
 function ofHollow(value: JsonValue, blank: JsonValue | undefined): FieldSet | undefined {
   if (blank === undefined) return LEAF;
   return isHollow(value) && isHollow(blank) && !equal(value, blank) ? LEAF : undefined;
@@ -245,7 +245,7 @@ const isHollow = (value: JsonValue): boolean =>
 
 /** Lists whose items have the same keys in the same order. */
 interface ListLayout {
-  /** What tells items apart: those of a set themselves, of others the values of all their keys. */
+  /** The identities of items: the items of a set, the values of all keys of others. */
   readonly ids: readonly (JsonValue | undefined)[];
   /** Places in the list of items that have sets of their own. */
   readonly inner: readonly number[];
@@ -297,7 +297,7 @@ class ListPlace implements Place {
     for (const [at, item] of list.entries()) {
       const element = elementOf(item, this.#shape);
       if (element === undefined) continue;
-      // Items that cannot be told apart are one, and nothing is said of its parts.
+      // Items with equal keys count as one, without parts.
       if (!hasParts || elements.has(element)) elements.set(element, { element, node: -1 });
       else {
         elements.set(element, { element, node: inner.length });

@@ -30,7 +30,7 @@ import { stringOf } from '../../object/json-values.ts';
  */
 export type EgressConfig = ReadonlyMap<EgressName, EgressConnection>;
 
-/** Where a connection leads: to webhooks and the like by URL, into the cluster, or to the database. */
+/** The target of a connection: webhooks and other URLs, the cluster, or the database. */
 export type EgressName = 'controlplane' | 'cluster' | 'kvstore';
 
 export type EgressConnection =
@@ -68,7 +68,7 @@ const NAMES: Readonly<Record<string, EgressName>> = {
   etcd: 'kvstore',
   kvstore: 'kvstore',
 };
-/** Kubernetes' paths do not say which selection is meant. */
+/** Kubernetes' paths do not identify the selection. */
 const AT = 'service.connection';
 
 /** @throws Error with all problems */

@@ -42,7 +42,7 @@ export interface ProxyRequest {
   readonly address: string;
 }
 
-/** Asks a proxy for a connection; what is returned is the same socket. @throws Error in Kubernetes' words */
+/** Requests a connection from a proxy, and returns the same socket. @throws Error in Kubernetes' words */
 export async function requestConnection(
   socket: Socket,
   { proxy, address }: ProxyRequest,
@@ -59,7 +59,7 @@ export async function requestConnection(
     const [, code = '', status = ''] = /^HTTP\/1\.[01] ((\d{3})[^\r\n]*)/.exec(head) ?? [];
     if (status !== '200')
       throw new Error(`proxy error from ${proxy} while dialing ${address}, code ${Number(status)}: ${code}`);
-    // Whoever is behind the proxy waits to be spoken to, so nothing can be here but a proxy's mistake.
+    // Servers wait for the client's first byte, so early data is a mistake of the proxy.
     if (more > 0) throw new Error(`unexpected ${more} bytes of buffered data from CONNECT proxy "${proxy}"`);
     return socket;
   } catch (error) {

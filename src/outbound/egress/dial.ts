@@ -5,7 +5,7 @@ import { connectToProxy, requestConnection } from './connect-proxy.ts';
 /** Opens a connection to a host and a port, neither with brackets. @throws Error */
 export type Dial = (host: string, port: number) => Promise<Duplex>;
 
-/** What is measured of the ways. `stage`: where a connection failed, on the way to the proxy or behind it. */
+/** Measures connections. `stage`: whether one failed on the way to the proxy or behind it. */
 export interface DialObserver {
   started(way: Way): void;
   opened(way: Way, seconds: number): void;
@@ -43,7 +43,7 @@ export function createDial(
     case 'GRPC': {
       const way: Way = { protocol: 'grpc', transport: 'uds' };
       return observed(way, observer, {
-        // gRPC is for those alone who configure it.
+        // Loads gRPC only if it is configured.
         connect: async (signal) => (await import('./tunnel.ts')).openTunnel(connection.socketPath, signal),
         proceed: (tunnel, address, signal) => tunnel.dial(address, signal),
       });
@@ -78,6 +78,6 @@ function observed<Proxy>(way: Way, observer: DialObserver, { connect, proceed }:
   };
 }
 
-/** As it stands in a URL. */
+/** The address as in a URL. */
 const addressOf = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

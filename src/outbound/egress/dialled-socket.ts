@@ -13,7 +13,7 @@ export interface DialledSocket {
   close(): void;
 }
 
-/** For libraries that connect by themselves and take a path for an address: each connection to it is joined to one that is dialled. */
+/** For libraries that connect by themselves to a path: each connection to it is joined to a dialled one. */
 export async function openDialledSocket(dial: Dial, host: string, port: number): Promise<DialledSocket> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-egress-'));
   const path = join(folder, 'socket');

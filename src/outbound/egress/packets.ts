@@ -22,7 +22,7 @@ export interface Packet {
   readonly error?: string;
 }
 
-/** What protobufjs reads and writes of 64 bits. */
+/** 64-bit values of protobufjs. */
 type Int64 = ReturnType<protobuf.Reader['int64']> | number;
 
 const TYPES = ['DIAL_REQ', 'DIAL_RSP', 'CLOSE_REQ', 'CLOSE_RSP', 'DATA', 'DIAL_CLS'] as const;

@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Dial } from './dial.ts';
 
-/** What Node's agents know of a connection they want, and how they are given it later. */
+/** The target of a connection for Node's agents, and the callback that gets it. */
 export interface Wanted {
   readonly host?: string | null | undefined;
   readonly port?: number | string | null | undefined;
@@ -12,10 +12,10 @@ export interface Wanted {
 
 export type Connected = (error: Error | null, stream: Duplex) => void;
 
-/** Beside an error nobody looks at the stream. */
+/** Callers ignore the stream when there is an error. */
 const NOTHING = undefined as unknown as Duplex;
 
-/** Dials, and hands over what `join` makes of the connection. */
+/** Dials, and passes on the result of `join`. */
 export function reach(
   wanted: Wanted,
   dial: Dial,

@@ -7,9 +7,9 @@ import { type Duplex, pipeline } from 'node:stream';
 import type { Dial } from './dial.ts';
 
 /**
- * For those who need a socket of the system's and connect it themselves, as PostgreSQL's driver does: the socket is connected to
- * this process, over a path in a folder that only its user can enter, and joined to what was dialled. The driver sees the host
- * and port that it asked for, so that certificates are verified as ever.
+ * For callers that need a socket of the system and connect it themselves, such as PostgreSQL's driver: connects the socket to
+ * this process, over a path in a folder that only its user can enter, and joins it to the dialled connection. The driver sees
+ * its own host and port, so that certificates are verified as usual.
  */
 export class SocketRelay {
   readonly #dial: Dial;
@@ -20,7 +20,7 @@ export class SocketRelay {
     this.#dial = dial;
   }
 
-  /** The same socket, which is joined when it is told to connect. */
+  /** Returns the same socket, which is joined when it connects. */
   readonly reroute = <S extends Socket>(socket: S): S => {
     const connect = socket.connect.bind(socket);
     const join = (port: number, host: string): S => {

@@ -13,7 +13,7 @@ export interface Tunnel {
 const METHOD = '/ProxyService/Proxy';
 const DIAL_MS = 30_000;
 
-/** @throws Error when nobody listens */
+/** @throws Error when no server listens */
 export async function openTunnel(socketPath: string, signal: AbortSignal): Promise<Tunnel> {
   const client = new Client(`unix:${socketPath}`, credentials.createInsecure(), {
     'grpc.enable_retries': 0,
@@ -48,7 +48,7 @@ export async function openTunnel(socketPath: string, signal: AbortSignal): Promi
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** At the first failure it is over: whoever wants a connection can ask again. */
+/** Gives up at the first failure: callers can retry. */
 async function ready(client: Client, signal: AbortSignal): Promise<void> {
   const channel = client.getChannel();
   const deadline = Date.now() + DIAL_MS;
@@ -65,7 +65,7 @@ async function ready(client: Client, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Answers the id of the connection, as the proxy server writes it. */
+/** Returns the id of the connection, in the proxy server's form. */
 async function dial(call: Call, address: string, signal: AbortSignal): Promise<Packet['connectId']> {
   const random = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
   const answered = Promise.withResolvers<Packet['connectId']>();
@@ -83,7 +83,7 @@ async function dial(call: Call, address: string, signal: AbortSignal): Promise<P
     answered.reject(new Error('dial timeout, backstop'));
   };
   call.on('data', hear).on('end', end);
-  // It stays: a call that is broken off reports so, whenever that is.
+  // The listener stays: an aborted call emits an error at any time.
   call.on('error', fail);
   signal.addEventListener('abort', abort, { once: true });
   try {
@@ -95,10 +95,10 @@ async function dial(call: Call, address: string, signal: AbortSignal): Promise<P
   }
 }
 
-/** Below what a gRPC server takes at once by default, 4 MiB. */
+/** Below the default message limit of gRPC servers, 4 MiB. */
 const MAX_DATA_BYTES = 1024 * 1024;
 
-/** The connection behind a tunnel. It has what Node's HTTP and TLS expect of a socket. */
+/** The connection behind a tunnel, with the methods that Node's HTTP and TLS expect of a socket. */
 class TunnelStream extends Duplex {
   readonly #call: Call;
   readonly #connectId: Packet['connectId'];
@@ -116,7 +116,7 @@ class TunnelStream extends Duplex {
   }
 
   #hear(packet: Packet): void {
-    // What comes after the end belongs to nothing.
+    // Data after the end is dropped.
     if (this.#isOver) return;
     if (packet.type === 'DATA' && packet.data !== undefined && packet.data.length > 0) {
       if (!this.push(packet.data)) this.#call.pause();

@@ -9,7 +9,7 @@ import { mustBeOneOf } from '../rules/names.ts';
 
 const isBlank = (value: string): boolean => value.trim() === '';
 
-/** `value` is what the error shows. */
+/** `value`: shown in the error. */
 export function mustCompile(at: FieldPath, compiled: Compiled, value: string): void {
   if (compiled.program === undefined) at.invalid(value, compiled.problem);
 }
@@ -22,7 +22,7 @@ const RESERVED: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The variable is known to what is compiled after it. */
+/** Later expressions can use the variable. */
 export function validateVariable(at: FieldPath, variable: Variable, compiler: PolicyCompiler): void {
   const { name = '', expression = '' } = variable;
   if (isBlank(name)) at.field('name').required('name is not specified');
@@ -43,7 +43,7 @@ export function validateValidation(at: FieldPath, validation: Validation, compil
   mustBeOneOf(at.field('reason'), reason, REASONS);
 }
 
-/** It may not ask about rights. */
+/** The expression cannot ask about rights. */
 function validateMessageExpression(at: FieldPath, expression: string, compiler: PolicyCompiler): void {
   if (expression === '') return;
   if (isBlank(expression)) at.invalid(expression, 'must be non-empty if specified');

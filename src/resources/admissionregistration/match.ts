@@ -48,8 +48,8 @@ export function validateMatchResources(at: FieldPath, match: MatchResources): vo
 const MAX_CONDITIONS = 64;
 
 /**
- * Kubernetes compiles as many expressions as an object holds. Each takes 25 µs here, so one object must not have more than the
- * event loop can do in a turn; the largest policies in use have some dozens. Answers whether `count` is within the limit.
+ * Kubernetes compiles all expressions of an object. Each takes 25 µs here, so one object must not have more than one turn of
+ * the event loop can compile; the largest policies in use have some dozens. Returns whether `count` is within the limit.
  */
 export function mustBeFewExpressions(at: FieldPath, count: number): boolean {
   if (count > MAX_EXPRESSIONS) at.tooMany(count, MAX_EXPRESSIONS);
@@ -83,7 +83,7 @@ interface Conditional {
   readonly matchConditions?: MatchCondition[];
 }
 
-/** Unchanged conditions are not compiled anew: the functions that they may use change from version to version. */
+/** Unchanged conditions are not compiled again: the available functions differ between versions. */
 export const conditionsRatchet = <T extends ApiObject>(
   field: RegExp,
   ownersOf: (object: T) => readonly Conditional[],
@@ -136,7 +136,7 @@ interface ListWords {
   readonly type?: string;
 }
 
-/** A list that is not empty, and holds nothing else when it holds `*`. */
+/** Requires a non-empty list, in which `*` stands alone. */
 function mustBeAllOrSome(
   at: FieldPath,
   values: readonly string[],

@@ -44,13 +44,13 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
   },
 });
 
-// `namespace/name`, `*/name` where it is unknown whether the kind has namespaces, or what is selected.
+// `namespace/name`, `*/name` where it is unknown whether the kind is namespaced, or the selector.
 function paramText({ name = '', namespace, selector }: ParamRef): string {
   if (name !== '') return `${namespace || '*'}/${name}`;
   return selector === undefined ? '<unset>' : selectorText(selector);
 }
 
-/** A policy in force: on what, with which parameters, and what happens to requests that fail it. */
+/** A binding puts a policy in force, with its scope, parameters and actions. */
 function validate(root: FieldPath, { spec = {} }: ValidatingAdmissionPolicyBinding): void {
   const at = root.field('spec');
   const { policyName = '', paramRef, matchResources = {}, validationActions = [] } = spec;

@@ -76,7 +76,7 @@ function validate(root: FieldPath, { metadata, spec = {} }: ValidatingAdmissionP
   mustBeOneOf(at.field('failurePolicy'), failurePolicy, FAILURE_POLICIES);
   if (hasParams) validateParamKind(at.field('paramKind'), paramKind);
   validateConstraints(at.field('matchConstraints'), spec);
-  // Conditions are asked before there are any variables.
+  // Conditions run before variables exist.
   validateMatchConditions(at.field('matchConditions'), matchConditions, new PolicyCompiler(hasParams));
   if (variables !== undefined && variables.length > MAX_VARIABLES) {
     at.field('variables').tooMany(variables.length, MAX_VARIABLES);

@@ -22,7 +22,7 @@ export const controllerrevisions = define<ControllerRevision>({
   },
   strategy: {
     validate: checked(validate),
-    // Going back to a revision must give what it was. Its number may rise when it becomes the newest again.
+    // A rollback must restore the original data. The number may rise when the revision becomes the newest again.
   },
 });
 

@@ -134,7 +134,7 @@ function validateSelection(at: FieldPath, { selector, template = {} }: DaemonSet
     path.invalid(goLabelSelector(selector), 'empty selector is invalid for daemonset');
 }
 
-/** Of a node's old and new pod either the one goes first or the other comes first, so one number must be zero. */
+/** A node's old pod is removed first, or its new pod is added first, so one number must be zero. */
 function validateRollingUpdate(at: FieldPath, { maxUnavailable, maxSurge }: RollingUpdateDaemonSet): void {
   const unavailable = at.field('maxUnavailable');
   const surge = at.field('maxSurge');

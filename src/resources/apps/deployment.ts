@@ -114,7 +114,7 @@ function validateStrategy(at: FieldPath, { type, rollingUpdate }: DeploymentStra
   if (type === 'RollingUpdate') validateRollingUpdate(path, rollingUpdate ?? {});
 }
 
-/** With neither one missing nor one too many there is no next step. */
+/** If both are zero, the rollout cannot proceed. */
 function validateRollingUpdate(at: FieldPath, { maxUnavailable, maxSurge }: RollingUpdateDeployment): void {
   const unavailable = at.field('maxUnavailable');
   mustBeIntOrPercent(unavailable, maxUnavailable);

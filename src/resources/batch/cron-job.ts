@@ -45,7 +45,7 @@ const table: Table<CronJob> = {
 const SCHEDULE_RATCHETS: readonly Ratchet<CronJob>[] = [
   ratchetOf(/^metadata\.name$/, /must be no more than 52 characters$/),
   ratchetOf(/^spec\.schedule$/, /cannot use TZ or CRON_TZ in schedule/),
-  // Which time zones there are depends on the machine that is asked.
+  // Known time zones depend on the machine.
   {
     ...ratchetOf(/^spec\.timeZone$/),
     allows: (old, cronJob) => old.spec?.timeZone === cronJob.spec?.timeZone,
@@ -113,7 +113,7 @@ function validateSchedule(at: FieldPath, schedule: string): void {
     at.invalid(schedule, 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead');
 }
 
-/** Each Job gets a selector of its own when it is made. */
+/** Each Job gets a selector of its own on creation. */
 function validateJobTemplate(at: FieldPath, spec: JobSpec): void {
   validateJobSpec(at, spec);
   const { selector, manualSelector } = spec;

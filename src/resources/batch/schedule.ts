@@ -1,6 +1,6 @@
 /**
- * What is a schedule: five fields, or a name for some usual ones (github.com/robfig/cron v3, ParseStandard, which Kubernetes
- * has decided by; the texts are its own). Nothing here computes times, that is for the controller.
+ * Validates schedules: five fields, or names for usual ones (github.com/robfig/cron v3, ParseStandard, as in Kubernetes, with
+ * its messages). Only controllers compute times.
  *
  *   30 2 * * mon-fri     *\/5 0-6,22-23 * * *     @daily     @every 1h30m
  */
@@ -121,7 +121,7 @@ function checkDuration(text: string): string | undefined {
 
 /** Time zones by their names in the IANA database: `Europe/Berlin`, `Etc/UTC`. */
 
-/** Letters, and what old names have besides (https://data.iana.org/time-zones/theory.html#naming). */
+/** Letters, and characters of old names (https://data.iana.org/time-zones/theory.html#naming). */
 const PART = /^(?!-)[A-Za-z._\-0-9+]{1,14}$/;
 const EXPLICIT = 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones';
 

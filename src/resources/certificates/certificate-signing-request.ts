@@ -103,7 +103,7 @@ function validate(root: FieldPath, { spec = {}, status = {} }: CertificateSignin
   validateConditions(root.field('status').field('conditions'), status.conditions ?? []);
 }
 
-/** A request is signed with the key that it asks a certificate for: a request with another's key proves nothing. */
+/** A request must be signed with its own key: a signature by another key proves nothing. */
 function requestProblem(request: string): string | undefined {
   try {
     return readCertificationRequest(request).signatureProblem;
@@ -171,7 +171,7 @@ function validateConditions(at: FieldPath, conditions: readonly CertificateSigni
 }
 
 const CONDITION_STATUSES = ['False', 'True', 'Unknown'];
-/** Conditions that, once they are there, are true. */
+/** Conditions that are always true. */
 const FINAL = ['Approved', 'Denied', 'Failed'];
 
 function validateCondition(
@@ -220,7 +220,7 @@ export function mustBeSignerName(at: FieldPath, name: string): void {
   if (name.length > MAX_NAME) at.tooLong(MAX_NAME);
 }
 
-/** One bad label says enough; the next would say the same. */
+/** Reports one invalid label; others would repeat the message. */
 function mustHaveGoodLabels(at: FieldPath, value: string, rule: NameRule): void {
   for (const label of value.split('.')) {
     const reasons = checkName(label, rule);

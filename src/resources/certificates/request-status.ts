@@ -101,8 +101,8 @@ function isCertificate(der: Buffer): boolean {
 }
 
 /**
- * The conditions of `view` as they are stored: verdicts stay as they were when the writer only repeats them, and conditions
- * that say nothing of their times get the present ones.
+ * The conditions of `view` as they are stored: a signer that repeats the verdicts keeps them unchanged, and absent times are
+ * filled in.
  */
 function conditionsToStore(view: Request, old: Request, writer: StatusWriter): Condition[] {
   const conditions = writer === 'signer' ? keepVerdicts(view, old) : conditionsOf(view);

@@ -7,12 +7,12 @@ import type { Backend } from '../../request/backend.ts';
 import { containersOf } from '../pod/containers-of.ts';
 import { isGlobalUnicast, isLoopback } from './addresses.ts';
 
-/** Where requests for a pod go: to the agent of its node, for one of its containers. */
+/** Finds the backend of requests for a pod: the agent of its node, and one of its containers. */
 
 export const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
 const NODES: ResourceOf<Node> = { group: '', resource: 'nodes' };
 
-/** Where a node's agent listens unless the node says otherwise. */
+/** The default port of node agents. */
 const DEFAULT_PORT = 10250;
 
 export interface AgentAddress {
@@ -33,8 +33,8 @@ export async function agentOf(call: ConnectCall, nodeName: string): Promise<Agen
 }
 
 /**
- * The agent of a pod's node, at addresses that a node can have. A loopback address is one: agents and servers of small clusters share a
- * machine, and what is asked of an agent here has a path that the client does not choose. @throws StatusError 400 and as agentOf
+ * The agent of a pod's node, at its permitted addresses. Loopback is permitted: agents and servers of small clusters share a
+ * machine, and clients do not choose the path of these requests. @throws StatusError 400 and as agentOf
  */
 export async function streamingAgentOf(
   call: ConnectCall,
@@ -42,7 +42,7 @@ export async function streamingAgentOf(
 ): Promise<AgentAddress & Pick<Backend, 'addresses'>> {
   const agent = await agentOf(call, nodeName);
   if (call.resolvesAfar && isIP(agent.host) === 0) return agent;
-  // The transport says that there is none, in the words that each client knows.
+  // The transport reports an unknown host, in the words of each client.
   const addresses = await call.resolve(agent.host).catch((): readonly string[] => []);
   if (!addresses.every((address) => isGlobalUnicast(address) || isLoopback(address)))
     throw badRequest('address not allowed');
@@ -58,7 +58,7 @@ function preferredAddress({ addresses = [] }: NodeStatus, types: readonly string
   throw unknownError(`no preferred addresses found; known addresses: [${known.join(' ')}]`);
 }
 
-/** The container by the name asked for; a pod with one container needs no name. @throws StatusError 400 */
+/** The requested container; a pod with one container needs no name. @throws StatusError 400 */
 export function chooseContainer({ metadata, spec = {} }: Pod, asked: string): string {
   const { name: podName = '' } = metadata;
   const all = containersOf(spec).map(({ container }) => container.name ?? '');

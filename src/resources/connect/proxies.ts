@@ -31,7 +31,7 @@ export const nodeProxy = proxy('NodeProxyOptions', async (call) => {
   return { scheme, host: agent.host, port, addresses, trust: 'none' };
 });
 
-/** A node that says it is at this server's own address would make the proxy a way into it. @throws StatusError 400 */
+/** A node with this server's own address would turn the proxy against this server. @throws StatusError 400 */
 async function proxyableAddresses(call: ConnectCall, host: string): Promise<readonly string[]> {
   const addresses = await call.resolve(host).catch(() => {
     throw badRequest(`lookup ${host}: no such host`);
@@ -76,7 +76,7 @@ export const serviceProxy = proxy('ServiceProxyOptions', async (call) => {
   throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(call.name)}`);
 });
 
-/** Endpoints know ports by their names; a number is looked up in the service. @throws StatusError */
+/** Endpoints have named ports; a number is looked up in the service. @throws StatusError */
 async function servicePortName(call: ConnectCall, { name, port }: TargetName): Promise<string> {
   if (!/^[+-]?\d+$/.test(port)) return port;
   const { spec = {} } = await call.get(SERVICES, call.namespace, name);

@@ -54,7 +54,7 @@ function validate(at: FieldPath, { subsets }: Endpoints): void {
   for (const [path, subset] of at.field('subsets').each(subsets)) validateSubset(path, subset);
 }
 
-/** A headless service's endpoints need no ports, but nothing goes without addresses. */
+/** A headless service's endpoints need no ports, but addresses are required. */
 function validateSubset(at: FieldPath, subset: EndpointSubset): void {
   const { addresses = [], notReadyAddresses = [], ports = [] } = subset;
   if (addresses.length === 0 && notReadyAddresses.length === 0)

@@ -6,10 +6,7 @@ import { since } from '../cells.ts';
 import { column, define, type FieldOutline, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 
-/**
- * The events of both groups are the same objects, in the form of this one: what is said here of the table, of fields and of
- * rules holds for events.k8s.io too.
- */
+/** Events of both groups are the same objects, in this form: this table, these fields and rules apply to events.k8s.io too. */
 
 export const EVENT_TABLE: Table<Event> = {
   columns: [
@@ -62,7 +59,7 @@ export const EVENT_PATHS: FieldOutline['paths'] = {
   type: ['type'],
 };
 
-/** `controllerField` is what the API of the request calls the reporting controller. */
+/** `controllerField`: the name of the reporting controller in the request's API. */
 export const eventStrategy = (
   controllerField: 'reportingComponent' | 'reportingController',
 ): Partial<Strategy<Event>> => ({

@@ -1,8 +1,8 @@
 import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
 
 /**
- * Why a text inside an object is not the JSON it should be, as clients know such errors (encoding/json). Undefined when it
- * is. `type` is what the text is read into, for the error. A null is as good as nothing.
+ * Validates JSON in a text, with Go's messages, which clients know (encoding/json). Undefined: it is valid. `type`: Go's type,
+ * for the message. A null counts as empty.
  *
  *   goJsonError('', 'object', 'v1.X')   → 'unexpected end of JSON input'
  *   goJsonError('bad', 'object', 'v1.X') → "invalid character 'b' looking for beginning of value"

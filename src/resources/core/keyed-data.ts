@@ -7,7 +7,7 @@ import { checkConfigMapKey } from '../../object/formats.ts';
 /** The most data that one object may hold, keys not counted. */
 export const MAX_DATA_BYTES = 1024 * 1024;
 
-/** Size of what a base64 text stands for. */
+/** The size of the decoded base64 text. */
 export const decodedBytes = (base64: string): number => Buffer.byteLength(base64, 'base64');
 
 /** `at` is the map: a path of the entry is made only for a bad key, because there may be thousands of good ones. */

@@ -66,7 +66,7 @@ function mustBeLimitType(at: FieldPath, type: string): void {
 function validateLimit(at: FieldPath, limit: LimitRangeItem): void {
   const { type, min, max } = limit;
   if (type === 'Pod') mustHaveNoDefaults(at, limit);
-  // Pods have no defaults, so these are not looked at either.
+  // Pods have no defaults: these lists are ignored.
   const lists = LISTS.filter((list) => type !== 'Pod' || !list.startsWith('default'));
   const names = new Set<string>();
   for (const list of lists)
@@ -134,7 +134,7 @@ function validateAmounts(at: FieldPath, name: string, amounts: Amounts): void {
   if (!canOvercommit(name)) mustDefaultToRequest(at.field('defaultRequest').item(name), name, amounts);
 }
 
-/** A default limit is called so only where a default request stands beside it. */
+/** A default limit is called so only beside a default request. */
 function wordFor(list: List, other: List): string {
   if (list === 'defaultRequest') return 'default request';
   return list === 'default' && other === 'defaultRequest' ? 'default limit' : list;
@@ -155,7 +155,7 @@ function validateRatio(at: FieldPath, { maxLimitRequestRatio, min, max }: Amount
     );
 }
 
-/** Of what cannot be overcommitted (huge pages, devices) a container gets as much as it asks for. */
+/** Resources that cannot be overcommitted (huge pages, devices) need equal limits and requests. */
 function mustDefaultToRequest(at: FieldPath, name: string, amounts: Amounts): void {
   const { default: limit, defaultRequest: request } = amounts;
   if (limit === undefined || request === undefined || nanosOf(limit) === nanosOf(request)) return;

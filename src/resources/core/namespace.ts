@@ -22,7 +22,7 @@ const finalize: ViewSubresource<Namespace> = {
   },
 };
 
-/** Namespaces keep their finalizers in spec; the object goes when that list is empty. */
+/** Namespaces keep their finalizers in spec; the object is removed when that list is empty. */
 export const namespaces = define<Namespace>({
   group: '',
   resource: 'namespaces',
@@ -88,7 +88,7 @@ function validate(root: FieldPath, { spec = {} }: Namespace): void {
   }
 }
 
-/** The phase says no more than whether the namespace is being deleted. */
+/** The phase only shows whether the namespace is being deleted. */
 function validatePhase(root: FieldPath, { metadata, status }: Namespace): void {
   const { phase = '' } = status ?? {};
   const at = root.field('status').field('Phase');

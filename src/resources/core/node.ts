@@ -83,7 +83,7 @@ export const nodes = define<Node>({
     paths: {
       'spec.unschedulable': ['spec.unschedulable'],
     },
-    // Nodes that say nothing of it are schedulable, and selected as such.
+    // Without the field a node is schedulable, and selected as such.
     absent: { 'spec.unschedulable': 'false' },
   },
   strategy: {
@@ -113,7 +113,7 @@ function setDefaults(node: Node): void {
   if (node.status !== undefined) fillAllocatable(node.status);
 }
 
-/** Pods may have all of the capacity unless the node says otherwise. */
+/** Pods may use all of the capacity by default. */
 function fillAllocatable(status: NodeStatus): void {
   const { capacity } = status;
   if (capacity !== undefined) {
@@ -208,7 +208,7 @@ function validateTaints(at: FieldPath, taints: readonly Taint[] | undefined): vo
 const TAINTS = 'scheduler.alpha.kubernetes.io/taints';
 const AVOID_PODS = 'scheduler.alpha.kubernetes.io/preferAvoidPods';
 
-/** Two annotations of old times hold JSON that schedulers read. Nothing has checked what types its fields are of. */
+/** Two old annotations contain JSON for schedulers, whose field types are unchecked. */
 function validateNodeAnnotations(at: FieldPath, annotations: ObjectMeta['annotations']): void {
   validateTaintsText(at, annotations?.[TAINTS] ?? '');
   validateAvoidPodsText(at, annotations?.[AVOID_PODS] ?? '');

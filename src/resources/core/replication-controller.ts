@@ -44,7 +44,7 @@ export const replicationcontrollers = define<ReplicationController>({
   },
 });
 
-/** Its selector and its own labels are those of its pods, unless it has others. */
+/** Selector and labels default to those of its pods. */
 function setDefaults({ metadata, spec = {} }: ReplicationController): void {
   defaultPodTemplate(spec);
   const labels = spec.template?.metadata?.labels ?? {};

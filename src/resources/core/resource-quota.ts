@@ -102,14 +102,14 @@ const EXISTS_SCOPES = [
 ];
 const SCOPES = [...EXISTS_SCOPES, 'PriorityClass'];
 
-/** Scopes select pods, so they limit only what pods use; pods without requests and limits are limited only in number. */
+/** Scopes select pods, so they limit only resources of pods; best-effort pods are limited only in number. */
 function isLimitedByScope(resource: string, scope: string): boolean {
   return resource === 'pods' || (scope !== 'BestEffort' && POD_COMPUTE.has(resource));
 }
 
 /**
- * The rule that a scope limits all resources of the quota: one error for each that it says nothing about. Both lists may be long, so the resources are looked
- * at once for each of the few scopes there are.
+ * A scope must apply to all resources of the quota: one error for each other one. Both lists may be long, so the resources are
+ * checked once for each of the few known scopes.
  */
 function limitRuleOf({
   hard = {},
@@ -124,7 +124,7 @@ function limitRuleOf({
   };
 }
 
-/** No pod is both. */
+/** No pod has both. */
 const CONTRARY_SCOPES: readonly (readonly [string, string])[] = [
   ['BestEffort', 'NotBestEffort'],
   ['Terminating', 'NotTerminating'],
@@ -146,7 +146,7 @@ function validateScopes(at: FieldPath, spec: ResourceQuotaSpec): void {
   mustNotContradict(at, scopes, shown);
 }
 
-/** Paths do not say which expression is wrong: Kubernetes' paths have no index here. */
+/** Paths do not identify the expression: Kubernetes' have no index here. */
 function validateScopeSelector(at: FieldPath, spec: ResourceQuotaSpec): void {
   const { scopeSelector = {} } = spec;
   const expressions = scopeSelector.matchExpressions ?? [];

@@ -21,8 +21,8 @@ const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 /**
- * The validity that admission asks for in pods it gives a token to. No other caller asks for seven seconds more than an hour, so
- * such a token is one that its pod may never have learned to renew, and lives for a year.
+ * The validity of tokens that admission puts into pods. Other callers never request seven seconds over an hour, so that such a
+ * token is for a pod that may be unable to renew it, and lives for a year.
  */
 const INJECTED_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;

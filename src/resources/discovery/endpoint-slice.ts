@@ -39,7 +39,7 @@ export const endpointslices = define<EndpointSlice>({
     tracksGeneration: true,
     prepareForCreate: dropTopology,
     prepareForUpdate: (slice, old) => {
-      // Labels say which service a slice belongs to, so a change of them is a change of the slice.
+      // Labels bind a slice to its service, so that a change of labels changes the slice.
       if (!equal(slice.metadata.labels ?? {}, old.metadata.labels ?? {}))
         slice.metadata.generation = nextGeneration(old.metadata);
       dropTopology(slice);
@@ -96,7 +96,7 @@ function validateAddress(at: FieldPath, address: string, type: string): void {
   mustNotBeSpecialIp(at, address);
 }
 
-/** At least two labels; a trailing dot is allowed. One mistake is enough to say. */
+/** At least two labels; a trailing dot is allowed. Reports one mistake. */
 function mustBeDomainName(at: FieldPath, address: string): void {
   if (address === '') {
     at.required();

@@ -10,7 +10,7 @@ import { goEventSource, goObjectReference } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeName } from '../rules/names.ts';
 
-/** Fields of the core Event and what events.k8s.io/v1 calls them. Fields not named here have the same name in both. */
+/** Fields of the core Event with their names in events.k8s.io/v1. Other fields have the same name in both. */
 const RENAMED: readonly (readonly [core: string, v1: string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],

@@ -57,7 +57,7 @@ export const flowschemas = define<FlowSchema>({
   },
 });
 
-/** Whether the priority level is missing, which is unknown until a controller has looked. */
+/** Whether the priority level is missing; unknown until a controller has checked. */
 function danglingText({ status }: FlowSchema): string {
   const dangling = status?.conditions?.find(({ type }) => type === 'Dangling');
   return dangling === undefined ? '?' : (dangling.status ?? '');
@@ -96,7 +96,7 @@ function validateLevelName(at: FieldPath, { priorityLevelConfiguration = {} }: F
   else mustBeName(at, name, 'dns-subdomain');
 }
 
-/** Which requests a flow schema is for: of which users, and on what. */
+/** Validates the requests that a flow schema matches: their users and targets. */
 
 function validateRequestRule(at: FieldPath, rule: PolicyRulesWithSubjects): void {
   const { resourceRules = [], nonResourceRules = [] } = rule;
@@ -109,7 +109,7 @@ function validateRequestRule(at: FieldPath, rule: PolicyRulesWithSubjects): void
   for (const [path, one] of at.field('nonResourceRules').each(nonResourceRules)) validateUrlRule(path, one);
 }
 
-/** The kinds of subjects and the field each has of its own. */
+/** The kinds of subjects, each with its field. */
 const SUBJECT_FIELDS: ReadonlyMap<string, 'group' | 'serviceAccount' | 'user'> = new Map([
   ['Group', 'group'],
   ['ServiceAccount', 'serviceAccount'],
@@ -171,7 +171,7 @@ interface ListTexts {
   readonly items: string;
 }
 
-/** A list that is not empty, and holds nothing else when it holds `*`. */
+/** Requires a non-empty list, in which `*` stands alone. */
 function mustBeAllOrSome(at: FieldPath, values: readonly string[], { ifEmpty, items }: ListTexts): void {
   if (values.length === 0) at.required(ifEmpty);
   else if (values.length > 1 && values.includes('*'))
@@ -200,7 +200,7 @@ function validateNamespace(at: FieldPath, name: string): void {
     at.invalid(name, `each member of this list must be '*' or a DNS-1123 label; ${why}`);
 }
 
-/** A `*` may only stand at the end, after a slash. */
+/** `*` is only allowed at the end, after a slash. */
 function validateUrl(at: FieldPath, url: string): void {
   const star = url.indexOf('*');
   const hasBadStar = star >= 0 && (star < url.length - 1 || !url.endsWith('/*'));

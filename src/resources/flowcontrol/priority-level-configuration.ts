@@ -15,8 +15,8 @@ import { mustBeWithin } from '../rules/numbers.ts';
 import { mustBeMandatoryLevel } from './mandatory.ts';
 
 /**
- * flowcontrol/v1beta3 cannot tell zero shares from none given, and takes both for 30. An annotation, seen in this version
- * only, says that zero is meant (Kubernetes: pkg/apis/flowcontrol/v1beta3/conversion.go).
+ * flowcontrol/v1beta3 cannot distinguish zero shares from an absent value, and reads both as 30. An annotation, only in this
+ * version, marks an intended zero (Kubernetes: pkg/apis/flowcontrol/v1beta3/conversion.go).
  */
 const KEEP_ZERO_SHARES = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares';
 

@@ -5,11 +5,11 @@ import type { ViewSubresource } from '../../registry/definition.ts';
 import { age } from '../cells.ts';
 import { column, define } from '../define.ts';
 
-/** Rows of the log, made for whoever asks: nothing of them is stored (history/revisions.ts). */
+/** Rows of the log, computed for each request and never stored (history/revisions.ts). */
 export const HISTORY_GROUP = 'history.cluster.io';
 const VERSION = 'v1alpha1';
 
-/** What the revision answers to: the store that the view is read through makes it, and there is nothing to be made of a revision here. */
+/** The causes of a revision: the store of the view computes them, so that this view converts nothing. */
 const why: ViewSubresource = {
   access: 'view',
   name: 'why',
@@ -100,7 +100,7 @@ function objectText({ group = '', resource = '', name = '' }: RecordedObject): s
 
 const SHOWN_PATHS = 3;
 
-/** The first paths, or what happened to the whole object. */
+/** The first paths, or the change of the whole object. */
 function changedText({ changes, changesUnknown, changesTruncated }: Revision): string {
   if (changesUnknown === true) return '<unknown>';
   const paths = (changes ?? []).map(pathText);

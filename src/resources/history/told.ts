@@ -2,7 +2,7 @@ import type { Blame, Restore, Timeline } from '../../api/types/history/v1alpha1.
 import { column, define, nameColumn } from '../define.ts';
 import { HISTORY_GROUP } from './revision.ts';
 
-/** What is told of an object or a namespace, by its name (history/timelines.ts, history/blames.ts). */
+/** Resources computed for an object or a namespace, by its name (history/timelines.ts, history/blames.ts). */
 const told = { group: HISTORY_GROUP, namespaced: false, verbs: ['get'] } as const;
 
 export const timelines = define<Timeline>({

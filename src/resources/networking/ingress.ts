@@ -119,7 +119,7 @@ function validate(root: FieldPath, { spec = {} }: Ingress): void {
     mustBeName(at.field('ingressClassName'), ingressClassName, 'dns-subdomain');
 }
 
-/** Both ways to name the class must agree on a new ingress. Old ones may have been changed in one of them since. */
+/** Both names of the class must agree on a new ingress. On old ones either may have been changed since. */
 function validateCreate(at: FieldPath, { metadata, spec }: Ingress): void {
   const annotation = metadata.annotations?.[CLASS_ANNOTATION];
   const name = spec?.ingressClassName;
@@ -176,7 +176,7 @@ function checkPath(path: string, type: string): string[] {
   ];
 }
 
-/** Where the traffic of a path goes: a port of a service, or another object that the controller knows what to do with. */
+/** The target of a path: a port of a service, or another object that the controller supports. */
 function validateBackend(at: FieldPath, { resource, service }: IngressBackend): void {
   if (resource !== undefined && service !== undefined)
     at.invalid('', 'cannot set both resource and service backends');

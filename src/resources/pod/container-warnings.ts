@@ -3,7 +3,7 @@ import { MAX_PROBLEMS } from '../../object/document-limits.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { containersOf } from './containers-of.ts';
 
-/** A variable may be defined again to extend itself, `PATH=$(PATH):/more`; anything else hides what was there. */
+/** A variable may be defined again to extend itself, `PATH=$(PATH):/more`; otherwise it hides the earlier one. */
 export function addEnvWarnings(said: string[], at: FieldPath, variables: readonly EnvVar[]): void {
   if (variables.length < 2) return;
   const seen = new Set<string>();
@@ -25,9 +25,9 @@ interface Port {
 }
 
 /**
- * Ports that two containers, or one of them twice, say they listen on. `at` is the pod spec. Each pair of ports is a warning:
- * 16,000 ports of one number would have 128 million, so that a number's ports are compared with the first {@link MAX_PROBLEMS}
- * of them, and no more warnings are written than a response has room for.
+ * Warns about ports that containers declare twice. `at`: the pod spec. Each pair of ports is a warning: 16,000 ports of one
+ * number would make 128 million, so that each port is only compared with the first {@link MAX_PROBLEMS} of its number, and the
+ * warnings are limited to what a response can contain.
  */
 export function addPortWarnings(said: string[], at: FieldPath, spec: PodSpec): void {
   const known = new Map<string, Port[]>();

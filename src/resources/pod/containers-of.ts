@@ -1,7 +1,7 @@
 import type { Container, EphemeralContainer, PodSpec } from '../../api/types/core/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
 
-/** Where a pod spec has its containers, in the order they begin. */
+/** The lists of containers in a pod spec, in starting order. */
 export const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
 interface PlacedContainer {

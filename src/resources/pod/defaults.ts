@@ -15,7 +15,7 @@ import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
  * the spec in place.
  */
 
-/** Of a pod, over what every pod spec gets. A template leaves these open to the pods made of it. */
+/** Sets defaults of pods beyond those of pod specs. Templates leave these to their pods. */
 export function defaultPod({ spec = {} }: Pod, isOn: Gates = defaultGates): void {
   defaultPodSpec(spec);
   spec.enableServiceLinks ??= true;
@@ -69,7 +69,7 @@ function pullPolicy(image: string): 'Always' | 'IfNotPresent' {
 
 const MILLI = 1_000_000n;
 
-/** Nothing is asked for in less than thousandths; canonical quantities show by their suffix that they are finer. */
+/** Rounds up to thousandths; the suffix of a canonical quantity shows whether it is finer. */
 function roundUp(amounts: Record<string, string>): void {
   for (const [name, amount] of Object.entries(amounts)) {
     const quantity = amount.endsWith('n') || amount.endsWith('u') ? parseQuantity(amount) : undefined;
@@ -78,7 +78,7 @@ function roundUp(amounts: Record<string, string>): void {
   }
 }
 
-/** What a container has of these can be changed while it runs. */
+/** Resources that a running container can change. */
 const RESIZABLE = ['cpu', 'memory'];
 
 function defaultResizePolicy(container: Container): void {
@@ -90,7 +90,7 @@ function defaultResizePolicy(container: Container): void {
   container.resizePolicy = [...resizePolicy, ...policies];
 }
 
-/** A container with a limit and no request asks for all of the limit. */
+/** A container with a limit and no request requests the limit. */
 function requestLimits({ resources }: Container): void {
   const { limits = {}, requests } = resources ?? {};
   if (resources !== undefined && Object.keys(limits).length > 0)

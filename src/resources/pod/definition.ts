@@ -65,7 +65,7 @@ export const pods = define<Pod>({
     validate: checked(validatePod),
     validateCreate: checked(validateNewPod),
     validateUpdate: checkedUpdate(validatePodUpdate),
-    // People seldom write to pods that exist, and everyone else would be told the same again and again.
+    // Only on creation: controllers and kubelets would get the same warnings repeatedly.
     warnings: (pod, old) => (old === undefined ? podWarnings(pod) : []),
     gracePeriodSeconds: podGracePeriod,
   },

@@ -4,7 +4,7 @@ import { checkedUpdate } from '../rules/checked.ts';
 import { defaultPodSpec } from './defaults.ts';
 import { validateEphemeralUpdate } from './validation/ephemeral-containers.ts';
 
-/** Debugging containers are added to a running pod here; nothing else of it can be changed so. */
+/** Adds debugging containers to a running pod, without other changes. */
 export const ephemeralContainers: ViewSubresource<Pod> = {
   access: 'view',
   name: 'ephemeralcontainers',

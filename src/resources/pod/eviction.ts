@@ -10,7 +10,7 @@ import { hasCondition, timestamp, withCondition } from './conditions.ts';
 
 const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
 const SUCCESS: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
-/** A pod that keeps changing while it is being evicted is looked at again this often. */
+/** Attempts to evict a pod that keeps changing. */
 const ATTEMPTS = 5;
 
 /** Deletes a pod if the disruption budgets that cover it allow, and counts it against them. */
@@ -31,7 +31,7 @@ export const eviction: ActionSubresource<Eviction, Pod> = {
 };
 
 /**
- * False when the pod was no longer what the decision was about, and another look may help.
+ * False: the pod has changed since the decision, and a retry may help.
  * @throws StatusError
  */
 async function evict(context: ActionContext<Pod>, options: DeleteOptions, last: boolean): Promise<boolean> {
@@ -55,7 +55,7 @@ async function evict(context: ActionContext<Pod>, options: DeleteOptions, last: 
   }
 }
 
-/** Nothing is disrupted by the end of what does not run. */
+/** Pods that are not running need no budget. */
 function needsNoBudget(pod: Pod): boolean {
   return hasEnded(pod) || pod.status?.phase === 'Pending';
 }
@@ -84,7 +84,7 @@ async function removePod(
   }
   const { resourceVersion: _, ...preconditions } = options.preconditions ?? {};
   const { uid = '' } = preconditions;
-  // The new object carries preconditions. They are checked on fresher data before the answer is an error.
+  // The new object has preconditions, which are checked on fresh data before the answer is an error.
   await context.update((pod) => ({
     ...pod,
     metadata: {
@@ -104,13 +104,13 @@ const MAX_DISRUPTED_PODS = 2000;
 
 interface Spent {
   readonly name: string;
-  /** The pod was not ready, so nothing was taken from the budget. */
+  /** The pod was not ready, so that the budget was not used. */
   readonly healthyWithout: boolean;
 }
 
 /**
- * Takes a pod from the budget that covers it; undefined when none does.
- * @throws StatusError 429 when there is nothing left to take
+ * Takes a pod from the budget that covers it; undefined: none does.
+ * @throws StatusError 429 when the budget is exhausted
  */
 async function spendBudget(
   pod: Pod,
@@ -131,7 +131,7 @@ async function spendBudget(
   return { name, healthyWithout: false };
 }
 
-/** A budget without a selector covers nothing; an empty selector covers all. */
+/** A budget without a selector covers no pods; an empty selector covers all. */
 function covers({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, string>>): boolean {
   return spec?.selector !== undefined && matchesLabels(fromLabelSelector(spec.selector), labels);
 }

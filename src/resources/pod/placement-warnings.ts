@@ -54,7 +54,7 @@ function addNodeAffinityWarnings(said: string[], at: FieldPath, affinity: NodeAf
     addNodeTermWarnings(said, path.field('preference'), preference);
 }
 
-/** Of a node selector's term; volumes have such terms, too. */
+/** Warns about a node selector's term, in pods and volumes. */
 export function addNodeTermWarnings(said: string[], at: FieldPath, term: NodeSelectorTerm): void {
   for (const [path, { key = '' }] of at.field('matchExpressions').each(term.matchExpressions)) {
     const why = deprecatedLabel(key);

@@ -57,7 +57,7 @@ function addExpressions(term: PodAffinityTerm, labels: Labels): void {
   labelSelector.matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
 }
 
-/** Nodes of older versions read the annotation, newer ones the field: each gets what was said in the other. */
+/** Older nodes read the annotation, newer ones the field: copies each to the other. */
 function joinAppArmor(pod: Pod): void {
   const { metadata, spec = {} } = pod;
   const ofPod = spec.securityContext?.appArmorProfile;
@@ -88,7 +88,7 @@ function joinProfile(
 }
 
 /**
- * A change of what running containers ask for is an offer to the node agent, which tells in the status what it has set aside (the
+ * A change of a running container's resources is a proposal to the node agent, which reports its allocation in the status (the
  * feature InPlacePodVerticalScaling).
  */
 export function proposeResize(pod: Pod, old: Pod, isOn: Gates = defaultGates): void {
@@ -97,15 +97,15 @@ export function proposeResize(pod: Pod, old: Pod, isOn: Gates = defaultGates): v
   const before = old.spec?.containers ?? [];
   const isProposed = (spec.containers ?? []).some(({ name, resources }, at) => {
     if (resources?.requests === undefined || equal(before[at]?.resources, resources)) return false;
-    const told = status.containerStatuses?.find((one) => one.name === name);
-    return told !== undefined && !equal(told.allocatedResources, resources.requests);
+    const reported = status.containerStatuses?.find((one) => one.name === name);
+    return reported !== undefined && !equal(reported.allocatedResources, resources.requests);
   });
   if (isProposed) pod.status = { ...status, resize: 'Proposed' };
 }
 
 /** Keeps the parts of the status that its writers leave out, and writes addresses in both forms. */
 export function preparePodStatus({ metadata, status = {} }: Pod, old: Pod): void {
-  // Old node agents lose fields of owners they do not know, and with them what the garbage collector goes by.
+  // Old node agents drop unknown fields of owners, on which the garbage collector depends.
   if (old.metadata.ownerReferences === undefined) delete metadata.ownerReferences;
   else metadata.ownerReferences = old.metadata.ownerReferences;
   const first = status.podIPs?.[0]?.ip ?? '';
@@ -115,8 +115,8 @@ export function preparePodStatus({ metadata, status = {} }: Pod, old: Pod): void
 }
 
 /**
- * How long a pod is given to end: what the caller asks for, or else what the pod itself says. One that was never placed on a
- * node, or has ended already, goes at once.
+ * The grace period of a pod: the requested one, or else its own. A pod that was never assigned to a node, or has ended, gets
+ * none.
  */
 export function podGracePeriod({ spec = {}, status = {} }: Pod, requested: number | undefined): number {
   const { phase } = status;

@@ -9,7 +9,7 @@ export const APP_ARMOR_PREFIX = 'container.apparmor.security.beta.kubernetes.io/
 type Annotations = Readonly<Record<string, string>>;
 type Profile = SeccompProfile | AppArmorProfile;
 
-/** Few pods still have such annotations; for most, nothing need be looked up by the names of their containers. */
+/** Few pods still have such annotations; the others need no lookups by container name. */
 export function holdsSeccomp(annotations: Annotations | undefined): boolean {
   for (const key in annotations)
     if (key === SECCOMP_POD || key.startsWith(SECCOMP_CONTAINER_PREFIX)) return true;
@@ -25,7 +25,7 @@ const UNCONFINED = 'unconfined';
 const RUNTIME_DEFAULT = 'runtime/default';
 const LOCALHOST = 'localhost/';
 
-/** The annotation that says what the field says; undefined when there is none. */
+/** The annotation that equals the field; undefined: none. */
 export function toAnnotation(profile: Profile): string | undefined {
   switch (profile.type) {
     case 'Unconfined':
@@ -39,7 +39,7 @@ export function toAnnotation(profile: Profile): string | undefined {
   }
 }
 
-/** The field that says what the annotation says; undefined when nothing does. */
+/** The field that equals the annotation; undefined: none. */
 export function fromAnnotation(annotation: string): Profile | undefined {
   if (annotation === UNCONFINED) return { type: 'Unconfined' };
   if (annotation === RUNTIME_DEFAULT) return { type: 'RuntimeDefault' };
@@ -48,7 +48,7 @@ export function fromAnnotation(annotation: string): Profile | undefined {
   return valid ? { type: 'Localhost', localhostProfile } : undefined;
 }
 
-/** In which field an annotation contradicts a profile; undefined when it does not. */
+/** The field in which an annotation contradicts a profile; undefined: none. */
 export function contradiction(profile: Profile, annotation: string): 'type' | 'localhostProfile' | undefined {
   switch (profile.type) {
     case 'Unconfined':

@@ -26,7 +26,7 @@ export const table: Table<Pod> = {
   cells: podCells,
 };
 
-/** A pod's line: its phase, unless its containers tell more (Kubernetes: printers, printPod). */
+/** A pod's row, with its phase or a more precise state of its containers (Kubernetes: printers, printPod). */
 function podCells(pod: Pod, now: number): readonly Cell[] {
   const { metadata, spec = {}, status = {} } = pod;
   const { ready, restarts, restartedAt, reason } = readContainers(pod);
@@ -81,7 +81,7 @@ function phaseReason({ conditions = [], reason, phase }: PodStatus): string {
   return isGated ? 'SchedulingGated' : reason || phase || 'Unknown';
 }
 
-/** True when the pod still is at its init containers, and the reason says so: `Init:1/2`. */
+/** True: init containers are unfinished, with the reason `Init:1/2`. */
 function readInitContainers(
   { spec = {}, status = {} }: Pod,
   summary: ContainerSummary,

@@ -8,7 +8,7 @@ import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goRoleRef } from '../rules/go-structs.ts';
 import { mustBeName, mustBeNamed, mustBeOneOf } from '../rules/names.ts';
 
-/** Both kinds of bindings give a role to subjects, in a namespace or everywhere. */
+/** Both kinds of bindings grant a role to subjects, in a namespace or everywhere. */
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group'];

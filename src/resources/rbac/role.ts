@@ -5,7 +5,7 @@ import { define } from '../define.ts';
 import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 
-/** Both kinds of roles are a list of rules; a cluster role may also gather rules of others. */
+/** Both kinds of roles are lists of rules; a cluster role may also aggregate rules of others. */
 
 const STRATEGY = {
   nameRule: 'path-segment',
@@ -42,7 +42,7 @@ export const clusterroles = define<ClusterRole>({
 
 type Scope = 'namespace' | 'cluster';
 
-/** A rule is about resources or about URLs, and a role in a namespace has no say over URLs. */
+/** A rule covers resources or URLs; in a namespaced role only resources. */
 function validateRules(at: FieldPath, rules: readonly PolicyRule[] | null | undefined, scope: Scope): void {
   for (const [path, rule] of at.each(rules)) {
     if ((rule.verbs ?? []).length === 0)

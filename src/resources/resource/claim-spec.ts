@@ -16,7 +16,7 @@ const MAX_CONSTRAINTS = 32;
 const MAX_SELECTORS = 32;
 const MODES = ['All', 'ExactCount'];
 
-/** One device, unless more are asked for. */
+/** One device by default. */
 export function setClaimDefaults({ devices = {} }: ResourceClaimSpec): void {
   for (const request of devices.requests ?? [])
     if (request.allocationMode === 'ExactCount') request.count ||= 1;
@@ -85,12 +85,12 @@ export function validateDeviceSelectors(at: FieldPath, selectors: readonly Devic
   mustHaveAtMost(at, MAX_SELECTORS, selectors);
 }
 
-/** Settings for drivers, in classes, claims and what claims are given. */
+/** Settings for drivers, in classes, claims and allocations. */
 
 export const MAX_CONFIGURATIONS = 32;
 const MAX_REQUESTS = 32;
 
-/** Parameters that mean something to their driver and to nothing else. */
+/** Parameters that only their driver understands. */
 export function validateConfiguration(at: FieldPath, { opaque }: DeviceConfiguration): void {
   const path = at.field('opaque');
   if (opaque === undefined) {

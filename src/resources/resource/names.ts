@@ -70,8 +70,8 @@ export function mustHaveAtMost(at: FieldPath, most: number, items: readonly unkn
 }
 
 /**
- * No item has the key of one before it; unlike in other lists, this holds of empty keys, too. `field` is the one that holds
- * the key, where the items are no keys themselves.
+ * Requires unique keys; unlike in other lists, also for empty keys. `field`: the field with the key, unless items are keys
+ * themselves.
  */
 export function mustBeDistinct(at: FieldPath, keys: readonly string[], field?: string): void {
   const seen = new Set<string>();

@@ -98,7 +98,7 @@ function validateReservation(
     at.forbidden('new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set');
 }
 
-/** An allocation does not change; it is given back, and once that has been asked for it cannot be called off. */
+/** An allocation never changes; its deallocation, once requested, cannot be cancelled. */
 function validateDeallocation(at: FieldPath, status: ResourceClaimStatus, old: ResourceClaimStatus): void {
   const path = at.field('deallocationRequested');
   const { allocation, reservedFor = [], deallocationRequested: isRequested = false } = status;

@@ -106,7 +106,7 @@ function validateSelector(at: FieldPath, selector: NodeSelector): void {
   at.field('nodeSelectorTerms').invalid(value, 'must have exactly one selector term');
 }
 
-/** A device with what is known of it: attributes and capacities. */
+/** Validates a device with its attributes and capacities. */
 function validateDevice(at: FieldPath, { name = '', basic }: Device): void {
   mustBeName(at.field('name'), name, 'dns-label');
   if (basic === undefined) at.field('basic').required();

@@ -4,12 +4,12 @@ import type { FieldError } from '../../api/status.ts';
 import { equal } from '../../object/equality.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 
-/** A rule of a whole object. `old` is what is stored, on an update. */
+/** A rule of a whole object. `old`: the stored object of an update. */
 type Rule<T extends ApiObject> = (at: FieldPath, object: T, old?: T) => void;
-/** A rule of a change: what an update may not do. */
+/** A rule that restricts an update. */
 type UpdateRule<T extends ApiObject> = (at: FieldPath, object: T, old: T) => void;
 
-/** Rules as the strategy of a resource takes them: a list of what they find. */
+/** Converts rules to functions of a strategy, which return lists of errors. */
 export const checked =
   <T extends ApiObject>(rule: Rule<T>) =>
   (object: T, old?: T, isOn?: Gates): FieldError[] =>
@@ -21,8 +21,8 @@ export const checkedUpdate =
     problemsOf((at) => rule(at, object, old), '', isOn);
 
 /**
- * For rules that look at nothing but the spec: one that is as it was stored is good. Controllers write the status of
- * workloads many times for each change of their templates.
+ * For rules about the spec alone: an unchanged spec counts as valid. Controllers write the status of workloads many times for
+ * each change of their templates.
  */
 export const whenSpecChanged =
   <T extends ApiObject>(rule: Rule<T>): Rule<T> =>
@@ -46,7 +46,7 @@ export interface Ratchet<T extends ApiObject = ApiObject> {
 
 type Validate = (object: ApiObject, old?: ApiObject, isOn?: Gates) => FieldError[];
 
-/** The stored object is looked at only when the new one is about to be refused. */
+/** Validates the stored object only when the new one would be refused. */
 export const ratcheted =
   (validate: Validate, ratchets: readonly Ratchet[]): Validate =>
   (object, old, isOn) => {

@@ -28,7 +28,7 @@ interface Typed {
   readonly type?: string;
 }
 
-/** Conditions of APIs that check nothing but that each has a type, and no two the same one. */
+/** For APIs that only require conditions to have distinct types. */
 export function mustHaveDistinctTypes(at: FieldPath, conditions: readonly Typed[] | undefined): void {
   for (const [path, { type = '' }] of at.each(conditions))
     if (type === '') path.field('type').required('must not be empty');

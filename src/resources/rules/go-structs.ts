@@ -68,7 +68,7 @@ export const goToleration = (toleration: Toleration): GoText => {
 export const goTaint = ({ key = '', value = '', effect = '', timeAdded }: Taint): GoText =>
   struct('core.Taint', { Key: key, Value: value, Effect: effect, TimeAdded: goText(timeAdded ?? '<nil>') });
 
-/** Kubernetes tells of two equal ports by what makes them equal. */
+/** Kubernetes' message shows the fields by which ports are compared. */
 export const goServicePort = ({ protocol = '', port = 0 }: ServicePort): GoText =>
   struct('core.ServicePort', {
     Name: '',

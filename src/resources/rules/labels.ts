@@ -12,7 +12,7 @@ export function mustBeLabels(at: FieldPath, labels: Labels | undefined): void {
   }
 }
 
-/** Wherever it stands (apimachinery, apis/meta/v1/validation). An absent selector breaks no rule. */
+/** At any path (apimachinery, apis/meta/v1/validation). An absent selector is valid. */
 export function mustBeLabelSelector(at: FieldPath, selector: LabelSelector | undefined): void {
   if (selector === undefined) return;
   mustBeLabels(at.field('matchLabels'), selector.matchLabels);

@@ -22,7 +22,7 @@ export function mustBeOneOf(at: FieldPath, value: string | undefined, supported:
   if (value !== undefined && !supported.includes(value)) at.notSupported(value, supported);
 }
 
-/** Names that may stand only once in a list: `unique.add(at, name)` for each. An empty one is another rule's mistake. */
+/** Checks that names in a list are unique: `unique.add(at, name)` for each. Another rule reports empty ones. */
 export class UniqueNames {
   readonly #seen: Set<string>;
 

@@ -62,7 +62,7 @@ export function validateFibreChannel(at: FieldPath, source: FCVolumeSource): voi
   mustBeWithin(at.field('lun'), lun, LUNS);
 }
 
-/** The kind of a disk of Azure decides what its URI looks like. */
+/** The URI's form depends on the kind of the Azure disk. */
 const MANAGED_URIS = [
   '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}',
 ];
@@ -77,7 +77,7 @@ export function validateAzureDiskUri(at: FieldPath, { kind, diskURI = '' }: Azur
 
 const MAX_PARTITION = 255;
 
-/** 0 stands for the whole disk, though the message leaves it out. */
+/** 0 means the whole disk, though the message omits it. */
 export function validatePartition(at: FieldPath, { partition = 0 }: { readonly partition?: number }): void {
   if (partition < 0 || partition > MAX_PARTITION)
     at.field('partition').invalid(partition, `must be between 1 and ${MAX_PARTITION}, inclusive`);

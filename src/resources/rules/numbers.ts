@@ -23,7 +23,7 @@ export function mustAllBeNonNegative<Name extends string>(
   }
 }
 
-/** Both ends are allowed. */
+/** Both bounds are inclusive. */
 export function mustBeWithin(
   at: FieldPath,
   value: Integer | undefined,
@@ -39,7 +39,7 @@ export function mustBeIntOrPercent(at: FieldPath, value: number | string | undef
   else mustBeNonNegative(at, value);
 }
 
-/** No more than all of them; a number may exceed what there is. */
+/** At most 100%; an absolute number has no bound. */
 export function mustBeAtMostAll(at: FieldPath, value: number | string | undefined): void {
   if (typeof value !== 'string' || checkPercent(value).length > 0) return;
   if (Number.parseInt(value, 10) > 100) at.invalid(goIntOrString(value), 'must not be greater than 100%');
@@ -66,7 +66,7 @@ export function mustBePositiveQuantity(at: FieldPath, quantity: string | undefin
   if (nanosOf(quantity) <= 0n) at.invalid(quantity ?? '0', 'must be greater than zero');
 }
 
-/** Capacities of volumes: the rule of {@link mustBeNonNegativeQuantity} in words of its own. */
+/** Capacities of volumes: {@link mustBeNonNegativeQuantity} with another message. */
 export function mustBeResourceQuantity(at: FieldPath, quantity: string | undefined): void {
   if (nanosOf(quantity) < 0n) at.invalid(quantity, 'must be a valid resource quantity');
 }

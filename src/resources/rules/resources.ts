@@ -9,7 +9,7 @@ import {
 } from '../../object/resource-list.ts';
 import { nanosOf } from './numbers.ts';
 
-/** Names of what can be counted, and how much of it: in containers, quotas, limit ranges and nodes. */
+/** Names and amounts of countable resources: in containers, quotas, limit ranges and nodes. */
 
 export function mustBeResource(at: FieldPath, name: string): void {
   const problems = checkQualifiedName(name);
@@ -26,7 +26,7 @@ export function mustBeContainerResource(at: FieldPath, name: string): void {
     at.invalid(name, "doesn't follow extended resource name standard");
 }
 
-/** Quotas of storage say of which kind; everything else that has a name of its own can be limited. */
+/** Quotas of storage name its kind; all other standard resources can be limited. */
 export const isQuotaResource = (name: string): boolean => name !== 'storage' && isStandardResource(name);
 
 export function mustBeQuotaResource(at: FieldPath, name: string): void {
@@ -38,7 +38,7 @@ export function mustBeQuotaResource(at: FieldPath, name: string): void {
 const MILLI = 1_000_000n;
 const THOUSAND = 1000n;
 
-/** Not negative, and whole where only whole ones can be counted. */
+/** Not negative, and integral for indivisible resources. */
 export function mustBeAmountOf(at: FieldPath, name: string, amount: string): void {
   const nanos = nanosOf(amount);
   if (nanos < 0n) at.invalid(amount, 'must be greater than or equal to 0');

@@ -16,7 +16,7 @@ interface WebhookClient {
   readonly service?: Service;
 }
 
-/** By a URL or a service, one of the two. */
+/** Requires either a URL or a service. */
 export function validateWebhookClient(at: FieldPath, { url, service }: WebhookClient): void {
   if ((url === undefined) === (service === undefined))
     at.required('exactly one of url or service is required');

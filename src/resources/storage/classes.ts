@@ -35,7 +35,7 @@ export function validateParameters(at: FieldPath, parameters: Texts): void {
   if (byteLengthOf(parameters) > MAX_PARAMETERS_BYTES) at.tooLong(MAX_PARAMETERS_BYTES);
 }
 
-/** Of all keys and values. */
+/** The total of all keys and values. */
 export function byteLengthOf(texts: Texts): number {
   let sizeBytes = 0;
   for (const [key, value] of Object.entries(texts))

@@ -51,7 +51,7 @@ export const storageclasses = define<StorageClass>({
   },
 });
 
-/** Volumes made on demand are not recycled, though the type knows the word. */
+/** Volumes made on demand are never recycled, though the type has the value. */
 const RECLAIM_POLICIES = ['Delete', 'Retain'];
 
 function validate(at: FieldPath, storage: StorageClass): void {
@@ -62,7 +62,7 @@ function validate(at: FieldPath, storage: StorageClass): void {
   validateTopologies(at.field('allowedTopologies'), allowedTopologies);
 }
 
-/** No two terms may say the same, and none may say nothing. */
+/** Terms must be distinct and not empty. */
 function validateTopologies(at: FieldPath, terms: readonly TopologySelectorTerm[] | undefined): void {
   const seen = new Set([meaningOf({})]);
   for (const [path, term] of at.each(terms)) {
@@ -74,7 +74,7 @@ function validateTopologies(at: FieldPath, terms: readonly TopologySelectorTerm[
   }
 }
 
-/** Equal for terms with the same values by key, in any order. Of a key that is there twice, the last one counts. */
+/** Equal for terms with the same values by key, in any order. The last of repeated keys counts. */
 function meaningOf({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
   const values = new Map(
     matchLabelExpressions.map(({ key = '', values }) => [key, [...new Set(values)].sort()]),

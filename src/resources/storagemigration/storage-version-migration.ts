@@ -46,7 +46,7 @@ function validate(root: FieldPath, migration: StorageVersionMigration): void {
   if (version === '') at.field('version').required('version is required');
 }
 
-/** Kubernetes names these fields without where they stand. */
+/** Kubernetes reports these fields without their paths. */
 function validateUpdate(
   at: FieldPath,
   migration: StorageVersionMigration,

@@ -56,7 +56,7 @@ export function mustBeSharesOfReplicas<Name extends string>(
   }
 }
 
-/** Of the replicas some are ready, and of those some available. `whole` is what the message calls the ready ones. */
+/** Available replicas cannot exceed ready ones. `whole`: the message's name for the ready ones. */
 export function mustBeAvailableOfReady(
   at: FieldPath,
   { availableReplicas = 0, readyReplicas = 0 }: Counts<'availableReplicas' | 'readyReplicas'>,

@@ -22,10 +22,7 @@ interface Selecting {
 export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector): boolean =>
   Object.keys(matchLabels).length + matchExpressions.length === 0;
 
-/**
- * The selector must be there and select something; `owner` is what the message calls the workload. False for a selector
- * that nothing can be held against.
- */
+/** Requires a selector that is not empty; `owner`: the message's name for the workload. False: the selector is unusable. */
 export function mustSelectPods(at: FieldPath, selector: LabelSelector | undefined, owner: string): boolean {
   if (selector === undefined) {
     at.required();
@@ -39,7 +36,7 @@ export function mustSelectPods(at: FieldPath, selector: LabelSelector | undefine
   return isReadable;
 }
 
-/** `at` is the path of the template. An absent selector selects nothing. */
+/** `at`: the path of the template. An absent selector selects nothing. */
 export function mustMatchSelector(
   at: FieldPath,
   template: PodTemplateSpec,
@@ -85,7 +82,7 @@ export const SPEC_TEMPLATE: PodTemplateReader<WithTemplate> = {
   read: ({ spec }) => spec?.template,
 };
 
-/** Warnings about the template at `spec.template`; a caller who changes nothing there has read them already. */
+/** Warnings about the template at `spec.template`, unless it is unchanged. */
 export function templateWarnings(object: WithTemplate, old: WithTemplate | undefined): string[] {
   if (old !== undefined && equal(object.spec, old.spec)) return [];
   return podTemplateWarnings(object.spec?.template ?? {}, 'spec.template');
@@ -100,7 +97,7 @@ export function podNameWarnings({ metadata }: ApiObject, old: ApiObject | undefi
   ];
 }
 
-/** For workloads that name their pods after themselves without a number. */
+/** For workloads whose pods have their name without a number. */
 export function nameAndTemplateWarnings(object: WithTemplate, old: WithTemplate | undefined): string[] {
   return [...podNameWarnings(object, old), ...templateWarnings(object, old)];
 }

@@ -20,16 +20,16 @@ import { CompiledRules, hasRules } from './rules.ts';
 import { type DeclaredType, MAX_REQUEST_BYTES, typeOfSchema } from './types.ts';
 
 /**
- * Rules when their definition is written: whether they compile, whether what they ask for is there, and what they may cost
+ * Checks rules when their definition is written: whether they compile, refer to existing fields, and how much they may cost
  * (apiextensions-apiserver, validation/validation.go and cel_validation.go). The schema must be structural.
  */
 
-/** The most that one expression may cost by estimate. */
+/** The highest estimated cost of one expression. */
 const EXPRESSION_LIMIT = 10_000_000;
-/** The most that all rules of a schema may cost together. */
+/** The highest total cost of the rules of a schema. */
 const SCHEMA_LIMIT = 100_000_000;
 
-/** Yields between rules. `at`: where the schema stands. */
+/** Yields between rules. `at`: the path of the schema. */
 export function* checkRules(at: FieldPath, schema: Schema): Steps<void> {
   if (!hasRules(schema)) return;
   const before = at.found;
@@ -40,7 +40,7 @@ export function* checkRules(at: FieldPath, schema: Schema): Steps<void> {
   check.total(at);
 }
 
-/** Defaults obey the rules of their values, whether they come with a new object or with an old one. */
+/** Checks that defaults satisfy the rules of their values, in new objects and in old ones. */
 function* checkDefaults(at: FieldPath, schema: Schema, isRoot: boolean): Steps<void> {
   if (!hasRules(schema)) return;
   const isResource = isRoot || isEmbedded(schema);
@@ -61,12 +61,12 @@ function* defaultErrors(rules: CompiledRules, value: JsonValue, path: string): S
   return changed.length > 0 ? changed : yield* rules.runBelow(path, value, undefined);
 }
 
-/** Where a schema stands in another one. */
+/** The position of a schema within another. */
 interface Place {
   readonly isRoot: boolean;
-  /** How many values there may be at most; undefined: as many as go into a request. */
+  /** The most values; undefined: limited by the size of a request only. */
   readonly cardinality: number | undefined;
-  /** The highest schema whose parts cannot be found again in an older object. */
+  /** The topmost schema whose values have no counterpart in an older object. */
   readonly uncorrelatable: FieldPath | undefined;
 }
 
@@ -75,16 +75,16 @@ interface Expense {
   readonly cost: number;
 }
 
-/** A share of the limit that is worth telling of, and how many are told of. */
+/** The share of the limit from which a cost is reported, and the number of reports. */
 const EXPENSIVE = SCHEMA_LIMIT / 100;
-const MOST_TOLD = 4;
+const MOST_REPORTED = 4;
 
 class Check {
   readonly #compiler = new RuleCompiler();
   readonly #expenses: Expense[] = [];
   #total = 0;
 
-  /** What is below comes first, as in Kubernetes. */
+  /** Visits parts first, as Kubernetes does. */
   *schema(at: FieldPath, schema: Schema, place: Place): Steps<void> {
     if (!hasRules(schema)) return;
     const cardinality = cardinalityBelow(schema, place.cardinality);
@@ -141,8 +141,8 @@ class Check {
 
   total(at: FieldPath): void {
     if (this.#total <= SCHEMA_LIMIT) return;
-    const told = this.#expenses.toSorted((a, b) => b.cost - a.cost).slice(0, MOST_TOLD);
-    for (const { at: rule } of told)
+    const reported = this.#expenses.toSorted((a, b) => b.cost - a.cost).slice(0, MOST_REPORTED);
+    for (const { at: rule } of reported)
       rule.forbidden(
         'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       );
@@ -154,7 +154,7 @@ class Check {
 const NO_TYPE =
   'Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
 
-/** The most values that there may be below a schema; undefined: no bound. */
+/** The most values of a schema's part; undefined: unlimited. */
 function cardinalityBelow(schema: Schema, own: number | undefined): number | undefined {
   const factor = factorOf(schema);
   if (own === undefined || factor === undefined) return undefined;
@@ -187,7 +187,7 @@ function checkOldSelf(
   at.field('rule').invalid(rule.rule, why);
 }
 
-/** Kubernetes shows the whole rule; addresses stand where Go has pointers. */
+/** The rule as Kubernetes prints it, with addresses for Go's pointers. */
 const written = ({
   rule = '',
   message = '',

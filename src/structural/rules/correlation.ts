@@ -3,7 +3,7 @@ import { isObject } from '../../object/json-values.ts';
 import { additionalSchemaOf, itemsOf, propertyOf, type Schema } from '../node.ts';
 import { type Before, OldValues } from '../ratchet.ts';
 
-/** A value that was there before in another form. */
+/** The value before an update, in converted form. */
 interface Correlated {
   readonly value: JsonValue;
   readonly before: Before;
@@ -11,8 +11,8 @@ interface Correlated {
 }
 
 /**
- * Where a rule stands in the ratchet: a value that did not change keeps what was wrong with it. A value without one of its own
- * before, such as an item of a list without keys, goes by the nearest value above it that has one.
+ * Applies ratcheting to rules: an unchanged value keeps its errors. A value without an old counterpart, such as an item of a
+ * list without keys, follows the nearest parent that has one.
  */
 export class Ratchet {
   readonly #values: OldValues;
@@ -25,7 +25,7 @@ export class Ratchet {
     this.#nearest = nearest;
   }
 
-  /** Without an old value nothing is let through. */
+  /** Without an old value, every error counts. */
   static of(value: JsonValue, old: JsonValue | undefined, schema: Schema): Ratchet {
     const current = old === undefined ? undefined : { value, before: { value: old }, schema };
     return new Ratchet(new OldValues(), current);
@@ -36,7 +36,7 @@ export class Ratchet {
     return one !== undefined && this.#values.areEqual(one.value, one.before.value, one.schema);
   }
 
-  /** The version and kind of an object are the same before and after, because both were converted. */
+  /** The version and kind of an object never change, because both states were converted. */
   field(name: string): Ratchet {
     const current = this.#current;
     if (current === undefined) return this;

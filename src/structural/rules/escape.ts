@@ -1,4 +1,4 @@
-/** Names of fields as expressions write them (apiserver/pkg/cel/escaping.go): `my-field` → `my__dash__field`. */
+/** Escapes names of fields for expressions (apiserver/pkg/cel/escaping.go): `my-field` → `my__dash__field`. */
 
 const RESERVED: ReadonlySet<string> = new Set([
   'true',
@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
-/** Undefined: no expression can name such a field. */
+/** Undefined: expressions cannot access the field. */
 export function escapeName(name: string): string | undefined {
   if (RESERVED.has(name)) return `__${name}__`;
   if (!ESCAPABLE.test(name)) return undefined;

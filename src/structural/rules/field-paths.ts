@@ -1,8 +1,8 @@
 import { additionalSchemaOf, propertyOf, type Schema } from '../node.ts';
 
-/** `fieldPath` of a rule: where its errors are, below the value that it judges. */
+/** `fieldPath` of a rule: the path of its errors below the validated value. */
 
-/** Names in quotes, dots and brackets, and what is between them. */
+/** Quoted names, dots, brackets, and the text between. */
 const TOKENS = /'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/g;
 const ESCAPE = /\\(.)/gs;
 const ESCAPED: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** `.spec['my.key']` → `spec.my.key` for a field, `spec[my.key]` for an entry. Undefined: it leads nowhere. */
+/** `.spec['my.key']` → `spec.my.key` for a field, `spec[my.key]` for an entry. Undefined: there is no such field. */
 export function pathOfRule(fieldPath: string, schema: Schema): string | undefined {
   const tokens = fieldPath.match(TOKENS) ?? [];
   let path = '';

@@ -14,14 +14,14 @@ import type { CompiledRule } from './programs.ts';
 import type { DeclaredType } from './types.ts';
 import { Values } from './values.ts';
 
-/** What all rules of one request may cost together, which Kubernetes estimates at a second. */
+/** The cost limit of all rules of one request, a second by Kubernetes' estimate. */
 const REQUEST_LIMIT = 10_000_000;
-/** So much of the budget is spent between two turns: a few milliseconds. */
+/** Cost between two yields: a few milliseconds. */
 const COST_OF_TURN = 100_000;
-/** Values that are looked at between two turns when they cost little. */
+/** Cheap values between two yields. */
 const VALUES_OF_TURN = 500;
 
-/** No client reads more errors, or warnings, and a large object can be wrong in as many places as it has values. */
+/** More than clients read: a large object can have as many errors as values. */
 const MAX_ERRORS = 5_000;
 
 const OUT_OF_BUDGET =
@@ -33,7 +33,7 @@ export interface LevelRule {
   readonly compiled: CompiledRule;
 }
 
-/** A value and where it stands. */
+/** A value and its path. */
 export interface Place {
   readonly path: string;
   readonly value: JsonValue | undefined;
@@ -43,7 +43,7 @@ export interface Place {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Runs the rules of one request, and keeps its budget and what they found. */
+/** Runs the rules of one request, and keeps its budget and results. */
 export class Judge {
   readonly errors: FieldError[] = [];
   readonly #warn: (text: string) => void;
@@ -58,12 +58,12 @@ export class Judge {
     this.#left = limit;
   }
 
-  /** The budget is spent: no further rule is run. */
+  /** The budget is spent: no further rule runs. */
   get isDone(): boolean {
     return this.#isDone;
   }
 
-  /** The rules of one level on one value. */
+  /** Runs the rules of one level on a value. */
   *judge(rules: readonly LevelRule[], type: DeclaredType, place: Place): Steps<void> {
     this.#turnLeft -= COST_OF_TURN / VALUES_OF_TURN;
     for (const rule of rules) {
@@ -105,7 +105,7 @@ export class Judge {
     this.#isDone = true;
   }
 
-  /** A text says why the value is not of its type. */
+  /** Returns a text when the value has the wrong type. */
   #variables({ compiled, rule, type, place }: Trial): Variables | string {
     const { value = null, old = null } = place;
     try {
@@ -129,7 +129,7 @@ export class Judge {
     return result === true ? { kind: 'true' } : { kind: 'value', value: result };
   }
 
-  /** The value breaks the rule. */
+  /** Reports that the value violates the rule. */
   #refuse(trial: Trial, variables: Variables): void {
     const { rule, compiled } = trial;
     const { message } = compiled;
@@ -164,10 +164,10 @@ type Run =
   | { readonly kind: 'true' }
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'failed'; readonly why: string }
-  /** `isRequest`: the budget of the request is spent, not that of the rule. */
+  /** `isRequest`: the request's budget is spent, not the rule's. */
   | { readonly kind: 'over'; readonly isRequest: boolean };
 
-/** A rule on a value. */
+/** One rule and one value. */
 class Trial {
   readonly rule: ValidationRule;
   readonly compiled: LevelRule['compiled'];
@@ -181,7 +181,7 @@ class Trial {
     this.place = place;
   }
 
-  /** A rule about a change needs a value before, unless it says otherwise. */
+  /** A transition rule needs an old value, unless it makes that optional. */
   get applies(): boolean {
     const { old = null } = this.place;
     return !this.compiled.usesOldSelf || old !== null || this.rule.optionalOldSelf === true;
@@ -191,12 +191,12 @@ class Trial {
     return !this.compiled.usesOldSelf && this.place.ratchet.isUnchanged;
   }
 
-  /** Kubernetes shows the type of the value in place of the value. */
+  /** The type of the value, which Kubernetes shows in its place. */
   get shown(): string {
     return this.type.schema.type ?? '';
   }
 
-  /** The place of the value, or what the rule says is wrong below it. */
+  /** The path of the value, or the fieldPath of the rule below it. */
   get errorPath(): string {
     const { fieldPath = '' } = this.rule;
     const { path } = this.place;
@@ -223,7 +223,7 @@ class Trial {
   }
 }
 
-/** The object itself has no path, which Go writes so. */
+/** Go prints the path of the object itself like this. */
 const named = (path: string): string => (path === '' ? '<nil>' : path);
 
 const messageOf = (rule: ValidationRule): string =>
@@ -243,7 +243,7 @@ function failureText(why: string, rule: ValidationRule): string {
   return `'${why}': call arguments did not match a supported operator, function or macro signature for rule: ${nameOf(rule)}`;
 }
 
-/** Undefined: the rule's own message is used instead. */
+/** Undefined: use the rule's static message. */
 function usableMessage(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();

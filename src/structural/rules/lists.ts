@@ -3,7 +3,7 @@ import { celContains, celEqual, isMap, type ListOrder } from '../../cel/equality
 import { CelObject } from '../../cel/objects.ts';
 import { escapeName } from './escape.ts';
 
-/** Lists in expressions whose order means nothing (x-kubernetes-list-type). */
+/** Lists in expressions whose order is irrelevant (x-kubernetes-list-type). */
 
 const isScalar = (value: unknown): boolean => typeof value !== 'object' && value !== undefined;
 
@@ -24,7 +24,7 @@ export const SET_ORDER: ListOrder = {
   },
 };
 
-/** Items are the same when their keys are. */
+/** Items with equal keys are the same. */
 export class KeyedOrder implements ListOrder {
   readonly #keys: readonly string[];
 
@@ -41,7 +41,7 @@ export class KeyedOrder implements ListOrder {
     });
   }
 
-  /** The items of `b` take the places of those with the same keys; the others follow. */
+  /** Items of `b` replace those with the same keys; others are appended. */
   join(a: readonly unknown[], b: readonly unknown[]): unknown[] {
     const joined = this.#byKey(a);
     for (const item of b) joined.set(this.#keyOf(item), item);

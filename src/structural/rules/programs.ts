@@ -5,14 +5,14 @@ import { CelError } from '../../cel/program.ts';
 import { someNode } from './syntax.ts';
 import type { DeclaredType } from './types.ts';
 
-/** A rule that is ready to run, or why it is not (apiextensions-apiserver, apiserver/schema/cel/compilation.go). */
+/** A compiled rule, or its error (apiextensions-apiserver, apiserver/schema/cel/compilation.go). */
 export interface CompiledRule {
   readonly program: DeclaredProgram | undefined;
   /** '' when it compiles. */
   readonly problem: string;
-  /** It compares with the value before. */
+  /** Uses the old value. */
   readonly usesOldSelf: boolean;
-  /** Undefined: there is none, or it does not compile. */
+  /** Undefined: none, or it does not compile. */
   readonly message: DeclaredProgram | undefined;
   readonly messageProblem: string;
 }
@@ -69,5 +69,5 @@ const WRONG_TYPE = {
 
 const isOldSelf = ({ op, args }: SyntaxNode): boolean => op === 'id' && args === 'oldSelf';
 
-/** A value of any type from the object, which is refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
+/** A value of any type from the object, refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
 const isUntyped = ({ op }: SyntaxNode): boolean => op === 'id' || op === '.' || op === '[]';

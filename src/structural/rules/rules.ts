@@ -10,8 +10,8 @@ import { RuleCompiler } from './programs.ts';
 import { type DeclaredType, typeOfSchema } from './types.ts';
 
 /**
- * The rules of a schema (x-kubernetes-validations; apiextensions-apiserver, apiserver/schema/cel/validation.go). The rules of a
- * level are compiled when the first value comes to it.
+ * The rules of a schema (x-kubernetes-validations; apiextensions-apiserver, apiserver/schema/cel/validation.go). Compiles the
+ * rules of a level for its first value.
  */
 export class CompiledRules {
   readonly schema: Schema;
@@ -37,8 +37,8 @@ export class CompiledRules {
   }
 
   /**
-   * Checks an object, and its change from the old one where there is one. It yields now and then, so that the rules of a large
-   * object are run in turns with other work.
+   * Checks an object, and its change from the old one if given. Yields now and then, so that other work runs between the rules
+   * of a large object.
    */
   *run(
     object: JsonObject,
@@ -50,7 +50,7 @@ export class CompiledRules {
     return judge.errors;
   }
 
-  /** Checks a value that is no whole object. `path`: where it stands. */
+  /** Checks a part of an object at `path`. */
   *runBelow(path: string, value: JsonValue, old: JsonValue | undefined): Steps<FieldError[]> {
     const judge = new Judge(ignore);
     const ratchet = Ratchet.of(value, undefined, this.schema);
@@ -120,7 +120,7 @@ export class CompiledRules {
 
 export interface RunOptions {
   readonly old?: JsonObject | undefined;
-  /** A value that did not change keeps what is wrong with it, which becomes a warning. */
+  /** An unchanged value keeps its errors, which become warnings. */
   readonly isRatcheting?: boolean;
   readonly warn?: (text: string) => void;
 }
@@ -129,7 +129,7 @@ const ignore = (): void => undefined;
 
 const withRules = new WeakMap<Schema, boolean>();
 
-/** Whether there is a rule anywhere in a schema. */
+/** Whether a schema has rules at any level. */
 export function hasRules(schema: Schema): boolean {
   const known = withRules.get(schema);
   if (known !== undefined) return known;
@@ -142,7 +142,7 @@ export function hasRules(schema: Schema): boolean {
 
 const compiled = new WeakMap<Schema, CompiledRules>();
 
-/** Once a schema: the rules live as long as the schema does. */
+/** Cached per schema: the rules live as long as the schema. */
 export function compileRules(schema: Schema, isResourceRoot = true): CompiledRules {
   const known = compiled.get(schema);
   if (known !== undefined) return known;

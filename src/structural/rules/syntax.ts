@@ -5,7 +5,7 @@ import type { SyntaxNode } from '../../cel/instrument.ts';
 export const isNode = (value: unknown): value is SyntaxNode =>
   typeof value === 'object' && value !== null && 'setMeta' in value && 'op' in value;
 
-/** Whether a node, or one below it as it was written, is what is looked for. */
+/** Whether a node or one below it, as written, matches. */
 export function someNode(root: unknown, matches: (node: SyntaxNode) => boolean): boolean {
   if (Array.isArray(root)) return root.some((part) => someNode(part, matches));
   return isNode(root) && (matches(root) || someNode(root.args, matches));

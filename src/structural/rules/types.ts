@@ -11,13 +11,13 @@ import {
 import { escapeName } from './escape.ts';
 
 /**
- * Types of expressions from a schema, with the sizes that costs are estimated from (apiserver/pkg/cel/common/schemas.go). What
- * an expression cannot use has no type: values without a schema, and lists and maps of them.
+ * Types of expressions from a schema, with the sizes for cost estimates (apiserver/pkg/cel/common/schemas.go). Values that
+ * expressions cannot use have no type: those without a schema, and lists and maps of them.
  */
 
 interface Sized {
   readonly schema: Schema;
-  /** The most characters, items or entries; 0 where it means nothing. */
+  /** The most characters, items or entries; 0 where it does not apply. */
   readonly maxElements: number;
   /** The fewest bytes of JSON. */
   readonly minSize: number;
@@ -28,7 +28,7 @@ export type ListType = Sized & { readonly kind: 'list'; readonly items: Declared
 export type MapType = Sized & { readonly kind: 'map'; readonly values: DeclaredType };
 export type DeclaredType = SimpleType | ListType | MapType | DeclaredObject;
 
-/** A request has at most so many bytes, so nothing in it is larger. */
+/** The size limit of a request, and so of its values. */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
 interface Field {
@@ -37,7 +37,7 @@ interface Field {
   readonly type: DeclaredType;
 }
 
-/** An object with named fields. Its fields get their types when they are asked for. */
+/** An object with named fields. Types its fields on demand. */
 export class DeclaredObject implements ObjectType, Sized {
   readonly kind = 'object';
   readonly schema: Schema;
@@ -52,7 +52,7 @@ export class DeclaredObject implements ObjectType, Sized {
     this.#isResource = isResource;
   }
 
-  /** The schemas of the fields by their names in JSON; a resource has a kind and a name, whether its schema says so or not. */
+  /** The schemas of the fields by JSON name; a resource always has a kind and a name. */
   get properties(): Record<string, Schema> {
     const { properties = {} } = this.schema;
     this.#properties ??= this.#isResource ? withMetadata(properties) : properties;
@@ -63,7 +63,7 @@ export class DeclaredObject implements ObjectType, Sized {
     return this.field(name)?.type;
   }
 
-  /** A field by its name in expressions. */
+  /** The field of a name in expressions. */
   field(name: string): Field | undefined {
     this.#fields ??= this.#readFields();
     return this.#fields.get(name);
@@ -102,7 +102,7 @@ export class DeclaredObject implements ObjectType, Sized {
 const TEXT: Schema = { type: 'string' };
 const METADATA: Schema = { type: 'object', properties: { name: TEXT, generateName: TEXT } };
 
-/** All or nothing, as in Kubernetes: one that is missing replaces the others too. */
+/** Adds all or none, as Kubernetes does: one missing field replaces the others too. */
 function withMetadata(properties: Record<string, Schema>): Record<string, Schema> {
   const { kind, apiVersion, metadata } = properties;
   const { name, generateName } = metadata?.properties ?? {};
@@ -115,7 +115,7 @@ function withMetadata(properties: Record<string, Schema>): Record<string, Schema
 type Known = { readonly plain?: DeclaredType | undefined; readonly root?: DeclaredType | undefined };
 const known = new WeakMap<Schema, Known>();
 
-/** Undefined: expressions cannot see the value. `isResource`: it is the root of a resource, embedded or not. */
+/** Undefined: expressions cannot see the value. `isResource`: the root of a resource, embedded or not. */
 export function typeOfSchema(schema: Schema, isResource = isEmbedded(schema)): DeclaredType | undefined {
   const which = isResource ? 'root' : 'plain';
   const before = known.get(schema);
@@ -165,7 +165,7 @@ function listOf(schema: Schema): ListType | undefined {
   return { kind: 'list', schema, items, maxElements: most, minSize: 2 };
 }
 
-/** `"":` and a comma: an entry takes this many bytes besides its value. */
+/** `"":` and a comma: the bytes of an entry besides its value. */
 const ENTRY_BYTES = 6;
 
 function mapOf(schema: Schema): MapType | undefined {
@@ -180,7 +180,7 @@ function mapOf(schema: Schema): MapType | undefined {
 const limit = (given: number | bigint | undefined): number | undefined =>
   given === undefined ? undefined : Math.max(0, Number(given));
 
-/** Formats whose values are no texts in expressions: their types, and the fewest and the most bytes. */
+/** Formats whose values are not texts in expressions: their types, and the fewest and most bytes. */
 const FORMATS: Readonly<Record<string, readonly [type: string, min: number, max: number]>> = {
   duration: ['google.protobuf.Duration', 3, 32],
   date: ['google.protobuf.Timestamp', 12, 12],

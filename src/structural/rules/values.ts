@@ -9,8 +9,8 @@ import { KeyedOrder, SET_ORDER } from './lists.ts';
 import type { DeclaredObject, DeclaredType, ListType, MapType, SimpleType } from './types.ts';
 
 /**
- * JSON as expressions see it (apiserver/pkg/cel/common/values.go). An object turns a field into a value when it is asked for
- * it. A list or object is converted once for all the rules of a request.
+ * Converts JSON to values of expressions (apiserver/pkg/cel/common/values.go). Objects convert fields on demand. Converts a
+ * list or object once for all rules of a request.
  */
 export class Values {
   readonly #known = new WeakMap<object, unknown>();
@@ -45,7 +45,7 @@ export class Values {
     return list;
   }
 
-  /** A Map, so that no key has a meaning to JavaScript. */
+  /** A Map, so that no key is special in JavaScript. */
   #map(json: JsonObject, type: MapType): Map<string, unknown> {
     const map = new Map<string, unknown>();
     for (const [key, value = null] of Object.entries(json)) map.set(key, this.of(value, type.values));
@@ -53,7 +53,7 @@ export class Values {
   }
 }
 
-/** An object with declared fields. Fields without a type are there for comparisons alone. */
+/** An object with declared fields. Fields without a type serve comparisons only. */
 class SchemaObject extends CelObject {
   readonly type: DeclaredObject;
   readonly json: JsonObject;
@@ -66,7 +66,7 @@ class SchemaObject extends CelObject {
     this.#values = values;
   }
 
-  /** A field that is null counts as absent. */
+  /** A null field counts as absent. */
   override get(name: string): unknown {
     const field = this.type.field(name);
     if (field === undefined) return undefined;
@@ -104,7 +104,7 @@ function ownField(json: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(json, name) ? (json[name] ?? undefined) : undefined;
 }
 
-/** Values that expressions cannot see into. */
+/** Compares values that expressions cannot see into. */
 function untypedEqual(a: unknown, b: unknown): boolean {
   spend(1);
   if (typeof a === 'string' && typeof b === 'string') {
@@ -121,7 +121,7 @@ function untypedEqual(a: unknown, b: unknown): boolean {
   return names.every((name) => Object.hasOwn(b, name) && untypedEqual(a[name], b[name]));
 }
 
-/** @throws Error when the value is not of the type, or no text of its format */
+/** @throws Error when the value has another type or format */
 function simpleValue(json: JsonValue, type: SimpleType): unknown {
   switch (type.name) {
     case 'dyn':
@@ -141,7 +141,7 @@ function simpleValue(json: JsonValue, type: SimpleType): unknown {
   }
 }
 
-/** Go reads a number that is no integer of 64 bits as a float. */
+/** Go reads a number beyond 64-bit integers as a float. */
 function isInteger(json: JsonValue): json is number | bigint {
   if (typeof json === 'bigint') return isInt64(json);
   return Number.isInteger(json) && (Number.isSafeInteger(json) || isInt64(BigInt(Number(json))));
@@ -177,7 +177,7 @@ const MINUTE = 60n * SECOND;
 const HOUR = 60n * MINUTE;
 const DAY = 24n * HOUR;
 
-/** Units in nanoseconds; the long ones are those of OpenAPI's format, which has days and weeks. */
+/** Units in nanoseconds; days and weeks are in OpenAPI's format only. */
 const UNITS: ReadonlyMap<string, bigint> = new Map([
   ...['ns', 'nano'].map((unit) => [unit, 1n] as const),
   ...['us', 'µs', 'μs', 'micro'].map((unit) => [unit, 1_000n] as const),
@@ -191,7 +191,7 @@ const UNITS: ReadonlyMap<string, bigint> = new Map([
 const DURATION_PART = /([+-]?)(\d*)(?:\.(\d*))?\s*([a-zµμ]+)/gy;
 const FRACTION_DIGITS = 18;
 
-/** No longer text means a time, and long numbers take long to read. */
+/** Longer texts are no durations, and take long to parse. */
 const MAX_DURATION_LENGTH = 256;
 
 function readDuration(text: string): Duration {
@@ -211,7 +211,7 @@ function readDuration(text: string): Duration {
   return new Duration(nanos / SECOND, Number(nanos % SECOND));
 }
 
-/** The word for a type in the message about a value of another one. */
+/** The name of a type in messages about other values. */
 const EXPECTED: Readonly<Record<string, string>> = {
   list: 'an array for the provided schema with type=array',
   map: 'a map for the provided schema with type=object',

@@ -19,32 +19,31 @@ export interface ClientParts {
   readonly writer: ObjectWriter;
 }
 
-/** How objects are made that must be there. */
+/** How to ensure that an object exists. */
 export interface Ensuring<T extends ApiObject> {
-  /** What the object is to be instead; undefined: it may stay. Absent: whatever is there may stay. */
+  /** Returns the corrected object; undefined: it may stay. Absent: any existing object may stay. */
   readonly mend?: (current: T) => T | undefined;
-  /** Where the object is looked for before anything is written; `latest` where nothing else is said. */
+  /** Where to look for the object before writing; `latest` by default. */
   readonly trust?: Trust;
 }
 
 export interface RemoveOptions {
-  /** Only the object with this uid. */
+  /** Remove only the object with this uid. */
   readonly uid?: string;
-  /** Only as it is at this version; with a uid. */
+  /** Remove only this version; requires a uid. */
   readonly resourceVersion?: string;
-  /** What becomes of its dependents; they go after it where nothing else is said. */
+  /** What happens to dependents; they are deleted afterwards by default. */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
-  /** Of a pod; as it says itself where nothing else is said. */
+  /** For pods; their own by default. */
   readonly gracePeriodSeconds?: number;
 }
 
-/** `ending`: it waits for its grace period, or for finalizers. `conflict`: the name belongs to another object. */
+/** `ending`: the object waits for its grace period or finalizers. `conflict`: the name belongs to another object. */
 export type RemoveOutcome = 'gone' | 'ending' | 'not-found' | 'conflict';
 
 /**
- * The API as the server's own parts use it: typed objects, writes that go through admission and validation like those of any
- * client, and outcomes instead of errors for what others may have done meanwhile. What is thrown is a failure:
- * StorageError by reads, StatusError by writes.
+ * The API for the server's own parts: typed objects, writes that go through admission and validation like those of any client,
+ * and outcomes rather than errors for concurrent changes. Throws failures only: StorageError for reads, StatusError for writes.
  */
 export class Client {
   readonly #parts: ClientParts;
@@ -57,12 +56,12 @@ export class Client {
     this.#author = author;
   }
 
-  /** The same for another part of the server, which has a name of its own in history. `user`: whom admission sees. */
+  /** A client for another part of the server, with its own name in history. `user`: the user for admission. */
   as(name: string, ownership: WriteCall['ownership'] = 'leave', user: UserInfo = APISERVER): Client {
     return new Client(this.#parts, { name, ownership, user });
   }
 
-  /** Undefined when there is no such object. */
+  /** Undefined: no such object. */
   get<T extends ApiObject>(
     resource: ResourceOf<T>,
     name: ObjectName,
@@ -71,7 +70,7 @@ export class Client {
     return this.#reader.get(resource, name, trust);
   }
 
-  /** An object that is not parsed, as it is stored. */
+  /** Returns the stored entry, without parsing it. */
   entry(
     { group, resource }: GroupResource,
     { namespace = '', name }: ObjectName,
@@ -88,7 +87,7 @@ export class Client {
     return this.#reader.list(resource, scope, trust);
   }
 
-  /** The objects of a list one after the other. Other work has its turn in between. */
+  /** Yields the objects of a list, and yields the event loop in between. */
   each<T extends ApiObject>(
     resource: ResourceOf<T>,
     scope: ListScope = {},
@@ -97,7 +96,7 @@ export class Client {
     return this.#reader.each(resource, scope, trust);
   }
 
-  /** A list whose objects are not parsed. */
+  /** Lists entries without parsing them. */
   entries(
     resource: ResourceOf<ApiObject>,
     scope: ListScope = {},
@@ -107,8 +106,8 @@ export class Client {
   }
 
   /**
-   * The objects of a resource as they are, as ADDED events, then every change, until the signal aborts. What does not match is
-   * as if it were not there, and so is what cannot be read. @throws StorageError compacted when the consumer fell behind the history; begin again
+   * Yields the existing objects as ADDED events, then every change, until the signal aborts. Leaves out objects that do not
+   * match or cannot be read. @throws StorageError compacted when the consumer fell behind the history; begin again
    */
   async *watch(
     resource: ResourceOf<ApiObject>,
@@ -130,9 +129,9 @@ export class Client {
   }
 
   /**
-   * As {@link watch}, from what the cache has, and each event in the turn in which the cache applies it. Not for custom resources
-   * as a version has them: the objects are as they are stored.
-   * @throws StorageError compacted when the state of the cluster is read anew; begin again
+   * Like {@link watch}, but from the cache, and each event in the turn in which the cache applies it. Not for a version of a
+   * custom resource: the objects are as they are stored.
+   * @throws StorageError compacted when the state of the cluster is read again; begin again
    */
   async follow(resource: GroupResource, signal: AbortSignal, take: TakeEvent): Promise<void> {
     const start = { kind: 'state', freshness: { kind: 'any' } } as const;
@@ -148,8 +147,8 @@ export class Client {
   }
 
   /**
-   * Creates an object, or mends the one that is there. A create that loses the race becomes an update; nothing is written when
-   * nothing is to be mended.
+   * Creates an object, or corrects the existing one. A create that loses the race becomes an update; writes nothing when
+   * nothing needs correction.
    */
   async ensure<T extends ApiObject>(
     resource: ResourceOf<T>,
@@ -167,7 +166,7 @@ export class Client {
     return toResult<T, never>(written);
   }
 
-  /** `change` may change its copy and return it. It is called again with a newer one after a conflict. */
+  /** `change` may change its copy and return it. It is called again with a newer copy after a conflict. */
   async update<T extends ApiObject>(
     resource: ResourceOf<T>,
     name: ObjectName,
@@ -178,7 +177,7 @@ export class Client {
     return toResult<T, 'not-found'>(await orNotFound(written));
   }
 
-  /** Writes what the server found out about an object, as it is: see StateChange. */
+  /** Writes findings of the server into an object without the rules of its resource: see StateChange. */
   async updateState<T extends ApiObject>(
     resource: ResourceOf<T>,
     name: ObjectName & { readonly subresource: string },
@@ -190,7 +189,7 @@ export class Client {
     return toResult<T, 'not-found'>(await orNotFound(written));
   }
 
-  /** With all that belongs to it. */
+  /** Removes an object and, as its policy demands, its dependents. */
   async remove(
     resource: ResourceOf<ApiObject>,
     name: ObjectName,
@@ -211,8 +210,8 @@ export class Client {
   }
 
   /**
-   * Removes an object of a resource that need not be served, as it is stored: nothing is converted and no plugin is asked. Only
-   * the object with this uid.
+   * Removes an object of a resource that need not be served, as it is stored: without conversion or admission. Removes only the
+   * object with this uid.
    */
   async removeStored(
     resource: StoredResource,
@@ -250,13 +249,13 @@ export class Client {
   }
 }
 
-/** A resource of which nothing is known but where its objects are. */
+/** A resource of which only the storage is known. */
 export interface StoredResource extends GroupResource {
   readonly kind: string;
   readonly namespaced: boolean;
 }
 
-/** Good for removals alone. */
+/** A definition that suffices for removals. */
 function toDefinition({ group, resource, kind, namespaced }: StoredResource): ResourceDefinition {
   return {
     ...{ group, resource, kind, namespaced },
@@ -291,7 +290,7 @@ function toResult<T extends ApiObject, Fact extends string>(written: Written | F
   return parseStored<T>(json, revision === undefined ? undefined : toResourceVersion(revision));
 }
 
-/** The user under which the server itself writes, as Kubernetes names it. */
+/** The user of the server's own writes, named as in Kubernetes. */
 const APISERVER: UserInfo = {
   username: 'system:apiserver',
   uid: '',
@@ -299,17 +298,17 @@ const APISERVER: UserInfo = {
   extra: {},
 };
 
-/** A part of the server that writes without being asked by a request. */
+/** A part of the server that writes without a request. */
 export interface ServerAuthor {
   /** The user agent and field manager in history. */
   readonly name: string;
-  /** `track`: what it writes is recorded in metadata.managedFields under its name. */
+  /** `track`: metadata.managedFields records its writes under its name. */
   readonly ownership: WriteCall['ownership'];
-  /** The server itself where none is given. */
+  /** The server itself by default. */
   readonly user?: UserInfo;
 }
 
-/** Each write has an id of its own in history, as requests have. */
+/** Each write has an id in history, as requests do. */
 function authorOf({ name, user = APISERVER }: ServerAuthor): WriteCall['author'] {
   return {
     user,

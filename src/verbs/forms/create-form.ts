@@ -45,7 +45,7 @@ function compactForm(options: FormOptions): Form {
   return new ParsedForm(options, new ObjectValues(options, outputTypeOf(options)));
 }
 
-/** Nearly all requests are answered in a handful of forms, which take as long to make as a small object takes to send. */
+/** Forms are cached: nearly all requests use a few, and making one takes as long as sending a small object. */
 const remembered = new WeakMap<ResourceDefinition, Map<string, Form>>();
 
 function spliced(options: FormOptions): Form {

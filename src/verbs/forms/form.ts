@@ -10,21 +10,21 @@ import type { ServedResource } from '../../registry/registry.ts';
 import { type Revision, toResourceVersion } from '../../storage/revision.ts';
 import type { Encoding, Entry } from '../../storage/store.ts';
 
-/** A stored object's bytes and the revision they have. */
+/** The bytes of a stored object, and its revision. */
 export interface Stored {
   readonly json: Buffer;
   readonly revision: Revision | undefined;
-  /** Where the metadata ends, for whom that is known: an entry of the cache knows. */
+  /** Where the metadata ends, if known: cache entries have it. */
   readonly metadataEnd?: number;
 }
 
-/** The type in which objects go out: their own, or what Kubernetes calls partial object metadata. */
+/** The type of objects in answers: their own, or partial object metadata. */
 export interface OutputType {
   readonly kind: string;
   readonly listKind: string;
   readonly apiVersion: string;
   readonly metadataOnly: boolean;
-  /** Each item of a list says what it is, as those of custom resources do; typed lists say it once. */
+  /** Whether each item of a list has kind and apiVersion, as in custom resources; typed lists leave them out. */
   readonly typedItems: boolean;
 }
 
@@ -34,23 +34,23 @@ export interface ListHead {
   readonly remainingItemCount: number | undefined;
 }
 
-/** What watchers are sent: an event, or a bookmark, as the bytes of one frame. */
+/** Encodes events and bookmarks of a watch, each as the bytes of one frame. */
 export interface Frames extends Encoding {
   /** `initialEventsEnd`: this bookmark ends the initial events of a streaming list. */
   bookmark(revision: Revision, initialEventsEnd: boolean): Buffer;
 }
 
 /**
- * How objects of one resource are shown to one kind of client. A form depends on the resource, the representation asked for
- * and the dialect only, never on the request, so watchers with the same form share frames.
+ * Encodes objects of one resource for one kind of client. A form depends only on the resource, the representation and the
+ * dialect, never on the request, so that watchers with the same form share frames.
  */
 export interface Form {
   readonly contentType: string;
   object(stored: Stored): Body;
-  /** Waits where making the list takes so long that others should have their turn in between. */
+  /** Returns a promise where a large list yields the event loop. */
   list(entries: readonly Entry[], head: ListHead): Body | Promise<Body>;
   readonly frames: Frames;
-  /** What the first frame of a watch has more than those after it, put in. */
+  /** Adds what only the first frame of a watch contains. */
   first?(frame: Buffer): Buffer;
 }
 
@@ -59,7 +59,7 @@ export interface FormOptions {
   readonly types: TypeLibrary;
   readonly representation: Representation;
   readonly dialect: Dialect;
-  /** includeObject of tables. */
+  /** The includeObject of tables. */
   readonly includeObject: string;
   readonly view?: ViewSubresource;
   readonly now: () => number;
@@ -71,7 +71,7 @@ export const metadataEndOf = (stored: Pick<Stored, 'json' | 'metadataEnd'>): num
 export const versionText = (revision: Revision | undefined): string =>
   revision === undefined ? '' : toResourceVersion(revision);
 
-/** Of {@link versionText}, without making it: lists tell their length before a million of them are written. */
+/** The length of {@link versionText}, without making it: lists know their length before they write a million of them. */
 export function versionLength(revision: Revision | undefined): number {
   if (revision === undefined || revision > Number.MAX_SAFE_INTEGER) return versionText(revision).length;
   let length = 1;
@@ -83,11 +83,11 @@ export function servedApiVersion({ definition, version }: ServedResource, dialec
   return dialectApiVersion(toApiVersion({ group: definition.group, version: version.version }), dialect);
 }
 
-/** Of tables and partial metadata, which go out in a type of meta/v1 instead of their own. */
+/** The apiVersion of tables and partial metadata, which have a type of meta/v1. */
 export const metaApiVersion = ({ representation, dialect }: FormOptions): string =>
   `${dialectGroup('meta.k8s.io', representation.dialect ?? dialect)}/${representation.version}`;
 
-/** IDL name of the type in which whole objects go out. */
+/** IDL name of the type of whole objects in answers. */
 export const outputMessage = ({ served, view }: FormOptions): string =>
   view === undefined || view.type === served.definition.storage.type ? served.version.type : view.type;
 
@@ -107,11 +107,11 @@ export interface BookmarkOptions {
   readonly kind: string;
   readonly apiVersion: string;
   readonly revision: Revision;
-  /** Of the bookmark that ends the state of a streaming list: the list without items, as it would be answered. */
+  /** For the bookmark that ends the state of a streaming list: the list without items. */
   readonly emptyList: Buffer | undefined;
 }
 
-/** Clients put the list together from its events; the empty one says what it would have been (Kubernetes 1.32). */
+/** Clients assemble the list from its events; the bookmark contains the empty list (Kubernetes 1.32). */
 export function bookmarkObject({ kind, apiVersion, revision, emptyList }: BookmarkOptions): JsonObject {
   const metadata = { resourceVersion: toResourceVersion(revision), creationTimestamp: null };
   if (emptyList === undefined) return { kind, apiVersion, metadata };
@@ -122,7 +122,7 @@ export function bookmarkObject({ kind, apiVersion, revision, emptyList }: Bookma
   return { kind, apiVersion, metadata: { ...metadata, annotations } };
 }
 
-/** As Kubernetes has it: a list whose items are null. */
+/** A list whose items are null, as in Kubernetes. */
 export const emptyListOf = ({
   listKind,
   apiVersion,
@@ -139,11 +139,11 @@ export const emptyListOf = ({
 /** Whether a view shows the object itself. */
 const isWhole = (view: ViewSubresource | undefined): boolean => view === undefined || view.name === 'status';
 
-/** Whether the stored bytes are what is shown, but for their head. */
+/** Whether answers contain the stored bytes, apart from their head. */
 export const isStored = ({ served, view }: Pick<FormOptions, 'served' | 'view'>): boolean =>
   served.version.conversion === undefined && isWhole(view);
 
-/** A stored object in the version, dialect and view that the client asked for. */
+/** Converts a stored object to the version, dialect and view of the client. */
 export function toServed(
   { json, revision }: Stored,
   { served, dialect, view }: Pick<FormOptions, 'served' | 'dialect' | 'view'>,

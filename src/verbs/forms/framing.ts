@@ -10,7 +10,7 @@ const BOOKMARK_BEFORE_END_MS = 2000;
 export interface FramingOptions {
   readonly form: Form;
   readonly sink: ResponseSink;
-  /** The client knows the end of the initial events by a bookmark (sendInitialEvents with bookmarks). */
+  /** Whether a bookmark marks the end of the initial events (sendInitialEvents with bookmarks). */
   readonly marksInitialEventsEnd: boolean;
   /** When the watch ends, in epoch milliseconds. */
   readonly deadline: number;
@@ -63,7 +63,7 @@ export class Framing {
   }
 }
 
-/** About a minute ahead, spread so that watches begun together do not all get theirs together; or just before the end. */
+/** About a minute ahead, spread so that watches begun together get theirs at different times; or just before the end. */
 function nextBookmark(deadline: number): number {
   const now = Date.now();
   const regular = now + BOOKMARK_EVERY_MS * (0.9 + Math.random() * 0.2);

@@ -29,15 +29,15 @@ const packedMetadata = new DerivedCache<PackedPage>(16 * 1024 * 1024);
 
 const LIST_END = Buffer.from(']}\n');
 
-/** JSON of whole objects, or of their metadata: the stored bytes with another head. Nothing is parsed. */
+/** JSON of whole objects, or of their metadata: the stored bytes with another head, unparsed. */
 export class SplicedForm implements Form {
   readonly contentType: string;
   readonly frames: Frames;
   readonly #splicer: HeadSplicer;
-  /** Of items. */
+  /** For items of lists. */
   readonly #itemSplicer: HeadSplicer;
   readonly #output: OutputType;
-  /** What follows the stored bytes. */
+  /** The text after the stored bytes. */
   readonly #end: string;
 
   constructor({ served, representation }: FormOptions, output: OutputType) {
@@ -112,7 +112,7 @@ export class SplicedForm implements Form {
   }
 }
 
-/** A form of JSON, with line breaks. Watches have none: their frames end with the line. */
+/** A form of JSON with line breaks. Watches have none: a line break ends each frame. */
 export class PrettyForm implements Form {
   readonly contentType: string;
   readonly frames: Frames;
@@ -137,7 +137,7 @@ export class PrettyForm implements Form {
   }
 }
 
-/** JSON of what is not stored as it is shown: conversions and views. */
+/** JSON of conversions and views, which differ from the stored bytes. */
 export class ParsedForm implements Form {
   readonly contentType: string;
   readonly frames: Frames;

@@ -25,7 +25,7 @@ import {
   versionText,
 } from './form.ts';
 
-/** An object as an item of its list, in one form. */
+/** An object as an encoded item of its list. */
 interface Encoded {
   readonly form: string;
   readonly item: Buffer;
@@ -34,12 +34,12 @@ interface Encoded {
 
 interface Item {
   readonly entry: Entry;
-  /** Undefined: encoded once more when it is sent. */
+  /** Undefined: encoded again when it is sent. */
   readonly bytes: Buffer | undefined;
   readonly sizeBytes: number;
 }
 
-/** In all list types. */
+/** The same in all list types. */
 const ITEMS_FIELD = 2;
 
 /** Encoding a pod of 7.7 kB takes 100 µs, most of it parsing; sending the same bytes again takes 2. */
@@ -51,10 +51,10 @@ const encodedMetadata = new DerivedCache<Encoded>(MAX_ENCODED_METADATA_BYTES);
 const packedObjects = new DerivedCache<PackedPage>(64 * 1024 * 1024);
 const packedMetadata = new DerivedCache<PackedPage>(16 * 1024 * 1024);
 
-/** What one list holds at most until it is sent, besides items that the cache holds anyway. */
+/** Most bytes that one list holds until they are sent, besides cached items. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** The same text for the same id always: comparing one with itself looks at no letters, and a list does it for each item. */
+/** Interns ids: comparing a text with itself reads no characters, and a list compares one per item. */
 const ids = new Map<string, string>();
 function oneOf(id: string): string {
   const known = ids.get(id);
@@ -64,15 +64,15 @@ function oneOf(id: string): string {
 }
 
 /**
- * Protobuf of objects, views and metadata. Items are the same bytes each time, so that those of a list too large to be held
- * may be encoded once for its length and once more when they are sent.
+ * Protobuf of objects, views and metadata. Encoding is deterministic, so that items of a list too large to hold may be encoded
+ * once for its length and again when they are sent.
  */
 export class ProtobufForm implements Form {
   readonly contentType: string;
   readonly frames: Frames;
   readonly #options: FormOptions;
   readonly #output: OutputType;
-  /** IDL name of the type of what goes out. */
+  /** IDL name of the encoded type. */
   readonly #type: string;
   readonly #schema: MessageSchema;
   readonly #id: string;
@@ -126,7 +126,7 @@ export class ProtobufForm implements Form {
     return writePackable(list, { pages, form: this.#id, stateOf: ({ entry }) => entry });
   }
 
-  /** The length of the whole is in front of it, so all items are encoded before the first is sent. */
+  /** Encodes all items before the first is sent, because the total length precedes them. */
   async #items(entries: readonly Entry[]): Promise<{ items: Item[]; itemBytes: number }> {
     const items: Item[] = [];
     const pace = new Pace(16);
@@ -154,7 +154,7 @@ export class ProtobufForm implements Form {
     return known?.form === this.#id ? known.item : undefined;
   }
 
-  /** As an item of the list; the cache holds it for the next list. */
+  /** Encodes an item of the list; the cache keeps it for the next list. */
   #encode(entry: Entry): Buffer {
     const item = encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD);
     this.#encoded.set(entry, { form: this.#id, item, sizeBytes: item.length });

@@ -26,7 +26,7 @@ const NO_COLUMNS = Buffer.from('"columnDefinitions":null');
 const FRAME_END = ']}}\n';
 const TABLE_END = Buffer.from(']}\n');
 
-/** A row about to be written: its cells, and the object as text or as a part of the stored bytes. */
+/** A row to write: its cells, and the object as text or as a part of the stored bytes. */
 interface Row {
   readonly text: string;
   readonly json: Buffer | undefined;
@@ -46,7 +46,7 @@ function writeRow({ text, json, from, to, end }: Row, writer: ChunkWriter): void
   writer.ascii(end);
 }
 
-/** meta/v1 Table as JSON: a row for each object, its cells as the resource defines them, made once a state of the object. */
+/** meta/v1 Table as JSON: a row for each object. Its cells are computed once per state of the object. */
 export class TableForm implements Form {
   readonly contentType: string;
   readonly frames: Frames;
@@ -66,7 +66,7 @@ export class TableForm implements Form {
     this.#whole = new HeadSplicer(stored, { kind, apiVersion: shown });
     this.contentType = representation.contentType;
     this.frames = {
-      // Cells hold ages, which are of the moment: a frame is shared only among watchers of the same change.
+      // Cells contain ages of this moment: watchers share a frame only for the same change.
       id: `table ${this.#apiVersion} ${includeObject} ${shown}`,
       encode: (event) => this.#frame(event),
       bookmark: (revision) => this.#bookmark(revision),
@@ -82,7 +82,7 @@ export class TableForm implements Form {
     return writeItems(this.#table(entries, this.#head(toListMeta(head), this.#columns())));
   }
 
-  /** Frames after the first go without the definitions of the columns. */
+  /** Removes the column definitions from frames after the first. */
   first(frame: Buffer): Buffer {
     const at = frame.indexOf(NO_COLUMNS);
     if (at < 0) return frame;
@@ -121,7 +121,7 @@ export class TableForm implements Form {
     writer.ascii(open);
     writeRow(row, writer);
     writer.ascii(FRAME_END);
-    // The bound was for texts that are not ASCII; a frame may wait for its watchers.
+    // The bound assumed non-ASCII text; a frame may wait for its watchers, so it is copied to its size.
     return Buffer.from(writer.filled());
   }
 
@@ -148,7 +148,7 @@ export class TableForm implements Form {
     }
   }
 
-  /** No streaming list is shown as a table. */
+  /** Streaming lists are never shown as tables. */
   #bookmark(revision: Revision): Buffer {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;
@@ -165,21 +165,21 @@ export class TableForm implements Form {
   }
 }
 
-/** What a table shows of an object in one state: its cells for any moment. */
+/** The cells of an object in one state, for any moment. */
 export interface TableRow {
   readonly definition: ResourceDefinition;
-  /** JSON of the cells; undefined when they depend on the moment in other ways than by ages. */
+  /** JSON of the cells; undefined when they depend on the time in other ways than by ages. */
   readonly cells: Undated | undefined;
   readonly sizeBytes: number;
 }
 
-/** Parsing a pod of 7.7 kB for its cells takes 60 µs, putting ages into cells that are known less than 1. */
+/** Parsing a pod of 7.7 kB for its cells takes 60 µs, filling ages into cached cells less than 1. */
 const MAX_ROWS_BYTES = 32 * 1024 * 1024;
 const rows = new DerivedCache<TableRow>(MAX_ROWS_BYTES);
-/** What a row takes beside its text. */
+/** Bytes of a row besides its text. */
 const OVERHEAD_BYTES = 200;
 
-/** `key` is what lives as long as the object is in this state. */
+/** `key`: an object that lives as long as this state. */
 function rowOf(key: object, json: Buffer, definition: ResourceDefinition): TableRow {
   const known = rows.get(key);
   if (known !== undefined && known.definition === definition) return known;
@@ -192,7 +192,7 @@ function makeRow(json: Buffer, definition: ResourceDefinition): TableRow {
   const object = parseStored(json);
   const text = JSON.stringify(definition.cells(object, UNDATED));
   const undated = toUndated(text);
-  // A definition may tell the time in a way of its own, which only a real moment can show.
+  // A definition may format times in its own way, which only a real time reveals.
   const now = Date.now();
   const isTrue = toDated(undated, now) === JSON.stringify(definition.cells(object, now));
   return {

@@ -21,20 +21,20 @@ import {
 /** Writes a list as an answer of its own. */
 export type ListEnd = (list: JsonObject) => Buffer;
 
-/** What is shown, as values: for those forms that need the objects themselves. */
+/** Converts objects to values, for forms that need the objects themselves. */
 export interface Values {
-  /** The same for all who are shown the same. */
+  /** Equal for equal values. */
   readonly id: string;
   object(stored: Stored): JsonObject;
-  /** The object as one of a list. */
+  /** The object as an item of a list. */
   item(stored: Stored): JsonObject;
-  /** One of the two, for an object so large that others have their turn at each yield. */
+  /** Converts to either, for an object so large that conversion must yield the event loop. */
   inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject>;
   /** A list without its items. */
   list(head: ListHead): JsonObject;
-  /** Where its items are. */
+  /** The field of the list that contains the items. */
   readonly itemsField: 'items' | 'rows';
-  /** `end`: it ends the state of a streaming list. */
+  /** `end`: the bookmark ends the state of a streaming list. */
   bookmark(revision: Revision, end: ListEnd | undefined): JsonObject;
 }
 
@@ -49,7 +49,7 @@ export class ObjectValues implements Values {
     const { served, dialect, view } = options;
     this.#options = options;
     this.#output = output;
-    // Metadata is not the same in all versions: autoscaling/v1 has annotations for what it has no fields for.
+    // Metadata differs between versions: autoscaling/v1 has annotations in place of fields.
     this.id = [output.kind, output.apiVersion, servedApiVersion(served, dialect), view?.name ?? ''].join(' ');
   }
 
@@ -67,7 +67,7 @@ export class ObjectValues implements Values {
     return this.#asItem(this.object(stored));
   }
 
-  /** Half of a large object is who manages its fields, which is read apart from the other half. */
+  /** Managed fields are half of a large object, and are parsed in a turn of their own. */
   *inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
     if (this.#output.metadataOnly || !isStored(this.#options)) {
       return as === 'object' ? this.object(stored) : this.item(stored);
@@ -98,13 +98,13 @@ export class ObjectValues implements Values {
   }
 }
 
-/** meta/v1 Table for those who read it themselves. Watches repeat the definitions of the columns. */
+/** meta/v1 Table for clients without server-side encoding. Watches repeat the column definitions. */
 export class TableValues implements Values {
   readonly id: string;
   readonly itemsField = 'rows';
   readonly #options: FormOptions;
   readonly #apiVersion: string;
-  /** Of a view that has columns of its own. */
+  /** For views with columns of their own. */
   readonly #ofView: ColumnSet | undefined;
 
   constructor(options: FormOptions, ofView?: ColumnSet) {
@@ -149,7 +149,7 @@ export class TableValues implements Values {
     return this.#table(toListMeta(head));
   }
 
-  /** No streaming list is shown as a table. */
+  /** Streaming lists are never shown as tables. */
   bookmark(revision: Revision): JsonObject {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;

@@ -5,12 +5,12 @@ import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../codec/yaml/e
 import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
 import type { Values } from './values.ts';
 
-/** Pieces that are sent at a time, in characters. */
+/** Characters per chunk. */
 const PIECE_CHARACTERS = 64 * 1024;
-/** Objects of more bytes are written in parts. */
+/** Larger objects are written in parts. */
 const LARGE_BYTES = 128 * 1024;
 
-/** YAML, one item after the other. */
+/** Writes YAML, one item after the other. */
 export class YamlForm implements Form {
   readonly contentType: string;
   readonly frames: Frames;
@@ -67,7 +67,7 @@ export class YamlForm implements Form {
 
 const toBytes = (list: JsonObject): Buffer => Buffer.from(toYaml(list));
 
-/** What stands before the items, their key included, and what stands behind them: keys are in order. */
+/** The text before the items, with their key, and after them: keys are sorted. */
 function around(list: JsonObject, itemsField: string): [before: string, after: string] {
   const keys = Object.keys(list);
   const pick = (chosen: readonly string[]): string =>
@@ -76,7 +76,7 @@ function around(list: JsonObject, itemsField: string): [before: string, after: s
   return [`${before}${itemsField}:\n`, pick(keys.filter((key) => key > itemsField))];
 }
 
-/** Parts put together; an empty one is a pause, and then so is the piece. */
+/** Joins parts to chunks; an empty part is a pause, and yields an empty chunk. */
 function* piecesOf(parts: Iterable<string>): Iterable<Buffer> {
   let text = '';
   for (const part of parts) {

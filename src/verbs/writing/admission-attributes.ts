@@ -21,7 +21,7 @@ export function toAttributes(
     object,
     old,
     dryRun,
-    // What is stored is decided by what is there.
+    // A real write decides by the stored objects.
     ...(dryRun && foreseen !== undefined ? { foreseen } : {}),
     user: author.user,
     ...(caller === undefined ? {} : { caller }),
@@ -46,7 +46,7 @@ export function toDeleteAttributes(
 
 const API_VERSION = 'meta.k8s.io/v1';
 
-/** A patch is the create or update that it turns out to be (Kubernetes: endpoints/handlers/patch.go). */
+/** Options of a patch are those of its create or update (Kubernetes: endpoints/handlers/patch.go). */
 function toOperationOptions(query: URLSearchParams | undefined, operation: 'CREATE' | 'UPDATE'): JsonObject {
   const dryRun = query?.getAll('dryRun').filter((value) => value !== '') ?? [];
   const fieldManager = query?.get('fieldManager') ?? '';

@@ -13,11 +13,11 @@ import type { Allocations } from '../../storage/allocations.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Hold, WriteVerb } from '../../storage/revision-log.ts';
 
-/** Other servers choose at random too: meeting them so often in a row means that next to nothing is free. */
+/** Other servers also choose at random: so many collisions mean that the pool is almost full. */
 const ATTEMPTS = 50;
 
 export interface Allocation {
-  /** How the resource has values allocated. */
+  /** How the resource allocates values. */
   readonly values: AssignedValues;
   readonly allocator: ValueAllocator;
   readonly dryRun: boolean;
@@ -25,8 +25,8 @@ export interface Allocation {
 }
 
 /**
- * Allocates values to an object and finishes its write: again with other values, as long as one that the server chose turns
- * out to be another object's. `finish` gets a copy of the object each time.
+ * Allocates values to an object and finishes its write, and repeats both while a chosen value turns out to be taken. `finish`
+ * gets a copy of the object each time.
  * @throws StatusError
  */
 export async function allocateAndFinish<Result>(
@@ -56,7 +56,7 @@ function takenValue(error: unknown): AssignedValue | undefined {
   return error instanceof StorageError && error.failure.kind === 'taken' ? error.failure.value : undefined;
 }
 
-/** What a write says about the values that are allocated to its object; undefined when it changes nothing about them. */
+/** The allocations that a write changes; undefined when it changes none. */
 export function allocatedBy(
   { strategy }: ResourceDefinition,
   verb: WriteVerb,
@@ -75,9 +75,9 @@ export function allocatedBy(
 }
 
 /**
- * Chooses values at random among those that are not known to be allocated. What it knows is a guess that spares questions:
- * other servers choose too, and only the write that allocates a value finds out whether it was free. Values that were released
- * by another server are noticed when none seems left.
+ * Chooses values at random among those not known to be allocated. Its knowledge is a guess that saves queries: other servers
+ * choose too, and only the write detects whether a value was free. It reads values that other servers released only when none
+ * seems free.
  */
 export class ValueAllocator {
   readonly #allocations: Allocations;
@@ -93,14 +93,14 @@ export class ValueAllocator {
     return this.#pools;
   }
 
-  /** From now on values come from these. An attempt that has begun keeps what it began with. */
+  /** Replaces the pools. Attempts under way keep theirs. */
   use(pools: readonly ValuePool[]): void {
     const allocations = this.#allocations;
     this.#pools = pools;
     this.#known = new Map(pools.map((pool) => [pool.name, new KnownPool(pool, allocations)]));
   }
 
-  /** The values of one attempt to write. */
+  /** Begins the choices of one attempt to write. */
   begin(dryRun: boolean): Choice {
     return new Choice({
       pools: this.#pools,
@@ -110,11 +110,11 @@ export class ValueAllocator {
   }
 }
 
-/** The values that are chosen for one attempt to write an object. */
+/** The values chosen for one attempt to write an object. */
 class Choice implements ValueSource {
   readonly pools: readonly ValuePool[];
   readonly #known: ReadonlyMap<string, KnownPool>;
-  /** For a dry run only, which allocates nothing and so would not find out. */
+  /** For a dry run only, which allocates nothing and so cannot detect collisions. */
   readonly #allocations: Allocations | undefined;
   readonly #picked: AssignedValue[] = [];
 
@@ -147,7 +147,7 @@ class Choice implements ValueSource {
     return this.#picked.some((picked) => picked.pool === value.pool && picked.value === value.value);
   }
 
-  /** The attempt is over. `taken` is the value that turned out to be another object's. */
+  /** Ends the attempt. `taken`: the value that belongs to another object. */
   end(outcome: { stored: boolean; taken?: AssignedValue }): void {
     for (const { pool, value } of this.#picked) {
       const isTaken = outcome.taken?.pool === pool && outcome.taken.value === value;
@@ -158,7 +158,7 @@ class Choice implements ValueSource {
 
 const FREE = 0;
 const ALLOCATED = 1;
-/** Chosen for a write that is under way. */
+/** Chosen for an unfinished write. */
 const PENDING = 2;
 
 class KnownPool {
@@ -193,7 +193,7 @@ class KnownPool {
     return this.#findFree(from, size) ?? this.#findFree(reserved, Math.min(from, size));
   }
 
-  /** From a random place to the end, then from the start. */
+  /** Searches from a random index to the end, then from the start. */
   #findFree(from: number, to: number): number | undefined {
     if (from >= to || this.#states === undefined) return undefined;
     const start = randomInt(from, to);
@@ -203,7 +203,7 @@ class KnownPool {
     return earlier >= 0 && earlier < to ? earlier : undefined;
   }
 
-  /** One question is shared by all attempts that find the pool full at the same time. */
+  /** Attempts that find the pool full at the same time share one query. */
   #load(): Promise<void> {
     this.#loading ??= this.#reload().finally(() => {
       this.#loading = undefined;

@@ -9,26 +9,26 @@ import type { Revision } from '../../storage/revision.ts';
 import type { Attribution } from '../../storage/revision-log.ts';
 import { endTurn, inTurns, type Steps, untilTheyWait } from '../../util/concurrency.ts';
 
-/** What every step of a write knows: what is written, for whom, and how. The writer keeps no state between writes. */
+/** The input of every step of a write: its target, author and manner. The writer keeps no state between writes. */
 export interface WriteCall {
   readonly definition: ResourceDefinition;
-  /** Version the author speaks, for admission and managed fields. */
+  /** The author's version, for admission and managed fields. */
   readonly version: string;
   readonly subresource: string;
   readonly namespace: string;
   readonly author: Author;
   readonly dryRun: boolean;
-  /** Of a dry run alone: what the same request would have made before. */
+  /** For dry runs: objects that earlier writes of the same request would have made. */
   readonly foreseen?: ForeseenObjects | undefined;
-  /** `leave`: metadata.managedFields is as the write means it to be. */
+  /** `leave`: the write sets metadata.managedFields itself. */
   readonly ownership: 'track' | 'leave';
-  /** The write is part of an action that admission has let pass: plugins are not asked again. */
+  /** The write is part of an admitted action: plugins are not called again. */
   readonly isAdmitted?: true;
-  /** A removal of one object of a collection: plugins are told of no name, because the request has none. */
+  /** Removes one object of a collection: plugins see no name, because the request has none. */
   readonly isOfCollection?: true;
-  /** The client that waits for the write, if there is one: a write whose client has gone is not committed. */
+  /** The client that waits for the write: a write whose client has disconnected is not committed. */
   readonly caller?: Caller;
-  /** Absent for what the server writes by itself. */
+  /** Absent for the server's own writes. */
   readonly request?: WriteRequest;
 }
 
@@ -39,9 +39,9 @@ export interface Author {
   readonly attribution: Attribution;
 }
 
-/** What a write sees of the request that asks for it. */
+/** The part of a request that its write needs. */
 export interface WriteRequest {
-  /** Options, as admission shows them to webhooks. */
+  /** Options for webhooks. */
   readonly query: URLSearchParams;
   readonly receivedBytes: number;
   readonly audit?: Pick<AuditTrail, 'annotate'> | undefined;
@@ -49,7 +49,7 @@ export interface WriteRequest {
   warn(text: string): void;
 }
 
-/** What a write left behind. `json` is the stored form; the revision is undefined when a dry run created the object. */
+/** The result of a write. `json` is the stored form; the revision is undefined when a dry run created the object. */
 export interface Written {
   readonly json: Buffer;
   readonly revision: Revision | undefined;
@@ -59,7 +59,7 @@ export interface Written {
 export interface Removed {
   readonly json: Buffer;
   readonly revision: Revision;
-  /** False when the object stays for now, waiting for its grace period or finalizers. */
+  /** False: the object stays until its grace period has ended and its finalizers are gone. */
   readonly gone: boolean;
 }
 
@@ -68,7 +68,7 @@ export function toKey({ definition, namespace }: WriteCall, name: string): Objec
   return { group, resource, namespace: definition.namespaced ? namespace : '', name };
 }
 
-/** Whether the request brought a large object. */
+/** Whether the request has a large body. */
 export const isLargeCall = ({ request }: WriteCall): boolean =>
   request !== undefined && isLarge(request.receivedBytes);
 
@@ -81,17 +81,17 @@ export function warnOf(
   for (const text of definition.strategy.warnings?.(object, old) ?? []) request.warn(text);
 }
 
-/** What others may have done before a write, as a fact in its result: no failure, and nothing that must be caught. */
+/** Turns errors about concurrent changes into results. */
 
-/** @throws what else went wrong */
+/** @throws other errors */
 export const orNotFound = <Result>(write: Promise<Result>): Promise<Result | 'not-found'> =>
   orFact(write, 'NotFound', 'not-found');
 
-/** @throws what else went wrong */
+/** @throws other errors */
 export const orExists = <Result>(write: Promise<Result>): Promise<Result | 'exists'> =>
   orFact(write, 'AlreadyExists', 'exists');
 
-/** `reason`: of the status that tells the fact. @throws what else went wrong */
+/** `reason`: of the status to turn into the fact. @throws other errors */
 export async function orFact<Result, Fact extends string>(
   write: Promise<Result>,
   reason: 'NotFound' | 'AlreadyExists' | 'Conflict',
@@ -106,8 +106,8 @@ export async function orFact<Result, Fact extends string>(
 }
 
 /**
- * A namespace that ends, or is no more, takes nothing new: plugins refuse it (403 with a cause, 404).
- * @throws what else went wrong
+ * A namespace that is ending or gone accepts no objects: plugins refuse them (403 with a cause, 404).
+ * @throws other errors
  */
 export async function orNamespaceGone<Result>(write: Promise<Result>): Promise<Result | 'namespace-gone'> {
   try {
@@ -122,17 +122,17 @@ export async function orNamespaceGone<Result>(write: Promise<Result>): Promise<R
 }
 
 /**
- * A write has many steps, and each of them looks at all of an object. For one of the usual size they take less than a
- * millisecond together; for the largest, each of them takes as much as others may be made to wait for at once.
+ * A write has many steps that traverse the whole object. For one of usual size they take less than a millisecond together; for
+ * the largest, each takes as long as the event loop may be blocked at once.
  */
 const LARGE_BYTES = 64 * 1024;
 
 export const isLarge = (sizeBytes: number): boolean => sizeBytes > LARGE_BYTES;
 
-/** In turns with other work for a large object, else at once; a promise only where there is something to wait for. */
+/** Yields between steps for a large object; otherwise runs at once. Returns a promise only if there is something to wait for. */
 export function runSteps<Result>(large: boolean, steps: Steps<Result>): Promise<Result> | Result {
   return large ? inTurns(steps) : untilTheyWait(steps);
 }
 
-/** Between two steps: for a large object, other work has its turn. Undefined when there is nothing to wait for. */
+/** Yields the event loop for a large object. Undefined: nothing to wait for. */
 export const endTurnIf = (large: boolean): Promise<void> | undefined => (large ? endTurn() : undefined);

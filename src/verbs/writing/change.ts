@@ -6,39 +6,39 @@ import { toResourceVersion } from '../../storage/revision.ts';
 import type { Entry } from '../../storage/store.ts';
 
 /**
- * How an update gets from the old object to the new one. The kind says what is written, and so which rules hold for it:
+ * How an update makes the new object from the old one. The kind determines its rules:
  *
- * - `object`: a whole object, as a client wants it. All rules of its resource hold: defaults, allocated values, preparation,
+ * - `object`: a whole object from a client. All rules of its resource apply: defaults, allocated values, preparation,
  *   validation.
- * - `view`: what a subresource such as status shows of the object. The view says what it may change, and validates it.
- * - `state`: what the server itself has found out, such as how much of a quota is used. It is stored as it is.
+ * - `view`: the part of an object that a subresource such as status shows. The view restricts and validates changes.
+ * - `state`: findings of the server, such as the usage of a quota. It is stored as it is.
  *
- * Whatever the kind, plugins are asked, and the result must be a valid object of its resource.
+ * Admission runs for each kind, and the result must be a valid object of its resource.
  */
 export type Change = ObjectChange | ViewChange | StateChange;
 
 interface ChangeBase {
   /**
    * Gets a copy of the stored object, resourceVersion included, that it may change and return. Called again with a newer one
-   * after a conflict. A resourceVersion in what it returns is a precondition.
+   * after a conflict. A resourceVersion in its result is a precondition.
    */
   apply(copy: ApiObject): ApiObject | Promise<ApiObject>;
   /**
-   * What another uid in the object that `apply` returns means: `precondition`, that another object is meant, which is a
-   * conflict; `field`, that a field changes which cannot be changed, which is invalid. A precondition where it is left out.
+   * The meaning of another uid in the result of `apply`: `precondition`, another object is meant, a conflict; `field`, an
+   * immutable field changes, which is invalid. Default: precondition.
    */
   readonly uidIs?: 'precondition' | 'field';
-  /** `apply` does not change its copy, nor does anyone change the parts of it that are in what it returns: none need be made. */
+  /** Neither `apply` nor its caller changes parts of the copy: the stored object may be passed itself. */
   readonly leavesCopy?: boolean;
 }
 
 export interface ObjectChange extends ChangeBase {
   readonly kind: 'object';
-  /** What to create when there is no object (server-side apply, create on update). */
+  /** Makes the object to create when there is none (server-side apply, create on update). */
   create?(): ApiObject | Promise<ApiObject>;
 }
 
-/** `apply` returns the view as it is to be; the view takes from it what it may change. */
+/** `apply` returns the new view, from which the view takes the permitted changes. */
 export interface ViewChange extends ChangeBase {
   readonly kind: 'view';
   readonly view: ViewSubresource;
@@ -48,7 +48,7 @@ export interface StateChange extends ChangeBase {
   readonly kind: 'state';
 }
 
-/** The object as a change leaves it, and what was sent to a view that shows the whole of it. */
+/** The object after a change, and the body of a view of the whole object. */
 export interface Changed {
   readonly object: ApiObject;
   readonly sent?: ApiObject;
@@ -65,7 +65,7 @@ export async function applyChange(
   return change.view.type === storage.type ? { object, sent: made } : { object };
 }
 
-/** Those rules of a resource that hold for some kinds of changes only. */
+/** The rules of a resource that apply to some kinds of changes only. */
 export type UpdateRules = Pick<Strategy, 'defaults' | 'assigned' | 'prepareForUpdate' | 'validateUpdate'>;
 
 const NO_RULES: UpdateRules = {};
@@ -85,9 +85,9 @@ export function rulesOf(change: Change, strategy: Strategy): UpdateRules {
   }
 }
 
-/** What a write expects of the object that it meets. */
+/** Preconditions of a write. */
 
-/** A write that expects a certain object cannot create one. @throws StatusError 409 */
+/** A write with preconditions cannot create an object. @throws StatusError 409 */
 export function refuseExpectations(
   definition: ResourceDefinition,
   name: string,
@@ -101,23 +101,23 @@ export function refuseExpectations(
   if (resourceVersion !== '' && resourceVersion !== '0') throw conflict(definition, name, MODIFIED);
 }
 
-/** What an attempt works on. `fresh`: read after the request began, so that what does not fit is the caller's mistake. */
+/** The input of an attempt. `fresh`: read after the request began, so that a mismatch is the caller's mistake. */
 export interface Read {
   readonly entry: Entry;
   readonly fresh: boolean;
 }
 
-/** The cache may be behind, and no commit would notice. */
+/** The cache may be stale, and no commit would detect it. */
 export class StaleRead extends Error {}
 
-/** What is answered without a commit must rest on a fresh read. @throws StaleRead */
+/** An answer without a commit requires a fresh read. @throws StaleRead */
 export function assertFresh({ fresh }: Read): void {
   if (!fresh) throw new StaleRead();
 }
 
 /**
- * The preconditions inside an update: resourceVersion and uid, where the new object carries them.
- * @throws StatusError 409, or 422 when the resource insists on a resourceVersion and there is none
+ * Checks resourceVersion and uid of the new object as preconditions of an update.
+ * @throws StatusError 409, or 422 when the resource requires a resourceVersion and there is none
  */
 export function checkVersion(
   definition: ResourceDefinition,
@@ -140,7 +140,7 @@ export function checkVersion(
   throw conflict(definition, name, MODIFIED);
 }
 
-/** The text of Kubernetes' storage layer, which clients are known to search. */
+/** The message of Kubernetes' storage layer, for which clients search. */
 function uidMismatch(
   { group, resource }: ResourceDefinition,
   { namespace, name, uid }: Entry,

@@ -17,7 +17,7 @@ import { type Deletion, endsWithUpdate } from './deletion.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
 import { toStatusError } from './storage-status.ts';
 
-/** The last step of a write: what is new becomes a revision. A dry run, and an update that changes nothing, commit nothing. */
+/** The last step of a write: commits a new object as a revision. Dry runs, and updates that change nothing, commit nothing. */
 export class Commits {
   readonly #store: Store;
   readonly #now: () => Date;
@@ -51,7 +51,7 @@ export class Commits {
     if (entry !== undefined) throw new StorageError({ kind: 'exists', key, current: entry.revision });
   }
 
-  /** `gone`: the update left nothing that a deletion waits for, so that the object has ended. @throws StorageError */
+  /** `gone`: the update removed the last finalizer of a deletion, so that the object has ended. @throws StorageError */
   async update(
     call: WriteCall,
     read: Read,
@@ -69,7 +69,7 @@ export class Commits {
     return { json: await shown(call, json), revision, created: false, gone };
   }
 
-  /** What is planned, unless it is a dry run. @throws StorageError */
+  /** Executes the plan, unless it is a dry run. @throws StorageError */
   async remove(
     call: WriteCall,
     read: Read,
@@ -92,7 +92,7 @@ export class Commits {
     return { json, revision, gone };
   }
 
-  /** Leaves in history that there was an object, and nothing of what it held. @throws StatusError, StorageError */
+  /** Records a delete without the object's content. @throws StatusError, StorageError */
   async removeUnreadable(call: WriteCall, name: string): Promise<Removed> {
     const { definition } = call;
     const found = await findUnreadable(this.#storeOf(call), toKey(call, name));
@@ -132,7 +132,7 @@ export class Commits {
   }
 }
 
-/** A writer is answered what a reader is. */
+/** Returns the object in the version a read returns. */
 const shown = ({ definition: { custom } }: WriteCall, json: Buffer): Buffer | Promise<Buffer> =>
   custom === undefined ? json : custom.readBack(json);
 
@@ -145,7 +145,7 @@ interface Revised {
   readonly expected?: Revision;
 }
 
-/** In whatever order its fields come. That an owner wrote a field again, with the value it had, is no change either. */
+/** Ignores the order of fields, and times of managed fields: writing the same value again is no change. */
 function isUnchanged(object: ApiObject, old: ApiObject): boolean {
   return (
     equalExcept(object.metadata, old.metadata, ['managedFields', 'resourceVersion']) &&
@@ -155,19 +155,18 @@ function isUnchanged(object: ApiObject, old: ApiObject): boolean {
 }
 
 /**
- * How often a write is tried. Writes are optimistic: an attempt works on what the cache has, which is nearly always right, and
- * the commit finds out when it is not. A refusal counts only when it was made from an object that was read after the request
- * began.
+ * Retries of writes. Writes are optimistic: an attempt uses the cached object, which is nearly always current, and the commit
+ * detects when it is not. A refusal counts only when it rests on an object that was read after the request began.
  */
 
 /** With 27^5 suffixes a collision is rare; eight attempts make it unheard of (Kubernetes: RetryGenerateName). */
 const NAME_ATTEMPTS = 8;
-/** An update without a resourceVersion is repeated on conflict; under a storm of writers it gives up rather than spin. */
+/** An update without a resourceVersion is repeated on conflict; under heavy contention it gives up. */
 const ATTEMPTS = 30;
 
 const LATEST: Freshness = { kind: 'latest' };
 
-/** A name that the server makes up is made up again when it is taken. `attempt` may change the object that it gets. */
+/** Generates another name when one is taken. `attempt` may change the object that it gets. */
 export async function tryNames<Result>(
   object: ApiObject,
   attempt: (object: ApiObject) => Promise<Result>,
@@ -184,7 +183,7 @@ export async function tryNames<Result>(
   }
 }
 
-/** What is known of an object that cannot be read; undefined when it can, or is not there. @throws StorageError */
+/** The unreadable object; undefined when it is readable or absent. @throws StorageError */
 async function findUnreadable(store: Store, key: ObjectKey): Promise<UnreadableObject | undefined> {
   try {
     await store.get(key, LATEST);
@@ -195,7 +194,7 @@ async function findUnreadable(store: Store, key: ObjectKey): Promise<UnreadableO
   }
 }
 
-/** Gives each attempt the object as it is; undefined when there is none. @throws StatusError */
+/** Passes the current object to each attempt; undefined when there is none. @throws StatusError */
 export async function tryStates<Result>(
   store: Store,
   call: WriteCall,
@@ -206,7 +205,7 @@ export async function tryStates<Result>(
   let freshness: Freshness = { kind: 'any' };
   for (let attempts = 1; ; attempts += 1) {
     const entry = await readEntry(store, call, key, freshness);
-    // A cache that has not heard of a promotion yet may be ahead of what a conflict names, in a history that was lost.
+    // Before it learns of a promotion, a cache may be ahead of a conflict's revision, in a history that was lost.
     const fresh: boolean = entry === undefined || freshness.kind === 'latest';
     try {
       return await attempt(entry && { entry, fresh });
@@ -223,7 +222,7 @@ export async function tryStates<Result>(
 const isAlreadyThere = (error: unknown): boolean =>
   error instanceof StatusError && error.status.reason === 'AlreadyExists';
 
-/** The cache's word that there is no object is not taken. */
+/** Confirms the absence of an object with a fresh read. */
 async function readEntry(
   store: Store,
   { caller }: WriteCall,
@@ -238,7 +237,7 @@ async function readEntry(
   }
 }
 
-/** How fresh the next read must be. Undefined: another attempt would not help. */
+/** The freshness of the next read. Undefined: another attempt would not help. */
 function nextFreshness(error: unknown, fresh: boolean): Freshness | undefined {
   if (error instanceof StaleRead || (error instanceof StatusError && !fresh)) return LATEST;
   if (!(error instanceof StorageError)) return undefined;

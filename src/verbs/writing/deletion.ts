@@ -6,8 +6,8 @@ import type { ResourceDefinition } from '../../registry/definition.ts';
 import { toTimestamp } from './object-metadata.ts';
 
 /**
- * Deletion in two phases, as a pure decision: given an object and what the caller asked for, does it go now, stay with a
- * deletionTimestamp, or is nothing left to do (Kubernetes: registry/rest, BeforeDelete; generic registry, Delete).
+ * Deletion in two phases, as a pure decision from an object and the caller's options: remove it now, keep it with a
+ * deletionTimestamp, or do nothing more (Kubernetes: registry/rest, BeforeDelete; generic registry, Delete).
  */
 
 export interface DeleteOptions {
@@ -19,12 +19,12 @@ export interface DeleteOptions {
     readonly resourceVersion?: string;
   };
   readonly dryRun: boolean;
-  /** The object is deleted even if it cannot be read. */
+  /** Delete the object even if it cannot be read. */
   readonly ignoresReadErrors?: boolean;
 }
 
 export type Deletion =
-  /** Remove it; `object` is the state that watchers see in DELETED. */
+  /** Remove it; `object` is the state in the DELETED event. */
   | { readonly kind: 'remove'; readonly object: ApiObject }
   /** Keep it, changed. */
   | { readonly kind: 'mark'; readonly object: ApiObject }
@@ -56,7 +56,7 @@ export function checkDeleteOptions(options: DeleteOptions): void {
   if (errors.length > 0) throw invalid({ kind: 'DeleteOptions', group: 'meta.k8s.io' }, '', errors);
 }
 
-/** Nothing else can be asked of an object that nobody can read. */
+/** The deletion of an unreadable object takes no other options. */
 function unsafeProblems(options: DeleteOptions): FieldError[] {
   if (options.ignoresReadErrors !== true) return [];
   const { dryRun, propagationPolicy, orphanDependents, gracePeriodSeconds, preconditions } = options;
@@ -92,8 +92,8 @@ export function checkPreconditions(
 }
 
 /**
- * `object` is a copy the decision may change and hand back. `collects`: there is a garbage collector, which finalizers can
- * wait for.
+ * Plans a deletion. May change `object` and return it. `collects`: a garbage collector runs, so that finalizers can wait for
+ * it.
  */
 export function planDeletion(
   definition: ResourceDefinition,
@@ -116,7 +116,7 @@ export function planDeletion(
   return { kind: 'mark', object };
 }
 
-/** An update that removes the last finalizer ends an object whose deletion had begun. */
+/** Whether an update removes the last finalizer of an object in deletion, which ends it. */
 export function endsWithUpdate(definition: ResourceDefinition, object: ApiObject, old: ApiObject): boolean {
   if (old.metadata.deletionTimestamp === undefined) return false;
   return (old.metadata.deletionGracePeriodSeconds ?? 0) === 0 && !hasFinalizers(definition, object);
@@ -126,7 +126,7 @@ function hasFinalizers({ strategy }: ResourceDefinition, object: ApiObject): boo
   return (object.metadata.finalizers ?? []).length > 0 || strategy.heldBack?.(object) === true;
 }
 
-/** Negative periods count as one second; a deletion under way may only be shortened. */
+/** Negative periods count as one second; a repeated deletion may only shorten the period. */
 function planGrace(
   { strategy }: ResourceDefinition,
   object: ApiObject,
@@ -154,7 +154,7 @@ function planGrace(
   return seconds === 0 ? 'now' : 'later';
 }
 
-/** The last moment whose year has four digits, which is what times are written with. */
+/** The last time with a four-digit year, the format of times. */
 const LAST_MS = Date.parse('9999-12-31T23:59:59Z');
 
 const after = (fromMs: number, seconds: number): Date => new Date(Math.min(fromMs + seconds * 1000, LAST_MS));
@@ -168,7 +168,10 @@ function markDeleting({ metadata }: ApiObject, now: Date): void {
   metadata.deletionGracePeriodSeconds = 0;
 }
 
-/** The garbage collector's finalizers say what becomes of dependents: they stay (orphan), are deleted before (foreground), or after (none). */
+/**
+ * The garbage collector's finalizers decide about dependents: they stay (orphan), are deleted before (foreground), or after
+ * (none).
+ */
 function setCollectorFinalizers(
   { strategy }: ResourceDefinition,
   { metadata }: ApiObject,

@@ -4,9 +4,9 @@ import { badRequest } from '../../api/status.ts';
 import { generateName } from '../../object/metadata.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 
-/** What the server does to metadata on every write, whatever the resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
+/** Metadata rules of every write, whatever the resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
 
-/** A name is made up only after plugins have seen the object: they may give it one. */
+/** Generates a name, after plugins have run: they may set one. */
 export function giveName(meta: ObjectMeta): void {
   const { name = '', generateName: prefix = '' } = meta;
   if (name === '' && prefix !== '') meta.name = generateName(prefix);
@@ -14,7 +14,7 @@ export function giveName(meta: ObjectMeta): void {
 
 let lastSecond = { second: 0, text: '1970-01-01T00:00:00Z' };
 
-/** RFC 3339 in whole seconds, as metav1.Time is written. Many writes fall into one second, and each asks twice. */
+/** RFC 3339 in whole seconds, as metav1.Time. Cached: many writes fall into one second, and each calls this twice. */
 export function toTimestamp(date: Date): string {
   const second = Math.floor(date.getTime() / 1000);
   if (second !== lastSecond.second) lastSecond = { second, text: `${date.toISOString().slice(0, 19)}Z` };
@@ -22,8 +22,8 @@ export function toTimestamp(date: Date): string {
 }
 
 /**
- * The object takes the namespace of the path, or must already have it. One outside of namespaces is not asked: clients that fill
- * in a namespace for everything may (registry/rest, EnsureObjectNamespaceMatchesRequestNamespace).
+ * Sets the namespace of the path, or checks that the object has it. Ignores it for cluster-scoped objects: some clients always
+ * set one (registry/rest, EnsureObjectNamespaceMatchesRequestNamespace).
  * @throws StatusError 400
  */
 export function placeInNamespace(meta: ObjectMeta, definition: ResourceDefinition, namespace: string): void {
@@ -37,7 +37,7 @@ export function placeInNamespace(meta: ObjectMeta, definition: ResourceDefinitio
   meta.namespace = namespace;
 }
 
-/** Fields of a new object that only the server sets. */
+/** Sets the fields of a new object that belong to the server. */
 export function initializeMetadata(object: ApiObject, tracksGeneration: boolean, now: Date): void {
   const { metadata } = object;
   metadata.uid = randomUUID();
@@ -50,7 +50,7 @@ export function initializeMetadata(object: ApiObject, tracksGeneration: boolean,
   else delete metadata.generation;
 }
 
-/** Fields that an update cannot change take their old values; absent ones come back. */
+/** Restores fields that an update cannot change; absent ones too. */
 export function keepSystemMetadata(object: ApiObject, old: ApiObject): void {
   const { metadata } = object;
   const before = old.metadata;

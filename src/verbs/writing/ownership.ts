@@ -17,7 +17,7 @@ import type { Steps } from '../../util/concurrency.ts';
 import type { WriteCall } from './call.ts';
 import { toTimestamp } from './object-metadata.ts';
 
-/** Says of each write what ownership of fields has to know of it: versions, resets, names. */
+/** Tracks the ownership of fields in each write: versions, resets, names. */
 export class Ownership {
   readonly #types: TypeLibrary;
   readonly #registry: Registry;
@@ -54,7 +54,7 @@ export class Ownership {
     const served =
       this.#registry.find(group, version, definition.resource) ?? unserved(definition, group, version);
     if (served === undefined) return undefined;
-    // What is made of a custom resource's schema is let go with the schema.
+    // Not cached for a custom resource, so that it is freed with its schema.
     if (served.definition.custom !== undefined) return this.#toOwned(apiVersion, served);
     let owned = this.#versions.get(served.version);
     if (owned === undefined) {
@@ -70,7 +70,7 @@ export class Ownership {
     if (custom !== undefined) {
       const convert = (objects: readonly JsonObject[]): Converted => {
         if (objects.every((object) => object.apiVersion === apiVersion)) return objects;
-        // Who owns what is no part of the question, and may be half of its bytes.
+        // Conversion does not need managed fields, which may be half of the bytes.
         return custom.fromAll(objects.map((object) => withoutOwners(object as ApiObject)));
       };
       return { apiVersion, shape, convert, convertBack: same };
@@ -107,7 +107,7 @@ function toSet(paths: readonly (readonly string[])[]): ReturnType<typeof setOf> 
   return set;
 }
 
-/** The server's own parts write in the stored version of a resource, whether --runtime-config has it served or not. */
+/** The server's own parts write in the stored version of a resource, even if --runtime-config disables it. */
 function unserved(
   definition: ResourceDefinition,
   group: string,

@@ -14,7 +14,7 @@ import { inTurns } from '../../util/concurrency.ts';
 import type { WriteCall } from './call.ts';
 import type { UpdateRules } from './change.ts';
 
-/** Preparation and validation: what the server itself makes of an admitted object, and what is wrong with the result. */
+/** Prepares and validates an admitted object. */
 export class Preparation {
   readonly #types: TypeLibrary;
   readonly #gatedFields: GatedFields;
@@ -66,7 +66,7 @@ export class Preparation {
     if (definition.custom !== undefined) return refuseCustom(call, object, definition.custom, old);
     const types = this.#types;
     const isOn = this.#isOn;
-    // Views and states change parts of an object, and none of those is immutable.
+    // Views and states change parts of an object, none of which is immutable.
     const isWhole = rules === definition.strategy;
     const refuseAll = (own?: FieldError[]): void =>
       refuse(definition, object, () => [
@@ -85,7 +85,7 @@ export class Preparation {
 const METADATA = ['metadata'];
 const METADATA_AND_STATUS = ['metadata', 'status'];
 
-/** Schemas and rules of a definition may be anybody's: judging by them is done in turns with other work. @throws StatusError 422 */
+/** Validates a custom resource. Yields the event loop, because users write its schemas and rules. @throws StatusError 422 */
 async function refuseCustom(
   { definition, request, subresource }: WriteCall,
   object: ApiObject,
@@ -105,7 +105,7 @@ async function refuseCustom(
 }
 
 /**
- * Runs `refuseAll`: with what the resource's own rules found where they take steps, else at once and without.
+ * Runs `refuseAll` with the errors of the resource's own rules. Runs it at once when these rules have no steps.
  * @throws StatusError 422
  */
 function judged(
@@ -119,7 +119,7 @@ function judged(
   return undefined;
 }
 
-/** Parts that did not change become the old ones, so that later comparisons see it at once. */
+/** Replaces unchanged parts by the old ones, so that later comparisons are fast. */
 function shareUnchanged(object: ApiObject, old: ApiObject): void {
   for (const name of Object.keys(object)) {
     const value: unknown = old[name];
@@ -140,10 +140,9 @@ interface Judging {
 }
 
 /**
- * Everything that is wrong with an object by itself: its metadata, the rules of its resource, and what the description of
- * its type says. Where the resource names a mistake the type would name too, the resource's words count. Parts that are as
- * they were in `old`, the stored object, were found good when it was stored and need not be looked at again. `own`: what the rules
- * of its resource found, where they have run.
+ * Validates an object by itself: its metadata, the rules of its resource, and the description of its type. Where both report a
+ * mistake, the resource's message counts. Parts that are unchanged from `old`, the stored object, were valid when it was stored
+ * and are skipped. `own`: errors of the resource's rules, where these have run.
  */
 export function validateObject(
   definition: ResourceDefinition,
@@ -161,7 +160,7 @@ export function validateObject(
   return [...errors, ...own, ...general.filter(({ type, field }) => !said.has(`${type} ${field}`))];
 }
 
-/** What the update from `old` may not do: change fields that the type calls immutable, and what the rules of its resource say. */
+/** Validates the update from `old`: immutable fields of the type, and the rules of the resource. */
 export function validateUpdate(
   definition: ResourceDefinition,
   object: ApiObject,
@@ -176,6 +175,6 @@ export function validateUpdate(
 const isJudgedAlone = ({ strategy: { judgesAlone = [] } }: ResourceDefinition, field: string): boolean =>
   judgesAlone.some((path) => field === path || field.startsWith(`${path}[`) || field.startsWith(`${path}.`));
 
-/** A name cannot change: the rules for it may have, since the object was made. */
+/** A name cannot change, but its rules may have, since the object was made. */
 const isKept = (field: string, old: ApiObject | undefined): boolean =>
   old !== undefined && field === 'metadata.name';

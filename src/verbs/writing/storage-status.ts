@@ -5,8 +5,8 @@ import { type Shortage, StorageError, type UnreadableObject } from '../../storag
 import type { ObjectKey } from '../../storage/key.ts';
 
 /**
- * Where storage and the API meet: what a StorageError means to a client. Everything else passes through unchanged.
- * Texts are those that clients parse (design: errors that clients parse).
+ * Converts a StorageError to the status that clients see. Passes everything else through unchanged. Clients parse these texts
+ * (design: errors that clients parse).
  */
 export function toStatusError(error: unknown, resource: GroupResource, name: string): unknown {
   if (!(error instanceof StorageError)) return error;
@@ -29,16 +29,16 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
           reason: 'ServiceUnavailable',
           ...unavailability(failure.because),
         },
-        // With its address, which is nothing for clients.
+        // The cause has the address, which clients must not see.
         { cause: new Error(failure.reason, { cause: error }) },
       );
     case 'overloaded':
       return status.tooManyRequests('too many writes are waiting for the database', 1);
     case 'abandoned':
-      // The client has had its answer, or is gone.
+      // The client has its answer, or has disconnected.
       return status.timedOut();
     case 'unknown':
-      // Without retryAfterSeconds, on which client-go repeats the request, a create too.
+      // Without retryAfterSeconds, which makes client-go repeat the request, even a create.
       return new StatusError(
         {
           code: 504,
@@ -54,7 +54,7 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
         message: `Request entity too large: the object has ${failure.sizeBytes} bytes, the limit is ${failure.limitBytes}`,
       });
     case 'taken':
-      // Only the strategy that claimed the value can say what this means.
+      // Only the strategy that claimed the value knows its meaning.
       return error;
     case 'unreadable':
       return unreadable(failure.objects);
@@ -73,20 +73,20 @@ const SHORTAGES: { readonly [shortage in Shortage]: string } = {
   schema: 'the schema of the database waits for a migration',
   time: 'the database is busy: other transactions are in the way, or it takes too long',
 };
-/** What a person has to mend: client-go repeats what has retryAfterSeconds ten times before it shows the message. */
+/** Shortages that an administrator must end. client-go would repeat with retryAfterSeconds ten times before it shows the message. */
 const LASTING: readonly (Shortage | undefined)[] = ['disk', 'writes'];
 
-/** kube-apiserver has etcd's words for a full one (`mvcc: database space exceeded`) as a 500, which is not repeated either. */
+/** kube-apiserver answers a full etcd with a 500 (`mvcc: database space exceeded`), which is not repeated either. */
 const unavailability = (because: Shortage | undefined): Pick<StatusInit, 'message' | 'details'> => ({
   message: because === undefined ? 'the database cannot be reached' : SHORTAGES[because],
   ...(LASTING.includes(because) ? {} : { details: { retryAfterSeconds: 1 } }),
 });
 
-/** Named one by one in the message; the causes have more of them. */
+/** Most objects in the message; the causes have more. */
 const MOST_NAMED = 10;
 const MOST_CAUSES = 100;
 
-/** 500, as Kubernetes answers it (AllowUnsafeMalformedObjectDeletion), with what is to be deleted or mended. */
+/** A 500, as in Kubernetes (AllowUnsafeMalformedObjectDeletion), with the objects to delete or repair. */
 function unreadable(objects: readonly UnreadableObject[]): StatusError {
   const [first] = objects;
   const named = objects
@@ -115,7 +115,7 @@ function unreadable(objects: readonly UnreadableObject[]): StatusError {
 
 const nameOf = ({ namespace, name }: ObjectKey): string => (namespace === '' ? name : `${namespace}/${name}`);
 
-/** What `work` answers. @throws StatusError where it throws StorageError, as {@link toStatusError} */
+/** Returns the result of `work`. @throws StatusError for a StorageError, see {@link toStatusError} */
 export async function inStatuses<Result>(
   work: Promise<Result>,
   resource: GroupResource,
@@ -128,7 +128,7 @@ export async function inStatuses<Result>(
   }
 }
 
-/** 410. The reason is Expired, never Gone: client-go tells them apart and only relists on Expired. */
+/** A 410. The reason is Expired, never Gone: client-go only lists again on Expired. */
 export function expired(message: string, continueToken?: string): StatusError {
   return new StatusError({
     code: 410,
@@ -138,14 +138,14 @@ export function expired(message: string, continueToken?: string): StatusError {
   });
 }
 
-/** 410 for a watch whose start is older than the history, `too old resource version: 5 (120)`, or newer than all of it. */
+/** A 410 for a watch that begins before the history, `too old resource version: 5 (120)`, or after all of it. */
 export function watchExpired(requested: bigint, compacted: bigint): StatusError {
   if (requested > compacted)
     return expired(`unknown resource version: ${requested} (the newest is ${compacted})`);
   return expired(`too old resource version: ${requested} (${compacted})`);
 }
 
-/** 504 as client-go recognizes it: by the cause, not by the text. */
+/** A 504 that client-go recognizes by its cause, not by the text. */
 function tooLargeResourceVersion(requested: bigint, current: bigint): StatusError {
   return new StatusError({
     code: 504,

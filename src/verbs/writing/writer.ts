@@ -38,18 +38,18 @@ export interface WriterOptions {
   readonly ownership: Ownership;
   readonly allocator: ValueAllocator;
   readonly now: () => Date;
-  /** Of objects with a limited life. */
+  /** For objects with a limited life. */
   readonly expiry: SharedExpiry;
   /** --enable-garbage-collector */
   readonly collectsGarbage: boolean;
   readonly gatedFields: GatedFields;
-  /** As by default unless told. */
+  /** Absent: the defaults. */
   readonly isFeatureOn?: Gates;
-  /** Whether a name that the server makes up is made up again when it is taken; it is unless told. */
+  /** Whether to generate another name when one is taken; true by default. */
   readonly retriesNames?: boolean;
 }
 
-/** An object on its way to be stored, and what is stored now: nothing for a create. */
+/** An object to store, and the stored one: undefined for a create. */
 interface States {
   readonly object: ApiObject;
   readonly old: ApiObject | undefined;
@@ -63,18 +63,17 @@ const operationOf = (old: ApiObject | undefined): AdmissionOperation =>
  * order of Kubernetes' generic registry:
  *
  * 1. default: plugins and owners see the object complete.
- * 2. own: who manages which field is decided by what the author sent, not by what plugins add.
- * 3. admit (mutate): plugins may change everything, and what they add is prepared and validated like the rest.
- * 4. allocate: values that are unique in the cluster. After plugins, which may ask for certain ones; before validation, which
+ * 2. own: the author's fields determine who manages them, not what plugins add.
+ * 3. admit (mutate): plugins may change everything, and their additions are prepared and validated like the rest.
+ * 4. allocate: values that are unique in the cluster. After plugins, which may request certain ones; before validation, which
  *    sees them. From here on the steps are repeated when another server was faster with a value.
- * 5. prepare: what neither author nor plugins may set is reset.
- * 6. validate: whatever the first five made of the object. Nobody changes it after this.
- * 7. admit (validate): plugins and policies see what will be stored, and only what is valid. Quotas are charged here, as late as
- *    possible, because a refusal after that would have to be given back.
- * 8. commit: finds out whether the object was the one that all this was decided for; if not, everything is done again
- *    (commits.ts).
+ * 5. prepare: fields that neither author nor plugins may set are reset.
+ * 6. validate: the result of the first five steps. No later step changes the object.
+ * 7. admit (validate): plugins and policies see what will be stored, and only valid objects. Quotas are charged here,
+ *    as late as possible, because a refusal after that would have to be given back.
+ * 8. commit: detects whether the stored object has changed since; if so, all steps are repeated (commits.ts).
  *
- * Which rules hold for an update depends on what it writes: change.ts.
+ * The rules of an update depend on its kind: change.ts.
  */
 export class ObjectWriter {
   readonly #options: WriterOptions;
@@ -87,7 +86,7 @@ export class ObjectWriter {
     this.#commits = new Commits(options);
   }
 
-  /** Who manages which field. */
+  /** Tracks who manages which field. */
   get ownership(): Ownership {
     return this.#options.ownership;
   }
@@ -115,7 +114,7 @@ export class ObjectWriter {
     });
   }
 
-  /** Whatever it was: its rules, finalizers and plugins, which would have to read it, are not asked. @throws StatusError */
+  /** Removes an unreadable object without its rules, finalizers and plugins, which would have to read it. @throws StatusError */
   removeUnreadable(call: WriteCall, name: string): Promise<Removed> {
     return inStatuses(this.#commits.removeUnreadable(call, name), call.definition, name);
   }
@@ -209,8 +208,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Removes what must not outlive an object, without asking plugins or waiting for the client. A failure leaves something
-   * behind, but the object is gone.
+   * Removes companions of an object, without calling plugins or waiting for the client. A failure leaves one behind, but the
+   * object is gone.
    */
   async #removeAlong(
     { caller: _, ...call }: WriteCall,
@@ -251,7 +250,7 @@ export class ObjectWriter {
     await admission.validate(attributes);
   }
 
-  /** `values`: how the resource has values allocated; undefined where it has none, or the write does not concern them. */
+  /** `values`: how the resource allocates values; undefined where it has none, or the write does not concern them. */
   #allocate(
     { dryRun }: WriteCall,
     values: AssignedValues | undefined,

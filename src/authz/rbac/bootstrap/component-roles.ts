@@ -11,7 +11,7 @@ import {
 } from './shape.ts';
 
 /**
- * The rights of every node: the ClusterRole system:node, which is bound to nobody, and the fallback rules of the Node authorizer.
+ * The rights of every node: the ClusterRole system:node, which has no subjects, and the fallback rules of the Node authorizer.
  * The Node authorizer and admission restrict a node to its own objects.
  */
 export const NODE_RULES: readonly RuleData[] = [

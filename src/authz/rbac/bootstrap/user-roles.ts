@@ -91,7 +91,7 @@ export const USER_ROLES: readonly RoleData[] = [
     allow('create', 'authorization.k8s.io', 'selfsubjectaccessreviews selfsubjectrulesreviews'),
     allow('create', 'authentication.k8s.io', 'selfsubjectreviews'),
   ]),
-  // Which rows of them a client sees is decided by what it may read now.
+  // Which rows a client sees depends on what it may read now.
   clusterRole('system:history', [
     allow('get list watch', 'history.cluster.io', 'revisions'),
     allow('get', 'history.cluster.io', 'blames revisions/why timelines'),

@@ -11,9 +11,9 @@ import {
 } from '../../../structural/node.ts';
 import { compilePattern, PatternError } from '../../../structural/patterns.ts';
 
-/** Value rules of a structural schema, and those that may stand under allOf, anyOf, oneOf and not. */
+/** Validates value rules of a structural schema, and those under allOf, anyOf, oneOf and not. */
 
-/** `pattern`: where types stand that are allowed, because together they mean a number or a text. */
+/** `pattern`: where types are permitted, because together they mean a number or a text. */
 export function validateValues(at: FieldPath, schema: Schema, pattern?: 'anyOf' | 'allOf'): void {
   for (const [path, clause, junctor, index] of clausesOf(at, schema)) {
     if (pattern === 'anyOf' && junctor === 'anyOf') continue;
@@ -38,10 +38,10 @@ function validateNested(at: FieldPath, schema: Schema, pattern?: 'anyOf'): void 
   const items = itemsOf(schema);
   if (items !== undefined) validateNested(at.field('items'), items);
   for (const [path, , property] of propertiesOf(at, schema)) validateNested(path, property);
-  mustSayNothingNew(at, schema);
+  mustNotDescribe(at, schema);
 }
 
-/** Texts for what says something new of a value rather than something more. */
+/** Messages for keywords that would describe the value anew rather than restrict it. */
 const FORBIDDEN: readonly (readonly [Keyword, string])[] = [
   ['type', 'must be empty to be structural'],
   ['default', 'must be undefined to be structural'],
@@ -57,14 +57,14 @@ const FORBIDDEN: readonly (readonly [Keyword, string])[] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ];
 
-function isSaid(schema: Schema, name: Keyword): boolean {
+function isPresent(schema: Schema, name: Keyword): boolean {
   const value = schema[name] ?? '';
   if (value === '' || value === false) return name === 'default' && hasDefault(schema);
   return !Array.isArray(value) || value.length > 0;
 }
 
-function mustSayNothingNew(at: FieldPath, schema: Schema): void {
-  for (const [name, why] of FORBIDDEN) if (isSaid(schema, name)) at.field(name).forbidden(why);
+function mustNotDescribe(at: FieldPath, schema: Schema): void {
+  for (const [name, why] of FORBIDDEN) if (isPresent(schema, name)) at.field(name).forbidden(why);
   if (hasAdditional(schema) && schema.additionalProperties !== false)
     at.field('additionalProperties').forbidden('must be undefined to be structural');
   if (propertyOf(schema, 'metadata') !== undefined)
@@ -76,7 +76,7 @@ export function validateCompleteness(at: FieldPath, schema: Schema): void {
   validateClauses(at, schema, { at, schema });
 }
 
-/** Where the schema describes what a clause restricts; it has no schema where it does not. */
+/** A clause with the schema that describes its value; undefined without one. */
 interface Described {
   readonly at: FieldPath;
   readonly schema: Schema | undefined;

@@ -9,8 +9,8 @@ import { validateInSteps } from '../../../structural/validate.ts';
 import type { Steps } from '../../../util/concurrency.ts';
 
 /**
- * Defaults are values of the fields they are for, and hold nothing that would be pruned. Runs on structural schemas only.
- * Defaults under additionalProperties of metadata are refused elsewhere, those in allOf and the like are not structural.
+ * Defaults must be valid for their fields, and contain nothing that would be pruned. Takes structural schemas only. Other rules
+ * refuse defaults under additionalProperties of metadata; those in allOf and the like are not structural.
  */
 export function* validateDefaults(at: FieldPath, schema: Schema): Steps<void> {
   const defaults: Default[] = [];

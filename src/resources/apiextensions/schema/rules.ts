@@ -3,7 +3,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { additionalSchemaOf, hasProperties, propertyOf, type Schema } from '../../../structural/node.ts';
 import { mustBeOneOf } from '../../rules/names.ts';
 
-/** Validation rules in CEL, but for what takes longer: whether they compile, and what they cost (validation/rules.ts). */
+/** Validates CEL rules, except for the slow checks of compilation and cost (validation/rules.ts). */
 
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
@@ -41,7 +41,7 @@ function validateFieldPath(at: FieldPath, fieldPath: string, schema: Schema): vo
     at.invalid(fieldPath, 'fieldPath must be a valid path');
 }
 
-/** Where a path such as `.spec.color` or `.spec['my.color']` leads in a schema. */
+/** The field that a path such as `.spec.color` or `.spec['my.color']` names in a schema. */
 type FieldReference =
   | { readonly kind: 'found'; readonly names: readonly string[]; readonly schema: Schema }
   | { readonly kind: 'wrong'; readonly why: string };
@@ -67,7 +67,7 @@ export function followFieldReference(jsonPath: string, root: Schema, arrays: boo
   return { kind: 'found', names, schema };
 }
 
-/** The name that begins at a token, or what is wrong with it. */
+/** The name that begins at a token, or an error. */
 function nameAt(
   tokens: readonly string[],
   at: number,

@@ -20,8 +20,8 @@ import {
 import { validateCompleteness, validateValues } from './clauses.ts';
 
 /**
- * A structural schema says of every field what it is, outside of allOf, anyOf, oneOf and not, which may only narrow it down
- * (apiextensions-apiserver, apiserver/schema/validation.go). Without that nothing could be pruned or defaulted.
+ * A structural schema describes every field outside of allOf, anyOf, oneOf and not, which may only restrict it
+ * (apiextensions-apiserver, apiserver/schema/validation.go). Pruning and defaulting need that.
  */
 export function validateStructural(at: FieldPath, schema: Schema): void {
   const found: FieldError[] = [];
@@ -31,7 +31,7 @@ export function validateStructural(at: FieldPath, schema: Schema): void {
   at.add(found.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1)));
 }
 
-/** Kubernetes sorts what it finds here, and nothing else. */
+/** Kubernetes sorts only these errors. */
 const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
 
 type Level = 'root' | 'item' | 'field';
@@ -134,7 +134,7 @@ const UNSUPPORTED = [
   'definitions',
 ] as const;
 
-/** Why a schema cannot be looked at as a structural one at all; undefined when it can. */
+/** Why a schema cannot be read as structural; undefined: it can. */
 export function unreadableReason(schema: Schema): string | undefined {
   const name = UNSUPPORTED.find((unsupported) => isUsed(schema, unsupported));
   if (name !== undefined) return `OpenAPIV3Schema '${name === '$schema' ? 'schema' : name}' is not supported`;

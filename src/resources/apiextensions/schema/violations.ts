@@ -2,7 +2,7 @@ import type { CustomResourceDefinition } from '../../../api/types/apiextensions/
 import { problemsOf } from '../../../object/field-path.ts';
 import { validateStructural } from './structural.ts';
 
-/** What is not structural in the schemas of a definition, in one text; '' for nothing. */
+/** Describes why the schemas of a definition are not structural, in one text; '' if they are. */
 export function structuralViolations({ spec = {} }: CustomResourceDefinition): string {
   const found = problemsOf((root) => {
     for (const [at, { schema }] of root.field('spec').field('versions').each(spec.versions)) {

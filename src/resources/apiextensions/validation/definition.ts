@@ -19,8 +19,8 @@ import { mustBeReviewVersions, validateWebhookClient } from '../../rules/webhook
 import { validateVersions } from './version.ts';
 
 /**
- * A spec that is as it was stored is good: a status is written more often, and a schema takes long to look at. So what was stored
- * under older rules does not keep its status from being written.
+ * An unchanged spec counts as valid: a status is written more often, and validating a schema takes long. So a spec stored under
+ * older rules does not block writes of its status.
  */
 export function* validateInSteps(
   root: FieldPath,
@@ -48,7 +48,7 @@ function* validateSpec(root: FieldPath, { metadata, spec = {} }: CustomResourceD
   validatePreservation(at.field('preserveUnknownFields'), spec);
 }
 
-/** What v1beta1 calls the version of a definition is the first of them. */
+/** Validates v1beta1's `version`, the name of the first version. */
 function mustBeVersion(at: FieldPath, name: string): void {
   if (name !== '') mustBeNameInOneError(at, name, 'dns-1035-label');
 }
@@ -59,7 +59,7 @@ function validateStatus(root: FieldPath, { spec = {}, status = {} }: CustomResou
   validateStoredVersions(at.field('storedVersions'), status, spec);
 }
 
-/** What was allowed to stand stays allowed: those who write something else may not know of the annotation. */
+/** An approval may stay invalid: a writer of other fields may not know the annotation. */
 function validateApproval(
   root: FieldPath,
   { metadata, spec }: CustomResourceDefinition,
@@ -86,7 +86,7 @@ function validateScope(at: FieldPath, scope: string): void {
   else mustBeOneOf(at, scope, SCOPES);
 }
 
-/** v1beta1 could keep unknown fields everywhere; since then each schema says so itself. */
+/** v1beta1 could keep unknown fields everywhere; v1 requires each schema to do so itself. */
 function validatePreservation(
   at: FieldPath,
   { preserveUnknownFields, versions }: CustomResourceDefinitionSpec,
@@ -143,7 +143,7 @@ const isEstablished = ({ status }: CustomResourceDefinition): boolean =>
   status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ===
   true;
 
-/** Names that a spec must have. Those of a status are there once they are accepted. */
+/** Names that a spec must have. Those of a status exist once they are accepted. */
 const mustBeGiven = (at: FieldPath, names: CustomResourceDefinitionNames): void =>
   mustHaveTexts(at, names, ['plural', 'singular', 'kind', 'listKind']);
 
@@ -170,8 +170,8 @@ function mustBeKind(at: FieldPath, kind: string): void {
 }
 
 /**
- * Between the versions of a resource: nothing but apiVersion differs, or a webhook is asked. The paths of its fields leave
- * `webhook` out, as Kubernetes does.
+ * Conversion between the versions of a resource: by apiVersion alone, or by a webhook. As in Kubernetes, the paths of its
+ * fields omit `webhook`.
  */
 
 const STRATEGIES = ['None', 'Webhook'];

@@ -6,8 +6,8 @@ import type { Steps } from '../../../util/concurrency.ts';
 import { placesOf } from './version.ts';
 
 /**
- * Whether the rules of all schemas compile, and what they may cost. A schema that is as it was has been found good before. Takes
- * definitions that are valid otherwise: types of expressions come from the schema.
+ * Checks that the rules of all schemas compile, and estimates their costs. Skips unchanged schemas. Takes definitions that are
+ * valid otherwise: types of expressions come from the schema.
  */
 export function* validateRules(
   root: FieldPath,

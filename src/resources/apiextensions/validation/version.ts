@@ -67,8 +67,8 @@ type Part = 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectable
 type Place = readonly [at: FieldPath, version: Version, isShared: boolean];
 
 /**
- * What all versions have in common Kubernetes keeps once, outside of them, and names it there: `spec.validation` rather than
- * `spec.versions[0].schema`. With a single version that is all of it.
+ * Where Kubernetes stores parts of versions. It stores a part that all versions share once, as `spec.validation` rather than
+ * `spec.versions[0].schema`. With a single version that applies to all parts.
  */
 export function placesOf(spec: FieldPath, versions: readonly Version[], name: Part): Place[] {
   const [first] = versions;
@@ -188,7 +188,7 @@ function validateSelectableField(
   seen.add(name);
 }
 
-/** `at`: where the object with the schema stands, `spec.validation` or `spec.versions[0].schema`. */
+/** `at`: the path of the object with the schema, `spec.validation` or `spec.versions[0].schema`. */
 function* validateSchema(
   at: FieldPath,
   { openAPIV3Schema: schema }: CustomResourceValidation,
@@ -215,7 +215,7 @@ function* validateStructure(at: FieldPath, schema: Schema): Steps<void> {
   if (at.found === before) yield* validateDefaults(at, schema);
 }
 
-/** Keywords at the root that keep their meaning when the status is looked at by itself, with the names of Kubernetes' text. */
+/** Root keywords that also apply to the status alone, with the names in Kubernetes' message. */
 const AT_ROOT: ReadonlyMap<string, string> = new Map([
   ['description', 'Description'],
   ['type', 'Type'],

@@ -12,7 +12,7 @@ import { checked } from '../../rules/checked.ts';
 import { autoscalerV1 } from './v1.ts';
 import { SCALED_TO_NOTHING, SOURCE_FIELDS, validate, validateStatus } from './validate.ts';
 
-/** Without metrics, CPU at 80% of what is requested. */
+/** Without metrics, scales by CPU at 80% of requests. */
 function setDefaults({ spec = {} }: HorizontalPodAutoscaler): void {
   const { metrics = [], behavior } = spec;
   if (metrics.length === 0) {
@@ -28,7 +28,7 @@ function setDefaults({ spec = {} }: HorizontalPodAutoscaler): void {
 
 const PERIOD_SECONDS = 15;
 
-/** Up fast: what there is once more, or four pods, whichever is more. */
+/** Up fast: by 100%, or four pods, whichever is more. */
 const scaleUpRules = (): HPAScalingRules => ({
   stabilizationWindowSeconds: 0,
   selectPolicy: 'Max',

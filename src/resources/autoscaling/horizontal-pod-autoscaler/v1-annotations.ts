@@ -7,8 +7,8 @@ import { decodeScalar } from '../../../codec/decode-scalar.ts';
 import { isObject } from '../../../object/json-values.ts';
 
 /**
- * Annotations in which autoscaling/v1 carries what it has no field for. Anybody can write them, so that their texts are
- * read by type, field for field, as Go does.
+ * Annotations in which autoscaling/v1 keeps values that it has no fields for. Users can write them, so that their texts are
+ * decoded by type, field for field, as in Go.
  */
 
 /** @throws DecodeError for a value of another type */
@@ -175,7 +175,7 @@ export const readBehavior = reading(
 );
 
 /**
- * Behavior is carried as Go writes a struct whose fields have no JSON names: with capitals, and null for what is not set.
+ * Writes behavior as Go does a struct without JSON names: capitalized, with null for unset fields.
  *
  *   {"ScaleUp":{"StabilizationWindowSeconds":0,"SelectPolicy":"Max","Policies":[…]},"ScaleDown":null}
  */

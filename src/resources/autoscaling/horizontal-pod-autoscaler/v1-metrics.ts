@@ -2,8 +2,8 @@ import type * as v1 from '../../../api/types/autoscaling/v1.ts';
 import type * as v2 from '../../../api/types/autoscaling/v2.ts';
 
 /**
- * Metrics as autoscaling/v1 writes them into annotations, which is not how v2 has them
- * (Kubernetes: pkg/apis/autoscaling/v1, conversion.go). A spec is what is wanted, a status what was measured.
+ * Metrics in the annotations of autoscaling/v1, whose form differs from v2 (Kubernetes: pkg/apis/autoscaling/v1,
+ * conversion.go). A spec has targets, a status measurements.
  */
 
 /** v1 has some amounts that cannot be absent. */

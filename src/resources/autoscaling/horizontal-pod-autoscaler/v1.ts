@@ -12,8 +12,8 @@ import {
 import { fromV1Spec, fromV1Status, toV1Spec, toV1Status } from './v1-metrics.ts';
 
 /**
- * autoscaling/v1 on the storage of v2. v1 has room for one metric, CPU utilization; whatever else v2 has travels in
- * annotations, so that an object that is read and written through v1 loses nothing (Kubernetes: pkg/apis/autoscaling/v1).
+ * Converts autoscaling/v1 to v2, the stored version. v1 has one metric, CPU utilization; annotations keep the rest, so that an
+ * object read and written through v1 loses nothing (Kubernetes: pkg/apis/autoscaling/v1).
  */
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
@@ -55,7 +55,7 @@ function statusToStorage(
     ...observed
   } = status;
   const measured = (readMetricStatuses(annotations[CURRENT_METRICS]) ?? []).map(fromV1Status);
-  // The annotation says all that the percentage says, and more.
+  // The annotation includes the percentage.
   if (measured.length === 0 && used !== undefined) measured.push(cpuUse(used));
   const conditions = readConditions(annotations[CONDITIONS]) ?? [];
   return {

@@ -35,7 +35,7 @@ export function validate(root: FieldPath, { spec = {} }: HorizontalPodAutoscaler
   if (scaleDown !== undefined) validateRules(at.field('behavior').field('scaleDown'), scaleDown);
 }
 
-/** An autoscaler that scales to nothing was made while the gate was open. */
+/** An autoscaler with minReplicas 0 was stored while the gate was open. */
 export const SCALED_TO_NOTHING: Ratchet<HorizontalPodAutoscaler> = {
   ...ratchetOf(/^spec\.minReplicas$/),
   allows: (old, { spec = {} }) => old.spec?.minReplicas === 0 && (spec.minReplicas ?? 0) >= 0,
@@ -52,7 +52,7 @@ function validateReplicas(at: FieldPath, spec: HorizontalPodAutoscalerSpec): voi
   if (least === 0) mustHaveOuterMetric(at.field('metrics'), spec);
 }
 
-/** While there are no pods, their usage says nothing. */
+/** Without pods there is no usage to measure. */
 function mustHaveOuterMetric(at: FieldPath, { metrics = [] }: HorizontalPodAutoscalerSpec): void {
   if (!metrics.some(({ type }) => type === 'Object' || type === 'External'))
     at.forbidden('must specify at least one Object or External metric to support scaling to zero replicas');
@@ -103,7 +103,7 @@ export const SOURCE_FIELDS: ReadonlyMap<string, SourceField> = new Map([
 
 type SourceRule<Field extends SourceField> = (at: FieldPath, source: NonNullable<MetricSpec[Field]>) => void;
 
-/** When several are given, the first of these is looked at. */
+/** The first of several counts. */
 const RULES: { readonly [Field in SourceField]: SourceRule<Field> } = {
   object: validateObject,
   external: validateExternal,

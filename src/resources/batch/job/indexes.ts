@@ -5,7 +5,7 @@ interface Interval {
   readonly last: number;
 }
 
-/** What is wrong with a list of indexes below `completions`; undefined: nothing. */
+/** Validates a list of indexes below `completions`; undefined: it is valid. */
 export function problemOfIndexes(indexes: string, completions: number): string | undefined {
   if (indexes === '') return undefined;
   let before: number | undefined;
@@ -19,7 +19,7 @@ export function problemOfIndexes(indexes: string, completions: number): string |
   return undefined;
 }
 
-/** The first index that is in both lists. Intervals that are not well-formed count for nothing. */
+/** The first index in both lists. Ignores malformed intervals. */
 export function overlapOf(some: string, others: string, completions: number): number | undefined {
   const left = intervalsOf(some, completions);
   const right = intervalsOf(others, completions);
@@ -42,7 +42,7 @@ const intervalsOf = (indexes: string, completions: number): Interval[] =>
         .map((text) => parseInterval(text, completions))
         .filter((interval) => typeof interval !== 'string');
 
-/** A text says what is wrong. */
+/** Returns a text for an error. */
 function parseInterval(text: string, completions: number): Interval | string {
   const limits = text.split('-');
   if (limits.length > 2)

@@ -167,7 +167,7 @@ function parseIndexes(text: string, completions: number): Indexes {
   return { total, problem: undefined };
 }
 
-/** First and last index, or what is wrong. */
+/** First and last index, or an error. */
 function parseInterval(text: string, completions: number): readonly [number, number] | string {
   const limits = text.split('-');
   if (limits.length > 2) {

@@ -62,7 +62,7 @@ function problemsOfEnd(job: Job, old: Job): string[] {
   return reasons;
 }
 
-/** A write is judged by what it changes: a job that breaks a rule already can still be written to. */
+/** Only changed fields are validated: a job that already violates a rule can still be written. */
 type Changed = (...fields: (keyof JobStatus)[]) => boolean;
 
 function validateManagedStatus(at: FieldPath, job: Job, old: Job): void {
@@ -141,7 +141,7 @@ function validateIndexes(at: FieldPath, { spec = {}, status = {} }: Job, changed
 
 const TERMINAL = ['Failed', 'Complete', 'FailureTarget'];
 
-/** What has been said of a job's end stays true, and counts never go back. */
+/** Conditions of a job's end stay true, and counts never decrease. */
 function validateProgress(at: FieldPath, job: Job, old: Job): void {
   const { spec = {}, status = {} } = job;
   const before = old.status ?? {};

@@ -60,7 +60,7 @@ function validateCompletions(at: FieldPath, spec: JobSpec, old: JobSpec): void {
     at.invalid(completions, 'can only be modified in tandem with spec.parallelism');
 }
 
-/** Until a suspended job has started, queues may still decide where its pods go. */
+/** Until a suspended job has started, queues may still change the placement of its pods. */
 function mustKeepTemplate(at: FieldPath, template: PodTemplateSpec, { spec = {}, status = {} }: Job): void {
   const before = spec.template ?? {};
   const isOpen = spec.suspend === true && status.startTime === undefined;
@@ -91,7 +91,7 @@ function pick<T extends object, Name extends keyof T>(
   return picked;
 }
 
-/** Only affinity to nodes may change; the whole may go when there was nothing else. */
+/** Only node affinity may change; an otherwise empty affinity may be removed. */
 function affinityOf(wanted: PodSpec, old: Affinity = {}): Pick<PodSpec, 'affinity'> {
   const { nodeAffinity: _, ...rest } = old;
   if (wanted.affinity !== undefined)

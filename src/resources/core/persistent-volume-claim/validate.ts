@@ -142,7 +142,7 @@ function mustBeResourceOfClaim(at: FieldPath, name: string): void {
 
 const sizeOf = ({ spec }: PersistentVolumeClaim): bigint => nanosOf(spec?.resources?.requests?.storage);
 
-/** Nothing differs but what may change. */
+/** Whether only mutable fields differ. */
 function isSameSpec(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
   const { requests, limits, ...spec } = comparable(claim);
   const { requests: oldRequests, limits: oldLimits, ...before } = comparable(old);
@@ -187,7 +187,7 @@ const classChange = (claim: PersistentVolumeClaim, old: PersistentVolumeClaim): 
   newAnnotation: claim.metadata.annotations?.[BETA_CLASS_ANNOTATION],
 });
 
-/** A claim without a class may get one (the default, once there is one), but none other than its annotation says. */
+/** A claim without a class may get one (the default), but only the one of its annotation. */
 function namesClassLater(claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
   const { from, to, annotation } = classChange(claim, old);
   return from === undefined && to !== undefined && (annotation === undefined || annotation === to);

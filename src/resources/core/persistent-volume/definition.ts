@@ -105,7 +105,7 @@ export const accessModesCell = (modes: readonly string[] = []): string =>
 
 export const BETA_CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
-/** The old annotation goes before the field that replaced it. */
+/** The old annotation takes precedence over the field. */
 export const storageClassCell = ({ metadata, spec }: VolumeOrClaim): string =>
   metadata.annotations?.[BETA_CLASS_ANNOTATION] ?? spec?.storageClassName ?? '';
 

@@ -36,7 +36,7 @@ type SourceRule<Kind extends SourceKind> = (
   volumeName: string,
 ) => void;
 
-/** In the order in which the first one counts. */
+/** In order of precedence. */
 const RULES: { readonly [Kind in SourceKind]: SourceRule<Kind> } = {
   hostPath: validatePath,
   gcePersistentDisk: (at, source) => {
@@ -84,7 +84,7 @@ export function validateSource(at: FieldPath, spec: PersistentVolumeSpec, volume
   const given = SOURCE_KINDS.filter((kind) => spec[kind] !== undefined);
   if (given.length === 0) at.required('must specify a volume type');
   for (const [place, kind] of given.entries()) {
-    // A flex volume beside another source is not refused, but only looked at.
+    // A flex volume beside another source is not refused, only validated.
     if (place > 0 && kind !== 'flexVolume')
       at.field(kind === 'cephfs' ? 'cephFS' : kind).forbidden('may not specify more than 1 volume type');
     else
@@ -119,7 +119,7 @@ function validateFlexVolume(at: FieldPath, source: FlexPersistentVolumeSource): 
   disks.validateFlexOptions(at, source);
 }
 
-/** Secrets whose names are looked at; that of staging never was (Kubernetes: validateCSIPersistentVolumeSource). */
+/** Validated secrets; the one for staging never was (Kubernetes: validateCSIPersistentVolumeSource). */
 const SECRETS = [
   'controllerPublishSecretRef',
   'controllerExpandSecretRef',
@@ -136,7 +136,7 @@ function validateCsi(at: FieldPath, source: CSIPersistentVolumeSource): void {
   }
 }
 
-/** Both its names must be there, and be names. */
+/** Requires valid name and namespace. */
 function validateSecret(at: FieldPath, { name = '', namespace = '' }: SecretReference): void {
   mustBeNamed(at.field('name'), name, 'dns-subdomain');
   mustBeNamed(at.field('namespace'), namespace, 'dns-label');

@@ -43,7 +43,7 @@ export function validate(at: FieldPath, { metadata, spec = {} }: PersistentVolum
   path.forbidden('may not specify mount options for this volume type');
 }
 
-/** Kubernetes names these fields without where they stand. */
+/** Kubernetes reports these fields without their paths. */
 export function validateUpdate(
   at: FieldPath,
   { spec = {} }: PersistentVolume,
@@ -60,7 +60,7 @@ export function validateUpdate(
   }
 }
 
-/** Where the data is. */
+/** Whether both refer to the same storage. */
 const isSameSource = (spec: PersistentVolumeSpec, old: PersistentVolumeSpec): boolean =>
   SOURCE_KINDS.every((kind) =>
     kind === 'csi' ? isSameCsi(spec.csi, old.csi) : equal(spec[kind], old[kind]),
@@ -138,7 +138,7 @@ function validateAttributesClass(at: FieldPath, { csi }: PersistentVolumeSpec, n
 
 const INLINE = 'in the context of inline volumes';
 
-/** The spec of a volume that lives in another object (an attachment): of CSI only, and bound to nothing. */
+/** The spec of a volume within another object (an attachment): CSI only, and unbound. */
 export function validateInlineVolumeSpec(at: FieldPath, spec: PersistentVolumeSpec): void {
   const {
     capacity = {},
@@ -169,7 +169,7 @@ interface Accessible {
   readonly accessModes?: readonly string[];
 }
 
-/** At least one mode, and the one of a single pod only by itself. */
+/** Requires at least one mode; the single-pod mode must be alone. */
 export function validateAccessModes(
   root: FieldPath,
   { accessModes = [] }: Accessible,

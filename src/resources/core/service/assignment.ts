@@ -73,7 +73,7 @@ async function assignClusterIps(
   if (first === 0) spec.clusterIP = ips[0] ?? '';
 }
 
-/** The first address that is assigned anew: 0 for all, infinity for none, 1 for a service that gets a second family. */
+/** The first address to assign anew: 0 for all, infinity for none, 1 for a service that gets a second family. */
 function firstToAssign(spec: ServiceSpec, old: Service | undefined): number {
   const before = old?.spec ?? {};
   const { clusterIPs = [] } = before;

@@ -117,7 +117,7 @@ function defaultAffinity(spec: ServiceSpec): void {
   spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: AFFINITY_TIMEOUT_SECONDS } };
 }
 
-/** A load balancer's address is one of its own unless its controller says otherwise. */
+/** A load balancer's address mode is VIP by default. */
 function defaultIpModes({ spec = {}, status = {} }: Service): void {
   if (!isLoadBalancer(spec)) return;
   for (const point of status.loadBalancer?.ingress ?? [])

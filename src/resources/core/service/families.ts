@@ -35,7 +35,7 @@ export function chooseFamilies(
   completeFamilies(spec, configured, configured.length > 1);
 }
 
-/** @throws StatusError 422 with what the rule finds in the spec */
+/** @throws StatusError 422 with the rule's errors in the spec */
 function assertSpec({ metadata }: Service, rule: (at: FieldPath) => void): void {
   const errors = boundedProblems(() => problemsOf(rule, 'spec'));
   if (errors.length > 0) throw invalid({ kind: 'Service', group: '' }, metadata.name ?? '', errors);
@@ -56,7 +56,7 @@ const LISTS = [
 const isSameList = (spec: ServiceSpec, before: ServiceSpec, field: 'clusterIPs' | 'ipFamilies'): boolean =>
   equal(spec[field] ?? [], before[field] ?? []);
 
-/** A service that prefers two families does not change because the cluster's configuration did, only when it is told to. */
+/** A service that prefers two families changes only on request, never because the cluster's configuration changed. */
 export function staysPreferred(spec: ServiceSpec, before: ServiceSpec): boolean {
   if (spec.ipFamilyPolicy !== 'PreferDualStack' || typeOf(spec) !== typeOf(before)) return false;
   const { ipFamilyPolicy = 'PreferDualStack', ipFamilies = [] } = before;

@@ -8,7 +8,7 @@ export const isExternalName = (spec: ServiceSpec): boolean => typeOf(spec) === '
 
 export const isLoadBalancer = (spec: ServiceSpec): boolean => typeOf(spec) === 'LoadBalancer';
 
-/** No address of its own: clients get the addresses of the pods. */
+/** The service has no address: clients get those of the pods. */
 export function isHeadless({ clusterIPs }: ServiceSpec): boolean {
   return clusterIPs !== undefined && clusterIPs.length === 1 && clusterIPs[0] === 'None';
 }

@@ -15,7 +15,7 @@ import {
  * to judge. New values are assigned between the second step and the third (assignment.ts).
  */
 
-/** Lets clients send the manifest they created the service from: they need not know what was assigned. */
+/** Keeps assigned values, so that clients can send the original manifest. */
 export function keepAssigned({ spec = {} }: Service, old: Service): void {
   const before = old.spec ?? {};
   if (needsClusterIp(before) && needsClusterIp(spec)) keepAddresses(spec, before);
@@ -32,7 +32,7 @@ function keepAddresses(spec: ServiceSpec, before: ServiceSpec): void {
   if ((spec.clusterIPs ?? []).length === 0 && clusterIPs.length > 0) spec.clusterIPs = [...clusterIPs];
 }
 
-/** By the name of the port; everything else about it may have changed. */
+/** Matches ports by name; everything else may have changed. */
 function keepNodePorts(spec: ServiceSpec, before: ServiceSpec): void {
   const known = nodePortsOf(before);
   const given = nodePortsOf(spec);

@@ -120,7 +120,7 @@ function validateLoadBalancer(at: FieldPath, spec: ServiceSpec): void {
   } else if (name !== undefined) at.field('loadBalancerClass').invalidFor(name, checkQualifiedName(name));
 }
 
-/** Which pods traffic goes to, and how a load balancer finds out. The values of the policies are checked with the type. */
+/** Validates traffic policies and the health check port. The type restricts the policies' values. */
 function validateTraffic(at: FieldPath, spec: ServiceSpec): void {
   const { externalTrafficPolicy: policy = '', trafficDistribution } = spec;
   validateHealthCheck(at.field('healthCheckNodePort'), spec);
@@ -161,8 +161,8 @@ const FAMILIES = ['IPv4', 'IPv6'];
 const MAX_ADDRESSES = 2;
 
 /**
- * clusterIP, clusterIPs and ipFamilies with each other. Assigning addresses asks this too, before it relies on what it was
- * given. `at` is the spec.
+ * Checks clusterIP, clusterIPs and ipFamilies against each other. Assignment of addresses also calls this before it uses them.
+ * `at`: the spec.
  */
 export function validateClusterIps(at: FieldPath, spec: ServiceSpec): void {
   const { clusterIP = '', clusterIPs: ips = [] } = spec;

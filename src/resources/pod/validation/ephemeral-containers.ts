@@ -38,7 +38,7 @@ const CANNOT = 'cannot be set for an Ephemeral Container';
 function refuseFields(at: FieldPath, container: EphemeralContainer): void {
   for (const field of FORBIDDEN) {
     const value = container[field];
-    // Go writes structs that hold nothing; they are not meant.
+    // Go writes empty structs, which count as absent.
     const isMeant = typeof value === 'object' ? Object.keys(value).length > 0 : value !== undefined;
     if (isMeant) at.field(field).forbidden(CANNOT);
   }
@@ -50,7 +50,7 @@ function refuseSubPaths(at: FieldPath, { volumeMounts }: EphemeralContainer): vo
       if ((mount[field] ?? '') !== '') path.field(field).forbidden(CANNOT);
 }
 
-/** They can be added, and stay as they were. */
+/** Containers can be added, but never changed. */
 export function validateEphemeralUpdate(at: FieldPath, { spec }: Pod, old: Pod): void {
   if (isMirrorPod(old.metadata.annotations ?? {})) {
     at.forbidden('static pods do not support ephemeral containers');

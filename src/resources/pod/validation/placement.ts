@@ -49,7 +49,7 @@ function validateTolerated(at: FieldPath, toleration: Toleration): void {
   } else at.notSupported(operator, ['Equal', 'Exists']);
 }
 
-/** No two constraints of a pod may have the same one. */
+/** The key that must be unique among a pod's constraints. */
 const pairOf = ({ topologyKey = '', whenUnsatisfiable = '' }: TopologySpreadConstraint): string =>
   `{${topologyKey}, ${whenUnsatisfiable}}`;
 
@@ -110,7 +110,7 @@ export function validateGates(at: FieldPath, { readinessGates, schedulingGates }
   }
 }
 
-/** Where a pod must or should be: near what nodes and other pods, or far from them. */
+/** Validates affinity: to nodes, to other pods, and away from them. */
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
@@ -233,7 +233,7 @@ function validateValues(at: FieldPath, { operator = '', values = [] }: NodeSelec
   }
 }
 
-/** Of the fields of a node only its name can be asked for, one at a time. */
+/** The only field of nodes for selection is the name, with one value. */
 function validateField(at: FieldPath, requirement: NodeSelectorRequirement): void {
   const { operator = '', key = '', values = [] } = requirement;
   if (operator !== 'In' && operator !== 'NotIn')

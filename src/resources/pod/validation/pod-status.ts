@@ -48,7 +48,7 @@ function validateNominatedNode(
   if (name !== '' && name !== old.nominatedNodeName) mustBeName(at, name, 'dns-subdomain');
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const NONE_EXEMPT: ReadonlySet<string> = new Set();
 
 /** A container that ended for good cannot be running again. `at` is the status. */
 function validateTransitions(at: FieldPath, status: PodStatus, { spec = {}, status: old = {} }: Pod): void {
@@ -61,9 +61,9 @@ function validateTransitions(at: FieldPath, status: PodStatus, { spec = {}, stat
   );
   const refuse = (list: ContainerStatusList, ending: Ending): void =>
     refuseRevival(at.field(list), status[list] ?? [], old[list], ending);
-  refuse('containerStatuses', { policy, exempt: NOBODY });
+  refuse('containerStatuses', { policy, exempt: NONE_EXEMPT });
   refuse('initContainerStatuses', { policy, exempt: restartable });
-  refuse('ephemeralContainerStatuses', { policy: 'Never', exempt: NOBODY });
+  refuse('ephemeralContainerStatuses', { policy: 'Never', exempt: NONE_EXEMPT });
 }
 
 type ContainerStatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses';

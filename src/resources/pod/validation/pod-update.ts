@@ -36,7 +36,7 @@ export function validatePodUpdate(root: FieldPath, pod: Pod, old: Pod): void {
   validateRest(root, pod, old);
 }
 
-/** It can be set, and brought nearer. */
+/** The deadline can be set, and shortened. */
 function validateDeadline(at: FieldPath, { activeDeadlineSeconds: deadline }: PodSpec, old: PodSpec): void {
   const before = old.activeDeadlineSeconds;
   if (before === undefined) return;
@@ -94,7 +94,7 @@ function validateRest(root: FieldPath, { spec = {}, status = {} }: Pod, old: Pod
   root.field('spec').forbidden(`pod updates may not change fields other than ${updatable.join(',')}`);
 }
 
-/** The spec without what has rules of its own above. */
+/** The spec without fields that have rules of their own above. */
 function fixedPart(spec: PodSpec, old: PodSpec, isGated: boolean): PodSpec {
   const { activeDeadlineSeconds: _, schedulingGates: __, tolerations: ___, ...fixed } = spec;
   for (const list of ['containers', 'initContainers'] as const)
@@ -110,7 +110,7 @@ function fixedPart(spec: PodSpec, old: PodSpec, isGated: boolean): PodSpec {
   return Object.keys(affinity).length === 0 ? fixed : { ...fixed, affinity };
 }
 
-/** The container with the processor and memory that it had. Other resources stay as they are asked for. */
+/** The container with its old CPU and memory. Other resources stay as requested. */
 function unresized(container: Container, { containers }: PodSpec, at: number): Container {
   const { resources } = container;
   const before = containers?.[at]?.resources;

@@ -32,7 +32,7 @@ export const POD_RATCHETS: readonly Ratchet[] = [
   // One switch for all selectors of the object, those that workloads find their pods by included.
   ratchetOf(/(\.affinity\.pod(Anti)?Affinity\..*|^spec\.selector)\.matchExpressions\[\d+\]\.values\[\d+\]$/),
   ratchetOf(/\.topologySpreadConstraints\[\d+\]\.labelSelector\./),
-  // Where the token of a service account is put, which messages say of the volume.
+  // The path of a service account token, which messages report for the volume.
   ratchetOf(/\.projected\.path$/),
   ratchetOf(/\.sysctls\[\d+\]\.name$/, /may not be specified when 'host(Network|IPC)' is true$/),
   { ...ratchetOf(/\.(env\[\d+\]\.name|envFrom\[\d+\]\.prefix)$/, /^Invalid value/), sameValue: true },
@@ -50,7 +50,7 @@ export function validatePod(at: FieldPath, { metadata, spec = {} }: Pod, old?: P
     for (const [item, container] of path.field(list).each(spec[list])) mustBeTrimmedImage(item, container);
 }
 
-/** A token is of a service account; without one there is nothing to project. */
+/** Projected tokens require a service account. */
 function validateTokens(at: FieldPath, { serviceAccountName = '', volumes }: PodSpec): void {
   if (serviceAccountName !== '') return;
   for (const [path, { projected }] of at.field('volumes').each(volumes)) {
@@ -76,7 +76,7 @@ export function validateNewPod(at: FieldPath, { metadata, spec = {} }: Pod): voi
     path.field('nodeName').forbidden('cannot be set until all schedulingGates have been cleared');
 }
 
-/** A pod template, wherever it stands: `at` is `spec.template`, for example. */
+/** Validates a pod template at any path, such as `spec.template`. */
 export function validatePodTemplate(at: FieldPath, { metadata = {}, spec = {} }: PodTemplateSpec): void {
   const { labels, annotations = {} } = metadata;
   mustBeLabels(at.field('labels'), labels);
@@ -124,7 +124,7 @@ function namesOf(claims: readonly { readonly name?: string }[]): ReadonlySet<str
   return new Set(claims.map(({ name = '' }) => name).filter((name) => name !== ''));
 }
 
-/** In the order in which messages list them, which is not that of the alphabet. */
+/** In the order of messages, which is not alphabetical. */
 const POLICIES = [
   ['restartPolicy', ['Always', 'OnFailure', 'Never']],
   ['dnsPolicy', ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']],
@@ -144,7 +144,7 @@ function validatePolicies(at: FieldPath, spec: PodSpec): void {
   mustBeWithin(at.field('activeDeadlineSeconds'), spec.activeDeadlineSeconds, ACTIVE_SECONDS);
 }
 
-/** On which node, and with which others. */
+/** Validates node selection and affinity. */
 function validatePlacement(at: FieldPath, spec: PodSpec): void {
   const { nodeSelector, affinity, topologySpreadConstraints, tolerations, overhead } = spec;
   mustBeLabels(at.field('nodeSelector'), nodeSelector);
@@ -168,7 +168,7 @@ const NAMES = [
 function validateNames(at: FieldPath, spec: PodSpec): void {
   for (const [field, rule] of NAMES) {
     const name = spec[field];
-    // A runtime class that is there must be named; the others are texts, absent when empty.
+    // A runtime class must have a name if present; the others are texts, absent when empty.
     if (name !== undefined && (name !== '' || field === 'runtimeClassName'))
       mustBeName(at.field(field), name, rule);
   }

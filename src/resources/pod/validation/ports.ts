@@ -31,7 +31,7 @@ export function validateHostPorts(at: FieldPath, containers: readonly Container[
     }
 }
 
-/** On the node's own network a container's port is the node's. Templates may leave the host port to the pods made of them. */
+/** With host networking a container's port is the node's. Templates may leave the host port to their pods. */
 export function validateHostNetworkPorts(
   at: FieldPath,
   containers: readonly Container[],

@@ -30,7 +30,7 @@ function validateSleep(at: FieldPath, { seconds = 0 }: SleepAction, gracePeriodS
   at.invalid(seconds, why);
 }
 
-/** In the order they are looked at: where two are given, the second is the one too many. */
+/** In order of precedence: of two actions, the second is refused. */
 const ACTIONS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
 
 type Handler = ProbeHandler & LifecycleHandler;
@@ -90,7 +90,7 @@ function mustNeedOneSuccess(at: FieldPath, { successThreshold = 0 }: Probe): voi
   if (successThreshold !== 1) at.field('successThreshold').invalid(successThreshold, 'must be 1');
 }
 
-/** Nothing ends when a container is not ready. */
+/** A failing readiness probe ends nothing. */
 function refuseGracePeriod(at: FieldPath, { terminationGracePeriodSeconds: seconds }: Probe): void {
   if (seconds !== undefined)
     at.field('terminationGracePeriodSeconds').invalid(seconds, 'must not be set for readinessProbes');

@@ -102,7 +102,7 @@ interface Files {
   readonly paths: readonly (string | undefined)[];
 }
 
-/** The files of each kind of source. Tokens are not looked at, as in Kubernetes. */
+/** The files of each kind of source. Skips tokens, as Kubernetes does. */
 function filesOf({ secret, configMap, downwardAPI, clusterTrustBundle }: VolumeProjection): Files[] {
   const files: Files[] = [];
   for (const source of [secret, configMap, downwardAPI]) {
@@ -117,7 +117,7 @@ function filesOf({ secret, configMap, downwardAPI, clusterTrustBundle }: VolumeP
   return files;
 }
 
-/** No two files of a volume may have one path. */
+/** Paths of files must be unique in a volume. */
 function refuseTakenPaths(at: FieldPath, { name = '', paths }: Files, taken: Set<string>): void {
   for (const path of paths) {
     if (path === undefined || path === '') continue;

@@ -55,7 +55,7 @@ function validateAmounts(at: FieldPath, amounts: Amounts): void {
 const NANO = 1_000_000_000n;
 const nanos = (quantity: string): bigint => parseQuantity(quantity)?.nanos ?? 0n;
 
-/** Not below zero, and whole where only whole pieces can be had. */
+/** Amounts are not negative, and integral where units are indivisible. */
 function validateAmount(at: FieldPath, name: string, amount: string): void {
   const value = nanos(amount);
   if (value < 0n) at.invalid(amount, 'must be greater than or equal to 0');

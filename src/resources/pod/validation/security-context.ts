@@ -48,7 +48,7 @@ export function validateSecurityContext(at: FieldPath, context: SecurityContext,
     at.invalid(context, `${refused} \`capabilities.Add\` CAP_SYS_ADMIN`);
 }
 
-/** Of the pod: its `securityContext`, with what of the host its spec shares. */
+/** Validates a pod's `securityContext`, with the host namespaces in its spec. */
 export function validatePodSecurityContext(at: FieldPath, spec: PodSpec): void {
   const { securityContext: context } = spec;
   if (context !== undefined) {
@@ -98,7 +98,7 @@ const IPC: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Of `.` and `/`, the first one separates; names of devices may hold the other: `net/ipv4/conf/eth0.1/x` (sysctl.d(5)). */
+/** The first of `.` and `/` is the separator; device names may contain the other: `net/ipv4/conf/eth0.1/x` (sysctl.d(5)). */
 function dotted(sysctl: string): string {
   if (/^[^./]*\//.test(sysctl))
     return sysctl.replace(/[./]/g, (separator) => (separator === '/' ? '.' : '/'));
@@ -111,14 +111,14 @@ const SHARED_WITH_HOST = [
   ['hostIPC', 'HostIPC'],
 ] as const;
 
-/** Without the users of the host there is no sharing of anything else with it. Messages have Go's names for two of the fields. */
+/** Without the host's users a pod can share no other host namespace. Messages have Go's names for two of the fields. */
 export function validateHostUsers(at: FieldPath, spec: PodSpec): void {
   if (spec.hostUsers !== false) return;
   for (const [field, name] of SHARED_WITH_HOST)
     if (spec[field] === true) at.field(name).forbidden('when `pod.Spec.HostUsers` is false');
 }
 
-/** Seccomp and AppArmor: a profile by its kind, or one that lies on the node. */
+/** Validates seccomp and AppArmor profiles: a type, or a profile on the node. */
 
 function validateSeccompProfile(at: FieldPath, profile: SeccompProfile): void {
   const { type = '', localhostProfile: file } = profile;
@@ -152,7 +152,7 @@ function mustBeProfileName(at: FieldPath, name: string): void {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Where profiles are given both as annotations and as fields, both must say the same. `at` is the pod spec. */
+/** Profiles in annotations and fields must agree. `at`: the pod spec. */
 export function validateProfileAnnotations(at: FieldPath, annotations: Annotations, spec: PodSpec): void {
   if (!holdsSeccomp(annotations) && !holdsAppArmor(annotations)) return;
   const { seccompProfile } = spec.securityContext ?? {};

@@ -59,7 +59,7 @@ function validateSubPaths(
   mustDescend(at.list.field('subPathExpr'), subPathExpr);
 }
 
-/** Of a mount in both directions. */
+/** For bidirectional propagation. */
 function validatePropagation(at: FieldPath, { privileged }: SecurityContext): void {
   if (privileged !== true)
     at.field('mountPropagation').forbidden(
@@ -81,7 +81,7 @@ function validateRecursiveReadOnly(at: FieldPath, mount: VolumeMount): void {
     at.forbidden('may only be specified when mountPropagation is None or not specified');
 }
 
-/** Volumes as block devices: only what has a block device behind it. */
+/** Validates block devices: only volumes with a block device behind them. */
 export function validateDevices(
   at: FieldPath,
   { volumeDevices, volumeMounts = [] }: Container,

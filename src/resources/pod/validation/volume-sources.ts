@@ -22,10 +22,10 @@ import { validateDownwardFile, validateKeyToPath, validateProjected } from './pr
 
 export type VolumeKind = Exclude<keyof Volume, 'name'>;
 
-/** Rules of one kind of volume. What its type says is required is checked from the type. */
+/** Rules of one kind of volume. Its type requires further fields. */
 type SourceRule<Kind extends VolumeKind> = (at: FieldPath, source: NonNullable<Volume[Kind]>) => void;
 
-/** In the order they are looked at: where two are given, the second is the one too many. */
+/** In order of precedence: of two sources, the second is refused. */
 const RULES: { readonly [Kind in VolumeKind]: SourceRule<Kind> } = {
   emptyDir: validateEmptyDir,
   hostPath: (at, { path = '' }) => mustNotClimb(at.field('path'), path),

@@ -5,8 +5,8 @@ import { mustBeName } from '../../rules/names.ts';
 import { isVolumeKind, VOLUME_KINDS, type VolumeKind, validateSource } from './volume-sources.ts';
 
 /**
- * Answers the good ones, by name: what mounts may refer to. `podName` is '' in templates, where the names of claims made for
- * ephemeral volumes are not known yet.
+ * Returns the valid volumes by name, for mounts to refer to. `podName` is '' in templates, where names of claims of ephemeral
+ * volumes are unknown.
  */
 export function validateVolumes(
   at: FieldPath,
@@ -56,14 +56,14 @@ function validateVolume(at: FieldPath, volume: Volume, podName: string): void {
   validateSource(at.field(kind), volume, kind);
   for (const other of others) at.field(other).forbidden('may not specify more than 1 volume type');
   const { name = '', iscsi, ephemeral, image } = volume;
-  // A template may leave it to what makes pods of it.
+  // A template may leave it to the controller that makes pods.
   if (image !== undefined && podName !== '' && (image.reference ?? '') === '')
     at.field('image').field('reference').required();
   if (iscsi !== undefined) validateNameWithIscsi(at.field('name'), name, iscsi);
   if (ephemeral !== undefined) validateNameOfClaim(at.field('name'), name, podName);
 }
 
-/** A volume has two of thirty possible fields: those it has are looked at, and only of two kinds the order is asked for. */
+/** A volume has two of thirty possible fields: reads only existing ones, and orders them only when there are two kinds. */
 function kindsOf(volume: Volume): readonly VolumeKind[] {
   const given: VolumeKind[] = [];
   for (const field in volume) if (isVolumeKind(field) && volume[field] !== undefined) given.push(field);

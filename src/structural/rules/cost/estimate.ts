@@ -7,7 +7,7 @@ import { type Operand, partsOf, Sizes, writtenSize } from './operand.ts';
 import { costOfOperator } from './operators.ts';
 import { add, either, exactly, multiply, NOTHING, ONE, type Range, sum } from './range.ts';
 
-/** The most that a checked expression can cost (cel-go, checker/cost.go), by the sizes that the schema allows. */
+/** Estimates the highest cost of a checked expression (cel-go, checker/cost.go), by the sizes that the schema allows. */
 export function estimateCost(tree: CheckedNode, root: DeclaredType): number {
   return new Coster(root).operand(tree).cost.max;
 }
@@ -15,7 +15,7 @@ export function estimateCost(tree: CheckedNode, root: DeclaredType): number {
 const LIST = exactly(10);
 const MAP = exactly(30);
 
-/** The path of a macro's variable; none where its range has no type. */
+/** The path of a macro's variable; none if its range is untyped. */
 type Paths = ReadonlyMap<string, readonly string[] | undefined>;
 
 class Coster {
@@ -49,7 +49,7 @@ class Coster {
       case 'rcall':
         return this.#call(node);
       case '-_':
-        // The sign of a number that is written out is part of it.
+        // The sign belongs to a literal number.
         if (isNode(node.args) && node.args.op === 'value') return this.#operand(node, NOTHING, ONE);
         return this.#operand(node, add(ONE, this.#costOfParts(node)));
       default: {
@@ -121,7 +121,7 @@ class Coster {
     return this.#loop(name, range, first, [second, ...(third === undefined ? [] : [third])]);
   }
 
-  /** `has(a.b)`: nothing but its operand. */
+  /** `has(a.b)`: costs its operand only. */
   #presence({ args }: CheckedNode): Range[] {
     return partsOf(args).map((part) => this.operand(part).cost);
   }
@@ -177,7 +177,7 @@ interface Macro {
 
 const STEPS: Readonly<Record<string, string>> = { list: '@items', map: '@keys' };
 
-/** What the loop of a macro does besides its arguments: before, at each item, and after it. */
+/** The operations of a macro's loop besides its arguments: before, per item, and after it. */
 interface Loop {
   readonly before: number;
   each(steps: readonly Range[]): Range;
@@ -185,7 +185,7 @@ interface Loop {
 }
 
 const first = (steps: readonly Range[]): Range => steps[0] ?? NOTHING;
-/** `result && predicate` may end at the result. */
+/** `result && predicate` may short-circuit. */
 const predicate =
   (condition: number) =>
   (steps: readonly Range[]): Range => ({ min: condition + 1, max: condition + 1 + first(steps).max });

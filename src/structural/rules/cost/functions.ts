@@ -2,8 +2,8 @@ import { itemsOf, type Operand, type Sizes } from './operand.ts';
 import { ANY, add, either, exactly, multiply, ONE, type Range, scale } from './range.ts';
 
 /**
- * What functions cost besides their operands, and how large their results are (apiserver/pkg/cel/library/cost.go, cel-go's
- * checker/cost.go and ext/sets.go). The figures decide which rules Kubernetes accepts, so they are kept as they are.
+ * Costs of functions besides their operands, and sizes of their results (apiserver/pkg/cel/library/cost.go, cel-go's
+ * checker/cost.go and ext/sets.go). The figures decide which rules Kubernetes accepts, so they are kept.
  */
 
 export interface Call {
@@ -28,18 +28,18 @@ type Estimate = (call: Call) => CallCost | undefined;
 
 const nominal: Estimate = () => ({ cost: ONE });
 
-/** Once along the target. */
+/** Traverses the target once. */
 const alongTarget: Estimate = ({ target, sizes }) => {
   if (target === undefined) return undefined;
   const size = sizes.of(target);
   return { cost: scale(size, PER_CHARACTER), size };
 };
 
-/** Once along the first argument. */
+/** Traverses the first argument once. */
 const alongFirst: Estimate = ({ args: [first], sizes }) =>
   first && { cost: scale(sizes.of(first), PER_CHARACTER) };
 
-/** Once along a list and the texts in it. */
+/** Traverses a list and its texts once. */
 const alongItems: Estimate = ({ target, sizes }) => {
   if (target === undefined) return undefined;
   const items = itemsOf(target);
@@ -77,7 +77,7 @@ const replacing: Estimate = ({ target, args: [from, to], sizes }) => {
   return { cost: scale(size, 2 * PER_CHARACTER), size: result };
 };
 
-/** The longest text has the shortest parts replaced by the longest ones, the shortest text the other way round. */
+/** The largest result replaces the shortest parts by the longest ones, the smallest the other way round. */
 function replacedSize(size: Range, from: Range, to: Range): Range {
   const grows = to.max > from.min;
   const shrinks = from.max > to.min;
@@ -93,7 +93,7 @@ const splitting: Estimate = ({ target, args: [, most], sizes }) => {
   if (target === undefined) return undefined;
   const size = sizes.of(target);
   const limit = most?.node?.op === 'value' ? most.node.args : undefined;
-  // A negative limit is none, and Go's conversion makes a huge number of it.
+  // A negative limit means none: Go's conversion makes it huge.
   const max = typeof limit === 'bigint' ? (limit < 0n ? ANY.max : Number(limit)) : size.max;
   return { cost: scale(size, 2 * PER_CHARACTER), size: { min: 0, max } };
 };
@@ -114,7 +114,7 @@ const quoting: Estimate = ({ args: [text], sizes }) => {
   return { cost: scale(size, PER_CHARACTER), size: { min: size.min + 2, max: size.max * 2 + 2 } };
 };
 
-/** Converting between texts and bytes takes its time, other conversions do not. */
+/** Conversions between texts and bytes cost their size, others nothing. */
 const converting =
   (from: 'string' | 'bytes', resize: (size: Range) => Range): Estimate =>
   ({ args: [value], sizes }) => {
@@ -140,7 +140,7 @@ const address: Estimate = (call) => (call.args.length === 0 ? { cost: ONE } : al
 const canonical: Estimate = ({ args: [text], sizes }) =>
   text && { cost: scale(sizes.of(text), 2 * PER_CHARACTER) };
 
-/** An address has 4 or 16 bytes; two are compared, and what is a text is read first. */
+/** An address has 4 or 16 bytes; both are compared, and texts are parsed first. */
 const ADDRESS_BYTES = { min: 4, max: 16 };
 const within: Estimate = ({ args: [other], sizes }) => {
   if (other === undefined) return undefined;
@@ -194,7 +194,7 @@ const ESTIMATES: ReadonlyMap<string, Estimate> = new Map([
   ['containsCIDR', rangeWithin],
 ]);
 
-/** Functions whose names begin with a namespace. */
+/** Functions with a namespace. */
 const NAMESPACED: ReadonlyMap<string, Estimate> = new Map([
   ['contains', comparingSets(1)],
   ['intersects', comparingSets(1)],
@@ -207,7 +207,7 @@ const NAMESPACED: ReadonlyMap<string, Estimate> = new Map([
 /** `sets` in `sets.contains(a, b)`: part of the name of a function. */
 export const isNamespace = ({ node }: Operand): boolean => node?.meta.alternate?.op === 'value';
 
-/** What a call costs besides its operands: one, unless it is known better. */
+/** The cost of a call besides its operands: one by default. */
 export function costOfCall(call: Call): CallCost {
   const { name, target } = call;
   const estimate = target !== undefined && isNamespace(target) ? NAMESPACED.get(name) : ESTIMATES.get(name);

@@ -3,14 +3,14 @@ import { isNode } from '../syntax.ts';
 import type { DeclaredType } from '../types.ts';
 import { ANY, exactly, ONE, type Range } from './range.ts';
 
-/** A part of an expression with what is known of its cost, and of the size of its value. */
+/** A part of an expression, with its cost and the size of its value. */
 export interface Operand {
   readonly node: CheckedNode | undefined;
   readonly type: LibraryType | undefined;
   readonly cost: Range;
-  /** The size that follows from the expression. */
+  /** The size, if the expression determines it. */
   readonly size: Range | undefined;
-  /** From a variable to the value: fields, `@items`, `@keys`, `@values`. */
+  /** The path from a variable to the value: fields, `@items`, `@keys`, `@values`. */
   readonly path: readonly string[] | undefined;
 }
 
@@ -33,17 +33,17 @@ export class Sizes {
     this.#root = root;
   }
 
-  /** The size, or any. */
+  /** The size, or the unbounded range. */
   of(operand: Operand): Range {
     return operand.size ?? this.#declared(operand.path) ?? ANY;
   }
 
-  /** The same, but that a scalar counts as one. */
+  /** The same, with one for scalars. */
   ofValue(operand: Operand): Range {
     return operand.size ?? this.#declared(operand.path) ?? (isScalar(operand.type) ? ONE : ANY);
   }
 
-  /** The size at a path. The first step is a variable, and every variable counts as the value itself. */
+  /** The size at a path. The first step is a variable, which counts as the value itself. */
   #declared(path: readonly string[] | undefined): Range | undefined {
     if (path === undefined || path.length === 0) return undefined;
     let at: DeclaredType | undefined = this.#root;
@@ -56,7 +56,7 @@ export class Sizes {
   }
 }
 
-/** Keys count as empty, because Kubernetes' type of them has no size. */
+/** Keys count as empty, because their type in Kubernetes has no size. */
 const KEY: DeclaredType = { kind: 'simple', schema: {}, name: 'string', minSize: 2, maxElements: 0 };
 
 function below(type: DeclaredType, step: string): DeclaredType | undefined {
@@ -67,14 +67,14 @@ function below(type: DeclaredType, step: string): DeclaredType | undefined {
   return type.kind === 'object' ? type.fieldType(step) : undefined;
 }
 
-/** Items of a list as an operand. Undefined for anything else. */
+/** Items of a list as an operand. Undefined: not a list. */
 export function itemsOf({ type, path }: Operand): Operand | undefined {
   if (type?.kind !== 'list') return undefined;
   const below = path === undefined ? undefined : [...path, '@items'];
   return { node: undefined, type: type.valueType, cost: ONE, size: undefined, path: below };
 }
 
-/** The size of a value that the expression writes out. */
+/** The size of a literal. */
 export function writtenSize({ op, args }: CheckedNode): Range | undefined {
   if (op === 'list' || op === 'map') return Array.isArray(args) ? exactly(args.length) : undefined;
   if (op !== 'value') return undefined;

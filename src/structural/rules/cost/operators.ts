@@ -2,14 +2,14 @@ import type { CallCost } from './functions.ts';
 import type { Operand, Sizes } from './operand.ts';
 import { add, either, NOTHING, ONE, type Range, scale, sum } from './range.ts';
 
-/** What operators cost, their operands included (cel-go, checker/cost.go). */
+/** Costs of operators, including operands (cel-go, checker/cost.go). */
 export function costOfOperator(operator: string, operands: readonly Operand[], sizes: Sizes): CallCost {
   const costs = operands.map(({ cost }) => cost);
   const [left, right] = operands;
   switch (operator) {
     case '&&':
     case '||':
-      // The left side may decide.
+      // The left side may short-circuit.
       return { cost: { min: costs[0]?.min ?? 0, max: sum(costs).max } };
     case '?:':
       return conditional(operands, sizes);
@@ -37,7 +37,7 @@ const TEXTS: ReadonlySet<string> = new Set(['string', 'bytes']);
 const mayBe = (types: ReadonlySet<string>, operand: Operand | undefined): boolean =>
   operand?.type === undefined || operand.type.kind === 'dyn' || types.has(operand.type.name);
 
-/** Where only the value tells the type, the cost is that of any. */
+/** The cost for any type, if only the value determines it. */
 function orOne(cost: Range, ...operands: readonly (Operand | undefined)[]): Range {
   return operands.every((operand) => operand?.type?.kind === 'dyn') ? either(cost, ONE) : cost;
 }
@@ -53,7 +53,7 @@ function conditional(operands: readonly Operand[], sizes: Sizes): CallCost {
 
 const PER_CHARACTER = 0.1;
 
-/** The shorter of two values is compared to its end. */
+/** Compares up to the end of the shorter value. */
 function compared(left: Operand | undefined, right: Operand | undefined, sizes: Sizes): Range {
   if (left === undefined || right === undefined) return ONE;
   const max = Math.min(sizes.ofValue(left).max, sizes.ofValue(right).max);
