@@ -1,6 +1,7 @@
 import type { CheckedNode, LibraryType } from '../../../cel/library-internals.ts';
 import { isNode } from '../syntax.ts';
 import type { DeclaredType } from '../types.ts';
+import type { Path } from './path.ts';
 import { ANY, exactly, ONE, type Range } from './range.ts';
 
 /** A part of an expression with what is known of its cost, and of the size of its value. */
@@ -10,8 +11,7 @@ export interface Operand {
   readonly cost: Range;
   /** The size that follows from the expression. */
   readonly size: Range | undefined;
-  /** From a variable to the value: fields, `@items`, `@keys`, `@values`. */
-  readonly path: readonly string[] | undefined;
+  readonly path: Path | undefined;
 }
 
 const SCALARS: ReadonlySet<string> = new Set([
@@ -44,10 +44,10 @@ export class Sizes {
   }
 
   /** The size at a path. The first step is a variable, and every variable counts as the value itself. */
-  #declared(path: readonly string[] | undefined): Range | undefined {
-    if (path === undefined || path.length === 0) return undefined;
+  #declared(path: Path | undefined): Range | undefined {
+    if (path === undefined) return undefined;
     let at: DeclaredType | undefined = this.#root;
-    for (const step of path.slice(1)) {
+    for (const step of path.steps.slice(1)) {
       if (at?.kind === 'map' && step === '@keys') at = KEY;
       else at = at && below(at, step);
       if (at === undefined) return undefined;
@@ -70,7 +70,7 @@ function below(type: DeclaredType, step: string): DeclaredType | undefined {
 /** Items of a list as an operand. Undefined for anything else. */
 export function itemsOf({ type, path }: Operand): Operand | undefined {
   if (type?.kind !== 'list') return undefined;
-  const below = path === undefined ? undefined : [...path, '@items'];
+  const below = path?.copy().with('@items');
   return { node: undefined, type: type.valueType, cost: ONE, size: undefined, path: below };
 }
 
