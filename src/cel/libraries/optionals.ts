@@ -26,7 +26,7 @@ function isZero(value: unknown): boolean {
 }
 
 /** `optional.optMap(v, expression)`: applies the expression to the value, if there is one. */
-function over({ args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): object {
+function over({ ast, args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): object {
   const [variable, body] = args;
   const bound = iterationName(variable, name);
   let inner: Context | undefined;
@@ -36,12 +36,14 @@ function over({ args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): obj
     async: false,
     typeCheck(checker: TypeChecker, _macro: unknown, context: Context): TypeName {
       const type = checker.check(receiver, context);
-      inner = context.forkWithVariable(
-        bound,
-        type.kind === 'optional' && type.valueType ? type.valueType : checker.getType('dyn'),
-      );
-      checker.check(body, inner);
-      return checker.getType('optional');
+      if (type.kind !== 'optional' && type.kind !== 'dyn')
+        throw checker.createError('no_matching_overload', `found no matching overload for '${type}.hasValue()'`, ast);
+      inner = context.forkWithVariable(bound, type.valueType ?? checker.getType('dyn'));
+      const result = checker.check(body, inner);
+      if (name === 'optMap') return checker.registry.getOptionalType(result);
+      if (result.kind !== 'optional' && result.kind !== 'dyn')
+        throw checker.createError('no_matching_overload', `found no matching overload for '_?_:_(bool, ${result}, optional<dyn>)'`, ast);
+      return result;
     },
     evaluate(evaluator: Evaluator, _macro: unknown, context: Context): unknown {
       const value = evaluator.run(receiver, context);
@@ -110,6 +112,7 @@ interface Context {
 interface TypeChecker {
   check(node: unknown, context: Context): TypeName;
   getType(name: string): TypeName;
+  readonly registry: { getOptionalType(of: TypeName): TypeName };
   createError(code: string, message: string, node: unknown): Error;
 }
 
@@ -124,6 +127,7 @@ interface Node {
 
 /** A call of a macro as it was written. */
 interface MacroCall {
+  readonly ast?: Node;
   readonly args: readonly Node[];
   readonly receiver?: Node;
 }

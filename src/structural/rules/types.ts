@@ -8,7 +8,7 @@ import {
   propertyOf,
   type Schema,
 } from '../node.ts';
-import { escapeName } from './escape.ts';
+import { escapeName, escapeReserved, isReserved } from './escape.ts';
 
 /**
  * Types of expressions from a schema, with the sizes that costs are estimated from (apiserver/pkg/cel/common/schemas.go). What
@@ -66,7 +66,7 @@ export class DeclaredObject implements ObjectType, Sized {
   /** A field by its name in expressions. */
   field(name: string): Field | undefined {
     this.#fields ??= this.#readFields();
-    return this.#fields.get(name);
+    return this.#fields.get(isReserved(name) ? escapeReserved(name) : name);
   }
 
   propertyType(name: string): DeclaredType | undefined {

@@ -79,7 +79,7 @@ class Coster {
   }
 
   #select(node: CheckedNode): Operand {
-    if (isTypeName(node)) return this.#operand(node, ONE, undefined, Path.of('type'));
+    if (isTypeName(node) && !this.#variables.has('net')) return this.#operand(node, ONE, undefined, Path.of('type'));
     const [operand] = this.#operands(node.args);
     if (operand === undefined) return this.#operand(node, ONE);
     const isField = operand.type?.kind === 'map' || operand.type?.kind === 'message';
@@ -174,8 +174,7 @@ class Coster {
 }
 
 /** `net.IP`: the dots belong to the name. */
-function isTypeName({ op, args, checkedType }: CheckedNode): boolean {
-  if (op !== '.' || checkedType?.name !== 'type' || !Array.isArray(args)) return false;
+function isTypeName({ args }: CheckedNode): boolean {
   const [inner] = partsOf(args);
   return inner?.op === 'id' && inner.args === 'net';
 }

@@ -1,4 +1,5 @@
 import type { CheckedNode, LibraryType } from '../../../cel/library-internals.ts';
+import { isReserved } from '../escape.ts';
 import { isNode } from '../syntax.ts';
 import type { DeclaredType } from '../types.ts';
 import type { Path } from './path.ts';
@@ -64,7 +65,8 @@ function below(type: DeclaredType, step: string): DeclaredType | undefined {
     if (type.kind === 'list') return type.items;
     return type.kind === 'map' ? type.values : undefined;
   }
-  return type.kind === 'object' ? type.fieldType(step) : undefined;
+  // Kubernetes' sizes know fields by their escaped names alone.
+  return type.kind === 'object' && !isReserved(step) ? type.fieldType(step) : undefined;
 }
 
 /** Items of a list as an operand. Undefined for anything else. */
