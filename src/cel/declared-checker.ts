@@ -11,6 +11,19 @@ import { OPTIONAL_ENTRY } from './optional-entries.ts';
 /** Functions of a list that answer what its items are. */
 const OF_ITEMS: ReadonlySet<string> = new Set(['sum', 'min', 'max']);
 
+/** The library's functions of bytes that Kubernetes lacks. */
+export const FOREIGN: ReadonlySet<string> = new Set(['json', 'hex', 'base64', 'at', 'string']);
+
+/** The type of `[]` and `{}`, which goes with any other list or map. */
+const isEmpty = ({ valueType }: LibraryType): boolean => valueType?.kind === 'param';
+
+function canIndex(container: LibraryType, index: LibraryType): boolean {
+  if (container.kind === 'dyn') return true;
+  const key = container.kind === 'list' ? 'int' : container.kind === 'map' ? container.keyType?.name : undefined;
+  if (key === undefined) return false;
+  return index.kind === 'dyn' || index.name === key || key === 'dyn' || container.keyType?.kind === 'param';
+}
+
 /** The arguments of `'%d %s'.format([1, 'a'])`. */
 const isFormat = ({ op, args }: CheckedNode): boolean =>
   op === 'rcall' && Array.isArray(args) && Object.is(args[0], 'format');
@@ -27,8 +40,14 @@ const mapTypeOf = (registry: LibraryRegistry): unknown => registry.variables.get
 
 type CheckerClass = new (
   parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-  objects: ReadonlySet<string>,
+  names: Names,
 ) => LibraryChecker;
+
+interface Names {
+  /** Types of objects with declared fields. */
+  readonly objects: ReadonlySet<string>;
+  readonly functions: ReadonlySet<string>;
+}
 
 let checkerClass: CheckerClass | undefined;
 
@@ -36,19 +55,31 @@ let checkerClass: CheckerClass | undefined;
 export function checkerFor({ Checker }: Internals): CheckerClass {
   checkerClass ??= class extends Checker {
     readonly #objects: ReadonlySet<string>;
+    readonly #functions: ReadonlySet<string>;
     /** Lists may hold values of different types here. */
     #mayMix = false;
 
     constructor(
       parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-      objects: ReadonlySet<string>,
+      { objects, functions }: Names,
     ) {
       super(parts);
       this.#objects = objects;
+      this.#functions = functions;
     }
 
     override check(node: CheckedNode, context: unknown): LibraryType {
       if (node.checkedType !== undefined) return node.checkedType;
+      if (!isFormat(node)) return this.#check(node, context);
+      this.#mayMix = true;
+      try {
+        return this.#check(node, context);
+      } finally {
+        this.#mayMix = false;
+      }
+    }
+
+    #check(node: CheckedNode, context: unknown): LibraryType {
       if (Array.isArray(node.args) && node.meta.alternate === undefined && node.meta.macro === undefined)
         this.#checkObjects(node, node.args, context);
       if (this.#takesAnyItems(node, context)) {
@@ -56,13 +87,7 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
         node.checkedType = this.getType('dyn');
         return node.checkedType;
       }
-      if (!isFormat(node)) return super.check(node, context);
-      this.#mayMix = true;
-      try {
-        return super.check(node, context);
-      } finally {
-        this.#mayMix = false;
-      }
+      return super.check(node, context);
     }
 
     /** Only the items tell the type of the result: each overload fits, and the library takes the first. */
@@ -96,6 +121,12 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
           return;
         case 'rcall':
           this.#checkLiteral(String(first), args[2]);
+          this.#checkCall(node, String(first), second, args[2], context);
+          return;
+        case '&&':
+        case '||':
+          this.#checkBool(first, context);
+          this.#checkBool(second, context);
           return;
         case '==':
         case '!=':
@@ -104,8 +135,11 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
         case '[]':
         case '[?]': {
           const type = this.check(first, context);
-          if (this.#isObject(type))
-            throw this.#noOverload(node, `${type.name} [_] ${this.check(second, context).name}`);
+          const index = this.check(second, context);
+          const isOptional = node.op === '[?]';
+          const container = type.kind === 'optional' ? (type.valueType ?? type) : type;
+          if (!canIndex(container, index))
+            throw this.#noOverload(node, `${type.name} ${isOptional ? '[?_]' : '[_]'} ${index.name}`);
           return;
         }
         case '.?': {
@@ -134,10 +168,10 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       }
     }
 
-    /** A type for both; null when there is none. Objects may be null. */
+    /** A type for both; null when there is none: a value of any type stands beside its like alone. */
     #common(a: LibraryType, b: LibraryType): LibraryType | null {
-      const [message, other] = a.kind === 'message' ? [a, b] : [b, a];
-      return message.kind === 'message' && other.name === 'null' ? message : a.unify(this.registry, b);
+      if (isEmpty(a) || isEmpty(b)) return a.kind === b.kind ? a.unify(this.registry, b) : null;
+      return a.name === b.name ? a : null;
     }
 
     /** Texts that are written out and must be durations, times or patterns are looked at before anything runs. */
@@ -145,6 +179,24 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       const literal = Array.isArray(args) ? (args.at(0) as CheckedNode | undefined) : undefined;
       const problem = literal && literalProblem(name, writtenValue(literal));
       if (problem !== undefined) throw this.createError(problem.code, problem.text, literal);
+    }
+
+    /** The library takes any arguments where the receiver may be of any type, and tells only the kind of a receiver. */
+    #checkCall(node: CheckedNode, name: string, receiver: CheckedNode, args: unknown, context: unknown): void {
+      const given: readonly CheckedNode[] = Array.isArray(args) ? args : [];
+      const candidates = this.registry.functionCandidates(true, name, given.length);
+      const type = this.check(receiver, context);
+      const types = this.#functions.has(name) ? given.map((one) => this.check(one, context)) : [];
+      const isForeign = FOREIGN.has(name) && type.name === 'bytes';
+      if (!isForeign && candidates.findFunction(types, type) !== null) return;
+      const applied = `'${type.name}.${name}(${types.map((one) => one.name).join(', ')})'`;
+      throw this.createError('no_matching_overload', `found no matching overload for ${applied}`, node);
+    }
+
+    #checkBool(operand: CheckedNode, context: unknown): void {
+      const { kind, name } = this.check(operand, context);
+      if (kind === 'dyn' || name === 'bool') return;
+      throw this.createError('invalid_logical_operand', `expected type 'bool' but found '${name}'`, operand);
     }
 
     /** `type(object)`: an object is a map to expressions that ask. */

@@ -65,7 +65,7 @@ export interface Fields {
 }
 
 export const registerPresence = (environment: Environment): Environment =>
-  environment.registerFunction(`${HAS_ANY}(ast): bool`, ({ args: [tested] }: MacroCall) => {
+  environment.registerFunction(`${HAS_ANY}(ast): bool`, ({ ast, args: [tested] }: MacroCall) => {
     const { operand, field } = selection(tested);
     return {
       operand,
@@ -73,13 +73,24 @@ export const registerPresence = (environment: Environment): Environment =>
       typeCheck(checker: TypeChecker, _macro: unknown, context: Context): TypeName {
         if (operand === undefined)
           throw checker.createError('invalid_macro_argument', 'invalid argument to has() macro', tested);
-        checker.check(tested, context);
+        checker.check(operand, context);
+        checkField(checker, tested, ast, context);
         return checker.getType('bool');
       },
       evaluate: (evaluator: Evaluator, _macro: unknown, context: Context): boolean =>
         hasField(evaluator.run(operand, context), field),
     };
   });
+
+/** Kubernetes points at the macro where there is no such field. */
+function checkField(checker: TypeChecker, tested: unknown, macro: unknown, context: Context): void {
+  try {
+    checker.check(tested, context);
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
+    throw checker.createError(error.code, error.message.split('\n')[0] ?? '', macro);
+  }
+}
 
 function selection(node: Node | undefined): { operand: unknown; field: string } {
   if (node?.op !== '.' || !Array.isArray(node.args)) return { operand: undefined, field: '' };

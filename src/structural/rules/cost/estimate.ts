@@ -119,7 +119,6 @@ class Coster {
     if (first === undefined) return undefined;
     if (range === undefined) return { cost: sum(this.#presence(first)) };
     if (second === undefined) return undefined;
-    if (name === 'bind' && third !== undefined) return this.#bind(first, second, third);
     if (name === 'optMap' || name === 'optFlatMap') return this.#optional(name, range, first, second);
     return this.#loop(name, range, first, [second, ...(third === undefined ? [] : [third])]);
   }
@@ -144,14 +143,6 @@ class Coster {
     const size = this.#sizes.ofValue(range);
     const { before, each, after } = shape;
     return { cost: sum([range.cost, exactly(before), multiply(size, each(steps)), exactly(after)]), size };
-  }
-
-  /** A loop over nothing that sets a variable. */
-  #bind(variable: CheckedNode, value: CheckedNode, body: CheckedNode): Macro {
-    const bound = this.operand(value).cost;
-    const name = String(variable.args);
-    const result = this.#with(name, () => Path.of(name), () => this.operand(body).cost);
-    return { cost: sum([LIST, bound, result]), size: NOTHING };
   }
 
   /** `x.optMap(v, f)` is `x.hasValue() ? optional.of(f(x.value())) : optional.none()`. */
