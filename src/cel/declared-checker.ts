@@ -19,7 +19,8 @@ const isEmpty = ({ valueType }: LibraryType): boolean => valueType?.kind === 'pa
 
 function canIndex(container: LibraryType, index: LibraryType): boolean {
   if (container.kind === 'dyn') return true;
-  const key = container.kind === 'list' ? 'int' : container.kind === 'map' ? container.keyType?.name : undefined;
+  const key =
+    container.kind === 'list' ? 'int' : container.kind === 'map' ? container.keyType?.name : undefined;
   if (key === undefined) return false;
   return index.kind === 'dyn' || index.name === key || key === 'dyn' || container.keyType?.kind === 'param';
 }
@@ -27,6 +28,9 @@ function canIndex(container: LibraryType, index: LibraryType): boolean {
 /** The arguments of `'%d %s'.format([1, 'a'])`. */
 const isFormat = ({ op, args }: CheckedNode): boolean =>
   op === 'rcall' && Array.isArray(args) && Object.is(args[0], 'format');
+
+const isAlternative = ({ op, args }: CheckedNode): boolean =>
+  op === 'rcall' && Array.isArray(args) && (Object.is(args[0], 'or') || Object.is(args[0], 'orValue'));
 
 /** Undefined: it has to be computed. */
 function writtenValue({ op, args }: CheckedNode): unknown {
@@ -82,6 +86,7 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
     #check(node: CheckedNode, context: unknown): LibraryType {
       if (Array.isArray(node.args) && node.meta.alternate === undefined && node.meta.macro === undefined)
         this.#checkObjects(node, node.args, context);
+      if (isAlternative(node)) this.#checkAlternative(node, context);
       if (this.#takesAnyItems(node, context)) {
         super.check(node, context);
         node.checkedType = this.getType('dyn');
@@ -182,7 +187,13 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
     }
 
     /** The library takes any arguments where the receiver may be of any type, and tells only the kind of a receiver. */
-    #checkCall(node: CheckedNode, name: string, receiver: CheckedNode, args: unknown, context: unknown): void {
+    #checkCall(
+      node: CheckedNode,
+      name: string,
+      receiver: CheckedNode,
+      args: unknown,
+      context: unknown,
+    ): void {
       const given: readonly CheckedNode[] = Array.isArray(args) ? args : [];
       const candidates = this.registry.functionCandidates(true, name, given.length);
       const type = this.check(receiver, context);
@@ -190,6 +201,18 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       const isForeign = FOREIGN.has(name) && type.name === 'bytes';
       if (!isForeign && candidates.findFunction(types, type) !== null) return;
       const applied = `'${type.name}.${name}(${types.map((one) => one.name).join(', ')})'`;
+      throw this.createError('no_matching_overload', `found no matching overload for ${applied}`, node);
+    }
+
+    /** `optional.or(optional)` and `optional.orValue(value)`, macros of the library, are calls to Kubernetes. */
+    #checkAlternative(node: CheckedNode, context: unknown): void {
+      const [name, receiver, [other]] = node.args as [string, CheckedNode, CheckedNode[]];
+      if (other === undefined) return;
+      const [type, given] = [this.check(receiver, context), this.check(other, context)];
+      const expected = name === 'or' || type.kind === 'dyn' ? type : type.valueType;
+      const isOptional = type.kind === 'optional' || type.kind === 'dyn';
+      if (isOptional && expected?.unify(this.registry, given) !== null) return;
+      const applied = `'${type.name}.${name}(${given.name})'`;
       throw this.createError('no_matching_overload', `found no matching overload for ${applied}`, node);
     }
 

@@ -59,10 +59,6 @@ function issueText({ code, message }: CelError, knows: (name: string) => boolean
 const REWORDED: readonly (readonly [RegExp, string])[] = [
   [/^Expression (of type .* dynamic\))\.$/, 'expression $1'],
   [/^\w+\(.*\) predicate must return bool, got ('.*')$/, "expected type 'bool' but found $1"],
-  [
-    /^optional\.orValue\(value\) argument must be compatible type, got '(.*)' and '(.*)'$/,
-    "found no matching overload for 'orValue' applied to 'optional_type($1).($2)'",
-  ],
   [/^\w+\(.*\) invalid predicate iteration variable$/, 'argument must be a simple name'],
   [
     /^Ternary branches must have the same type, got '(.*)' and '(.*)'$/,
@@ -93,7 +89,8 @@ const OPERATION = /^(.+) (==|!=|<=?|>=?|[-+*/%]|in|\[\??_\]) (.+)$/;
 /** `int + string` → `found no matching overload for '_+_' applied to '(int, string)'`. */
 function noOverload(applied: string): string {
   const [, sign, only] = UNARY.exec(applied) ?? [];
-  if (sign !== undefined) return `found no matching overload for '${sign}_' applied to '(${goTypes(only ?? '')})'`;
+  if (sign !== undefined)
+    return `found no matching overload for '${sign}_' applied to '(${goTypes(only ?? '')})'`;
   const [, left, operator, right] = OPERATION.exec(applied) ?? [];
   if (left === undefined) return `no such overload: ${applied}`;
   const name = NAMES[operator ?? ''] ?? `_${operator}_`;

@@ -37,12 +37,20 @@ function over({ ast, args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap')
     typeCheck(checker: TypeChecker, _macro: unknown, context: Context): TypeName {
       const type = checker.check(receiver, context);
       if (type.kind !== 'optional' && type.kind !== 'dyn')
-        throw checker.createError('no_matching_overload', `found no matching overload for '${type}.hasValue()'`, ast);
+        throw checker.createError(
+          'no_matching_overload',
+          `found no matching overload for '${type}.hasValue()'`,
+          ast,
+        );
       inner = context.forkWithVariable(bound, type.valueType ?? checker.getType('dyn'));
       const result = checker.check(body, inner);
       if (name === 'optMap') return checker.registry.getOptionalType(result);
       if (result.kind !== 'optional' && result.kind !== 'dyn')
-        throw checker.createError('no_matching_overload', `found no matching overload for '_?_:_(bool, ${result}, optional<dyn>)'`, ast);
+        throw checker.createError(
+          'no_matching_overload',
+          `found no matching overload for '_?_:_(bool, ${result}, optional<dyn>)'`,
+          ast,
+        );
       return result;
     },
     evaluate(evaluator: Evaluator, _macro: unknown, context: Context): unknown {

@@ -46,7 +46,9 @@ export class RuleCompiler {
   ): Result {
     try {
       const program = this.#types.compile(code, variables);
-      return program.type === gives ? { program, problem: '' } : { program: undefined, problem: WRONG_TYPE[gives] };
+      return program.type === gives
+        ? { program, problem: '' }
+        : { program: undefined, problem: WRONG_TYPE[gives] };
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
       const what = gives === 'bool' ? '' : 'messageExpression ';

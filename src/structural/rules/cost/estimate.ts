@@ -79,7 +79,8 @@ class Coster {
   }
 
   #select(node: CheckedNode): Operand {
-    if (isTypeName(node) && !this.#variables.has('net')) return this.#operand(node, ONE, undefined, Path.of('type'));
+    if (isTypeName(node) && !this.#variables.has('net'))
+      return this.#operand(node, ONE, undefined, Path.of('type'));
     const [operand] = this.#operands(node.args);
     if (operand === undefined) return this.#operand(node, ONE);
     const isField = operand.type?.kind === 'map' || operand.type?.kind === 'message';
@@ -149,7 +150,11 @@ class Coster {
   #optional(macro: string, over: CheckedNode, variable: CheckedNode, body: CheckedNode): Macro {
     const target = this.operand(over).cost;
     const name = String(variable.args);
-    const result = this.#with(name, () => Path.of(name), () => this.operand(body).cost);
+    const result = this.#with(
+      name,
+      () => Path.of(name),
+      () => this.operand(body).cost,
+    );
     const wrapped = macro === 'optMap' ? ONE : NOTHING;
     const present = sum([LIST, target, ONE, result, wrapped]);
     return { cost: sum([target, ONE, either(present, ONE)]) };
