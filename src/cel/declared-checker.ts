@@ -1,3 +1,5 @@
+import { formatProblem } from './format-calls.ts';
+import { INVALID_FORMAT } from './issues.ts';
 import type {
   CheckedNode,
   Internals,
@@ -147,14 +149,21 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
             throw this.#noOverload(node, `${type.name} ${isOptional ? '[?_]' : '[_]'} ${index.name}`);
           return;
         }
-        case '.?': {
-          const type = this.check(first, context);
-          const fields = this.registry.objectTypes.get(type.name)?.fields;
-          if (this.#isObject(type) && fields?.[String(second)] === undefined)
-            throw this.createError('no_such_key', `No such key: ${String(second)}`, node);
+        case '.':
+        case '.?':
+          this.#checkField(node, this.check(first, context));
           return;
-        }
       }
+    }
+
+    /** Only objects and maps have fields. */
+    #checkField(node: CheckedNode, type: LibraryType): void {
+      const holder = type.kind === 'optional' ? (type.valueType ?? type) : type;
+      if (holder.kind === 'dyn' || holder.kind === 'map') return;
+      const name = String((node.args as readonly unknown[])[1]);
+      if (this.registry.objectTypes.get(holder.name)?.fields[name] !== undefined) return;
+      if (this.#isObject(holder)) throw this.createError('no_such_key', `No such key: ${name}`, node);
+      throw this.createError('cannot_index_type', `Cannot index type '${holder.name}'`, node);
     }
 
     /** What stands in one list or map is of one type. */
@@ -198,10 +207,24 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       const candidates = this.registry.functionCandidates(true, name, given.length);
       const type = this.check(receiver, context);
       const types = this.#functions.has(name) ? given.map((one) => this.check(one, context)) : [];
+      if (name === 'format') this.#checkFormat(node, receiver, given[0], context);
       const isForeign = FOREIGN.has(name) && type.name === 'bytes';
       if (!isForeign && candidates.findFunction(types, type) !== null) return;
       const applied = `'${type.name}.${name}(${types.map((one) => one.name).join(', ')})'`;
       throw this.createError('no_matching_overload', `found no matching overload for ${applied}`, node);
+    }
+
+    #checkFormat(
+      node: CheckedNode,
+      { op, args }: CheckedNode,
+      list: CheckedNode | undefined,
+      context: unknown,
+    ): void {
+      if (op !== 'value' || typeof args !== 'string' || list?.op !== 'list') return;
+      const problem = formatProblem(args, list.args as readonly CheckedNode[], (one) =>
+        this.check(one, context),
+      );
+      if (problem !== undefined) throw this.createError(INVALID_FORMAT, problem.text, problem.node ?? node);
     }
 
     /** `optional.or(optional)` and `optional.orValue(value)`, macros of the library, are calls to Kubernetes. */

@@ -24,6 +24,9 @@ export function describeIssue(error: CelError, expression: string, knows: (name:
   return `ERROR: ${place}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
 
+/** The code of mistakes in the arguments of `format`. */
+export const INVALID_FORMAT = 'invalid_format';
+
 const SYNTAX: ReadonlySet<string> = new Set([
   'unexpected_token',
   'expected_token',
@@ -48,6 +51,8 @@ function issueText({ code, message }: CelError, knows: (name: string) => boolean
       return noOverload(after('no such overload: '));
     case 'no_matching_overload':
       return noFunction(message, knows);
+    case INVALID_FORMAT:
+      return message;
     case 'cannot_index_type':
       return `type ${goTypes(after('Cannot index type '))} does not support field selection`;
     default:
@@ -72,7 +77,9 @@ function goTypes(text: string): string {
     .replaceAll('google.protobuf.Duration', 'duration')
     .replaceAll('google.protobuf.Timestamp', 'timestamp')
     .replaceAll('optional<', 'optional_type<');
-  return GENERIC.test(named) ? named.replaceAll('<', '(').replaceAll('>', ')') : named;
+  // An empty list or map holds any type.
+  const filled = named.replaceAll('<T>', '<dyn>').replaceAll('<K, V>', '<dyn, dyn>');
+  return GENERIC.test(filled) ? filled.replaceAll('<', '(').replaceAll('>', ')') : filled;
 }
 
 const GENERIC = /\b(?:list|map|optional_type)</;
@@ -81,7 +88,7 @@ const undeclared = (name: string): string => `undeclared reference to '${name}' 
 
 const NAMES: Readonly<Record<string, string>> = { in: '@in', '[_]': '_[_]', '[?_]': '_[?_]' };
 
-const UNARY = /^([!-])(\S+)$/;
+const UNARY = /^([!-])(.+)$/;
 
 /** Operators; types of maps have spaces too. */
 const OPERATION = /^(.+) (==|!=|<=?|>=?|[-+*/%]|in|\[\??_\]) (.+)$/;

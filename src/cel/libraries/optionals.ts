@@ -47,8 +47,8 @@ function over({ ast, args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap')
       if (name === 'optMap') return checker.registry.getOptionalType(result);
       if (result.kind !== 'optional' && result.kind !== 'dyn')
         throw checker.createError(
-          'no_matching_overload',
-          `found no matching overload for '_?_:_(bool, ${result}, optional<dyn>)'`,
+          'mixed_types',
+          `found no matching overload for '_?_:_' applied to '(bool, ${result}, optional<dyn>)'`,
           ast,
         );
       return result;

@@ -247,6 +247,36 @@ test.each<[string, number]>([
   expect(costOf(rule)).toBe(cost);
 });
 
+// Operators of bytes and numbers, sets, names of fields: checker/cost.go and library/cost.go; a reserved word is no path.
+test.each<[string, number]>([
+  ['self.data < self.bytes', 104],
+  ["self.data >= b'a'", 3],
+  ['int(1u) == 1', 2],
+  ["self.namespace == 'a'", 3],
+  ['self.namespace == self.s', 314577],
+  ['self.__namespace__ == self.s', 8],
+  ['self.self__dash__ref == self.s', 6],
+  ['sets.contains(self.a, [1, 2])', 213],
+  ['sets.intersects(self.words, [self.t])', 25],
+  ['optional.of(self.t).optMap(v, v.size()).value() > 1', 23],
+  ["self.?t.optMap(v, v).orValue('') == self.s", 314594],
+  ['self.words.map(w, [w, w]).all(m, m[0] == m[1])', 18446744073709552000],
+  ["self.words.map(w, {'k': w, 'n': w}).all(m, m.k == m.n)", 18446744073709552000],
+  ['self.a.filter(x, x > 1).map(x, string(x)).size() > 3', 2926],
+  ["self.t.split(',').map(x, x.trim()).size() > 1", 5295],
+  ['self.e == self.s', 5],
+  ["self.e.matches('a')", 3],
+  ['dyn(self.t) == 1', 4],
+  ["self.emb.kind == 'Pod'", 4],
+  ['self.emb.metadata.name == self.s', 314579],
+  ['self.n2.p == null', 3],
+  ["'%s'.format([self.words]) == 'a'", 14],
+  ["'%.2f'.format([self.t]) == 'a'", 14],
+  ["'%d%%'.format([self.ios]) == 'a'", 14],
+])('of operands of all kinds: %s', (rule, cost) => {
+  expect(costOf(rule)).toBe(cost);
+});
+
 // Texts of cel-go's checker (checker/errors.go), parser, and validators (cel/validator.go); the names of types of objects are left out.
 test.each<[string, string]>([
   ['self.i == self.f', "8: found no matching overload for '_==_' applied to '(int, double)'"],
@@ -393,12 +423,97 @@ test.each<[string, string]>([
     'self.words.transformList(i, v, v) == []',
     "25: undeclared reference to 'transformList' (in container '')",
   ],
+  [
+    'sets.contains(self.a, self.words)',
+    "14: found no matching overload for 'sets.contains' applied to '(list(int), list(string))'",
+  ],
+  ['self.t.optMap(v, v).hasValue()', "14: found no matching overload for 'hasValue' applied to 'string.()'"],
+  [
+    'self.?t.optFlatMap(v, v).hasValue()',
+    "19: found no matching overload for '_?_:_' applied to '(bool, string, optional_type(dyn))'",
+  ],
+  ['optional.of(self.i).optMap(v, v).value()', 'cel expression must evaluate to a bool'],
+  ['dyn(self.on)', 'cel expression must evaluate to a bool'],
+  ['[self.on, self.ios][0]', "15: expected type 'bool' but found 'dyn'"],
+  ['self.iosl.max()', 'cel expression must evaluate to a bool'],
+  ['self.ios.contains(self.i)', "18: found no matching overload for 'contains' applied to 'dyn.(int)'"],
+  ["self.data.hex() == 'a'", "14: undeclared reference to 'hex' (in container '')"],
+  ['self.data.at(0) == 1', "13: undeclared reference to 'at' (in container '')"],
+  [
+    'quantity(self.q).sign() > 0',
+    "22: found no matching overload for 'sign' applied to 'kubernetes.Quantity.()'",
+  ],
+  ['self.d[self.t] == 1', "7: found no matching overload for '_[_]' applied to '(duration, string)'"],
+  [
+    'self.mt[?0].hasValue()',
+    "8: found no matching overload for '_[?_]' applied to '(map(string, string), int)'",
+  ],
+  ['self.d.?foo.hasValue()', "7: type 'duration' does not support field selection"],
+  ['self.d.foo == 1', "7: type 'duration' does not support field selection"],
+  ['self.words.foo == 1', "11: type 'list(string)' does not support field selection"],
+  ['has(self.d.foo)', "4: type 'duration' does not support field selection"],
+  ['!self.mt', "1: found no matching overload for '!_' applied to '(map(string, string))'"],
+  ['[self.n2, null].size() > 1', "11: expected type 'selfType"],
+  ['[1, dyn(1)].size() > 1', "8: expected type 'int' but found 'dyn'"],
+  ["[[], 'a'].size() > 1", "6: expected type 'list(dyn)' but found 'string'"],
+  ["{'a': 1, 'b': self.ios}.size() > 1", "19: expected type 'int' but found 'dyn'"],
+  [
+    'self.?t.or(self.i).hasValue()',
+    "11: found no matching overload for 'or' applied to 'optional_type(string).(int)'",
+  ],
+  ["'%s %d'.format([self.t]) == 'a'", '15: index 1 out of range'],
+  [
+    "'%d'.format([self.t]) == 'a'",
+    '18: error during formatting: decimal clause can only be used on integers, was given string',
+  ],
+  [
+    "'%x'.format([self.on]) == 'a'",
+    '18: error during formatting: only integers, byte buffers, and strings can be formatted as hex, was given bool',
+  ],
+  [
+    "'%q'.format([self.t]) == 'a'",
+    '12: could not parse formatting clause: unrecognized formatting clause "q"',
+  ],
+  [
+    "'a'.format([self.t, self.t]) == 'a'",
+    '11: too many arguments supplied to string.format (expected 0, got 2)',
+  ],
+  ["'100%'.format([self.t]) == 'a'", '14: unexpected end of string'],
+  [
+    "'%d'.format([self.f]) == 'a'",
+    '18: error during formatting: decimal clause can only be used on integers, was given double',
+  ],
+  [
+    "'%.2f'.format([self.i]) == 'a'",
+    '20: error during formatting: fixed-point clause can only be used on doubles, was given int',
+  ],
+  [
+    "'%e'.format([self.on]) == 'a'",
+    '18: error during formatting: scientific clause can only be used on doubles, was given bool',
+  ],
+  [
+    "'%b'.format([self.t]) == 'a'",
+    '18: error during formatting: only integers and bools can be formatted as binary, was given string',
+  ],
+  [
+    "'%o'.format([self.t]) == 'a'",
+    '18: error during formatting: octal clause can only be used on integers, was given string',
+  ],
+  [
+    "'%s'.format([[quantity(self.q)]]) == 'a'",
+    '23: error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given kubernetes.Quantity',
+  ],
+  ['self.?d.foo.hasValue()', "8: type 'duration' does not support field selection"],
 ])('%s is refused', (rule, problem) => {
   const prefix = problem.startsWith('cel ') ? '' : 'compilation failed: ERROR: <input>:1:';
   const [line = ''] = String(costOf(rule)).split('\n');
   expect(problem.endsWith('selfType') ? line.slice(0, prefix.length + problem.length) : line).toBe(
     prefix + problem,
   );
+});
+
+test('a rule without text is left to the rules of definitions', () => {
+  expect(compile({ rule: ' ', messageExpression: '1' })).toEqual({ rule: '', message: '' });
 });
 
 // compilation.go: a message must be a text, and one of any type is none.
