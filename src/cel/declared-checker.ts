@@ -14,7 +14,7 @@ import { OPTIONAL_ENTRY } from './optional-entries.ts';
 const OF_ITEMS: ReadonlySet<string> = new Set(['sum', 'min', 'max']);
 
 /** The library's functions of bytes that Kubernetes lacks. */
-export const FOREIGN: ReadonlySet<string> = new Set(['json', 'hex', 'base64', 'at', 'string']);
+const FOREIGN: ReadonlySet<string> = new Set(['json', 'hex', 'base64', 'at', 'string']);
 
 /** The type of `[]` and `{}`, which goes with any other list or map. */
 const isEmpty = ({ valueType }: LibraryType): boolean => valueType?.kind === 'param';
