@@ -504,6 +504,7 @@ test.each<[string, string]>([
     '23: error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given kubernetes.Quantity',
   ],
   ['self.?d.foo.hasValue()', "8: type 'duration' does not support field selection"],
+  ["self.t == 'a' ? true", "21: Syntax error: mismatched input '<EOF>' expecting ':'"],
 ])('%s is refused', (rule, problem) => {
   const prefix = problem.startsWith('cel ') ? '' : 'compilation failed: ERROR: <input>:1:';
   const [line = ''] = String(costOf(rule)).split('\n');
