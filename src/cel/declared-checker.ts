@@ -1,3 +1,5 @@
+import { formatProblem } from './format-calls.ts';
+import { INVALID_FORMAT } from './issues.ts';
 import type {
   CheckedNode,
   Internals,
@@ -11,11 +13,28 @@ import { OPTIONAL_ENTRY } from './optional-entries.ts';
 /** Functions of a list whose result has the type of its items. */
 const OF_ITEMS: ReadonlySet<string> = new Set(['sum', 'min', 'max']);
 
+/** The library's functions of bytes that Kubernetes lacks. */
+const FOREIGN: ReadonlySet<string> = new Set(['json', 'hex', 'base64', 'at', 'string']);
+
+/** The type of `[]` and `{}`, which goes with any other list or map. */
+const isEmpty = ({ valueType }: LibraryType): boolean => valueType?.kind === 'param';
+
+function canIndex(container: LibraryType, index: LibraryType): boolean {
+  if (container.kind === 'dyn') return true;
+  const key =
+    container.kind === 'list' ? 'int' : container.kind === 'map' ? container.keyType?.name : undefined;
+  if (key === undefined) return false;
+  return index.kind === 'dyn' || index.name === key || key === 'dyn' || container.keyType?.kind === 'param';
+}
+
 /** The arguments of `'%d %s'.format([1, 'a'])`. */
 const isFormat = ({ op, args }: CheckedNode): boolean =>
   op === 'rcall' && Array.isArray(args) && Object.is(args[0], 'format');
 
-/** Undefined: it is no literal. */
+const isAlternative = ({ op, args }: CheckedNode): boolean =>
+  op === 'rcall' && Array.isArray(args) && (Object.is(args[0], 'or') || Object.is(args[0], 'orValue'));
+
+/** Undefined: it has to be computed. */
 function writtenValue({ op, args }: CheckedNode): unknown {
   if (op === 'value') return args;
   const inner =
@@ -27,8 +46,14 @@ const mapTypeOf = (registry: LibraryRegistry): unknown => registry.variables.get
 
 type CheckerClass = new (
   parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-  objects: ReadonlySet<string>,
+  names: Names,
 ) => LibraryChecker;
+
+interface Names {
+  /** Types of objects with declared fields. */
+  readonly objects: ReadonlySet<string>;
+  readonly functions: ReadonlySet<string>;
+}
 
 let checkerClass: CheckerClass | undefined;
 
@@ -36,33 +61,40 @@ let checkerClass: CheckerClass | undefined;
 export function checkerFor({ Checker }: Internals): CheckerClass {
   checkerClass ??= class extends Checker {
     readonly #objects: ReadonlySet<string>;
+    readonly #functions: ReadonlySet<string>;
     /** Lists may hold values of different types here. */
     #mayMix = false;
 
     constructor(
       parts: { readonly registry: LibraryRegistry; readonly opts: unknown },
-      objects: ReadonlySet<string>,
+      { objects, functions }: Names,
     ) {
       super(parts);
       this.#objects = objects;
+      this.#functions = functions;
     }
 
     override check(node: CheckedNode, context: unknown): LibraryType {
       if (node.checkedType !== undefined) return node.checkedType;
+      if (!isFormat(node)) return this.#check(node, context);
+      this.#mayMix = true;
+      try {
+        return this.#check(node, context);
+      } finally {
+        this.#mayMix = false;
+      }
+    }
+
+    #check(node: CheckedNode, context: unknown): LibraryType {
       if (Array.isArray(node.args) && node.meta.alternate === undefined && node.meta.macro === undefined)
         this.#checkObjects(node, node.args, context);
+      if (isAlternative(node)) this.#checkAlternative(node, context);
       if (this.#takesAnyItems(node, context)) {
         super.check(node, context);
         node.checkedType = this.getType('dyn');
         return node.checkedType;
       }
-      if (!isFormat(node)) return super.check(node, context);
-      this.#mayMix = true;
-      try {
-        return super.check(node, context);
-      } finally {
-        this.#mayMix = false;
-      }
+      return super.check(node, context);
     }
 
     /** Only the items determine the type of the result: each overload fits, and the library takes the first. */
@@ -96,6 +128,12 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
           return;
         case 'rcall':
           this.#checkLiteral(String(first), args[2]);
+          this.#checkCall(node, String(first), second, args[2], context);
+          return;
+        case '&&':
+        case '||':
+          this.#checkBool(first, context);
+          this.#checkBool(second, context);
           return;
         case '==':
         case '!=':
@@ -104,21 +142,31 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
         case '[]':
         case '[?]': {
           const type = this.check(first, context);
-          if (this.#isObject(type))
-            throw this.#noOverload(node, `${type.name} [_] ${this.check(second, context).name}`);
+          const index = this.check(second, context);
+          const isOptional = node.op === '[?]';
+          const container = type.kind === 'optional' ? (type.valueType ?? type) : type;
+          if (!canIndex(container, index))
+            throw this.#noOverload(node, `${type.name} ${isOptional ? '[?_]' : '[_]'} ${index.name}`);
           return;
         }
-        case '.?': {
-          const type = this.check(first, context);
-          const fields = this.registry.objectTypes.get(type.name)?.fields;
-          if (this.#isObject(type) && fields?.[String(second)] === undefined)
-            throw this.createError('no_such_key', `No such key: ${String(second)}`, node);
+        case '.':
+        case '.?':
+          this.#checkField(node, this.check(first, context));
           return;
-        }
       }
     }
 
-    /** Checks that the elements of a list or map have one type. */
+    /** Only objects and maps have fields. */
+    #checkField(node: CheckedNode, type: LibraryType): void {
+      const holder = type.kind === 'optional' ? (type.valueType ?? type) : type;
+      if (holder.kind === 'dyn' || holder.kind === 'map') return;
+      const name = String((node.args as readonly unknown[])[1]);
+      if (this.registry.objectTypes.get(holder.name)?.fields[name] !== undefined) return;
+      if (this.#isObject(holder)) throw this.createError('no_such_key', `No such key: ${name}`, node);
+      throw this.createError('cannot_index_type', `Cannot index type '${holder.name}'`, node);
+    }
+
+    /** What stands in one list or map is of one type. */
     #checkAlike(nodes: readonly CheckedNode[], context: unknown): void {
       let type: LibraryType | undefined;
       for (const node of this.#mayMix ? [] : nodes.filter(({ op }) => op !== OPTIONAL_ENTRY)) {
@@ -134,10 +182,10 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       }
     }
 
-    /** A type for both; null when there is none. Objects may be null. */
+    /** A type for both; null when there is none: a value of any type stands beside its like alone. */
     #common(a: LibraryType, b: LibraryType): LibraryType | null {
-      const [message, other] = a.kind === 'message' ? [a, b] : [b, a];
-      return message.kind === 'message' && other.name === 'null' ? message : a.unify(this.registry, b);
+      if (isEmpty(a) || isEmpty(b)) return a.kind === b.kind ? a.unify(this.registry, b) : null;
+      return a.name === b.name ? a : null;
     }
 
     /** Checks literal durations, times and patterns before anything runs. */
@@ -145,6 +193,56 @@ export function checkerFor({ Checker }: Internals): CheckerClass {
       const literal = Array.isArray(args) ? (args.at(0) as CheckedNode | undefined) : undefined;
       const problem = literal && literalProblem(name, writtenValue(literal));
       if (problem !== undefined) throw this.createError(problem.code, problem.text, literal);
+    }
+
+    /** The library takes any arguments where the receiver may be of any type, and tells only the kind of a receiver. */
+    #checkCall(
+      node: CheckedNode,
+      name: string,
+      receiver: CheckedNode,
+      args: unknown,
+      context: unknown,
+    ): void {
+      const given: readonly CheckedNode[] = Array.isArray(args) ? args : [];
+      const candidates = this.registry.functionCandidates(true, name, given.length);
+      const type = this.check(receiver, context);
+      const types = this.#functions.has(name) ? given.map((one) => this.check(one, context)) : [];
+      if (name === 'format') this.#checkFormat(node, receiver, given[0], context);
+      const isForeign = FOREIGN.has(name) && type.name === 'bytes';
+      if (!isForeign && candidates.findFunction(types, type) !== null) return;
+      const applied = `'${type.name}.${name}(${types.map((one) => one.name).join(', ')})'`;
+      throw this.createError('no_matching_overload', `found no matching overload for ${applied}`, node);
+    }
+
+    #checkFormat(
+      node: CheckedNode,
+      { op, args }: CheckedNode,
+      list: CheckedNode | undefined,
+      context: unknown,
+    ): void {
+      if (op !== 'value' || typeof args !== 'string' || list?.op !== 'list') return;
+      const problem = formatProblem(args, list.args as readonly CheckedNode[], (one) =>
+        this.check(one, context),
+      );
+      if (problem !== undefined) throw this.createError(INVALID_FORMAT, problem.text, problem.node ?? node);
+    }
+
+    /** `optional.or(optional)` and `optional.orValue(value)`, macros of the library, are calls to Kubernetes. */
+    #checkAlternative(node: CheckedNode, context: unknown): void {
+      const [name, receiver, [other]] = node.args as [string, CheckedNode, CheckedNode[]];
+      if (other === undefined) return;
+      const [type, given] = [this.check(receiver, context), this.check(other, context)];
+      const expected = name === 'or' || type.kind === 'dyn' ? type : type.valueType;
+      const isOptional = type.kind === 'optional' || type.kind === 'dyn';
+      if (isOptional && expected?.unify(this.registry, given) !== null) return;
+      const applied = `'${type.name}.${name}(${given.name})'`;
+      throw this.createError('no_matching_overload', `found no matching overload for ${applied}`, node);
+    }
+
+    #checkBool(operand: CheckedNode, context: unknown): void {
+      const { kind, name } = this.check(operand, context);
+      if (kind === 'dyn' || name === 'bool') return;
+      throw this.createError('invalid_logical_operand', `expected type 'bool' but found '${name}'`, operand);
     }
 
     /** `type(object)`: an object is a map to expressions that ask. */

@@ -44,9 +44,23 @@ function openBase(): Base {
   if (base !== undefined) return base;
   const environment = createEnvironment();
   const internals = internalsOf(environment);
-  const functions = new Set(environment.getDefinitions().functions.map(({ name }) => name));
+  forgetBind(internals);
+  const names = environment.getDefinitions().functions.map(({ name }) => name);
+  const functions = new Set(names.filter((name) => !UNKNOWN.has(name)));
   base = { environment, internals, functions };
   return base;
+}
+
+/** Macros, which are no functions to Kubernetes where their arguments do not fit, and functions of the library alone. */
+const UNKNOWN: ReadonlySet<string> = new Set(
+  'all exists exists_one map filter optMap optFlatMap bind json hex base64 at'.split(' '),
+);
+
+/** Kubernetes has no `cel.bind(…)`: the parser takes it for a call, and the checker does not know `cel`. */
+function forgetBind({ registry }: Internals): void {
+  const candidates = registry.functionCandidates(true, 'bind', 3);
+  candidates.declarations.length = 0;
+  candidates.macro = false;
 }
 
 /** Compiles expressions over the types of one schema. Each type is made when an expression first comes to it. */
@@ -62,7 +76,10 @@ export class DeclaredTypes {
     const { registry, options, Evaluator } = this.#base.internals;
     this.#registry = registry.clone(options);
     const parts = { registry: this.#registry, opts: options };
-    this.#checker = new (checkerFor(this.#base.internals))(parts, this.#byName);
+    this.#checker = new (checkerFor(this.#base.internals))(parts, {
+      objects: this.#byName,
+      functions: this.#base.functions,
+    });
     this.#evaluator = new Evaluator(parts);
   }
 
@@ -87,7 +104,7 @@ export class DeclaredTypes {
     const known = new Map<string, LibraryVariable>();
     for (const [name, type] of Object.entries(variables))
       known.set(name, { name, type: this.#typeOf(type), constant: false });
-    return (name) => known.get(name) ?? this.#registry.variables.get(name);
+    return (name) => known.get(name) ?? (name === 'cel' ? undefined : this.#registry.variables.get(name));
   }
 
   #typeOf(type: ValueType): LibraryType {

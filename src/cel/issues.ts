@@ -24,6 +24,9 @@ export function describeIssue(error: CelError, expression: string, knows: (name:
   return `ERROR: ${place}: ${text}\n | ${line}\n | ${'.'.repeat(column)}^`;
 }
 
+/** The code of mistakes in the arguments of `format`. */
+export const INVALID_FORMAT = 'invalid_format';
+
 const SYNTAX: ReadonlySet<string> = new Set([
   'unexpected_token',
   'expected_token',
@@ -48,32 +51,76 @@ function issueText({ code, message }: CelError, knows: (name: string) => boolean
       return noOverload(after('no such overload: '));
     case 'no_matching_overload':
       return noFunction(message, knows);
-    default:
+    case INVALID_FORMAT:
       return message;
+    case 'cannot_index_type':
+      return `type ${goTypes(after('Cannot index type '))} does not support field selection`;
+    default:
+      return REWORDED.reduce((text, [pattern, words]) => text.replace(pattern, words), goTypes(message));
   }
 }
 
+/** Other sentences of the library, and those of cel-go. */
+const REWORDED: readonly (readonly [RegExp, string])[] = [
+  [/^Expression (of type .* dynamic\))\.$/, 'expression $1'],
+  [/^\w+\(.*\) predicate must return bool, got ('.*')$/, "expected type 'bool' but found $1"],
+  [/^\w+\(.*\) invalid predicate iteration variable$/, 'argument must be a simple name'],
+  [
+    /^Ternary branches must have the same type, got '(.*)' and '(.*)'$/,
+    "found no matching overload for '_?_:_' applied to '(bool, $1, $2)'",
+  ],
+];
+
+/** Types as cel-go writes them: `map<string, list<int>>` → `map(string, list(int))`. */
+function goTypes(text: string): string {
+  const named = text
+    .replaceAll('google.protobuf.Duration', 'duration')
+    .replaceAll('google.protobuf.Timestamp', 'timestamp')
+    .replaceAll('optional<', 'optional_type<');
+  // An empty list or map holds any type.
+  const filled = named.replaceAll('<T>', '<dyn>').replaceAll('<K, V>', '<dyn, dyn>');
+  return GENERIC.test(filled) ? filled.replaceAll('<', '(').replaceAll('>', ')') : filled;
+}
+
+const GENERIC = /\b(?:list|map|optional_type)</;
+
 const undeclared = (name: string): string => `undeclared reference to '${name}' (in container '')`;
 
-const NAMES: Readonly<Record<string, string>> = { in: '@in', '[_]': '_[_]' };
+const NAMES: Readonly<Record<string, string>> = { in: '@in', '[_]': '_[_]', '[?_]': '_[?_]' };
+
+const UNARY = /^([!-])(.+)$/;
 
 /** Operators; types of maps have spaces too. */
-const OPERATION = /^(.+) (==|!=|<=?|>=?|[-+*/%]|in|\[_\]) (.+)$/;
+const OPERATION = /^(.+) (==|!=|<=?|>=?|[-+*/%]|in|\[\??_\]) (.+)$/;
 
 /** `int + string` → `found no matching overload for '_+_' applied to '(int, string)'`. */
 function noOverload(applied: string): string {
+  const [, sign, only] = UNARY.exec(applied) ?? [];
+  if (sign !== undefined)
+    return `found no matching overload for '${sign}_' applied to '(${goTypes(only ?? '')})'`;
   const [, left, operator, right] = OPERATION.exec(applied) ?? [];
   if (left === undefined) return `no such overload: ${applied}`;
   const name = NAMES[operator ?? ''] ?? `_${operator}_`;
-  return `found no matching overload for '${name}' applied to '(${left}, ${right})'`;
+  return `found no matching overload for '${name}' applied to '(${goTypes(left)}, ${goTypes(right ?? '')})'`;
 }
+
+const NAMESPACES: Readonly<Record<string, string>> = {
+  'kubernetes.Sets': 'sets',
+  'kubernetes.Strings': 'strings',
+  'kubernetes.Formats': 'format',
+  'net.IPFunctions': 'ip',
+  OptionalNamespace: 'optional',
+};
 
 /** `found no matching overload for 'string.find(int)'`. */
 function noFunction(message: string, knows: (name: string) => boolean): string {
   const [, receiver, name = '', types] = /'(?:(.+)\.)?(\w+)\((.*)\)'$/.exec(message) ?? [];
   if (name === '') return message;
   if (!knows(name)) return undeclared(name);
-  return `found no matching overload for '${name}' applied to '${receiver === undefined ? '' : `${receiver}.`}(${types})'`;
+  const namespace = NAMESPACES[receiver ?? ''];
+  const called = namespace === undefined ? name : `${namespace}.${name}`;
+  const on = receiver === undefined || namespace !== undefined ? '' : `${receiver}.`;
+  return `found no matching overload for '${called}' applied to '${goTypes(`${on}(${types})`)}'`;
 }
 
 /** Describes the failure of an expression while it ran. */

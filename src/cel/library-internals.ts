@@ -33,6 +33,8 @@ interface TypeEntry {
 interface Candidates {
   declarations: unknown[];
   macro: unknown;
+  /** Null: no declaration takes arguments of these types. */
+  findFunction(args: readonly LibraryType[], receiver: LibraryType): unknown;
 }
 
 export interface LibraryRegistry {

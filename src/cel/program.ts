@@ -138,6 +138,8 @@ function placeOf(error: unknown): { code?: string; offset?: number } {
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
+const SIGNS: Readonly<Record<string, string>> = { '[]': '[', '[?]': '[', '?:': '?' };
+
 /** Kubernetes points at the sign of an operation: the operator, the dot, the parenthesis of a call. */
 function signOf(node: unknown): number | undefined {
   const [op, args, input] = [fieldOf(node, 'op'), fieldOf(node, 'args'), fieldOf(node, 'input')];
@@ -146,7 +148,7 @@ function signOf(node: unknown): number | undefined {
   const before = op === 'rcall' ? args[1] : op === 'call' ? undefined : args[0];
   const from = before === undefined ? fieldOf(node, 'start') : fieldOf(before, 'end');
   if (typeof from !== 'number') return undefined;
-  const at = input.indexOf(isCall ? '(' : op === '[]' ? '[' : op, from);
+  const at = input.indexOf(isCall ? '(' : (SIGNS[op] ?? op), from);
   return at < 0 ? undefined : at;
 }
 

@@ -22,6 +22,7 @@ export function syntaxText({ message, offset }: SyntaxProblem, expression: strin
   if (message.startsWith('Unexpected character: ')) return unknownCharacter(expression, offset);
   if (message.startsWith('Expected IDENTIFIER, got ')) return notAField(expression, offset, token);
   if (message === 'Expected RPAREN, got EOF') return `missing ')' at '${END}'`;
+  if (message === 'Expected COLON, got EOF') return `mismatched input '${END}' expecting ':'`;
   return undefined;
 }
 

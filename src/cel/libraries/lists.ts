@@ -108,15 +108,15 @@ export const registerSets = (environment: Environment): Environment =>
     .registerType('kubernetes.Sets', Sets)
     .registerConstant('sets', 'kubernetes.Sets', new Sets())
     .registerFunction(
-      'kubernetes.Sets.contains(list, list): bool',
+      'kubernetes.Sets.contains(list<A>, list<A>): bool',
       (_: Sets, list: readonly unknown[], sub: readonly unknown[]) => containsAll(list, sub),
     )
     .registerFunction(
-      'kubernetes.Sets.equivalent(list, list): bool',
+      'kubernetes.Sets.equivalent(list<A>, list<A>): bool',
       (_: Sets, a: readonly unknown[], b: readonly unknown[]) => containsAll(a, b) && containsAll(b, a),
     )
     .registerFunction(
-      'kubernetes.Sets.intersects(list, list): bool',
+      'kubernetes.Sets.intersects(list<A>, list<A>): bool',
       (_: Sets, a: readonly unknown[], b: readonly unknown[]) => a.some((item) => celContains(b, item)),
     );
 

@@ -26,7 +26,7 @@ function isZero(value: unknown): boolean {
 }
 
 /** `optional.optMap(v, expression)`: applies the expression to the value, if there is one. */
-function over({ args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): object {
+function over({ ast, args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): object {
   const [variable, body] = args;
   const bound = iterationName(variable, name);
   let inner: Context | undefined;
@@ -36,12 +36,22 @@ function over({ args, receiver }: MacroCall, name: 'optMap' | 'optFlatMap'): obj
     async: false,
     typeCheck(checker: TypeChecker, _macro: unknown, context: Context): TypeName {
       const type = checker.check(receiver, context);
-      inner = context.forkWithVariable(
-        bound,
-        type.kind === 'optional' && type.valueType ? type.valueType : checker.getType('dyn'),
-      );
-      checker.check(body, inner);
-      return checker.getType('optional');
+      if (type.kind !== 'optional' && type.kind !== 'dyn')
+        throw checker.createError(
+          'no_matching_overload',
+          `found no matching overload for '${type}.hasValue()'`,
+          ast,
+        );
+      inner = context.forkWithVariable(bound, type.valueType ?? checker.getType('dyn'));
+      const result = checker.check(body, inner);
+      if (name === 'optMap') return checker.registry.getOptionalType(result);
+      if (result.kind !== 'optional' && result.kind !== 'dyn')
+        throw checker.createError(
+          'mixed_types',
+          `found no matching overload for '_?_:_' applied to '(bool, ${result}, optional<dyn>)'`,
+          ast,
+        );
+      return result;
     },
     evaluate(evaluator: Evaluator, _macro: unknown, context: Context): unknown {
       const value = evaluator.run(receiver, context);
@@ -63,7 +73,7 @@ export interface Fields {
 }
 
 export const registerPresence = (environment: Environment): Environment =>
-  environment.registerFunction(`${HAS_ANY}(ast): bool`, ({ args: [tested] }: MacroCall) => {
+  environment.registerFunction(`${HAS_ANY}(ast): bool`, ({ ast, args: [tested] }: MacroCall) => {
     const { operand, field } = selection(tested);
     return {
       operand,
@@ -71,13 +81,24 @@ export const registerPresence = (environment: Environment): Environment =>
       typeCheck(checker: TypeChecker, _macro: unknown, context: Context): TypeName {
         if (operand === undefined)
           throw checker.createError('invalid_macro_argument', 'invalid argument to has() macro', tested);
-        checker.check(tested, context);
+        checker.check(operand, context);
+        checkField(checker, tested, ast, context);
         return checker.getType('bool');
       },
       evaluate: (evaluator: Evaluator, _macro: unknown, context: Context): boolean =>
         hasField(evaluator.run(operand, context), field),
     };
   });
+
+/** Kubernetes points at the macro where there is no such field. */
+function checkField(checker: TypeChecker, tested: unknown, macro: unknown, context: Context): void {
+  try {
+    checker.check(tested, context);
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') throw error;
+    throw checker.createError(error.code, error.message.split('\n')[0] ?? '', macro);
+  }
+}
 
 function selection(node: Node | undefined): { operand: unknown; field: string } {
   if (node?.op !== '.' || !Array.isArray(node.args)) return { operand: undefined, field: '' };
@@ -110,6 +131,7 @@ interface Context {
 interface TypeChecker {
   check(node: unknown, context: Context): TypeName;
   getType(name: string): TypeName;
+  readonly registry: { getOptionalType(of: TypeName): TypeName };
   createError(code: string, message: string, node: unknown): Error;
 }
 
@@ -124,6 +146,7 @@ interface Node {
 
 /** A call of a macro as it was written. */
 interface MacroCall {
+  readonly ast?: Node;
   readonly args: readonly Node[];
   readonly receiver?: Node;
 }

@@ -37,7 +37,6 @@ export function registerQuantities(environment: Environment): Environment {
     .registerFunction(`quantity(string): ${TYPE}`, (text: string) => new CelQuantity(parse(text).nanos))
     .registerFunction('isQuantity(string): bool', (text: string) => parseQuantity(text) !== undefined)
     .registerFunction(`sign(${TYPE}): int`, signOf)
-    .registerFunction(`${TYPE}.sign(): int`, signOf)
     .registerFunction(
       `${TYPE}.isGreaterThan(${TYPE}): bool`,
       (a: CelQuantity, b: CelQuantity) => compare(a, b) > 0,

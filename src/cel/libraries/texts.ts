@@ -26,10 +26,27 @@ export const registerTexts = (environment: Environment): Environment =>
     .registerFunction(`duration(int): ${DURATION}`, (nanos: bigint) => {
       return new Duration(nanos / 1_000_000_000n, Number(nanos % 1_000_000_000n));
     })
+    .registerFunction('int(uint): int', intOf)
+    .registerOperator('bytes < bytes: bool', (a: Uint8Array, b: Uint8Array) => orderOf(a, b) < 0)
+    .registerOperator('bytes <= bytes: bool', (a: Uint8Array, b: Uint8Array) => orderOf(a, b) <= 0)
+    .registerOperator('bytes > bytes: bool', (a: Uint8Array, b: Uint8Array) => orderOf(a, b) > 0)
+    .registerOperator('bytes >= bytes: bool', (a: Uint8Array, b: Uint8Array) => orderOf(a, b) >= 0)
     .registerFunction(`int(${TIMESTAMP}): int`, (date: Date) => BigInt(Math.floor(date.getTime() / 1000)))
     .registerFunction(`int(${DURATION}): int`, ({ seconds, nanos }: Duration) => {
       return BigInt(seconds) * 1_000_000_000n + BigInt(nanos);
     });
+
+/** @throws Error when the number takes more than 63 bits */
+function intOf(value: UnsignedInt): bigint {
+  const whole = BigInt(value.valueOf());
+  if (whole >= 1n << 63n) throw new Error('integer overflow');
+  return whole;
+}
+
+function orderOf(a: Uint8Array, b: Uint8Array): number {
+  spendOnSize(Math.min(a.length, b.length));
+  return Buffer.compare(a, b);
+}
 
 /**
  * `'%s has %d'.format(['x', 3])` (cel-go: ext/strings, version 1): the verbs s, d, f, e, b, x, X and o, and a precision for f and e.

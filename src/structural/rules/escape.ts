@@ -24,6 +24,11 @@ const RESERVED: ReadonlySet<string> = new Set([
   'while',
 ]);
 
+/** Expressions may write such a name of a field as it is, too: `self.namespace`. */
+export const isReserved = (name: string): boolean => RESERVED.has(name);
+
+export const escapeReserved = (name: string): string => `__${name}__`;
+
 const ESCAPABLE = /^[A-Za-z_./-][\w./-]*$/;
 const SPECIAL = /__|[./-]/g;
 const WORDS: Readonly<Record<string, string>> = {
@@ -35,7 +40,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Undefined: expressions cannot access the field. */
 export function escapeName(name: string): string | undefined {
-  if (RESERVED.has(name)) return `__${name}__`;
+  if (RESERVED.has(name)) return escapeReserved(name);
   if (!ESCAPABLE.test(name)) return undefined;
   return name.replace(SPECIAL, (special) => WORDS[special] ?? special);
 }

@@ -23,6 +23,7 @@ export class RuleCompiler {
 
   compile(rule: ValidationRule, self: DeclaredType): CompiledRule {
     const { rule: code = '', messageExpression = '', optionalOldSelf = false } = rule;
+    if (code.trim() === '') return UNWRITTEN;
     const oldSelf = optionalOldSelf ? ({ kind: 'optional', of: self } as const) : self;
     const variables = { self, oldSelf };
     const compiled = this.#compile(code, variables, 'bool');
@@ -45,8 +46,9 @@ export class RuleCompiler {
   ): Result {
     try {
       const program = this.#types.compile(code, variables);
-      const fits = program.type === gives || (program.type === 'dyn' && !isUntyped(program.tree));
-      return fits ? { program, problem: '' } : { program: undefined, problem: WRONG_TYPE[gives] };
+      return program.type === gives
+        ? { program, problem: '' }
+        : { program: undefined, problem: WRONG_TYPE[gives] };
     } catch (error) {
       if (!(error instanceof CelError)) throw error;
       const what = gives === 'bool' ? '' : 'messageExpression ';
@@ -61,6 +63,8 @@ interface Result {
 }
 
 const NOTHING: Result = { program: undefined, problem: '' };
+/** A rule without text is refused elsewhere. */
+const UNWRITTEN: CompiledRule = { ...NOTHING, usesOldSelf: false, message: undefined, messageProblem: '' };
 
 const WRONG_TYPE = {
   bool: 'cel expression must evaluate to a bool',
@@ -68,6 +72,3 @@ const WRONG_TYPE = {
 };
 
 const isOldSelf = ({ op, args }: SyntaxNode): boolean => op === 'id' && args === 'oldSelf';
-
-/** A value of any type from the object, refused where a type is required. Elsewhere `dyn` may mean that the library gave up. */
-const isUntyped = ({ op }: SyntaxNode): boolean => op === 'id' || op === '.' || op === '[]';

@@ -8,7 +8,7 @@ import {
   propertyOf,
   type Schema,
 } from '../node.ts';
-import { escapeName } from './escape.ts';
+import { escapeName, escapeReserved, isReserved } from './escape.ts';
 
 /**
  * Types of expressions from a schema, with the sizes for cost estimates (apiserver/pkg/cel/common/schemas.go). Values that
@@ -66,7 +66,7 @@ export class DeclaredObject implements ObjectType, Sized {
   /** The field of a name in expressions. */
   field(name: string): Field | undefined {
     this.#fields ??= this.#readFields();
-    return this.#fields.get(name);
+    return this.#fields.get(isReserved(name) ? escapeReserved(name) : name);
   }
 
   propertyType(name: string): DeclaredType | undefined {

@@ -5,6 +5,7 @@ import type { DeclaredType } from '../types.ts';
 import { costOfCall, isNamespace } from './functions.ts';
 import { type Operand, partsOf, Sizes, writtenSize } from './operand.ts';
 import { costOfOperator } from './operators.ts';
+import { Path } from './path.ts';
 import { add, either, exactly, multiply, NOTHING, ONE, type Range, sum } from './range.ts';
 
 /** Estimates the highest cost of a checked expression (cel-go, checker/cost.go), by the sizes that the schema allows. */
@@ -15,8 +16,8 @@ export function estimateCost(tree: CheckedNode, root: DeclaredType): number {
 const LIST = exactly(10);
 const MAP = exactly(30);
 
-/** The path of a macro's variable; none if its range is untyped. */
-type Paths = ReadonlyMap<string, readonly string[] | undefined>;
+/** The path of a macro's variable, which each use of it makes anew; none where its range has no type. */
+type Paths = ReadonlyMap<string, (() => Path) | undefined>;
 
 class Coster {
   readonly #sizes: Sizes;
@@ -59,7 +60,7 @@ class Coster {
     }
   }
 
-  #operand(node: CheckedNode, cost: Range, size = writtenSize(node), path?: readonly string[]): Operand {
+  #operand(node: CheckedNode, cost: Range, size = writtenSize(node), path?: Path): Operand {
     return { node, type: node.checkedType, cost, size, path };
   }
 
@@ -73,24 +74,26 @@ class Coster {
 
   #identifier(node: CheckedNode): Operand {
     const name = String(node.args);
-    const path = this.#variables.has(name) ? this.#variables.get(name) : [name];
+    const path = this.#variables.has(name) ? this.#variables.get(name)?.() : Path.of(name);
     return this.#operand(node, ONE, undefined, path);
   }
 
   #select(node: CheckedNode): Operand {
+    if (isTypeName(node) && !this.#variables.has('net'))
+      return this.#operand(node, ONE, undefined, Path.of('type'));
     const [operand] = this.#operands(node.args);
     if (operand === undefined) return this.#operand(node, ONE);
     const isField = operand.type?.kind === 'map' || operand.type?.kind === 'message';
     const field = Array.isArray(node.args) ? String(node.args[1]) : '';
     const cost = isField ? add(operand.cost, ONE) : operand.cost;
-    return this.#operand(node, cost, undefined, [...(operand.path ?? []), field]);
+    return this.#operand(node, cost, undefined, (operand.path ?? Path.NONE).with(field));
   }
 
   #index(node: CheckedNode): Operand {
     const [operand, index] = this.#operands(node.args);
     const step = operand?.type?.kind === 'list' ? '@items' : '@values';
     const cost = sum([ONE, operand?.cost ?? NOTHING, index?.cost ?? NOTHING]);
-    return this.#operand(node, cost, undefined, [...(operand?.path ?? []), step]);
+    return this.#operand(node, cost, undefined, (operand?.path ?? Path.NONE).with(step));
   }
 
   #call(node: CheckedNode): Operand {
@@ -103,8 +106,9 @@ class Coster {
       const macro = this.#macro(name, isNode(receiver) ? (receiver as CheckedNode) : undefined, nodes);
       if (macro !== undefined) return this.#operand(node, macro.cost, macro.size);
     }
-    const target = isNode(receiver) ? this.operand(receiver as CheckedNode) : undefined;
+    // The target comes last, as in cel-go: the order shows in shared paths.
     const operands = nodes.map((one) => this.operand(one));
+    const target = isNode(receiver) ? this.operand(receiver as CheckedNode) : undefined;
     const { cost, size } = costOfCall({ name, target, args: operands, sizes: this.#sizes });
     const before = target === undefined || isNamespace(target) ? NOTHING : target.cost;
     return this.#operand(node, sum([cost, before, ...operands.map((part) => part.cost)]), size);
@@ -116,7 +120,6 @@ class Coster {
     if (first === undefined) return undefined;
     if (range === undefined) return { cost: sum(this.#presence(first)) };
     if (second === undefined) return undefined;
-    if (name === 'bind' && third !== undefined) return this.#bind(first, second, third);
     if (name === 'optMap' || name === 'optFlatMap') return this.#optional(name, range, first, second);
     return this.#loop(name, range, first, [second, ...(third === undefined ? [] : [third])]);
   }
@@ -136,38 +139,40 @@ class Coster {
     if (shape === undefined) return undefined;
     const range = this.operand(over);
     const step = STEPS[range.type?.kind ?? ''];
-    const path = step === undefined ? undefined : [...(range.path ?? []), step];
+    const path = step === undefined ? undefined : () => (range.path ?? Path.NONE).with(step);
     const steps = this.#with(String(variable.args), path, () => args.map((arg) => this.operand(arg).cost));
     const size = this.#sizes.ofValue(range);
     const { before, each, after } = shape;
     return { cost: sum([range.cost, exactly(before), multiply(size, each(steps)), exactly(after)]), size };
   }
 
-  /** A loop over nothing that sets a variable. */
-  #bind(variable: CheckedNode, value: CheckedNode, body: CheckedNode): Macro {
-    const bound = this.operand(value).cost;
-    const name = String(variable.args);
-    const result = this.#with(name, [name], () => this.operand(body).cost);
-    return { cost: sum([LIST, bound, result]), size: NOTHING };
-  }
-
   /** `x.optMap(v, f)` is `x.hasValue() ? optional.of(f(x.value())) : optional.none()`. */
   #optional(macro: string, over: CheckedNode, variable: CheckedNode, body: CheckedNode): Macro {
     const target = this.operand(over).cost;
     const name = String(variable.args);
-    const result = this.#with(name, [name], () => this.operand(body).cost);
+    const result = this.#with(
+      name,
+      () => Path.of(name),
+      () => this.operand(body).cost,
+    );
     const wrapped = macro === 'optMap' ? ONE : NOTHING;
     const present = sum([LIST, target, ONE, result, wrapped]);
     return { cost: sum([target, ONE, either(present, ONE)]) };
   }
 
-  #with<Result>(name: string, path: readonly string[] | undefined, run: () => Result): Result {
+  #with<Result>(name: string, path: (() => Path) | undefined, run: () => Result): Result {
     const outer = this.#variables;
     this.#variables = new Map([...outer, [name, path]]);
     const result = run();
     this.#variables = outer;
     return result;
   }
+}
+
+/** `net.IP`: the dots belong to the name. */
+function isTypeName({ args }: CheckedNode): boolean {
+  const [inner] = partsOf(args);
+  return inner?.op === 'id' && inner.args === 'net';
 }
 
 interface Macro {

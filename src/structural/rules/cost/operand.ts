@@ -1,6 +1,8 @@
 import type { CheckedNode, LibraryType } from '../../../cel/library-internals.ts';
+import { isReserved } from '../escape.ts';
 import { isNode } from '../syntax.ts';
 import type { DeclaredType } from '../types.ts';
+import type { Path } from './path.ts';
 import { ANY, exactly, ONE, type Range } from './range.ts';
 
 /** A part of an expression, with its cost and the size of its value. */
@@ -10,8 +12,7 @@ export interface Operand {
   readonly cost: Range;
   /** The size, if the expression determines it. */
   readonly size: Range | undefined;
-  /** The path from a variable to the value: fields, `@items`, `@keys`, `@values`. */
-  readonly path: readonly string[] | undefined;
+  readonly path: Path | undefined;
 }
 
 const SCALARS: ReadonlySet<string> = new Set([
@@ -43,11 +44,11 @@ export class Sizes {
     return operand.size ?? this.#declared(operand.path) ?? (isScalar(operand.type) ? ONE : ANY);
   }
 
-  /** The size at a path. The first step is a variable, which counts as the value itself. */
-  #declared(path: readonly string[] | undefined): Range | undefined {
-    if (path === undefined || path.length === 0) return undefined;
+  /** The size at a path. The first step is a variable, and every variable counts as the value itself. */
+  #declared(path: Path | undefined): Range | undefined {
+    if (path === undefined) return undefined;
     let at: DeclaredType | undefined = this.#root;
-    for (const step of path.slice(1)) {
+    for (const step of path.steps.slice(1)) {
       if (at?.kind === 'map' && step === '@keys') at = KEY;
       else at = at && below(at, step);
       if (at === undefined) return undefined;
@@ -64,13 +65,14 @@ function below(type: DeclaredType, step: string): DeclaredType | undefined {
     if (type.kind === 'list') return type.items;
     return type.kind === 'map' ? type.values : undefined;
   }
-  return type.kind === 'object' ? type.fieldType(step) : undefined;
+  // Kubernetes' sizes know fields by their escaped names alone.
+  return type.kind === 'object' && !isReserved(step) ? type.fieldType(step) : undefined;
 }
 
 /** Items of a list as an operand. Undefined: not a list. */
 export function itemsOf({ type, path }: Operand): Operand | undefined {
   if (type?.kind !== 'list') return undefined;
-  const below = path === undefined ? undefined : [...path, '@items'];
+  const below = path?.copy().with('@items');
   return { node: undefined, type: type.valueType, cost: ONE, size: undefined, path: below };
 }
 
