@@ -26,18 +26,18 @@ const NOT_OLDER_TIMEOUT_MS = 3000;
 /** How long a consistent read waits, the question to the database included, until the cache has followed it. */
 const LATEST_TIMEOUT_MS = 3000;
 const TICK_MS = 1000;
-/** How long a watch from before the memory waits to be told whether it may. It then reads history, which takes as long. */
+/** How long a watch from before the memory waits to learn if its revision is kept. Reading history then takes as long. */
 const RESUME_MS = 30_000;
 
-/** Of a watch that was over before it could begin. */
+/** The stream of a watch that ended before it began. */
 const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
 
 export interface WatchCacheOptions extends RevisionLog {
-  /** How to read the selectable fields of a resource. */
+  /** Returns the reader of a resource's selectable fields. */
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
-  /** Whose objects are in memory; all unless told. Those of others are read from the log. */
+  /** Resources whose objects are in memory, by default all. Others are read from the log. */
   readonly kept?: ResourceSet;
-  /** Whether what is stored as this media type, undefined for JSON, would be stored as another one now. */
+  /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
   readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean;
 }
 
@@ -52,7 +52,7 @@ export interface WatchCacheState {
   readonly applied: Revision;
   readonly resources: readonly {
     readonly resource: GroupResource;
-    /** Undefined: they are not in memory. */
+    /** Undefined when they are not in memory. */
     readonly objects: number | undefined;
     readonly unreadable: number;
     readonly watchers: number;
@@ -66,9 +66,9 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   readonly #replay: Replay;
   readonly #compacted: SharedCurrentRevision;
   readonly #encodings = new RecentEncodings();
-  /** Undefined until it is loaded, and again while it is loaded afresh. */
+  /** Undefined until the state is loaded, and while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
-  /** Of those that are known to be in the database; they may be on their way here. */
+  /** Newest revision known to be in the database; it may still be on its way here. */
   #newest: Revision = NO_REVISION;
   #loading = Promise.withResolvers<void>();
   readonly #waiters = new Set<Waiter>();
@@ -113,17 +113,17 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     return { loaded: generation !== undefined, applied: generation?.applied ?? NO_REVISION, resources };
   }
 
-  /** The same objects, read from the log whether they are in memory or not. Absent where all are to be read from memory. */
+  /** The same objects, always read from the log. Absent where all resources are in memory. */
   get uncached(): Store | undefined {
     return this.#uncached;
   }
 
-  /** Whether what is asked of a resource is read from the log. */
+  /** Whether reads of a resource go to the log. */
   isRead(resource: GroupResource): boolean {
     return this.#storeBeside(resource) !== undefined;
   }
 
-  /** Undefined for a resource that no object was ever seen of, and for one whose objects are not in memory. */
+  /** Undefined for a resource without any object so far, and for one that is not in memory. */
   countObjects(resource: GroupResource): number | undefined {
     return this.#generation?.find(resource)?.size;
   }
@@ -134,8 +134,8 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   }
 
   /**
-   * Loads, then follows the feed until the signal aborts. Run again after a failure, it begins with a new state, and so do its
-   * watchers: between the two, changes may have been missed. `onLoaded` is called when reads are served.
+   * Loads, then follows the feed until the signal aborts. A run after a failure begins with a new state, and so do its watchers:
+   * changes may have been missed in between. `onLoaded` is called when reads are served.
    * @throws StorageError; what PostgreSQL said
    */
   async run(signal: AbortSignal, onLoaded: () => void = () => {}): Promise<void> {
@@ -214,7 +214,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
   }
 
-  /** One that another server has told of comes; one that the database does not have is of a history that it has lost. */
+  /** A revision from another server will arrive here; one that the database lacks is of a history that it has lost. */
   async #assertGiven(requested: Revision): Promise<void> {
     if (requested <= this.applied || requested <= this.#newest) return;
     const current = await this.#current.get();
@@ -226,7 +226,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     if (revision > this.#newest) this.#newest = revision;
   }
 
-  /** Undefined: the resource is in memory. */
+  /** Returns undefined when the resource is in memory. */
   #storeBeside(resource: GroupResource): Store | undefined {
     const { kept } = this.#options;
     return kept === undefined || includes(kept, resource) ? undefined : this.#uncached;
@@ -264,8 +264,8 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   }
 
   /**
-   * The history this was made from is gone. Watches end with 410 and their clients begin again; reads wait for what is loaded
-   * now, because what was here may never have been, to the database.
+   * Drops the state, whose history is gone, and loads it anew. Watches end with 410 and their clients begin again; reads wait for
+   * the new state, because the old one may never have been in the database.
    */
   async reset(reason?: 'compacted' | 'rewound'): Promise<Revision> {
     const over = this.#generation;
@@ -275,7 +275,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
       this.#loading = Promise.withResolvers();
       const failure = { kind: 'compacted', requested: NO_REVISION, compacted: over.applied } as const;
       over.end(new StorageError(failure));
-      // Who reads the log itself finds out there what became of it, unless it has lost something unnoticed.
+      // Followers read the log and see there what became of it; only what it lost unnoticed must be reported.
       if (reason === 'rewound')
         for (const follower of this.#followers) follower.ended(new StorageError(failure), over.applied);
       this.#uncached?.end(new StorageError(failure));
@@ -317,7 +317,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     return this.#generation;
   }
 
-  /** What is as new as asked. It may have ended by the time it is used, and is of one history all the same. */
+  /** Returns a generation as new as asked. It may have ended before it is used, but is of one history. */
   async #reach(freshness: Freshness, caller?: Caller): Promise<Generation<ResourceCache>> {
     if (freshness.kind === 'any') return this.#generation ?? this.#loaded();
     if (this.#generation === undefined) await this.#loaded();
@@ -403,7 +403,7 @@ const toState = ({
   watchers,
 });
 
-/** Who asks for what is newest has named no revision that could be from the future: the cache lags behind, and will not for long. */
+/** A read of the newest revision has named none from the future: the cache lags, and will not for long. */
 function toLagging(error: unknown): never {
   if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
   const { requested, current } = error.failure;
