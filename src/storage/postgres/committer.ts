@@ -8,18 +8,18 @@ import type { ConnectionOptions } from './connection.ts';
 import type { Lease } from './lease.ts';
 import { OpenWrites } from './open-writes.ts';
 
-/** Bounds of one batch. Larger ones hold the ordering lock longer without saving round trips. */
+/** Bounds of one batch. Larger ones hold the ordering lock longer and save no round trips. */
 const MAX_BATCH_WRITES = 512;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-/** What waits beyond this is refused, so that a database that is slow or gone does not fill the server's memory. */
+/** Writes that wait beyond this are refused, so that a slow or lost database does not fill the server's memory. */
 const MAX_OPEN_WRITES = 20_000;
 const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
 /** Within this time every write is answered, whatever the database does. */
 const PATIENCE_MS = 30_000;
 /**
- * One batch is committed while another is received, so that PostgreSQL has work while this process is busy with requests. More
- * would only wait for the ordering lock there instead of growing here.
+ * One batch is committed while another is received, so that PostgreSQL has work while this process handles requests. More would
+ * only wait for the ordering lock there instead of growing here.
  */
 const LANES = 2;
 /** Fewer writes wait for the batch under way: many small batches cost more than they bring. */
@@ -69,7 +69,7 @@ export class BatchingCommitter implements Committer {
     return this.#queue.length;
   }
 
-  /** Of all writes that are not answered yet. */
+  /** Size of all writes that are not answered yet. */
   get openBytes(): number {
     return this.#open.sizeBytes;
   }
@@ -94,7 +94,7 @@ export class BatchingCommitter implements Committer {
     });
   }
 
-  /** Lets what is queued commit, then closes the connections. */
+  /** Commits what is queued, then closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#dispatch();
@@ -103,7 +103,7 @@ export class BatchingCommitter implements Committer {
     await Promise.all(this.#idle.map((lane) => lane.close()));
   }
 
-  /** Writes of one turn of the event loop go together: a burst of requests becomes one batch instead of one and the rest. */
+  /** Dispatches after this turn of the event loop: a burst of requests becomes one batch instead of one and the rest. */
   #dispatchSoon(): void {
     if (this.#dispatches) return;
     this.#dispatches = true;

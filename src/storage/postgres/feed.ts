@@ -25,26 +25,26 @@ import { VisibleChanges } from './visible-changes.ts';
 /** What readiness and metrics show of the tail. */
 export interface FeedState {
   readonly mode: 'starting' | 'streaming' | 'polling';
-  /** Who streams: `primary`, or `host:port` of a read server. Undefined: nobody does. */
+  /** The host that streams: `primary`, or `host:port` of a read server; undefined without a stream. */
   readonly source: string | undefined;
   readonly applied: Revision;
-  /** From its commit until it was applied here, of the newest change. */
+  /** From the commit of the newest change until it was applied here. */
   readonly delayMs: number;
-  /** Commits wait for standbys, and what the stream brings is held until it is visible. */
+  /** The stream's changes are held until they are visible, for commits wait for standbys. */
   readonly holds: boolean;
   /** Transactions that are held now. */
   readonly held: number;
   /** Why the slot could not be had, while polling. */
   readonly reason: string | undefined;
-  /** Why changes do not even come by polling; undefined: they do. */
+  /** Why the table cannot be read either; undefined when it can. */
   readonly stalled: string | undefined;
-  /** For how long nothing was applied of what the database is known to show; 0: nothing is missing. */
+  /** For how long nothing was applied of what the database shows; 0 when nothing is missing. */
   readonly behindMs: number;
-  /** A statement in SQL that would let changes be streamed, while they are polled; undefined: none is known. */
+  /** A statement in SQL that would let changes be streamed rather than polled, if known. */
   readonly remedy: string | undefined;
 }
 
-/** Polling goes on between attempts, so they may be rare where there is no slot to be had at all. */
+/** Polling goes on between attempts, so they may be rare where no slot can be had. */
 const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
 
 /**
@@ -71,7 +71,7 @@ export class PostgresFeed implements ChangeFeed {
   readonly #schema: ClusterSchema | undefined;
   readonly #poller: Poller;
   readonly #behind: Behind;
-  /** Told once: what is so on purpose is no trouble that lasts. */
+  /** Logged once: replication denied on purpose is no lasting trouble. */
   #saysThatItPolls = true;
   #state: Omit<FeedState, 'behindMs'> = {
     mode: 'starting',
@@ -92,7 +92,7 @@ export class PostgresFeed implements ChangeFeed {
     history: KnownHistory;
     schema: ClusterSchema | undefined;
     bell: Pick<CommitBell, 'isHeard' | 'run'>;
-    /** One line for the log, of what may last. */
+    /** Logs one line, of what may last. */
     tell: (line: string) => void;
   }) {
     this.#reader = options.reader;
@@ -109,7 +109,7 @@ export class PostgresFeed implements ChangeFeed {
     return { ...this.#state, behindMs: this.#behind.ms };
   }
 
-  /** @throws what PostgreSQL said to a query that it does not answer */
+  /** @throws what PostgreSQL said, when trying again cannot help */
   async run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void> {
     const broken = new AbortController();
     const forget = this.#history.onVisible(() => this.#behind.saw());
@@ -154,10 +154,10 @@ export class PostgresFeed implements ChangeFeed {
     }
   }
 
-  /** From the primary, or from a standby where the primary gives no slot, until the stream breaks. */
+  /** Streams from the primary, or from a standby where the primary gives no slot, until the stream breaks. */
   async #stream(position: TailPosition, slot: AbortController, ending: Ending): Promise<void> {
     const { primary, standbys } = this.#sources;
-    // Where the primary cannot be reached, there is nobody to say what a standby may show.
+    // Without the primary, nothing says what a standby may show.
     const config = await primary.clientConfig();
     const refusals: unknown[] = [];
     for (const source of [{ ...primary, clientConfig: async () => config }, ...standbys()]) {
@@ -170,7 +170,7 @@ export class PostgresFeed implements ChangeFeed {
         return;
       } catch (error) {
         if (slot.signal.aborted || ending.signal.aborted) throw error;
-        // A connection that was lost is no refusal: the next may be in order.
+        // A lost connection is no refusal: the next may be in order.
         if (!source.isStandby && !isRefusal(error)) throw error;
         refusals.push(
           source.isStandby ? new Error(`read server ${source.name}: ${describeTrouble(error)}`) : error,
@@ -180,7 +180,7 @@ export class PostgresFeed implements ChangeFeed {
     throw refusals.length === 1 ? refusals[0] : new AggregateError(refusals);
   }
 
-  /** Until the stream breaks, or an epoch begins after what was applied: then only the table tells how to go on. */
+  /** Streams until it breaks, or an epoch begins after what was applied: then only the table says how to go on. */
   async #streamFrom({ source, position, slot, onStream }: Attempt, ending: Ending): Promise<void> {
     const renewed = new AbortController();
     const visible = new VisibleChanges({
@@ -276,19 +276,19 @@ export class PostgresFeed implements ChangeFeed {
 
 interface Ending {
   readonly signal: AbortSignal;
-  /** Aborted, with the reason, by who finds that there is no going on. */
+  /** Aborted with the error that ends the feed. */
   readonly broken: AbortController;
 }
 
 interface Attempt {
   readonly source: TailSource;
   readonly position: TailPosition;
-  /** Aborted when the slot is there. */
+  /** Aborted when the slot exists. */
   readonly slot: AbortController;
   onStream(): void;
 }
 
-/** A missing table is not waited for: the service that runs the feed begins again, and ends the server after some failures. */
+/** A missing table is not waited for: the service that runs the feed restarts it, and ends the server after some failures. */
 function isWorthAnotherTry(error: unknown): boolean {
   if (!(error instanceof StorageError)) return isTransient(error);
   const { failure } = error;

@@ -1,19 +1,19 @@
 import type pg from 'pg';
 
-/** What a server or a person wants of the one value that all servers of a database obey. */
+/** A wish for the one value that all servers of a database obey. */
 export interface WindowWish {
   readonly windowMs: number;
-  /** Without it, the wish is for a database in which nobody has said anything yet. */
+  /** Without it, the wish is for a database without a value. */
   readonly isGiven: boolean;
 }
 
 export interface KeptWindow {
   readonly windowMs: number;
-  /** What it was until now; undefined when it has not changed. 'unset': nobody had said anything. */
+  /** The previous value; undefined when it has not changed, 'unset' when there was none. */
   readonly before?: number | 'unset';
 }
 
-/** How far back history is kept: changed where that is asked for, left alone else. */
+/** Sets how far back history is kept, where that is given or unset. */
 export async function keepHistoryWindow(
   client: pg.ClientBase,
   { windowMs, isGiven }: WindowWish,
@@ -31,7 +31,7 @@ interface WindowRow {
   readonly kept: string;
 }
 
-/** Servers that start together take turns by the row's lock. */
+/** The row's lock serializes servers that start together. */
 const KEEP = `
   WITH held AS MATERIALIZED (SELECT history_window AS before FROM compaction FOR UPDATE)
   UPDATE compaction
