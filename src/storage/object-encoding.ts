@@ -13,7 +13,7 @@ export const JSON_MEDIA_TYPE = 'application/json';
 export interface ObjectEncoding {
   /** @throws Error, one line that says why the object cannot be stored like this */
   encode(key: ObjectKey, bytes: EncodedBytes): EncodedBytes | Promise<EncodedBytes>;
-  /** Whether `encode` makes this media type. */
+  /** Whether `decode` takes this media type. */
   handles(mediaType: string): boolean;
   /** @throws Error, one line that says why the bytes cannot be read */
   decode(key: ObjectKey, bytes: EncodedBytes): EncodedBytes | Promise<EncodedBytes>;

@@ -15,8 +15,8 @@ export interface KnownPeer extends Peer {
 
 /** Peers records which servers of the cluster serve what. It is stored with the objects, which all servers share. */
 export interface Peers {
-  /** Says what a server serves, for `ttlMs` from now; answers all others. */
+  /** Renews what a server serves, for `ttlMs` from now; returns all others. */
   renew(self: Peer, ttlMs: number): Promise<KnownPeer[]>;
-  /** Says that a server has ended. */
+  /** Removes a server that has ended. */
   release(server: string): Promise<void>;
 }

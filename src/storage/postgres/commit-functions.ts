@@ -4,7 +4,7 @@ import type { Queryable } from './prepared.ts';
 export interface CommitStatement {
   readonly name: string;
   readonly text: string;
-  /** Their number. */
+  /** How many parameters it has. */
   readonly values: number;
 }
 

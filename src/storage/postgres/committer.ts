@@ -34,7 +34,25 @@ interface Wishes {
   readonly lease?: Lease;
 }
 
-/** Group commit: writes that arrive while batches are under way form the next one. */
+/**
+ * BatchingCommitter commits writes in groups: writes that arrive while batches are under way form the next one.
+ *
+ * Revisions are drawn and committed under one lock, so that the order of ids is the order of commits, over any number of servers.
+ * Concurrent inserts without the lock were rejected: a higher id may become visible before a lower one, and readers would have to
+ * wait for gaps that mean nothing. The lock is cheap because a batch takes it once: one call of commit_revisions, one round trip,
+ * one fsync. A client that vanishes never holds it, because it is taken within the call.
+ *
+ * Two lanes, each with a connection, commit a batch each, so that PostgreSQL receives one while it commits the other. A single lane
+ * was rejected: with 64 clients it wrote 3,580 config maps a second, two write 4,110. More lanes would only wait for the lock. Few
+ * writes do not take the second lane, but wait and go together.
+ *
+ * - A batch has at most one write of an object and of a claimed value. Other writes of these wait for a later batch.
+ * - A refused write fails alone (CommitLane).
+ * - A write whose answer was lost is looked up by its id, never guessed and never sent twice before that.
+ * - Every write is answered by its deadline, whatever is under way (OpenWrites). Limits on each wait were rejected: for lanes,
+ *   hosts, locks and lost answers, they added up to more than the promised time.
+ * - What waits is bounded in number and bytes; beyond that, writes are refused at once.
+ */
 export class BatchingCommitter implements Committer {
   readonly #queue: PendingWrite[] = [];
   readonly #closing = new AbortController();

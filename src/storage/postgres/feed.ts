@@ -30,7 +30,7 @@ export interface FeedState {
   readonly applied: Revision;
   /** From the commit of the newest change until it was applied here. */
   readonly delayMs: number;
-  /** The stream's changes are held until they are visible, for commits wait for standbys. */
+  /** Changes are held until visible: commits wait for standbys, or a standby streams. */
   readonly holds: boolean;
   /** Transactions that are held now. */
   readonly held: number;
@@ -48,19 +48,26 @@ export interface FeedState {
 const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
 
 /**
- * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
- * new slot is made, then the table is read from the last applied revision on, then the stream is followed, dropping what
- * the table already gave. Between the two, commits are waited for whose record was written before the slot began and which
- * are not visible yet: they are in neither. While no slot can be had, which includes the time its creation waits for open
- * transactions, the same query is polled. When that fails too, and not because the database is away, the feed ends.
+ * PostgresFeed delivers the log as a stream of changes, each exactly once, in the order of revisions.
  *
- * The primary is asked for a slot first: it is nearest to what it shows. Where it has none to give, a standby may have: its stream
- * is the same, later, and ends where the standby is promoted or follows another. So it is only told in which order changes come and
- * what they are; that they may be shown, the primary says of each (VisibleChanges). What a stream lacks, whichever host it is
- * of, is read from the primary's table (bridgeLags).
+ * The slot is disposable and the table is the truth. Each connection makes a temporary slot, then reads the table from the last
+ * applied revision on, then follows the stream and drops what the table already gave. Between slot and table it waits for commits
+ * whose record was written before the slot began and which are not visible yet: they are in neither. A permanent slot would save
+ * reading the table, but was rejected: the slot of a dead server keeps WAL until the disk is full.
  *
- * Each batch names the revision before it. One that follows what was not applied means that something is missing: the table is
- * read again, and where that does not have it either, the sink begins afresh.
+ * While there is no slot, the feed polls the same query: making a slot waits for all open transactions, and a host may have none to
+ * give. Watches get slower then, but do not stop. The feed ends only when the table cannot be read for another reason than an
+ * absent database.
+ *
+ * The feed asks the primary for a slot first. If it refuses, a standby may have one: its stream is the same, later, and ends when
+ * the standby is promoted or follows another host. A standby is trusted only for the order and content of changes.
+ *
+ * - No change is missing. Each batch names the revision before it. When that was not applied, the table is read again; when the
+ *   table lacks it too, the sink begins afresh (TailPosition).
+ * - No change is shown before the primary shows it (VisibleChanges). Applying the stream at once was rejected: where commits wait
+ *   for standbys, this server was ahead of what others read, and of what a promotion keeps.
+ * - What the primary shows arrives, also when the stream lacks it: bridgeLags reads it from the primary's table.
+ * - An epoch that begins after what was applied ends the stream: then only the table says how to go on.
  */
 export class PostgresFeed implements ChangeFeed {
   readonly #reader: PostgresReader;
@@ -72,7 +79,7 @@ export class PostgresFeed implements ChangeFeed {
   readonly #poller: Poller;
   readonly #behind: Behind;
   /** Logged once: replication denied on purpose is no lasting trouble. */
-  #saysThatItPolls = true;
+  #logsPolling = true;
   #state: Omit<FeedState, 'behindMs'> = {
     mode: 'starting',
     source: undefined,
@@ -269,8 +276,8 @@ export class PostgresFeed implements ChangeFeed {
     const remedy = error instanceof PublicationTrouble ? error.statement : undefined;
     this.#state = { ...this.#state, mode: 'polling', reason, remedy };
     if (!(error instanceof ReplicationDenied)) this.#condition.failed(`${reason}; changes are polled`);
-    else if (this.#saysThatItPolls) this.#tell(`changes are polled: ${reason}`);
-    this.#saysThatItPolls = !(error instanceof ReplicationDenied);
+    else if (this.#logsPolling) this.#tell(`changes are polled: ${reason}`);
+    this.#logsPolling = !(error instanceof ReplicationDenied);
   }
 }
 

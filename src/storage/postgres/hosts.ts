@@ -13,7 +13,7 @@ const LOOK = `
   SELECT pg_is_in_recovery() AS standby, (SELECT system_identifier FROM pg_control_system()) AS system,
     CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`;
 
-/** Returns what a host is, or nothing known where a service withholds it. @throws what the network says */
+/** Returns what a host is, with nulls where a service withholds it. @throws what the network says */
 export async function lookAt(client: pg.ClientBase): Promise<HostSight> {
   try {
     const { rows } = await client.query<Record<string, string | null>>(LOOK);

@@ -52,7 +52,7 @@ export async function withPreviousStates(
   }
   const more = left.length === 0 ? [] : await read(left);
   for (const row of more) found.set(row.revision, row);
-  // A row compacted meanwhile is missing from the middle, and its successor has no state before it.
+  // A row compacted meanwhile is missing from the middle of `more`, and gets no state before it.
   const last = more.at(-1)?.revision;
   const unread = last === undefined ? undefined : left[left.indexOf(last) + 1];
   const end = unread === undefined ? rows.length : rows.findIndex(({ revision }) => revision === unread);

@@ -46,7 +46,7 @@ export async function makeRoles(
   const actor = await readActor(client);
   await ensureRoles(client, names, actor, say);
   if (replicates) await letReplicate(client, names.server, say);
-  else await tellOfPolling(client, names.server, say);
+  else await sayWhetherItPolls(client, names.server, say);
   await hideLoggedValues(client, names.server, say);
   await boundReader(client, names.reader, say);
   await closeToPublic(client, actor, say);
@@ -154,7 +154,11 @@ async function letReplicate(client: pg.ClientBase, server: string, say: RoleOpti
 }
 
 /** Says whether it polls; takes no right away. */
-async function tellOfPolling(client: pg.ClientBase, server: string, say: RoleOptions['say']): Promise<void> {
+async function sayWhetherItPolls(
+  client: pg.ClientBase,
+  server: string,
+  say: RoleOptions['say'],
+): Promise<void> {
   const { rows } = await client.query<{ may: string }>(REPLICATES, [server]);
   const may = rows[0]?.may === 't';
   const reads = 'it could read all databases of this PostgreSQL';

@@ -36,7 +36,7 @@ export interface Progress {
   /** Checks that later history is kept. @throws StorageError compacted */
   assertKept(revision: Revision): Promise<void>;
   /** Checks that the revision exists. @throws StorageError compacted, unavailable */
-  assertGiven(revision: Revision): Promise<void>;
+  assertExists(revision: Revision): Promise<void>;
 }
 
 interface UncachedOptions extends Pick<RevisionLog, 'reader' | 'committer'> {
@@ -124,7 +124,7 @@ export class UncachedStore implements Store {
         );
       const { recent } = await this.#resource(query.resource);
       if (start.revision < recent.floor) await this.#options.progress.assertKept(start.revision);
-      await this.#options.progress.assertGiven(start.revision);
+      await this.#options.progress.assertExists(start.revision);
       return await this.#stream(query, { revision: start.revision, state: undefined }, signal);
     } catch (error) {
       if (signal.aborted) return new DeliveredEvents(async () => {}, signal);
