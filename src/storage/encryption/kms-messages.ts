@@ -102,7 +102,7 @@ export function encodeSeed({ keyId, ciphertext, annotations }: EncryptedSeed): U
   return writer.finish();
 }
 
-/** @throws Error for other bytes */
+/** @throws Error for bytes that are no envelope */
 export function decodeEnvelope(bytes: Uint8Array): Envelope {
   let data: Uint8Array = Buffer.alloc(0);
   let ciphertext: Uint8Array = Buffer.alloc(0);
