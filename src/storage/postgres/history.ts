@@ -108,7 +108,8 @@ export class PostgresHistory implements History {
     const last = rows.at(-1)?.revision;
     return {
       rows: rows.filter(({ revision, key }) => revision > compactedOf(key)),
-      next: rows.length < found.revisions.length ? last : found.next,
+      // Without a row, all of the page was compacted while it was read.
+      next: rows.length < found.revisions.length && last !== undefined ? last : found.next,
     };
   }
 

@@ -9,6 +9,7 @@ import { includes, type ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
+import { CompactedRevisions } from './compacted-revisions.ts';
 import { SharedCurrentRevision } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
@@ -26,8 +27,6 @@ const NOT_OLDER_TIMEOUT_MS = 3000;
 /** How long a consistent read waits, the question to the database included, until the cache has followed it. */
 const LATEST_TIMEOUT_MS = 3000;
 const TICK_MS = 1000;
-/** How long a watch from before the memory waits to learn if its revision is kept. Reading history then takes as long. */
-const RESUME_MS = 30_000;
 
 /** The stream of a watch that ended before it began. */
 const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
@@ -64,8 +63,7 @@ export interface WatchCacheState {
  *
  * The state is a generation: all resources as loaded at one moment, and the changes since. When the feed finds that its history is
  * gone, by compaction or a failover, the generation ends as a whole with all of its watches (410), and another is loaded. Reads
- * wait for it. One state that is replaced in place was rejected: reads went on with objects that the database may never have had,
- * and could take objects and revision from two histories.
+ * wait for it. A state replaced in place was rejected: reads could take objects and revision from two histories.
  *
  * A read of the newest state asks PostgreSQL for the newest revision, once for all reads that wait, then waits until the feed has
  * brought it. Lists read a snapshot of the tree, which is copied at no cost, so that later chunks see the same state. Older
@@ -75,16 +73,14 @@ export interface WatchCacheState {
  * - All changes of a batch are applied before any watcher is called: a read after an event sees at least its state.
  * - A slow watcher delays neither a commit nor another watcher. It has no buffer, only a position, from which it replays later from
  *   memory or from SQL.
- * - Watches from before the memory share what they read from history (Replay). A read for each was rejected: 2,000 watches took
- *   7,500 transactions and 98 s after a restart, instead of 14 and 2 s.
+ * - Watches from before the memory share what they read from history (Replay): 2,000 took 98 s after a restart, and take 2 s.
  * - A revision from the future waits or fails; a revision of a lost history never gets a response from the present one.
  */
 export class WatchCache implements Store, ChangeSink, LogProgress {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
   readonly #replay: Replay;
-  /** By resource: some have a shorter history than others. */
-  readonly #compacted = new Map<string, SharedCurrentRevision>();
+  readonly #compacted: CompactedRevisions;
   readonly #encodings = new RecentEncodings();
   /** Undefined until the state is loaded, and while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
@@ -98,6 +94,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   constructor(options: WatchCacheOptions) {
     this.#options = options;
     this.#replay = new Replay(options.reader, this.#encodings);
+    this.#compacted = new CompactedRevisions(options.reader);
     this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
     if (options.kept === undefined) return;
     this.#uncached = new UncachedStore({
@@ -106,8 +103,8 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
         current: () => this.#current.get(),
         following: async () => void (await this.#loaded()),
         reached: async (freshness, caller) => (await this.#reach(freshness, caller)).applied,
-        assertKept: (resource, revision) => this.#assertKept(resource, revision),
-        assertGiven: (revision) => this.#assertGiven(revision),
+        assertKept: (resource, revision) => this.#compacted.assertKept(resource, revision),
+        assertGiven: (revision) => this.#assertExists(revision),
       },
     });
   }
@@ -220,21 +217,9 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   async #watchAfter(query: WatchQuery, after: Revision, signal: AbortSignal): Promise<EventStream> {
     const generation = await this.#loaded();
     if (after < generation.cacheOf(query.resource).recent.floor)
-      await this.#assertKept(query.resource, after);
-    await this.#assertGiven(after);
+      await this.#compacted.assertKept(query.resource, after);
+    await this.#assertExists(after);
     return this.#stream(query, generation, { revision: after, state: undefined }, signal);
-  }
-
-  async #assertKept(resource: GroupResource, requested: Revision): Promise<void> {
-    const name = `${resource.resource}.${resource.group}`;
-    let shared = this.#compacted.get(name);
-    if (shared === undefined) {
-      const ask = (): Promise<Revision> => this.#options.reader.compactedRevision(resource);
-      shared = new SharedCurrentRevision(ask, 'is compacted', RESUME_MS);
-      this.#compacted.set(name, shared);
-    }
-    const compacted = await shared.get();
-    if (requested < compacted) throw new StorageError({ kind: 'compacted', requested, compacted });
   }
 
   /** A revision from another server will arrive here; one that the database lacks is of a history that it has lost. */
