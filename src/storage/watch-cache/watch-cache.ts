@@ -69,7 +69,6 @@ export interface WatchCacheState {
  * brought it. Lists read a snapshot of the tree, which is copied at no cost, so that later chunks see the same state. Older
  * revisions, and resources outside of `kept`, are read from the log (listPast, UncachedStore).
  *
- * - A response takes its objects and its revision from one generation.
  * - All changes of a batch are applied before any watcher is called: a read after an event sees at least its state.
  * - A slow watcher delays neither a commit nor another watcher. It has no buffer, only a position, from which it replays later from
  *   memory or from SQL.
