@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { errorText } from '../util/error-text.ts';
 import { pause } from '../util/pause.ts';
 import {
   type AuthorizationAttributes,
@@ -61,7 +62,7 @@ export class WebhookAuthorizer implements Authorizer {
       if ((await this.#options.matches?.(spec)) === false) return NO_OPINION;
       return toVerdict(await this.#review(spec, attributes));
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = errorText(error);
       return { decision: this.#options.onFailure, reason: '', error: text };
     }
   }

@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import { errorText } from '../util/error-text.ts';
 import { DecodedFeed } from './decoded-feed.ts';
 import { DecodedHistory } from './decoded-history.ts';
 import { StorageError } from './errors.ts';
@@ -82,7 +83,7 @@ class EncodingCommitter implements Committer {
 }
 
 function toUnwritable(error: unknown): never {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   throw new StorageError({ kind: 'unwritable', reason }, { cause: error });
 }
 

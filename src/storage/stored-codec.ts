@@ -1,4 +1,5 @@
 import { endTurn } from '../util/concurrency.ts';
+import { errorText } from '../util/error-text.ts';
 import type { ObjectKey } from './key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
 import { RecentWrites } from './recent-writes.ts';
@@ -133,7 +134,7 @@ const NO_JSON = Buffer.alloc(0);
 
 const toUnreadable = (error: unknown): DecodedJson => ({
   json: NO_JSON,
-  unreadable: error instanceof Error ? error.message : String(error),
+  unreadable: errorText(error),
 });
 
 function toPrevious(previous: DecodedJson | undefined): Partial<ChangeWithPrevious> {

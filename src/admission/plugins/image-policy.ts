@@ -8,6 +8,7 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { objectAt, objectOf, stringOf } from '../../object/json-values.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../../outbound/http-client.ts';
+import { errorText } from '../../util/error-text.ts';
 import { goDuration } from '../../util/go-duration.ts';
 import { pause } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
@@ -94,7 +95,7 @@ class ImagePolicy {
       if (ttl > 0) this.#answers.set(key, status, { ttl });
       return status;
     } catch (error) {
-      if (!defaultAllow) throw refusal(attributes, error instanceof Error ? error.message : String(error));
+      if (!defaultAllow) throw refusal(attributes, errorText(error));
       attributes.annotate(`${NOTES}failed-open`, 'true');
       return undefined;
     }

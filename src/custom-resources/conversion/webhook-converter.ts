@@ -8,6 +8,7 @@ import type { CustomResourceDefinition, WebhookClientConfig } from '../../api/ty
 import type { Tracing } from '../../observability/tracing.ts';
 import type { Answer } from '../../outbound/webhook-client.ts';
 import { mapInTurns, Pace } from '../../util/concurrency.ts';
+import { errorText } from '../../util/error-text.ts';
 import { CallGate, CallRefused, type GateLimits } from './call-gate.ts';
 import { assertSameIdentity, assertSameType, readConverted, withMetadataOf } from './converted-object.ts';
 import type { ConversionFailure, ConversionMetrics } from './metrics.ts';
@@ -168,7 +169,7 @@ export class WebhookConverter {
     try {
       return reviewVersionOf(this.#reviewVersions);
     } catch (error) {
-      throw new ConversionError('conversion_webhook_call_failure', textOf(error), { cause: error });
+      throw new ConversionError('conversion_webhook_call_failure', errorText(error), { cause: error });
     }
   }
 
@@ -245,13 +246,11 @@ const toStatus = (error: ConversionError): StatusError =>
     ? tooManyRequests(error.message, 1)
     : unknownError(error.message, error);
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 function failing<Result>(failure: ConversionFailure, subject: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw new ConversionError(failure, `${subject} failed: ${textOf(error)}`, { cause: error });
+    throw new ConversionError(failure, `${subject} failed: ${errorText(error)}`, { cause: error });
   }
 }
 
@@ -289,6 +288,6 @@ function wrapping<Result>(words: string, work: () => Result): Result {
     return work();
   } catch (error) {
     const failure = 'conversion_webhook_invalid_converted_object_failure';
-    throw new ConversionError(failure, words + textOf(error), { cause: error });
+    throw new ConversionError(failure, words + errorText(error), { cause: error });
   }
 }
