@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
-import { pause } from '../util/pause.ts';
+import { NEVER, pause } from '../util/pause.ts';
 import type { Authentication } from './authenticator.ts';
 import { intersect, type TokenAuthenticator } from './token.ts';
 
@@ -64,8 +64,6 @@ export class TokenWebhook implements TokenAuthenticator {
     }
   }
 }
-
-const NEVER = new AbortController().signal;
 
 /** @throws Error when the answer is no review of the requested version */
 function toStatus(answer: JsonValue, version: string): JsonObject {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { errorText } from '../util/error-text.ts';
-import { pause } from '../util/pause.ts';
+import { NEVER, pause } from '../util/pause.ts';
 import {
   type AuthorizationAttributes,
   type Authorizer,
@@ -43,8 +43,6 @@ const WAIT_FACTOR = 1.5;
 const CACHED_ANSWERS = 8192;
 /** Longer questions are not cached, because callers choose their parts and could fill the memory. */
 const MAX_CACHED_CHARS = 10_000;
-
-const NEVER = new AbortController().signal;
 
 /** Mode Webhook: asks another server, and caches its answers. */
 export class WebhookAuthorizer implements Authorizer {

@@ -10,7 +10,7 @@ import { readClientConfig } from '../../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../../outbound/http-client.ts';
 import { errorText } from '../../util/error-text.ts';
 import { goDuration } from '../../util/go-duration.ts';
-import { pause } from '../../util/pause.ts';
+import { NEVER, pause } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../plugin.ts';
 import { PODS } from '../resources.ts';
@@ -33,7 +33,6 @@ const TIMEOUT_MS = 30_000;
 const CACHED_ANSWERS = 1024;
 
 const NOTES = 'imagepolicywebhook.image-policy.k8s.io/';
-const NEVER = new AbortController().signal;
 
 /**
  * Lets another server decide which images pods may run (Kubernetes: plugin/pkg/admission/imagepolicy). A pod that is let in

@@ -8,6 +8,7 @@ import type { ActiveSpan, Tracing } from '../../observability/tracing.ts';
 import { networkText } from '../../outbound/http-client.ts';
 import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
 import { errorText } from '../../util/error-text.ts';
+import { NEVER } from '../../util/pause.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { urlOf, type WebhookClients } from './clients.ts';
 import {
@@ -156,8 +157,6 @@ interface Question {
   readonly signal: AbortSignal;
   readonly traceparent: string | undefined;
 }
-
-const NEVER = new AbortController().signal;
 
 async function post(
   { clients, types }: Pick<Callee, 'clients' | 'types'>,

@@ -9,6 +9,7 @@ import type { Tracing } from '../../observability/tracing.ts';
 import type { Answer } from '../../outbound/webhook-client.ts';
 import { mapInTurns, Pace } from '../../util/concurrency.ts';
 import { errorText } from '../../util/error-text.ts';
+import { NEVER } from '../../util/pause.ts';
 import { CallGate, CallRefused, type GateLimits } from './call-gate.ts';
 import { assertSameIdentity, assertSameType, readConverted, withMetadataOf } from './converted-object.ts';
 import type { ConversionFailure, ConversionMetrics } from './metrics.ts';
@@ -43,8 +44,6 @@ const MAX_CALL_BYTES = 1024 * 1024;
 /** Limits of an answer relative to its request. */
 const ANSWER_FACTOR = 3;
 const ANSWER_EXTRA_BYTES = 1024 * 1024;
-
-const NEVER = new AbortController().signal;
 
 /** Undefined: versions differ only in apiVersion. */
 export function toConverter(
