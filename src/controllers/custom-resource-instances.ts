@@ -1,8 +1,8 @@
 import { parseStoredMetadata } from '../codec/stored-object.ts';
 import type { Entry } from '../storage/store.ts';
-import { Pace } from '../util/concurrency.ts';
 import { errorText } from '../util/error-text.ts';
 import { pause } from '../util/pause.ts';
+import { Pace } from '../util/turns.ts';
 import type { Client, RemoveOutcome, StoredResource } from '../verbs/client/client.ts';
 
 /** Objects removed in one commit, which leaves room for other writes. */

@@ -19,7 +19,7 @@ import type {
   StoredObject,
   Write,
 } from './revision-log.ts';
-import { type Decoded, inTurns, StoredCodec } from './stored-codec.ts';
+import { type Decoded, decodeAll, StoredCodec } from './stored-codec.ts';
 
 /**
  * A log whose objects are stored in other forms than JSON: writes go through the encodings in their order, and what comes back
@@ -136,12 +136,12 @@ class DecodingReader implements RevisionReader {
 
   async listAt(query: HistoricalList): Promise<HistoricalPage> {
     const page = await this.#reader.listAt(query);
-    return { ...page, objects: await inTurns(page.objects, (one) => this.#codec.decode(one)) };
+    return { ...page, objects: await decodeAll(page.objects, (one) => this.#codec.decode(one)) };
   }
 
   async changesBetween(query: ChangeQuery): Promise<ChangeWithPrevious[]> {
     const changes = await this.#reader.changesBetween(query);
-    return inTurns(changes, (one) => this.#codec.decodeBoth(one));
+    return decodeAll(changes, (one) => this.#codec.decodeBoth(one));
   }
 }
 
@@ -163,7 +163,7 @@ class DecodingQueue {
   add(objects: readonly StoredObject[]): void {
     this.#tail = this.#tail.then(async () => {
       if (this.#isOver) return;
-      const decoded = await inTurns(objects, this.#decode);
+      const decoded = await decodeAll(objects, this.#decode);
       if (!this.#isOver) this.#batch(decoded);
     });
     // Who drains hears of it.

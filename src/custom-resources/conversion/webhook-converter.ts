@@ -7,9 +7,9 @@ import { type StatusError, tooManyRequests, unknownError } from '../../api/statu
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../api/types/apiextensions/v1.ts';
 import type { Tracing } from '../../observability/tracing.ts';
 import type { Answer } from '../../outbound/webhook-client.ts';
-import { mapInTurns, Pace } from '../../util/concurrency.ts';
 import { errorText } from '../../util/error-text.ts';
 import { NEVER } from '../../util/pause.ts';
+import { mapInTurns, Pace } from '../../util/turns.ts';
 import { CallGate, CallRefused, type GateLimits } from './call-gate.ts';
 import { assertSameIdentity, assertSameType, readConverted, withMetadataOf } from './converted-object.ts';
 import type { ConversionFailure, ConversionMetrics } from './metrics.ts';
@@ -88,7 +88,7 @@ export class WebhookConverter {
   async convert(objects: readonly ApiObject[], toApiVersion: string): Promise<ApiObject[]> {
     const converted = [...objects];
     let batch: Batch = { places: [], texts: [], bytes: 0 };
-    const pace = new Pace(8);
+    const pace = new Pace({ stepsBetween: 8 });
     for (const [at, object] of objects.entries()) {
       if (object.apiVersion === toApiVersion) continue;
       if (pace.isOver()) await pace.rest();

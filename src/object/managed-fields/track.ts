@@ -1,6 +1,6 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../../api/object-meta.ts';
-import { atOnce, type Steps, waitFor } from '../../util/concurrency.ts';
 import { errorText } from '../../util/error-text.ts';
+import { atOnce, type Steps, waitFor } from '../../util/turns.ts';
 import { equal } from '../equality.ts';
 import { type Changes, compare, everythingNewIn } from './compare.ts';
 import {

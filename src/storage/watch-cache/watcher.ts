@@ -1,5 +1,5 @@
-import { Pace } from '../../util/concurrency.ts';
 import { NEVER } from '../../util/pause.ts';
+import { Pace } from '../../util/turns.ts';
 import { AddedEvent } from '../added-event.ts';
 import type { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
@@ -99,7 +99,7 @@ export class Watcher implements ChangeListener {
   }
 
   async #sendState(state: State): Promise<void> {
-    const pace = new Pace(8);
+    const pace = new Pace({ stepsBetween: 8 });
     for await (const page of state) {
       for (const entry of page) {
         if (pace.isOver()) await pace.rest();
