@@ -1,5 +1,6 @@
 import type { Finding } from '../object/conditions.ts';
 import { authorityOf, BackendError, type BackendTransport } from '../request/backend.ts';
+import { errorText } from '../util/error-text.ts';
 import type { RemoteVersion, ServiceAddress } from './api-service.ts';
 import { AGGREGATOR, userHeaders } from './remote-user.ts';
 import type { ServiceResolver } from './service-resolver.ts';
@@ -71,8 +72,7 @@ async function findFailure(
     await Promise.any(attempts);
     return undefined;
   } catch (error) {
-    const reason: unknown = error instanceof AggregateError ? error.errors.at(-1) : error;
-    return reason instanceof Error ? reason.message : String(reason);
+    return errorText(error instanceof AggregateError ? error.errors.at(-1) : error);
   } finally {
     enough.abort();
   }

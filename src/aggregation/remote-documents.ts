@@ -1,4 +1,5 @@
 import type { RemoteApi, RemoteApis, RemoteDocument } from '../registry/remote-apis.ts';
+import { errorText } from '../util/error-text.ts';
 import { aborted } from '../util/pause.ts';
 import { keyOf, type RemoteVersion } from './api-service.ts';
 import type { Discovered } from './remote-discovery.ts';
@@ -264,7 +265,7 @@ class Server {
     try {
       return read();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new Error(`${this.#name(one)}: ${path}: ${why}`, { cause: error });
     }
   }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
 import type { RemoteApi, RemoteApis, RemoteContents } from '../registry/remote-apis.ts';
+import { errorText } from '../util/error-text.ts';
 import type { RemoteVersion } from './api-service.ts';
 import { parse } from './remote-discovery.ts';
 import { type Fetched, type FetchParts, fetchRemote } from './remote-fetch.ts';
@@ -42,7 +43,7 @@ export class RemoteNamespaces implements RemoteContents {
           for (const resource of own)
             result.left += await this.#emptyResource(api, resource, { namespace, signal });
         } catch (error) {
-          result.unknown.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+          result.unknown.push(`${name}: ${errorText(error)}`);
         }
       }),
     );

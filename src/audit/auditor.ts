@@ -8,6 +8,7 @@ import { parseJsonBytes } from '../object/exact-json.ts';
 import type { ApiRequest, AuditTrail, RawRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { type BytesResponse, gatherRest } from '../request/api-response.ts';
 import { TOTAL_LATENCY } from '../request/waits.ts';
+import { errorText } from '../util/error-text.ts';
 import { goDuration } from '../util/go-duration.ts';
 import {
   type AuditEvent,
@@ -173,7 +174,7 @@ export class RequestAudit implements AuditTrail {
       if (this.#wantsResponse()) this.#responseObject = JSON.stringify(status);
       return this.stage('ResponseComplete');
     }
-    const message = `APIServer panic'd: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `APIServer panic'd: ${errorText(error)}`;
     this.status({ status: 'Failure', message, reason: 'InternalError', code: 500 });
     return this.stage('Panic');
   }

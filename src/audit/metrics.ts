@@ -1,5 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Logger } from '../observability/logger.ts';
+import { errorText } from '../util/error-text.ts';
 import type { Level } from './policy.ts';
 import type { LossReport } from './sink.ts';
 
@@ -77,7 +78,7 @@ export function createLossReport(options: {
     logger.warn('audit events were lost', {
       part,
       events,
-      err: error instanceof Error ? error.message : String(error),
+      err: errorText(error),
       auditIDs: records.slice(0, MAX_IDS).map(({ event }) => event.auditID),
     });
   };

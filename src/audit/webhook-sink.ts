@@ -1,4 +1,4 @@
-import { pause } from '../util/pause.ts';
+import { type PauseFor, retry } from '../outbound/retry.ts';
 import type { AuditRecord } from './event.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
@@ -9,14 +9,11 @@ interface WebhookOptions {
   readonly post: (body: Buffer, signal: AbortSignal) => Promise<void>;
   readonly report: LossReport;
   readonly onClose: () => void;
-  /** Waits between tries; tests do not wait. */
-  readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly pauseFor?: PauseFor;
   readonly random?: () => number;
 }
 
-/** Kubernetes' figures (apiserver, util/webhook). */
-const TRIES = 5;
-const WAIT_FACTOR = 1.5;
+/** As in Kubernetes (apiserver, util/webhook). */
 const JITTER = 0.2;
 /** How long an ending server waits for the last batches. */
 const LAST_MS = 5_000;
@@ -53,16 +50,15 @@ export class WebhookSink implements AuditSink {
   }
 
   async #deliver(body: Buffer): Promise<void> {
-    const { post, initialBackoffMs, pauseFor = pause, random = Math.random } = this.#options;
+    const { post, initialBackoffMs: firstWaitMs, pauseFor, random = Math.random } = this.#options;
     const { signal } = this.#ending;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        await post(body, signal);
-        return;
-      } catch (error) {
-        if (attempt === TRIES || signal.aborted) throw error;
-      }
-      await pauseFor(initialBackoffMs * WAIT_FACTOR ** (attempt - 1) * (1 + random() * JITTER), signal);
-    }
+    const lengthen = (ms: number): number => ms * (1 + random() * JITTER);
+    await retry(() => post(body, signal), {
+      signal,
+      isTransient: () => true,
+      firstWaitMs,
+      lengthen,
+      pauseFor,
+    });
   }
 }

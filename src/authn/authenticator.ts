@@ -1,5 +1,6 @@
 import type { ApiRequest, UserInfo } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
+import { errorText } from '../util/error-text.ts';
 
 /** The credentials of a request. */
 export interface Credentials extends Pick<ApiRequest, 'headers' | 'peerCertificate'> {
@@ -66,7 +67,7 @@ export function createUnion(authenticators: readonly Authenticator[]): Authentic
 export function joinErrors(errors: readonly unknown[]): Error {
   const unread = errors.find((error) => error instanceof StorageError);
   if (unread !== undefined) return unread;
-  const texts = [...new Set(errors.map((error) => (error instanceof Error ? error.message : String(error))))];
+  const texts = [...new Set(errors.map(errorText))];
   const [first = ''] = texts;
   return new Error(texts.length === 1 ? first : `[${texts.join(', ')}]`, { cause: errors[0] });
 }

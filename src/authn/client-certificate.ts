@@ -1,5 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import type { PeerCertificate, UserInfo } from '../request/api-request.ts';
+import { errorText } from '../util/error-text.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
 import { type Certificate, readCertificate } from '../x509/certificate.ts';
 import { findChain } from '../x509/chain.ts';
@@ -80,7 +81,7 @@ function parse(text: string, place: string): Certificate[] {
   try {
     return certificates.map(readCertificate);
   } catch (error) {
-    throw new Error(`${place}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${place}: ${errorText(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
-import { pause } from '../util/pause.ts';
+import { type PauseFor, retry } from '../outbound/retry.ts';
 import type { Authentication } from './authenticator.ts';
 import { intersect, type TokenAuthenticator } from './token.ts';
 
@@ -13,14 +13,10 @@ export interface TokenWebhookOptions {
   readonly post: (review: JsonObject, signal: AbortSignal) => Promise<JsonValue>;
   readonly isTransient: (error: unknown) => boolean;
   readonly timeoutMs?: number;
-  /** Waits between tries; tests do not wait. */
-  readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly pauseFor?: PauseFor;
 }
 
-/** Kubernetes: apiserver, options/authentication.go, DefaultAuthWebhookRetryBackoff, and the time each try has. */
-const TRIES = 5;
-const FIRST_WAIT_MS = 500;
-const WAIT_FACTOR = 1.5;
+/** The time of each try, as in Kubernetes. */
 const TIMEOUT_MS = 30_000;
 
 /** --authentication-token-webhook-config-file: asks another server for the owner of a token. */
@@ -45,7 +41,7 @@ export class TokenWebhook implements TokenAuthenticator {
   }
 
   async #review(token: string, audiences: readonly string[]): Promise<JsonObject> {
-    const { post, isTransient, version, timeoutMs = TIMEOUT_MS, pauseFor = pause } = this.#options;
+    const { post, isTransient, version, timeoutMs = TIMEOUT_MS, pauseFor } = this.#options;
     const review = {
       kind: 'TokenReview',
       apiVersion: `authentication.k8s.io/${version}`,
@@ -53,19 +49,10 @@ export class TokenWebhook implements TokenAuthenticator {
       spec: { token, audiences: [...audiences] },
       status: { user: {} },
     };
-    for (let attempt = 1; ; attempt += 1) {
-      const limit = AbortSignal.timeout(timeoutMs);
-      try {
-        return toStatus(await post(review, limit), version);
-      } catch (error) {
-        if (attempt === TRIES || !isTransient(error)) throw error;
-      }
-      await pauseFor(FIRST_WAIT_MS * WAIT_FACTOR ** (attempt - 1), NEVER);
-    }
+    const attempt = async () => toStatus(await post(review, AbortSignal.timeout(timeoutMs)), version);
+    return retry(attempt, { isTransient, pauseFor });
   }
 }
-
-const NEVER = new AbortController().signal;
 
 /** @throws Error when the answer is no review of the requested version */
 function toStatus(answer: JsonValue, version: string): JsonObject {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { canonicalGroup } from '../api/dialect.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { UserInfo } from '../request/api-request.ts';
+import { errorText } from '../util/error-text.ts';
 import {
   ALLOW,
   type AuthorizationAttributes,
@@ -54,7 +55,7 @@ function parseLine(line: string, place: string): Policy[] {
   try {
     return [toPolicy(JSON.parse(trimmed))];
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`error reading policy file ${place}: ${trimmed}: ${why}`);
   }
 }

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { pause } from '../util/pause.ts';
+import { type PauseFor, retry } from '../outbound/retry.ts';
+import { errorText } from '../util/error-text.ts';
+import { NEVER } from '../util/pause.ts';
 import {
   type AuthorizationAttributes,
   type Authorizer,
@@ -31,19 +33,13 @@ export interface WebhookOptions {
    */
   readonly matches?: (spec: JsonObject) => Promise<boolean> | boolean;
   readonly now?: () => number;
-  /** Waits between tries; tests do not wait. */
-  readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly pauseFor?: PauseFor;
 }
 
-/** Kubernetes' figures (apiserver, plugin/pkg/authorizer/webhook): tries, waits between them, cached answers. */
-const TRIES = 5;
-const FIRST_WAIT_MS = 500;
-const WAIT_FACTOR = 1.5;
+/** As in Kubernetes (apiserver, plugin/pkg/authorizer/webhook). */
 const CACHED_ANSWERS = 8192;
 /** Longer questions are not cached, because callers choose their parts and could fill the memory. */
 const MAX_CACHED_CHARS = 10_000;
-
-const NEVER = new AbortController().signal;
 
 /** Mode Webhook: asks another server, and caches its answers. */
 export class WebhookAuthorizer implements Authorizer {
@@ -61,7 +57,7 @@ export class WebhookAuthorizer implements Authorizer {
       if ((await this.#options.matches?.(spec)) === false) return NO_OPINION;
       return toVerdict(await this.#review(spec, attributes));
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = errorText(error);
       return { decision: this.#options.onFailure, reason: '', error: text };
     }
   }
@@ -88,17 +84,10 @@ export class WebhookAuthorizer implements Authorizer {
   }
 
   async #ask(review: JsonObject, signal: AbortSignal): Promise<ReviewStatus> {
-    const { post, isTransient, timeoutMs, pauseFor = pause } = this.#options;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return parseReviewStatus(
-          await post(review, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])),
-        );
-      } catch (error) {
-        if (attempt === TRIES || signal.aborted || isTransient?.(error) !== true) throw error;
-      }
-      await pauseFor(FIRST_WAIT_MS * WAIT_FACTOR ** (attempt - 1), signal);
-    }
+    const { post, isTransient = () => false, timeoutMs, pauseFor } = this.#options;
+    const limit = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const attempt = async () => parseReviewStatus(await post(review, limit()));
+    return retry(attempt, { signal, isTransient, pauseFor });
   }
 }
 

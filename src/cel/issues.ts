@@ -1,3 +1,4 @@
+import { errorText } from '../util/error-text.ts';
 import { CelError, NESTING } from './program.ts';
 import { syntaxText } from './syntax-issues.ts';
 
@@ -125,7 +126,7 @@ function noFunction(message: string, knows: (name: string) => boolean): string {
 
 /** Describes the failure of an expression while it ran. */
 export function describeFailure(error: unknown): string {
-  if (!(error instanceof CelError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof CelError)) return errorText(error);
   switch (error.code) {
     case 'no_such_key':
       return `no such key: ${error.message.replace('No such key: ', '')}`;

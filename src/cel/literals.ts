@@ -1,4 +1,5 @@
 import { RE2JS } from 're2js';
+import { errorText } from '../util/error-text.ts';
 import { LINEAR_MATCHES } from './environment.ts';
 import { MAX_DURATION_LENGTH } from './instrument.ts';
 
@@ -53,6 +54,6 @@ function patternProblem(value: unknown): string | undefined {
     RE2JS.compile(value);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   }
 }

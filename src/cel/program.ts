@@ -1,5 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { JsonValue } from '../api/object-meta.ts';
+import { errorText } from '../util/error-text.ts';
 import { CALL_LIMIT, type Spent, withBudget } from './budget.ts';
 import { balanceChains } from './chains.ts';
 import { bracketsProblem, depthProblem, TOO_DEEP } from './depth.ts';
@@ -116,7 +117,7 @@ export const isTooDeep = (error: unknown): boolean =>
 export function toCelError(error: unknown): CelError {
   if (error instanceof CelError) return error;
   if (isTooDeep(error)) return new CelError('the expression is nested too deeply', { cause: error });
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorText(error);
   const [first = ''] = text.split('\n');
   // Brackets were counted before, so these are members, or members and brackets.
   if (first.startsWith('Exceeded maxDepth')) return new CelError(TOO_DEEP, { code: NESTING, cause: error });

@@ -3,6 +3,7 @@ import { UsageError } from '../options/flag.ts';
 import { formatHelp } from '../options/help.ts';
 import { loggingFlags } from '../options/observability.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
+import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { VERSION } from '../version.ts';
 import { beginEpoch } from './begin-epoch.ts';
@@ -30,9 +31,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await runCommand(args);
     return 0;
   } catch (error) {
-    process.stderr.write(
-      `pg-apiserver: ${hidePasswords(error instanceof Error ? error.message : String(error))}\n`,
-    );
+    process.stderr.write(`pg-apiserver: ${hidePasswords(errorText(error))}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }

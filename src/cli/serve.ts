@@ -13,6 +13,7 @@ import { openEncryption } from '../server/encryption.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
+import { errorText } from '../util/error-text.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
 import { aborted } from '../util/pause.ts';
 import {
@@ -57,7 +58,7 @@ const ENDING_MS = 10_000;
 
 function endInTime(reason: unknown): never {
   setTimeout(() => {
-    process.stderr.write(`pg-apiserver: ${reason instanceof Error ? reason.message : String(reason)}\n`);
+    process.stderr.write(`pg-apiserver: ${errorText(reason)}\n`);
     process.exit(1);
   }, ENDING_MS).unref();
   throw reason;

@@ -1,4 +1,4 @@
-import { endTurn } from '../util/concurrency.ts';
+import { endTurn } from '../util/turns.ts';
 
 /**
  * Puts many small pieces together into chunks of a size that sockets like. Sending a list of 10,000 objects as 30,000

@@ -1,5 +1,5 @@
 import { constants, crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
-import { endTurn } from '../util/concurrency.ts';
+import { endTurn } from '../util/turns.ts';
 import { ChunkWriter } from './chunks.ts';
 
 /** RFC 1952, section 2.3: deflate, no name, no time, packed quickly, by a Unix. */

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { StatusError } from '../api/status.ts';
+import { errorText } from '../util/error-text.ts';
 import type { YamlAnswer } from './yaml-aside.ts';
 import { parseYamlText } from './yaml-text.ts';
 
@@ -12,6 +13,6 @@ function read(bytes: Buffer): YamlAnswer {
     return { kind: 'read', json: JSON.stringify(value), duplicates };
   } catch (error) {
     if (error instanceof StatusError) return { kind: 'too-many-values' };
-    return { kind: 'malformed', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'malformed', message: errorText(error) };
   }
 }

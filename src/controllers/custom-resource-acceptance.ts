@@ -5,8 +5,8 @@ import { parseStored } from '../codec/stored-object.ts';
 import { toObject } from '../storage/object-reader.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry } from '../storage/store.ts';
-import { Pace } from '../util/concurrency.ts';
 import { keepDoing, pause, pauseAfter } from '../util/pause.ts';
+import { Pace } from '../util/turns.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { orFact } from '../verbs/writing/call.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
@@ -92,7 +92,7 @@ export class CustomResourceAcceptance {
 
   async #decide(due: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const groups = new Map([...due].map((group): [string, Known[]] => [group, []]));
-    const pace = new Pace(1);
+    const pace = new Pace({ stepsBetween: 1 });
     // One state of the log: decisions on a mixture of states could contradict those of another server.
     for (const entry of await this.#client.entries(DEFINITIONS, {}, 'cached')) {
       const members = groups.get(groupOf(entry.name));

@@ -3,6 +3,7 @@ import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts'
 import { type Finding, withCondition } from '../object/conditions.ts';
 import { toObject } from '../storage/object-reader.ts';
 import type { Entry } from '../storage/store.ts';
+import { errorText } from '../util/error-text.ts';
 import { keepDoing, pause, pauseAfter } from '../util/pause.ts';
 import type { Client, StoredResource } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
@@ -92,7 +93,7 @@ export class CustomResourceEnd {
       const outcome = await removeInstances({ client: this.#client, resource, signal }, PATIENCE_MS);
       return outcome === 'gone' ? COMPLETED : UNCONFIRMED;
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       if (!signal.aborted) await this.#say(definition, failed(`could not issue all deletes: ${why}`));
       throw error;
     }

@@ -1,7 +1,8 @@
 import { parseStoredMetadata } from '../codec/stored-object.ts';
 import type { Entry } from '../storage/store.ts';
-import { Pace } from '../util/concurrency.ts';
+import { errorText } from '../util/error-text.ts';
 import { pause } from '../util/pause.ts';
+import { Pace } from '../util/turns.ts';
 import type { Client, RemoveOutcome, StoredResource } from '../verbs/client/client.ts';
 
 /** Objects removed in one commit, which leaves room for other writes. */
@@ -66,9 +67,7 @@ async function removeRound(
 function refuseFailures(outcomes: readonly PromiseSettledResult<RemoveOutcome>[]): void {
   const reasons = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (reasons.length === 0) return;
-  const texts = [
-    ...new Set(reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason)))),
-  ];
+  const texts = [...new Set(reasons.map(errorText))];
   const [only = ''] = texts;
   throw new Error(texts.length > 1 ? `[${texts.join(', ')}]` : only, { cause: reasons[0] });
 }

@@ -9,7 +9,7 @@ import { CUSTOM_TYPE, type CustomDecodeOptions, type CustomVersion } from '../re
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { compareVersions } from '../registry/registry.ts';
 import type { Store } from '../storage/store.ts';
-import type { Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/turns.ts';
 import { toColumns } from './columns.ts';
 import { type ConversionParts, toConverter, type WebhookConverter } from './conversion/webhook-converter.ts';
 import { DefinitionSource, type VersionOutline } from './definition-source.ts';

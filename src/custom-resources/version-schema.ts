@@ -14,7 +14,7 @@ import { propertyOf } from '../structural/node.ts';
 import { prune } from '../structural/prune.ts';
 import { compileRules, hasRules, type RunOptions } from '../structural/rules/rules.ts';
 import { validateInSteps } from '../structural/validate.ts';
-import type { Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/turns.ts';
 import { validateScaleSpec, validateScaleStatus } from './scale.ts';
 
 export interface SchemaParts {

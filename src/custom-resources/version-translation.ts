@@ -5,7 +5,7 @@ import type { SelectableFields } from '../registry/definition.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
 import type { StoredObject } from '../storage/revision-log.ts';
 import type { Entry } from '../storage/store.ts';
-import { Pace } from '../util/concurrency.ts';
+import { Pace } from '../util/turns.ts';
 import { ConvertedEntries, type ParsedEntry } from './conversion/converted-entries.ts';
 import type { WebhookConverter } from './conversion/webhook-converter.ts';
 import type { VersionSchema } from './version-schema.ts';
@@ -79,7 +79,7 @@ export class VersionTranslation implements Translation {
     const asked = entries.filter(({ json }) => this.#isForWebhook(json));
     const answers = asked.length === 0 ? [] : await this.#converted.readAll(asked);
     const known = new Map(asked.map((entry, at) => [entry, answers[at]]));
-    const pace = new Pace(8);
+    const pace = new Pace({ stepsBetween: 8 });
     const read: Entry[] = [];
     for (const entry of entries) {
       if (pace.isOver()) await pace.rest();

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { plainText } from '../pages/pages.ts';
+import { errorText } from '../util/error-text.ts';
 
 /** One condition of the server's health. */
 export interface HealthCheck {
@@ -95,7 +96,7 @@ async function reportOne({ name, check }: HealthCheck, { onFailure }: HealthList
     return plainText(200, 'ok');
   } catch (error) {
     onFailure?.(name, error);
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     return plainText(500, `internal server error: ${reason}\n`);
   }
 }

@@ -2,7 +2,7 @@ import { type Dialect, dialectGroup } from '../api/dialect.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
-import { Pace } from '../util/concurrency.ts';
+import { Pace } from '../util/turns.ts';
 import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import type { PathWriter } from './openapi-operations.ts';
 import { sharedParameters } from './openapi-parameters.ts';
@@ -37,7 +37,7 @@ export async function buildDocument(
   const kinds = kindsByType(described);
   const schemas = new SchemaWriter(source, version, (type) => kinds.get(type) ?? []);
   const paths: JsonObject = {};
-  const pace = new Pace(1);
+  const pace = new Pace({ stepsBetween: 1 });
   for (const { key, resources } of described) {
     const writer = pathWriter(key, version, schemas);
     for (const served of resources) {
@@ -104,7 +104,7 @@ const DEPTH = 3;
 
 /** JSON of a document of some megabytes; yields the event loop between its parts. */
 export async function toJsonInTurns(document: JsonObject): Promise<Buffer> {
-  const pace = new Pace(1);
+  const pace = new Pace({ stepsBetween: 1 });
   const pieces: Buffer[] = [];
   for (const part of partsOf(document, DEPTH)) {
     if (pace.isOver()) await pace.rest();

@@ -1,5 +1,5 @@
 import type { Revision } from '../storage/revision.ts';
-import type { Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/turns.ts';
 import type { FieldChange, Leaf } from './changes.ts';
 import { isWithin } from './paths.ts';
 

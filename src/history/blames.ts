@@ -8,9 +8,8 @@ import type { History, LoggedRevision, LogPage, LogQuery } from '../storage/hist
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toRevision } from '../storage/revision.ts';
 import type { Entry, ListPage, ListQuery, Store } from '../storage/store.ts';
-import { inTurns, Pace } from '../util/concurrency.ts';
+import { endTurn, inOwnTurn, inTurns, isLarge, Pace } from '../util/turns.ts';
 import { readAsOf, readPast } from '../verbs/as-of.ts';
-import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
 import { Blame } from './blame.ts';
 import { changesBetween, type Leaf, leavesOf } from './changes.ts';
 import { whatDiffers } from './differing.ts';
@@ -87,7 +86,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       throw badRequest(`name: the object cannot be read: ${state.unreadable}`);
     const schema = this.#teller.schemaOf(state);
     const { object } = StoredState.of(state.json);
-    await endTurnIf(isLarge(state.json.length));
+    if (isLarge(state.json.length)) await endTurn();
     const leaves = await inTurns(leavesOf(object, schema));
     const found = await this.#lookBack(walk, newest, { leaves, schema });
     return this.#toEntry(name, state, { ...found, leaves, rights, walk });
@@ -101,7 +100,7 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
   ): Promise<Setters> {
     const authors = new Map<Revision, Author>();
     const blame = new Blame(leaves);
-    const pace = new Pace(1);
+    const pace = new Pace({ stepsBetween: 1 });
     for (let row = newest; row !== undefined && !blame.isDone; ) {
       if (pace.isOver()) await pace.rest();
       if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
@@ -139,10 +138,9 @@ export class Blames implements Pick<Store, 'get' | 'list'> {
       };
     };
     const lookedBackTo = walk.endedAt;
-    const isPaced = isLarge(state.json.length);
-    await endTurnIf(isPaced);
-    const fields = leaves.map(fieldOf);
-    await endTurnIf(isPaced);
+    const large = isLarge(state.json.length);
+    const fields = await inOwnTurn(large, () => leaves.map(fieldOf));
+    if (large) await endTurn();
     const result: BlameObject = {
       kind: 'Blame',
       apiVersion: HISTORY_API,

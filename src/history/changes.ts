@@ -2,9 +2,8 @@ import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import { equal } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
-import type { Steps } from '../util/concurrency.ts';
+import { Pace, type Steps } from '../util/turns.ts';
 import { fieldPath, hasParts, keysOf, partsOf, rootOf, type Typed, typedField } from './paths.ts';
-import { Turn } from './turn.ts';
 
 /** One field that differs between two states of an object. Undefined: the field is absent. The path '' is the whole object. */
 export interface FieldChange {
@@ -39,15 +38,15 @@ export function* changesBetween(
   most = MAX_CHANGES,
 ): Steps<Changes> {
   const changes: FieldChange[] = [];
-  const turn = new Turn();
+  const pace = new Pace();
   const left: Pair[] = [{ path: '', was: toRoot(before, schema), becomes: toRoot(after, schema) }];
   for (let pair = left.pop(); pair !== undefined; pair = left.pop()) {
-    if (turn.isOver()) yield;
+    if (pace.isOver()) yield* pace.pass();
     const { path, was, becomes } = pair;
     if (was !== undefined && becomes !== undefined) {
       if (equal(was.value, becomes.value)) continue;
       if (areAlike(was.value, becomes.value)) {
-        yield* addParts(left, pair, turn);
+        yield* addParts(left, pair, pace);
         continue;
       }
     } else if (was === becomes) continue;
@@ -62,15 +61,15 @@ const areAlike = (was: JsonValue, becomes: JsonValue): boolean =>
   Array.isArray(was) === Array.isArray(becomes) && hasParts(was) && hasParts(becomes);
 
 /** Adds the parts in which two alike values differ to the stack, the first of them last. */
-function* addParts(left: Pair[], { path, was, becomes }: Pair, turn: Turn): Steps<void> {
+function* addParts(left: Pair[], { path, was, becomes }: Pair, pace: Pace): Steps<void> {
   if (was === undefined || becomes === undefined) return;
   const parts: Pair[] = [];
   if (isObject(was.value) && isObject(becomes.value)) {
     const { value: old, schema } = was;
     const names = namesOf(old, becomes.value);
-    if (turn.isOver(names.length)) yield;
+    if (pace.isOver(names.length)) yield* pace.pass();
     for (const name of names) {
-      if (turn.isOver()) yield;
+      if (pace.isOver()) yield* pace.pass();
       if (equal(old[name], becomes.value[name])) continue;
       const at = fieldPath(path, name);
       parts.push({
@@ -80,9 +79,9 @@ function* addParts(left: Pair[], { path, was, becomes }: Pair, turn: Turn): Step
       });
     }
   } else {
-    const keys = yield* listKeys([was, becomes], turn);
-    const before = yield* partsOf(path, was, keys, turn);
-    const after = yield* partsOf(path, becomes, keys, turn);
+    const keys = yield* listKeys([was, becomes], pace);
+    const before = yield* partsOf(path, was, keys, pace);
+    const after = yield* partsOf(path, becomes, keys, pace);
     for (const [at, part] of before) parts.push({ path: at, was: part, becomes: after.get(at) });
     for (const [at, part] of after)
       if (!before.has(at)) parts.push({ path: at, was: undefined, becomes: part });
@@ -101,9 +100,9 @@ const fieldOf = (object: JsonObject, name: string, schema: ValueSchema | undefin
   return value === undefined ? undefined : typedField(value, name, schema);
 };
 
-function* listKeys(states: readonly Typed[], turn: Turn): Steps<readonly string[] | undefined> {
+function* listKeys(states: readonly Typed[], pace: Pace): Steps<readonly string[] | undefined> {
   const lists = states.flatMap(({ value }) => (Array.isArray(value) ? [value.filter(isObject)] : []));
-  return lists.length === 0 ? undefined : yield* keysOf(lists, states[0]?.keys, turn);
+  return lists.length === 0 ? undefined : yield* keysOf(lists, states[0]?.keys, pace);
 }
 
 /** A field without parts. */
@@ -115,16 +114,16 @@ export interface Leaf {
 /** All fields that have no parts, in the object's order. */
 export function* leavesOf(object: JsonObject, schema?: ValueSchema): Steps<Leaf[]> {
   const leaves: Leaf[] = [];
-  const turn = new Turn();
+  const pace = new Pace();
   const root = toRoot(object, schema);
   const left: { readonly path: string; readonly part: Typed }[] =
     root === undefined ? [] : [{ path: '', part: root }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    if (turn.isOver()) yield;
+    if (pace.isOver()) yield* pace.pass();
     const { path, part } = next;
     if (!hasParts(part.value)) leaves.push({ path, value: part.value });
     else {
-      const parts = [...(yield* partsOf(path, part, yield* listKeys([part], turn), turn))];
+      const parts = [...(yield* partsOf(path, part, yield* listKeys([part], pace), pace))];
       for (const [at, below] of parts.reverse()) left.push({ path: at, part: below });
     }
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import { StoredState } from '../codec/stored-state.ts';
-import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
+import { endTurn, inOwnTurn, isLarge } from '../util/turns.ts';
 
 type States = readonly [JsonObject | undefined, JsonObject | undefined];
 
@@ -13,20 +13,19 @@ export async function whatDiffers(
   after: Buffer | undefined,
   isWanted: (field: string) => boolean = () => true,
 ): Promise<States> {
-  const isPaced = isLarge((after ?? before)?.length ?? 0);
+  const large = isLarge((after ?? before)?.length ?? 0);
   if (before === undefined || after === undefined) {
     const [was, becomes] = [before, after].map((json) =>
       json === undefined ? undefined : StoredState.of(json).object,
     );
-    await endTurnIf(isPaced);
+    if (large) await endTurn();
     return [was, becomes];
   }
   const [was, becomes] = StoredState.pair(before, after);
   const names = was.differing(becomes);
   const wanted = names === undefined ? undefined : new Set([...names].filter(isWanted));
   const old = was.pick(wanted);
-  await endTurnIf(isPaced);
-  const now = becomes.pick(wanted);
-  await endTurnIf(isPaced);
+  const now = await inOwnTurn(large, () => becomes.pick(wanted));
+  if (large) await endTurn();
   return [old, now];
 }

@@ -6,7 +6,7 @@ import type { History, LoggedRevision } from '../storage/history.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toRevision } from '../storage/revision.ts';
 import type { Entry, Store } from '../storage/store.ts';
-import { Pace } from '../util/concurrency.ts';
+import { Pace } from '../util/turns.ts';
 
 /** An object, its dependents at all levels, past and present, and the Events about all of them. */
 export interface Family {
@@ -86,7 +86,7 @@ async function uidsOf(key: ObjectKey, { store, history, range, caller }: FamilyP
 
 /** Live objects that may belong to the family. */
 async function* live(root: ObjectKey, { store, registry, caller }: FamilyParts): AsyncGenerator<Member> {
-  const pace = new Pace(8);
+  const pace = new Pace({ stepsBetween: 8 });
   for (const { namespaced, storage, verbs } of registry.storages()) {
     const isEvents = isEvent(storage);
     if (!verbs.includes('list') || !verbs.includes('delete')) continue;
@@ -113,7 +113,7 @@ const subjectOf = ({ fields }: Entry): readonly string[] => {
 
 /** Deleted objects that may belong to it. */
 async function* deleted(root: ObjectKey, { history, range }: FamilyParts): AsyncGenerator<Member> {
-  const pace = new Pace(8);
+  const pace = new Pace({ stepsBetween: 8 });
   let { upTo } = range;
   for (let looked = 0; looked < MAX_DELETED; ) {
     const page = await history.rows({

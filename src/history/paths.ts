@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
 import { isObject } from '../object/json-values.ts';
-import type { Steps } from '../util/concurrency.ts';
-import { Turn } from './turn.ts';
+import { Pace, type Steps } from '../util/turns.ts';
 
 /**
  * Formats the path of a field, and splits a value into parts. SQL functions (migrations/0055) do the same, but without
@@ -75,21 +74,21 @@ function isEmpty(object: JsonObject): boolean {
 export function* keysOf(
   lists: readonly (readonly JsonObject[])[],
   known: readonly string[] | undefined,
-  turn = new Turn(),
+  pace = new Pace(),
 ): Steps<readonly string[] | undefined> {
   const candidates = known === undefined ? USUAL_KEYS : [known, ...USUAL_KEYS];
   for (const fields of candidates) {
     let isKey = true;
-    for (const list of lists) isKey &&= yield* tellApart(list, fields, turn);
+    for (const list of lists) isKey &&= yield* tellApart(list, fields, pace);
     if (isKey) return fields;
   }
   return undefined;
 }
 
-function* tellApart(list: readonly JsonObject[], fields: readonly string[], turn: Turn): Steps<boolean> {
+function* tellApart(list: readonly JsonObject[], fields: readonly string[], pace: Pace): Steps<boolean> {
   const seen = new Set<string>();
   for (const element of list) {
-    if (turn.isOver()) yield;
+    if (pace.isOver()) yield* pace.pass();
     if (!fields.every((field) => Object.hasOwn(element, field) && isPlain(element[field]))) return false;
     seen.add(keyText(element, fields));
   }
@@ -114,20 +113,20 @@ export function* partsOf(
   parent: string,
   { value, schema }: Typed,
   keys: readonly string[] | undefined,
-  turn = new Turn(),
+  pace = new Pace(),
 ): Steps<Map<string, Typed>> {
   const parts = new Map<string, Typed>();
   if (Array.isArray(value)) {
     const items = schema?.kind === 'list' ? schema.items : undefined;
     for (const [place, element] of value.entries()) {
-      if (turn.isOver()) yield;
+      if (pace.isOver()) yield* pace.pass();
       const text = keys === undefined || !isObject(element) ? '' : keyText(element, keys);
       const path = `${parent}[${text === '' ? place : text}]`;
       parts.set(path, { value: element, schema: items, keys: undefined });
     }
   } else if (isObject(value)) {
     for (const name in value) {
-      if (turn.isOver()) yield;
+      if (pace.isOver()) yield* pace.pass();
       const part = value[name];
       if (part !== undefined) parts.set(fieldPath(parent, name), typedField(part, name, schema));
     }

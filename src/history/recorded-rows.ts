@@ -8,8 +8,7 @@ import { messageOf } from '../registry/custom.ts';
 import type { Registry } from '../registry/registry.ts';
 import { isEncrypted } from '../storage/encryption/media-type.ts';
 import type { LoggedRevision } from '../storage/history.ts';
-import { inTurns } from '../util/concurrency.ts';
-import { endTurnIf, isLarge } from '../verbs/writing/call.ts';
+import { endTurn, inTurns, isLarge } from '../util/turns.ts';
 import { type Changes, changesBetween, type FieldChange, withoutBookkeeping } from './changes.ts';
 import { whatDiffers } from './differing.ts';
 import { fieldPath, isWithin } from './paths.ts';
@@ -38,7 +37,7 @@ export class RowTeller {
   async tell(row: LoggedRevision, rights: Rights): Promise<RecordedRow> {
     const { changes, isTruncated, isUnknown } = await this.changesOf(row);
     const secrecy = await secrecyOf(row, rights);
-    await endTurnIf(isLarge(row.json.length));
+    if (isLarge(row.json.length)) await endTurn();
     const generation = Number(readMetadataField(row.json, 'generation') ?? Number.NaN);
     return {
       object: this.objectOf(row),

@@ -24,7 +24,7 @@ import type {
   Store,
   WatchQuery,
 } from '../storage/store.ts';
-import { Pace } from '../util/concurrency.ts';
+import { Pace } from '../util/turns.ts';
 import { beforeHistory } from '../verbs/as-of.ts';
 import { findNumbered, parseName } from './numbered.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from './parts.ts';
@@ -151,7 +151,7 @@ export class Revisions implements Pick<Store, 'get' | 'list' | 'watch'> {
     rows: readonly LoggedRevision[],
     rights: Rights,
   ): Promise<Revision | undefined> {
-    const pace = new Pace(1);
+    const pace = new Pace({ stepsBetween: 1 });
     let left = rows;
     while (left.length > 0) {
       if (page.isFull) return left[0]?.revision;

@@ -2,7 +2,7 @@ import { AddedEvent } from '../storage/added-event.ts';
 import type { History, HistoryBegin, LoggedRevision } from '../storage/history.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { Encoding, Entry, SharedEvent } from '../storage/store.ts';
-import { endTurn } from '../util/concurrency.ts';
+import { endTurn } from '../util/turns.ts';
 
 /** Decoded bytes of states kept for watches that ask a moment later, with the events made of them. */
 const KEPT_BYTES = 4 * 1024 * 1024;

@@ -14,7 +14,7 @@ import { type History, type LoggedRevision, type LogQuery, MAX_LOG_ROWS } from '
 import type { ObjectKey } from '../storage/key.ts';
 import { parseRevision, type Revision, toRevision } from '../storage/revision.ts';
 import type { Entry, ListPage, Store } from '../storage/store.ts';
-import { Pace } from '../util/concurrency.ts';
+import { Pace } from '../util/turns.ts';
 import { refuseAsOf } from '../verbs/as-of.ts';
 import { type Family, findFamily, isEvent } from './family.ts';
 import { parseReference } from './object-reference.ts';
@@ -102,7 +102,7 @@ export class Timelines implements Pick<Store, 'get' | 'list'> {
   async #read({ history, rights, limit, range, which, isOurs }: Reading): Promise<TimelinePage> {
     const entries: TimelineEntry[] = [];
     const shown: LoggedRevision[] = [];
-    const pace = new Pace(1);
+    const pace = new Pace({ stepsBetween: 1 });
     let { after } = range;
     let sizeBytes = 0;
     let rowsAtOnce = Math.min(limit, MAX_LOG_ROWS);

@@ -1,6 +1,6 @@
 import { gzipPieces } from '../codec/gzip.ts';
 import type { ApiResponse, BytesResponse, ResponseSink, StreamResponse } from '../request/api-response.ts';
-import { endTurn } from '../util/concurrency.ts';
+import { endTurn } from '../util/turns.ts';
 import type { Answer, AnswerHeaders } from './exchange.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { openBody, type StreamBody, type Throttle } from './stream-body.ts';

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { errorText } from '../util/error-text.ts';
 import { CommandArguments, type CommandLine, parseCommandLine } from './arguments.ts';
 import { closest } from './closest.ts';
 import { COMMANDS } from './commands/all.ts';
@@ -61,7 +62,7 @@ async function runOn(screen: Screen, command: Command, line: CommandLine, world:
 function report(error: unknown, command: Command | undefined, { stderr, signal }: World): number {
   if (error instanceof NobodyReads) return 0;
   if (signal.aborted) return INTERRUPTED;
-  const message = namingFlags(error instanceof Error ? error.message : String(error), command?.fields);
+  const message = namingFlags(errorText(error), command?.fields);
   stderr.write(`error: ${message}\n`);
   if (!(error instanceof UsageError)) return command?.failure ?? FAILED;
   stderr.write(`See 'kubectl history help${command === undefined ? '' : ` ${command.name}`}'.\n`);

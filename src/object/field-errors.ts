@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import type { Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/turns.ts';
 import { goValue } from './go-value.ts';
 
 /**

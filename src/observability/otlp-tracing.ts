@@ -18,6 +18,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { errorText } from '../util/error-text.ts';
 import { type ActiveSpan, NOWHERE, type Tracing } from './tracing.ts';
 
 export interface TracingOptions {
@@ -80,7 +81,7 @@ async function finish<T>(span: Span, work: (span: ActiveSpan) => Promise<T>): Pr
   } catch (error) {
     span.setStatus({
       code: SpanStatusCode.ERROR,
-      message: error instanceof Error ? error.message : String(error),
+      message: errorText(error),
     });
     throw error;
   } finally {

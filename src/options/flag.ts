@@ -1,4 +1,5 @@
 import { parseDuration } from '../util/duration.ts';
+import { errorText } from '../util/error-text.ts';
 
 /** A mistake in the command line, with a message of one line. */
 export class UsageError extends Error {
@@ -18,7 +19,7 @@ export function explainFlag<Result>(shown: string, attempt: () => Result): Resul
 }
 
 export const blameFlag = (shown: string, cause: unknown): Error =>
-  new Error(`${shown}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  new Error(`${shown}: ${errorText(cause)}`, { cause });
 
 /** `repeated` is a list whose values may hold commas: one a flag. `version` is a switch that may have a value. */
 export type FlagType = 'string' | 'strings' | 'repeated' | 'bool' | 'int' | 'float' | 'duration' | 'version';

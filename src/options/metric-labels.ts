@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseYamlText } from '../codec/yaml-text.ts';
+import { errorText } from '../util/error-text.ts';
 import { UsageError } from './flag.ts';
 
 /** Which values the labels of metrics may have: `MetricName,LabelName` to values. */
@@ -41,6 +42,6 @@ function readManifest(file: string, flag: string): Pair[] {
     if (typeof document !== 'object' || document === null) throw new Error('it is no map');
     return Object.entries(document).map(([key, values]) => [key, String(values)]);
   } catch (error) {
-    throw new UsageError(`${flag}: ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${flag}: ${file}: ${errorText(error)}`);
   }
 }

@@ -2,6 +2,7 @@ import { parseQuantity } from '../object/quantity.ts';
 import type { ModuleVerbosity } from '../observability/logger.ts';
 import type { MetricPolicy } from '../observability/metrics.ts';
 import { type EgressConfig, readEgressConfig } from '../outbound/egress/config.ts';
+import { errorText } from '../util/error-text.ts';
 import { apiFlags } from './api.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
@@ -139,6 +140,6 @@ function egressConfig(path: string, flag: string): EgressConfig | undefined {
   try {
     return path === '' ? undefined : readEgressConfig(path);
   } catch (error) {
-    throw new UsageError(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${flag}: ${errorText(error)}`);
   }
 }

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import type { Http2Options } from '../http/server.ts';
+import { errorText } from '../util/error-text.ts';
 import { ipAddress, notNegative } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
@@ -208,7 +209,7 @@ function origins(given: readonly string[], flag: string): readonly string[] {
     try {
       RE2JS.compile(origin);
     } catch (error) {
-      throw wrong(`is no regular expression: ${error instanceof Error ? error.message : String(error)}`);
+      throw wrong(`is no regular expression: ${errorText(error)}`);
     }
     if (!/\^|\/\//.test(origin) || !/[$:]/.test(origin.replace(/:\/\//g, '')))
       throw wrong('must be pinned to the start (^ or //) and the end ($ or :) of the host');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseYamlText } from '../codec/yaml-text.ts';
+import { errorText } from '../util/error-text.ts';
 import { UsageError } from './flag.ts';
 
 /** A TracingConfiguration. */
@@ -20,7 +21,7 @@ export function readTracingConfig(file: string, flag: string): TracingConfig {
   try {
     document = parseYamlText(readFileSync(file)).value;
   } catch (error) {
-    throw wrong(error instanceof Error ? error.message : String(error));
+    throw wrong(errorText(error));
   }
   if (typeof document !== 'object' || document === null) throw wrong('it holds no object');
   const fields = new Map<string, unknown>(Object.entries(document));

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { isObject } from '../object/json-values.ts';
+import { errorText } from '../util/error-text.ts';
 import type { Dial } from './egress/dial.ts';
 
 /** How this server identifies itself to another. PEM texts, not paths. */
@@ -35,7 +36,7 @@ export function readClientConfig(path: string, dial?: Dial): RemoteServer {
   try {
     return { ...toRemote(parse(path), dirname(path)), ...(dial === undefined ? {} : { dial }) };
   } catch (error) {
-    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${path}: ${errorText(error)}`, { cause: error });
   }
 }
 
@@ -58,7 +59,7 @@ export function readClientUsers(path: string): ClientUsers {
     const current = context === '' ? '' : text(named(config, 'contexts', context, 'context').user);
     return { byName, current: byName.get(current) };
   } catch (error) {
-    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${path}: ${errorText(error)}`, { cause: error });
   }
 }
 

@@ -22,6 +22,7 @@ import {
   type UserInfo,
 } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
+import { errorText } from '../util/error-text.ts';
 import { logsTell } from './answer-errors.ts';
 import { annotateVerdict } from './audit.ts';
 
@@ -58,7 +59,7 @@ async function identify(
   } catch (error) {
     // The credentials may be valid: a 401 would make clients discard them.
     if (error instanceof StorageError) throw error;
-    const err = error instanceof Error ? error.message : String(error);
+    const err = errorText(error);
     logger.info(1, 'Unable to authenticate the request', { err, source: request.sourceAddress });
     throw unauthenticated(error);
   }

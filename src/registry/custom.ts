@@ -4,7 +4,7 @@ import type { MessageSchema } from '../api/schema.ts';
 import type { FieldError } from '../api/status.ts';
 import type { JSONSchemaProps } from '../api/types/apiextensions/v1.ts';
 import type { Store } from '../storage/store.ts';
-import type { Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/turns.ts';
 
 export interface CustomDecodeOptions {
   /** The value has no other users, so that it may be changed. */

@@ -3,7 +3,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { NameRule } from '../object/formats.ts';
 import type { UserInfo } from '../request/api-request.ts';
-import type { Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/turns.ts';
 import type { AssignedValues } from './assigned-values.ts';
 
 /**

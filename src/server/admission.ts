@@ -28,6 +28,7 @@ import type { Registry } from '../registry/registry.ts';
 import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
+import { errorText } from '../util/error-text.ts';
 import { policyParts, rightsBy } from './admission-policies.ts';
 import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
@@ -47,7 +48,7 @@ export function readProxyClient({
     return { certificate: read(certFile), key: read(keyFile) };
   } catch (error) {
     const flags = `${proxyClientFlags.certFile.shown}, ${proxyClientFlags.keyFile.shown}`;
-    throw new Error(`${flags}: ${textOf(error)}`, { cause: error });
+    throw new Error(`${flags}: ${errorText(error)}`, { cause: error });
   }
 }
 
@@ -175,7 +176,7 @@ function readPluginConfig(
     try {
       return parseYamlText(readFileSync(path)).value;
     } catch (error) {
-      throw new Error(`${name}: ${path}: ${textOf(error)}`);
+      throw new Error(`${name}: ${path}: ${errorText(error)}`);
     }
   });
 }
@@ -184,8 +185,6 @@ function explain<Result>(file: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
-    throw new Error(`${admissionFlags.configFile.shown}: ${file}: ${textOf(error)}`);
+    throw new Error(`${admissionFlags.configFile.shown}: ${file}: ${errorText(error)}`);
   }
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -12,6 +12,7 @@ import { EitherTransport } from '../proxy/http2-transport.ts';
 import { AgentCredentials } from '../proxy/node-transport.ts';
 import type { RemoteApis, RemoteContents } from '../registry/remote-apis.ts';
 import { Follower } from '../storage/follower.ts';
+import { errorText } from '../util/error-text.ts';
 import { pause } from '../util/pause.ts';
 import type { Foundation } from './foundation.ts';
 import { createPeerServers } from './peers.ts';
@@ -100,6 +101,6 @@ function readCredentials({ certFile, keyFile }: AdmissionOptions['proxyClient'])
     return new AgentCredentials({ caFile: '', certFile, keyFile });
   } catch (error) {
     const flags = `${proxyClientFlags.certFile.shown}, ${proxyClientFlags.keyFile.shown}`;
-    throw new Error(`${flags}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${flags}: ${errorText(error)}`, { cause: error });
   }
 }

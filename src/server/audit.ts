@@ -28,6 +28,7 @@ import { blameFlag, explainFlag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
 import { WebhookClient } from '../outbound/webhook-client.ts';
+import { errorText } from '../util/error-text.ts';
 import type { Egress } from './egress.ts';
 
 export interface AuditSurroundings {
@@ -65,7 +66,7 @@ async function readPolicy(path: string): Promise<Policy> {
   try {
     return parsePolicy(await readFile(path, 'utf8'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`${auditLogFlags.policyFile.shown} ${path}: ${why}`, { cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { type AgentOptions, agentFlags } from '../options/agents.ts';
 import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
+import { errorText } from '../util/error-text.ts';
 import type { Backends } from '../verbs/call.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -27,7 +28,7 @@ function readCredentials({ caFile, certFile, keyFile }: AgentOptions): AgentCred
   try {
     return new AgentCredentials({ caFile, certFile, keyFile });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     const flags = [agentFlags.caFile, agentFlags.certFile, agentFlags.keyFile].map(({ shown }) => shown);
     throw new Error(`${flags.join(', ')}: ${why}`, { cause: error });
   }

@@ -8,6 +8,7 @@ import { toClusterSchema } from '../storage/postgres/cluster-schema.ts';
 import type { ConnectionOptions } from '../storage/postgres/connection.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { parseTarget } from '../storage/postgres/target.ts';
+import { errorText } from '../util/error-text.ts';
 import { storageOf } from './built-in-names.ts';
 import type { Egress } from './egress.ts';
 
@@ -114,6 +115,6 @@ function assertReadable(url: string, flag: string): void {
   try {
     parseTarget(url);
   } catch (error) {
-    throw new Error(`${flag}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`${flag}: ${errorText(error)}`);
   }
 }

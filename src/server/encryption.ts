@@ -8,6 +8,7 @@ import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { EncodedLog } from '../storage/encoded-log.ts';
 import { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { EncryptionMetrics } from '../storage/encryption/metrics.ts';
+import { errorText } from '../util/error-text.ts';
 import type { Service } from './services.ts';
 
 /** How old a plugin's answer may be for a health check, as in Kubernetes. */
@@ -37,7 +38,7 @@ export function openEncryption(options: StorageOptions): EncryptionFile | undefi
     const reloads = options.encryptionProviderConfigAutomaticReload;
     return new EncryptionFile({ path, reloads, metrics: new EncryptionMetrics(hostname()) });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`${storageFlags.encryptionProviderConfig.shown}: ${path}: ${why}`, { cause: error });
   }
 }

@@ -7,6 +7,7 @@ import type { ServerOptions } from '../options/options.ts';
 import { peerFlags } from '../options/serving.ts';
 import { EitherTransport } from '../proxy/http2-transport.ts';
 import { AgentCredentials } from '../proxy/node-transport.ts';
+import { errorText } from '../util/error-text.ts';
 import { createReminder } from '../util/reminder.ts';
 import { findEndpointAddress } from './advertised-address.ts';
 import type { Foundation } from './foundation.ts';
@@ -68,6 +69,6 @@ function readCredentials(
     return new AgentCredentials({ caFile, certFile, keyFile });
   } catch (error) {
     const flags = [peerFlags.caFile.shown, shown, proxyClientFlags.keyFile.shown].join(', ');
-    throw new Error(`${flags}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${flags}: ${errorText(error)}`, { cause: error });
   }
 }

@@ -1,5 +1,6 @@
 import type { HealthCheck } from '../diagnostics/health.ts';
 import type { Logger } from '../observability/logger.ts';
+import { errorText } from '../util/error-text.ts';
 
 /**
  * - essential: without it, requests are answered wrongly. While it does not work the server is not ready. When it fails again and
@@ -132,7 +133,7 @@ export class Services {
     member.failures = [...recent, { atMs, isOutage: isOutage(error) }];
     const count = member.failures.filter((failure) => !failure.isOutage).length;
     if (member.role === 'upkeep' || count < MAX_FAILURES) return true;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     const message = `${member.name} failed ${count} times within ${WINDOW_MS / 1000}s, at last with: ${reason}`;
     logger.error(message, error);
     this.#failed.reject(new Error(message, { cause: error }));

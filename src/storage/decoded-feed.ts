@@ -1,7 +1,8 @@
 import { runTogether } from '../util/concurrency.ts';
+import { Pace } from '../util/turns.ts';
 import { NO_REVISION, type Revision } from './revision.ts';
 import type { Change, ChangeFeed, ChangeSink } from './revision-log.ts';
-import { inTurns, type StoredCodec, TURN_MS } from './stored-codec.ts';
+import { decodeAll, type StoredCodec } from './stored-codec.ts';
 
 /**
  * DecodedFeed decodes the changes of a feed. Changes that decode at once are applied at once; when one must wait for a key, it and
@@ -118,11 +119,11 @@ class DecodingSink implements ChangeSink {
 
   /** Undefined: decoding must wait, or takes too long. */
   #decodeNow(changes: readonly Change[]): readonly Change[] | undefined {
-    const endsMs = performance.now() + TURN_MS;
+    const pace = new Pace({ stepsBetween: 1 });
     const decoded: Change[] = [];
     for (const change of changes) {
       const one = this.#codec.decode(change);
-      if (one instanceof Promise || (decoded.length > 0 && performance.now() > endsMs)) return undefined;
+      if (one instanceof Promise || (decoded.length > 0 && pace.isOver())) return undefined;
       decoded.push(one);
     }
     return decoded;
@@ -133,7 +134,7 @@ class DecodingSink implements ChangeSink {
     const epoch = this.#epoch;
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-        const decoded = await inTurns(next, (one) => this.#codec.decode(one));
+        const decoded = await decodeAll(next, (one) => this.#codec.decode(one));
         if (this.#epoch !== epoch) return;
         const fresh = decoded.filter(({ revision }) => revision > this.#floor);
         if (fresh.length > 0) this.#sink.apply(fresh);

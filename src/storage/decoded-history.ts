@@ -1,6 +1,6 @@
 import type { History, HistoryBegin, LogPage, LogQuery } from './history.ts';
 import type { Revision } from './revision.ts';
-import { inTurns, type StoredCodec } from './stored-codec.ts';
+import { decodeAll, type StoredCodec } from './stored-codec.ts';
 
 /** Decodes a history whose objects are stored in other forms than JSON. */
 export class DecodedHistory implements History {
@@ -27,6 +27,6 @@ export class DecodedHistory implements History {
   async rows(query: LogQuery): Promise<LogPage> {
     const page = await this.#history.rows(query);
     if (query.states === 'none') return page;
-    return { ...page, rows: await inTurns(page.rows, (row) => this.#codec.decodeBoth(row)) };
+    return { ...page, rows: await decodeAll(page.rows, (row) => this.#codec.decodeBoth(row)) };
   }
 }

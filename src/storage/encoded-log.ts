@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import { errorText } from '../util/error-text.ts';
 import { DecodedFeed } from './decoded-feed.ts';
 import { DecodedHistory } from './decoded-history.ts';
 import { StorageError } from './errors.ts';
@@ -18,7 +19,7 @@ import type {
   StoredObject,
   Write,
 } from './revision-log.ts';
-import { type Decoded, inTurns, StoredCodec } from './stored-codec.ts';
+import { type Decoded, decodeAll, StoredCodec } from './stored-codec.ts';
 
 /**
  * EncodedLog is a log whose objects are stored in other forms than JSON. Writes pass all encodings in order, rows those that know
@@ -82,7 +83,7 @@ class EncodingCommitter implements Committer {
 }
 
 function toUnwritable(error: unknown): never {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   throw new StorageError({ kind: 'unwritable', reason }, { cause: error });
 }
 
@@ -135,12 +136,12 @@ class DecodingReader implements RevisionReader {
 
   async listAt(query: HistoricalList): Promise<HistoricalPage> {
     const page = await this.#reader.listAt(query);
-    return { ...page, objects: await inTurns(page.objects, (one) => this.#codec.decode(one)) };
+    return { ...page, objects: await decodeAll(page.objects, (one) => this.#codec.decode(one)) };
   }
 
   async changesBetween(query: ChangeQuery): Promise<ChangeWithPrevious[]> {
     const changes = await this.#reader.changesBetween(query);
-    return inTurns(changes, (one) => this.#codec.decodeBoth(one));
+    return decodeAll(changes, (one) => this.#codec.decodeBoth(one));
   }
 }
 
@@ -162,7 +163,7 @@ class DecodingQueue {
   add(objects: readonly StoredObject[]): void {
     this.#tail = this.#tail.then(async () => {
       if (this.#isOver) return;
-      const decoded = await inTurns(objects, this.#decode);
+      const decoded = await decodeAll(objects, this.#decode);
       if (!this.#isOver) this.#batch(decoded);
     });
     // Prevents an unhandled rejection; drained() still throws.

@@ -1,3 +1,4 @@
+import { errorText } from '../util/error-text.ts';
 import { StorageError } from './errors.ts';
 import type { ObjectKey } from './key.ts';
 import { EncodingUnavailable, JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
@@ -43,7 +44,7 @@ export function createKeySealer(encoding: ObjectEncoding | undefined): KeySealer
       try {
         return (await encoding.decode(toKey(name), sealed)).bytes.toString();
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorText(error);
         if (error instanceof EncodingUnavailable)
           throw new StorageError({ kind: 'unavailable', reason: `the key ${name} cannot be read: ${why}` });
         throw new Error(`the key ${name} in the database cannot be read: ${why}`, { cause: error });

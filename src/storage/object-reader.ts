@@ -2,7 +2,7 @@ import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import type { Caller } from '../request/api-request.ts';
-import { endTurn } from '../util/concurrency.ts';
+import { endTurn } from '../util/turns.ts';
 import type { ObjectKey } from './key.ts';
 import { toResourceVersion } from './revision.ts';
 import type { Entry, Freshness, Store } from './store.ts';

@@ -1,4 +1,5 @@
-import { endTurn } from '../util/concurrency.ts';
+import { errorText } from '../util/error-text.ts';
+import { Pace } from '../util/turns.ts';
 import type { ObjectKey } from './key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
 import { RecentWrites } from './recent-writes.ts';
@@ -133,7 +134,7 @@ const NO_JSON = Buffer.alloc(0);
 
 const toUnreadable = (error: unknown): DecodedJson => ({
   json: NO_JSON,
-  unreadable: error instanceof Error ? error.message : String(error),
+  unreadable: errorText(error),
 });
 
 function toPrevious(previous: DecodedJson | undefined): Partial<ChangeWithPrevious> {
@@ -142,18 +143,16 @@ function toPrevious(previous: DecodedJson | undefined): Partial<ChangeWithPrevio
   return { previousJson, ...(unreadable === undefined ? {} : { previousUnreadable: unreadable }) };
 }
 
-/** How long decoding may hold the event loop at a time. */
-export const TURN_MS = 10;
 /** Decodings that wait for a key at a time. */
 const AT_ONCE = 64;
 
 /** Decodes all items in order; other work runs in between. */
-export async function inTurns<Item>(
+export async function decodeAll<Item>(
   items: readonly Item[],
   decode: (item: Item) => Decoded<Item>,
 ): Promise<Item[]> {
   const decoded: Decoded<Item>[] = [];
-  let turnEndsMs = performance.now() + TURN_MS;
+  const pace = new Pace({ stepsBetween: 1 });
   let waiting = 0;
   for (const item of items) {
     const one = decode(item);
@@ -162,10 +161,7 @@ export async function inTurns<Item>(
     if (waiting >= AT_ONCE) {
       await Promise.all(decoded.slice(-AT_ONCE));
       waiting = 0;
-    } else if (performance.now() > turnEndsMs) {
-      await endTurn();
-      turnEndsMs = performance.now() + TURN_MS;
-    }
+    } else if (pace.isOver()) await pace.rest();
   }
   return Promise.all(decoded);
 }

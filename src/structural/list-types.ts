@@ -3,10 +3,10 @@ import type { FieldError } from '../api/status.ts';
 import { FieldPath } from '../object/field-path.ts';
 import { goAny } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
-import type { Steps } from '../util/concurrency.ts';
+import type { Steps } from '../util/turns.ts';
 import { canonicalText } from './canonical.ts';
 import { additionalSchemaOf, itemsOf, propertyOf, type Schema, structuralBelow } from './node.ts';
-import { Turn } from './turn.ts';
+import { validationPace } from './validation-pace.ts';
 
 /**
  * Checks that set members and keys of map lists are unique (apiextensions-apiserver, schema/listtype). An update of an object
@@ -44,7 +44,7 @@ function hasUniqueList(schema: Schema): boolean {
 const MAX_FOUND = 5_000;
 
 class Search {
-  readonly #turn = new Turn();
+  readonly #pace = validationPace();
 
   *fields(at: FieldPath, object: JsonObject, schema: Schema): Steps<void> {
     const others = additionalSchemaOf(schema);
@@ -99,10 +99,7 @@ class Search {
     const compounds = new Map<unknown, boolean>();
     const out: number[] = [];
     for (let at = 0; at < list.length && out.length < MAX_FOUND; at += 1) {
-      if (this.#turn.isOver()) {
-        yield;
-        this.#turn.begin();
-      }
+      if (this.#pace.isOver()) yield* this.#pace.pass();
       const item = list[at];
       const isCompound = typeof item === 'object' && item !== null;
       const seen = isCompound ? compounds : scalars;

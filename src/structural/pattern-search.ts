@@ -1,32 +1,25 @@
 import type { RE2JS } from 're2js';
-import type { Steps } from '../util/concurrency.ts';
-import type { Turn } from './turn.ts';
+import type { Pace, Steps } from '../util/turns.ts';
 
 /**
  * Searches a long text for a pattern, yielding the event loop. The library does not yield: it is linear in the text, but takes
  * up to 30 ns per character and instruction, a minute for a megabyte and two thousand instructions. This runs the library's
  * program for all starting points at once (Thompson; Go's regexp, exec.go).
  */
-export function* searchInSteps(pattern: RE2JS, text: string, turn: Turn): Steps<boolean> {
+export function* searchInSteps(pattern: RE2JS, text: string, pace: Pace): Steps<boolean> {
   const search = new Search(programOf(pattern));
   for (let at = 0, before = NO_CHARACTER; ; ) {
     const next = text.codePointAt(at) ?? NO_CHARACTER;
     search.enter(before, next);
     while (!search.isEntered()) {
       search.enterSome();
-      if (turn.isOver(COST_OF_SOME)) {
-        yield;
-        turn.begin();
-      }
+      if (pace.isOver(COST_OF_SOME)) yield* pace.pass();
     }
     if (search.hasMatched) return true;
     if (next === NO_CHARACTER) return false;
     while (!search.hasRead()) {
       search.readSome(next);
-      if (turn.isOver(COST_OF_SOME)) {
-        yield;
-        turn.begin();
-      }
+      if (pace.isOver(COST_OF_SOME)) yield* pace.pass();
     }
     before = next;
     at += next > 0xffff ? 2 : 1;

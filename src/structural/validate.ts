@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../api/json.ts';
 import type { FieldError } from '../api/status.ts';
 import { goQuote, goValue } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
-import type { Steps } from '../util/concurrency.ts';
+import type { Pace, Steps } from '../util/turns.ts';
 import { fits, has } from './fits.ts';
 import { Found } from './found.ts';
 import type { Schema } from './node.ts';
@@ -27,7 +27,7 @@ import {
   isInteger,
   limitFor,
 } from './scalars.ts';
-import { Turn } from './turn.ts';
+import { validationPace } from './validation-pace.ts';
 import { nameOfType, rulesOf, TYPES, typeOf, type ValueRules } from './value-rules.ts';
 
 /**
@@ -68,19 +68,16 @@ interface Place {
  */
 class Search {
   readonly #found: Found;
-  readonly #turn: Turn;
+  readonly #pace: Pace;
   readonly #old = new OldValues();
 
-  constructor(found: Found, turn = new Turn()) {
+  constructor(found: Found, pace = validationPace()) {
     this.#found = found;
-    this.#turn = turn;
+    this.#pace = pace;
   }
 
   *value(value: JsonValue, rules: ValueRules, place: Place): Steps<number> {
-    if (this.#turn.isOver()) {
-      yield;
-      this.#turn.begin();
-    }
+    if (this.#pace.isOver()) yield* this.#pace.pass();
     const before = this.#found.count;
     const matched = value === null ? this.#null(rules, place) : yield* this.#present(value, rules, place);
     if (this.#found.count > before && place.before !== undefined)
@@ -143,16 +140,10 @@ class Search {
     const compiled = patternOf(pattern);
     if (compiled === undefined) return false;
     const effort = effortOf(compiled, text);
-    if (effort > MAX_EFFORT_AT_ONCE) return yield* searchInSteps(compiled, text, this.#turn);
+    if (effort > MAX_EFFORT_AT_ONCE) return yield* searchInSteps(compiled, text, this.#pace);
     const matched = compiled.test(text);
-    yield* this.#pause(effort / EFFORT_OF_VALUE);
+    if (this.#pace.isOver(effort / EFFORT_OF_VALUE)) yield* this.#pace.pass();
     return matched;
-  }
-
-  *#pause(cost: number): Steps<void> {
-    if (!this.#turn.isOver(cost)) return;
-    yield;
-    this.#turn.begin();
   }
 
   #number(value: number | bigint, schema: Schema, path: string): number {
@@ -289,7 +280,7 @@ class Search {
   /** Values in clauses have no old value: a clause fits or not. */
   *#clause(value: JsonValue, clause: ValueRules, path: string): Steps<Outcome> {
     const found = new Found();
-    const search = new Search(found, this.#turn);
+    const search = new Search(found, this.#pace);
     const matched = yield* search.value(value, clause, { path, before: undefined });
     return { found, matched };
   }

@@ -1,3 +1,6 @@
+/** A signal that never aborts. */
+export const NEVER = new AbortController().signal;
+
 /** Resolves after `ms` milliseconds, or at once when the signal aborts. Never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -24,13 +24,14 @@ import { toSeen, toStorage } from '../registry/conversion.ts';
 import { readForChange, type ViewSubresource } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
+import { endTurn, isLarge, runSteps } from '../util/turns.ts';
 import { type Refusal, readBytes, toObject } from './body.ts';
 import { ownType, toWriteCall, type VerbCall } from './call.ts';
 import { type Expected, nameText } from './declared-type.ts';
 import { checkNameMatches, type MutationOptions, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
 import { assertMayCreate } from './write.ts';
-import { endTurnIf, isLarge, isLargeCall, runSteps, type WriteCall } from './writing/call.ts';
+import { isLargeCall, type WriteCall } from './writing/call.ts';
 import type { Change } from './writing/change.ts';
 
 /** Server-side apply: a PATCH whose body is the manager's configuration of the object. */
@@ -143,7 +144,6 @@ async function readConfig(
   expected: Expected,
 ): Promise<JsonObject> {
   const bytes = await readBytes(request);
-  const isPaced = isLarge(bytes.length);
   const { value, duplicates } = parse(bytes);
   request.audit?.requestBody(value);
   const own = view?.toParent === undefined;
@@ -155,7 +155,7 @@ async function readConfig(
   const config = own ? value : { metadata, ...view.toParent?.(value) };
   const { group, version, kind } = expected;
   const typed = withType(config, kind, toApiVersion({ group, version }));
-  await endTurnIf(isPaced);
+  if (isLarge(bytes.length)) await endTurn();
   checkFields(typed, expected);
   reportDuplicates(request, duplicates, options);
   return typed;

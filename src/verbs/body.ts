@@ -11,6 +11,7 @@ import { repeatedKeysError, warningsOf } from '../codec/yaml-problems.ts';
 import { isObject } from '../object/json-values.ts';
 import { withoutWritten } from '../object/written-number.ts';
 import type { ApiRequest, AuthorizedResourceRequest } from '../request/api-request.ts';
+import { endTurn, inOwnTurn, isLarge } from '../util/turns.ts';
 import {
   customMismatchOf,
   declaredType,
@@ -24,7 +25,6 @@ import {
   wrongType,
 } from './declared-type.ts';
 import type { FieldValidation } from './mutation-options.ts';
-import { endTurnIf, isLarge } from './writing/call.ts';
 
 /** Decodes the bytes of a request to an object of the expected type. */
 
@@ -57,7 +57,7 @@ export async function readBytes(request: ApiRequest): Promise<Buffer> {
   if (isYaml) {
     await readYamlAside(bytes);
     // JSON labelled as YAML was parsed in this turn.
-    await endTurnIf(isLarge(bytes.length));
+    if (isLarge(bytes.length)) await endTurn();
   }
   return bytes;
 }
@@ -71,8 +71,9 @@ export async function readObject(
   const format = formatOf(request, expected);
   const bytes = await readBytes(request);
   const document = readDocument(bytes, format, expected);
-  await endTurnIf(isLarge(bytes.length));
-  const object = toObject(request, document, expected, validation);
+  const object = await inOwnTurn(isLarge(bytes.length), () =>
+    toObject(request, document, expected, validation),
+  );
   request.audit?.requestObject(object);
   return object;
 }

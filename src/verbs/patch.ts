@@ -18,6 +18,7 @@ import { readForChange } from '../registry/definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { table } from '../util/table.ts';
+import { inOwnTurn, isLarge } from '../util/turns.ts';
 import { APPLY_PATCH, apply } from './apply.ts';
 import { MAX_BODY_BYTES, type Refusal, toObject } from './body.ts';
 import { bodyType, hasOwnType, toWriteCall, type VerbCall } from './call.ts';
@@ -29,7 +30,6 @@ import {
   readMutationOptions,
 } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
-import { endTurnIf, isLarge } from './writing/call.ts';
 import type { Change } from './writing/change.ts';
 
 export async function patch(call: VerbCall): Promise<ApiResponse> {
@@ -75,8 +75,8 @@ function patchChange(patching: PatchCall): Change {
     // Objects of converted kinds and versions share no parts with the stored object.
     const known = own && served.version.conversion === undefined ? { known: before } : {};
     const value = applyTo(before, patching);
-    await endTurnIf(isLarge(request.receivedBytes));
-    const patched = decodePatched(value, known, patching);
+    const large = isLarge(request.receivedBytes);
+    const patched = await inOwnTurn(large, () => decodePatched(value, known, patching));
     checkNameMatches(patched.metadata.name, request.target.name);
     return own ? toStorage(patched, served) : patched;
   };

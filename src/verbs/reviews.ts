@@ -9,6 +9,7 @@ import { problemsOf } from '../object/field-path.ts';
 import { isObject, objectOf } from '../object/json-values.ts';
 import type { AuthorizedResourceRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
+import { errorText } from '../util/error-text.ts';
 import type { VirtualHandler } from './call.ts';
 
 /** Answers the reviews of authentication.k8s.io and authorization.k8s.io with the server's own authenticators and authorizers. */
@@ -188,7 +189,7 @@ export async function reviewToken(
   } catch (error) {
     if (error instanceof StorageError) throw error;
     // An invalid token is an answer here, not a failure.
-    return unknown(body, error instanceof Error ? error.message : String(error));
+    return unknown(body, errorText(error));
   }
 }
 

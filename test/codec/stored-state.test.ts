@@ -4,7 +4,7 @@ import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
 import { StoredState } from '../../src/codec/stored-state.ts';
 import { changesBetween } from '../../src/history/changes.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { states } from '../history/changed-objects.ts';
 
 const bytesOf = (object: unknown): Buffer => Buffer.from(JSON.stringify(object));

@@ -8,8 +8,8 @@ import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { EventStream, WatchQuery } from '../../src/storage/store.ts';
-import { endTurn } from '../../src/util/concurrency.ts';
 import { aborted } from '../../src/util/pause.ts';
+import { endTurn } from '../../src/util/turns.ts';
 import { createTestClient } from '../kit/client.ts';
 
 const QUOTA = {

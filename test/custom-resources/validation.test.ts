@@ -10,7 +10,7 @@ import { toStoredJson } from '../../src/codec/stored-object.ts';
 import type { ConversionParts } from '../../src/custom-resources/conversion/webhook-converter.ts';
 import { CustomResource } from '../../src/custom-resources/custom-resource.ts';
 import type { CustomVersion } from '../../src/registry/custom.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { definitionOf } from '../kit/definitions.ts';
 
 /** What is wrong with an object of a custom resource, on a write of the whole and on one of its status. */

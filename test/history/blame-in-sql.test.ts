@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { changesBetween, leavesOf } from '../../src/history/changes.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 import { states } from './changed-objects.ts';
 

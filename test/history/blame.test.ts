@@ -5,7 +5,7 @@ import { Blame } from '../../src/history/blame.ts';
 import { changesBetween, type Leaf, leavesOf } from '../../src/history/changes.ts';
 import { isWithin } from '../../src/history/paths.ts';
 import { toRevision } from '../../src/storage/revision.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { states } from './changed-objects.ts';
 
 /** Of states that follow each other; the first was created. */

@@ -12,7 +12,7 @@ import type { AuthorizedResourceRequest } from '../../src/request/api-request.ts
 import type { History, LoggedRevision, LogQuery } from '../../src/storage/history.ts';
 import { type Revision, toRevision } from '../../src/storage/revision.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { states } from './changed-objects.ts';
 import { NO_BIRTHS } from './no-births.ts';
 

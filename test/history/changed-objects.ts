@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { FieldChange } from '../../src/history/changes.ts';
 import { hasParts, isWithin, keysOf, partsOf, rootOf } from '../../src/history/paths.ts';
 import { isObject } from '../../src/object/json-values.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 
 /** Objects as people write them, with what is hard about them: odd names, lists with and without keys, values of another type. */
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { changesBetween, type FieldChange, leavesOf } from '../../src/history/changes.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { createTestDatabase } from '../postgres.ts';
 import { applied, inOneOrder, states } from './changed-objects.ts';
 

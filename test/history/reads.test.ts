@@ -12,7 +12,7 @@ import { StorageError } from '../../src/storage/errors.ts';
 import type { History, LoggedRevision, LogQuery } from '../../src/storage/history.ts';
 import { type Revision, toRevision } from '../../src/storage/revision.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { endTurn } from '../../src/util/concurrency.ts';
+import { endTurn } from '../../src/util/turns.ts';
 import { NO_BIRTHS } from './no-births.ts';
 
 const PAGE = { order: 'newest first', limit: 10, states: 'written' } as const;

@@ -21,7 +21,7 @@ import {
 import { emptyObject, type Shape, shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate, type Writing, withoutServerFields } from '../../src/object/managed-fields/track.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { RandomObjects } from '../codec/random-object.ts';
 
 const types = loadTypes();

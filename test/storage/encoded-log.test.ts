@@ -12,7 +12,7 @@ import {
   type StoredObject,
   type Write,
 } from '../../src/storage/revision-log.ts';
-import { endTurn } from '../../src/util/concurrency.ts';
+import { endTurn } from '../../src/util/turns.ts';
 
 /** Writes backwards; what begins with a question mark waits to be answered, and what begins with a cross cannot be read. */
 class Reversing implements ObjectEncoding {

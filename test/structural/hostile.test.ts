@@ -6,7 +6,7 @@ import { listTypesInSteps } from '../../src/structural/list-types.ts';
 import type { Schema } from '../../src/structural/node.ts';
 import { prune } from '../../src/structural/prune.ts';
 import { validateInSteps } from '../../src/structural/validate.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 import { longestStep } from './longest-step.ts';
 import { validateValue } from './validate-value.ts';

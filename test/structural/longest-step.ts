@@ -1,4 +1,4 @@
-import type { Steps } from '../../src/util/concurrency.ts';
+import type { Steps } from '../../src/util/turns.ts';
 
 /**
  * Runs work step by step. `stepMs`: what the longest step cost this thread, the same however much else the machine does. Of many

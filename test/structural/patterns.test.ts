@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { searchInSteps } from '../../src/structural/pattern-search.ts';
 import { sizeOfPattern } from '../../src/structural/pattern-size.ts';
 import { compilePattern, matchesPattern, PatternError } from '../../src/structural/patterns.ts';
-import { Turn } from '../../src/structural/turn.ts';
 import { validateInSteps } from '../../src/structural/validate.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { validationPace } from '../../src/structural/validation-pace.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 import { longestStep } from './longest-step.ts';
 
@@ -17,7 +17,7 @@ test('patterns are those of Go, and hostile ones take no longer than others', ()
 });
 
 const search = (pattern: string, text: string): boolean =>
-  atOnce(searchInSteps(compilePattern(pattern), text, new Turn()));
+  atOnce(searchInSteps(compilePattern(pattern), text, validationPace()));
 
 test.each([
   ['^a.c$', ['abc', 'a\nc', 'abcd', '']],

@@ -9,7 +9,7 @@ import { itemsOf, propertyOf, type Schema } from '../../src/structural/node.ts';
 import { prune } from '../../src/structural/prune.ts';
 import { validateInSteps } from '../../src/structural/validate.ts';
 import { rulesOf } from '../../src/structural/value-rules.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { jsonObject, jsonValue, objectSchema, structuralSchema } from './arbitraries.ts';
 import { validateValue } from './validate-value.ts';
 

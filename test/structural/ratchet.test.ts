@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import type { Schema } from '../../src/structural/node.ts';
 import { validateInSteps } from '../../src/structural/validate.ts';
-import { atOnce } from '../../src/util/concurrency.ts';
+import { atOnce } from '../../src/util/turns.ts';
 
 const short: Schema = { type: 'string', maxLength: 1 };
 const item: Schema = {

@@ -1,16 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  atOnce,
-  endTurn,
-  inTurns,
-  runTogether,
-  Slots,
-  type Steps,
-  untilTheyWait,
-  waitFor,
-  workInBatches,
-} from '../../src/util/concurrency.ts';
+import { runTogether, Slots, workInBatches } from '../../src/util/concurrency.ts';
 import { aborted } from '../../src/util/pause.ts';
+import { endTurn } from '../../src/util/turns.ts';
 
 test('when one loop fails, the others are stopped and waited for before the error is told', async () => {
   const told: string[] = [];
@@ -72,36 +63,6 @@ test('no more than so many are done at once, in the order they came, also when s
     'rejected',
     'fulfilled',
   ]);
-});
-
-function* adding(numbers: readonly (number | Promise<number>)[]): Steps<number> {
-  let sum = 0;
-  for (const one of numbers) {
-    sum += one instanceof Promise ? yield* waitFor(one) : one;
-    yield;
-  }
-  return sum;
-}
-
-test('steps are done at once until they wait for something', async () => {
-  expect(untilTheyWait(adding([1, 2, 3]))).toBe(6);
-  const later = untilTheyWait(adding([1, Promise.resolve(2), 3]));
-  expect(later).toBeInstanceOf(Promise);
-  expect(await later).toBe(6);
-  expect(await inTurns(adding([Promise.resolve(2), 3]))).toBe(5);
-  expect(() => atOnce(adding([Promise.resolve(2)]))).toThrow('these steps wait');
-});
-
-test('steps are told why what they wait for did not come', async () => {
-  function* forgiving(): Steps<string> {
-    try {
-      return String(yield* adding([Promise.reject(new Error('away'))]));
-    } catch (error) {
-      return `it is ${(error as Error).message}`;
-    }
-  }
-  expect(await untilTheyWait(forgiving())).toBe('it is away');
-  await expect(inTurns(adding([Promise.reject(new Error('away'))]))).rejects.toThrow('away');
 });
 
 /** Work that ends when it is told to: `begun` has what was begun and has not ended. */

@@ -8,8 +8,10 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { objectAt, objectOf, stringOf } from '../../object/json-values.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../../outbound/http-client.ts';
+import { type PauseFor, retry } from '../../outbound/retry.ts';
+import { errorText } from '../../util/error-text.ts';
 import { goDuration } from '../../util/go-duration.ts';
-import { pause } from '../../util/pause.ts';
+import { NEVER } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../plugin.ts';
 import { PODS } from '../resources.ts';
@@ -21,18 +23,14 @@ interface ImagePolicyParts {
   /** Whether an error of `post` may pass. */
   readonly isTransient: (error: unknown) => boolean;
   readonly nowMs?: () => number;
-  /** Waits between tries; tests do not wait. */
-  readonly pauseFor?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly pauseFor?: PauseFor;
 }
 
-/** Kubernetes' figures (apiserver, util/webhook): tries, waits between them, time of each try, number of cached answers. */
-const TRIES = 5;
-const WAIT_FACTOR = 1.5;
+/** As in Kubernetes: the time of each try, and the number of cached answers. */
 const TIMEOUT_MS = 30_000;
 const CACHED_ANSWERS = 1024;
 
 const NOTES = 'imagepolicywebhook.image-policy.k8s.io/';
-const NEVER = new AbortController().signal;
 
 /**
  * Lets another server decide which images pods may run (Kubernetes: plugin/pkg/admission/imagepolicy). A pod that is let in
@@ -94,24 +92,17 @@ class ImagePolicy {
       if (ttl > 0) this.#answers.set(key, status, { ttl });
       return status;
     } catch (error) {
-      if (!defaultAllow) throw refusal(attributes, error instanceof Error ? error.message : String(error));
+      if (!defaultAllow) throw refusal(attributes, errorText(error));
       attributes.annotate(`${NOTES}failed-open`, 'true');
       return undefined;
     }
   }
 
   async #ask(review: JsonObject, signal: AbortSignal): Promise<ReviewStatus> {
-    const { post, isTransient, config, pauseFor = pause } = this.#parts;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return parseReviewStatus(
-          await post(review, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])),
-        );
-      } catch (error) {
-        if (attempt === TRIES || signal.aborted || !isTransient(error)) throw error;
-      }
-      await pauseFor(config.retryBackoffMs * WAIT_FACTOR ** (attempt - 1), signal);
-    }
+    const { post, isTransient, config, pauseFor } = this.#parts;
+    const limit = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const attempt = async () => parseReviewStatus(await post(review, limit()));
+    return retry(attempt, { signal, isTransient, firstWaitMs: config.retryBackoffMs, pauseFor });
   }
 }
 

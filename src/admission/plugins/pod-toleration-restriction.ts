@@ -4,6 +4,7 @@ import type { Namespace, Pod, Toleration } from '../../api/types/core/v1.ts';
 import { asObject, checkFields, checkOneOf, throwProblems } from '../../object/field-errors.ts';
 import { isObject, objectsOf } from '../../object/json-values.ts';
 import { qosClass } from '../../object/pod-spec.ts';
+import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
@@ -115,7 +116,7 @@ function parseJson(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch (error) {
-    throw unknownError(error instanceof Error ? error.message : String(error), error);
+    throw unknownError(errorText(error), error);
   }
 }
 

@@ -10,6 +10,7 @@ import { isObject } from '../../object/json-values.ts';
 import { parseOwners } from '../../object/managed-fields/owners.ts';
 import { showWritten } from '../../object/written-number.ts';
 import type { ActiveSpan } from '../../observability/tracing.ts';
+import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
 import { CallError, type Take } from '../webhooks/call.ts';
@@ -213,7 +214,7 @@ function internally<Result>(work: () => Result): Result {
 /** An error in a patch is the webhook's fault, not the client's. @throws StatusError */
 function blame(error: unknown): never {
   if (error instanceof StatusError) throw error;
-  throw internalError(error instanceof Error ? error.message : String(error), error);
+  throw internalError(errorText(error), error);
 }
 
 function replaceContent(object: ApiObject, next: ApiObject): void {

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/types/core/v1.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Entry, Store } from '../../storage/store.ts';
-import { endTurn } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import { PODS } from '../resources.ts';
 import { toCheckedPod } from './check.ts';
 import { type Evaluator, reasonsOf } from './evaluator.ts';
@@ -87,7 +87,7 @@ async function prioritize(
   const controllers = new Set<string>();
   // Reading takes at most half of the time, so that the rest suffices for checking.
   const readUntil = (clock() + deadline) / 2;
-  const turn = new Turn(clock);
+  const pace = new Pace({ stepsBetween: 1, turnMs: TURN_MS, now: clock });
   let total = 0;
   for (const [at, { json }] of entries.entries()) {
     if (at > 0 && clock() > readUntil) {
@@ -103,7 +103,7 @@ async function prioritize(
       // Further pods will not be checked.
       if (list.length < bounds.mostPods) list.push(pod);
     }
-    await turn.mayEnd();
+    if (pace.isOver()) await pace.rest();
   }
   return { pods: [...first, ...again].slice(0, bounds.mostPods), total };
 }
@@ -124,7 +124,7 @@ async function check(
   deadline: number,
 ): Promise<{ readonly byReason: ReadonlyMap<string, Violators>; readonly checked: number }> {
   const byReason = new Map<string, Violators>();
-  const turn = new Turn(clock);
+  const pace = new Pace({ stepsBetween: 1, turnMs: TURN_MS, now: clock });
   let checked = 0;
   for (const { metadata, spec = {} } of pods) {
     const { annotations, name = '' } = metadata;
@@ -132,7 +132,7 @@ async function check(
     if (violations.length > 0) note(byReason, reasonsOf(violations), name);
     checked += 1;
     if (clock() > deadline) break;
-    await turn.mayEnd();
+    if (pace.isOver()) await pace.rest();
   }
   return { byReason, checked };
 }
@@ -145,23 +145,4 @@ function note(byReason: Map<string, Violators>, reason: string, name: string): v
   }
   violators.count += 1;
   if (name < violators.first) violators.first = name;
-}
-
-/** Yields the event loop regularly. */
-class Turn {
-  readonly #clock: () => number;
-  #began: number;
-
-  constructor(clock: () => number) {
-    this.#clock = clock;
-    this.#began = clock();
-  }
-
-  /** Mostly returns undefined, so that nothing is awaited. */
-  mayEnd(): Promise<void> | undefined {
-    if (this.#clock() - this.#began < TURN_MS) return undefined;
-    return endTurn().then(() => {
-      this.#began = this.#clock();
-    });
-  }
 }

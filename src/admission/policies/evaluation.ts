@@ -1,11 +1,8 @@
 import { describeFailure } from '../../cel/issues.ts';
 import { type Bindings, PolicyVariables } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
-import { endTurn } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import type { Rights } from './rights.ts';
-
-/** Expressions yield the event loop after this time. */
-const TURN_MS = 10;
 
 /** `ms`: how long it took. */
 export type Outcome = ({ readonly value: unknown } | { readonly error: string }) & { readonly ms: number };
@@ -22,7 +19,7 @@ export class Evaluation {
   readonly #bindings: Bindings;
   readonly #variables: PolicyVariables;
   #left: number;
-  #since = performance.now();
+  readonly #pace = new Pace({ stepsBetween: 1 });
 
   constructor(
     given: Bindings,
@@ -43,10 +40,7 @@ export class Evaluation {
   async run(compiled: Compiled): Promise<Outcome> {
     const { program, expression } = compiled;
     if (program === undefined) return { error: `compilation error: ${compiled.problem}`, ms: 0 };
-    if (performance.now() - this.#since > TURN_MS) {
-      await endTurn();
-      this.#since = performance.now();
-    }
+    if (this.#pace.isOver()) await this.#pace.rest();
     const begun = performance.now();
     for (;;) {
       try {

@@ -7,6 +7,8 @@ import { isObject } from '../../object/json-values.ts';
 import type { ActiveSpan, Tracing } from '../../observability/tracing.ts';
 import { networkText } from '../../outbound/http-client.ts';
 import { type Answer, AnswerTimeout } from '../../outbound/webhook-client.ts';
+import { errorText } from '../../util/error-text.ts';
+import { NEVER } from '../../util/pause.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { urlOf, type WebhookClients } from './clients.ts';
 import {
@@ -145,7 +147,7 @@ function failing<Result>(webhook: Webhook, what: string, work: () => Result, cod
   try {
     return work();
   } catch (error) {
-    throw new CallError(webhook, `${what}: ${textOf(error)}`, { cause: error, code });
+    throw new CallError(webhook, `${what}: ${errorText(error)}`, { cause: error, code });
   }
 }
 
@@ -155,8 +157,6 @@ interface Question {
   readonly signal: AbortSignal;
   readonly traceparent: string | undefined;
 }
-
-const NEVER = new AbortController().signal;
 
 async function post(
   { clients, types }: Pick<Callee, 'clients' | 'types'>,
@@ -210,8 +210,6 @@ export function toRefusal({ name }: Webhook, status: Status = {}): StatusError {
     ...(details === undefined ? {} : { details }),
   });
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Kubernetes' texts for answers that are no success (apimachinery/pkg/api/errors, NewGenericServerResponse). */
 const TEXTS: Readonly<Record<number, string>> = {

@@ -8,6 +8,7 @@ import type { Status } from '../../api/types/meta/v1.ts';
 import { decodeObject } from '../../codec/decode.ts';
 import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject, stringOf } from '../../object/json-values.ts';
+import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { namespaceOf } from '../match-resources.ts';
 import { type Candidate, kindOf } from './webhook.ts';
@@ -103,7 +104,7 @@ export function decodeReview(body: Buffer, version: ReviewVersion, types: TypeLi
     const { object } = decodeObject(value, types.message(`admission/${version}.AdmissionReview`));
     return { ...object, kind: stringOf(kind), apiVersion: stringOf(apiVersion) };
   } catch (error) {
-    throw new UnreadableReview(error instanceof Error ? error.message : String(error), { cause: error });
+    throw new UnreadableReview(errorText(error), { cause: error });
   }
 }
 
@@ -112,7 +113,7 @@ function parse(body: Buffer): JsonObject {
   try {
     value = parseJsonBytes(body);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new UnreadableReview(`couldn't get version/kind; json parse error: ${why}`, { cause: error });
   }
   if (isObject(value)) return value;

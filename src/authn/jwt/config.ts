@@ -3,6 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import { type CelProgram, type CelVariables, compileCel } from '../../cel/program.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
 import { isObject } from '../../object/json-values.ts';
+import { errorText } from '../../util/error-text.ts';
 
 /** One issuer of tokens, and the mapping of its claims to a user. Checked, with compiled expressions. */
 export interface JwtConfig {
@@ -147,7 +148,7 @@ export function compileExpression(
     if (!decides || program.type === 'bool') return program;
     problems.push(invalidValue(field, expression, 'must evaluate to bool'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     problems.push(invalidValue(field, expression, `compilation failed: ${why}`));
   }
   return undefined;

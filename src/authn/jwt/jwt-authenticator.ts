@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { isObject } from '../../object/json-values.ts';
 import type { HttpsGet } from '../../outbound/http-client.ts';
+import { errorText } from '../../util/error-text.ts';
 import { pause } from '../../util/pause.ts';
 import type { Authentication } from '../authenticator.ts';
 import { audiencesOf, readUnverified } from '../jws.ts';
@@ -165,7 +166,7 @@ class JwtAuthenticator implements TokenAuthenticator {
 
   async #verify(provider: IdentityProvider, issuer: string, token: string): Promise<JsonObject> {
     const claims = await provider.verify(token).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new Error(`oidc: verify token: ${why}`, { cause: error });
     });
     if (typeof claims.iss !== 'string' || issuerOf(claims.iss) !== issuer)

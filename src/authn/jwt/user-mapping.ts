@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { UserInfo } from '../../request/api-request.ts';
+import { errorText } from '../../util/error-text.ts';
 import type { ClaimMapping, JwtConfig, Rule } from './config.ts';
 
 /** Makes a user from claims, and checks both by the rules. @throws Error about the token */
@@ -86,7 +87,7 @@ function attempt<T>(what: string, run: () => T): T {
   try {
     return run();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`oidc: error evaluating ${what}: ${why}`, { cause: error });
   }
 }

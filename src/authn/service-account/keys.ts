@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { SigningKeyStore, StoredSigningKey } from '../../storage/signing-keys.ts';
+import { errorText } from '../../util/error-text.ts';
 import { keepDoing, pause } from '../../util/pause.ts';
 import { pemBlocks, toPem } from '../../x509/pem.ts';
 import type { VerificationKey } from '../jws.ts';
@@ -45,7 +46,7 @@ function parse(path: string, read: () => KeyObject): KeyObject {
     algorithmOf(key, path);
     return key;
   } catch (error) {
-    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`${path}: ${errorText(error)}`, { cause: error });
   }
 }
 

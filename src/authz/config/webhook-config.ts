@@ -10,6 +10,7 @@ import {
   required,
   tooMany,
 } from '../../object/field-errors.ts';
+import { errorText } from '../../util/error-text.ts';
 import { joinErrors } from '../authorizer.ts';
 
 /** The settings of one webhook, from its flags or its part of the configuration file. */
@@ -163,7 +164,7 @@ export function allMatch(conditions: readonly MatchCondition[]): (spec: JsonObje
       try {
         if (!evaluate(spec)) return false;
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorText(error);
         errors.push(`cel evaluation error: expression '${expression}' resulted in error: ${why}`);
       }
     }

@@ -2,8 +2,8 @@ import type { ResourceOf } from '../../api/names.ts';
 import type { ConfigMap, Pod, Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import { INVALID_SINCE, LAST_USED } from '../../authn/service-account/legacy-tokens.ts';
 import { podSecretNames } from '../../object/pod-spec.ts';
-import { Pace } from '../../util/concurrency.ts';
 import { pause } from '../../util/pause.ts';
+import { Pace } from '../../util/turns.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import { TRACKING_NAME, TRACKING_NAMESPACE } from '../bootstrap.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiObject, OwnerReference } from '../../api/object-meta.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import type { Client, RemoveOptions } from '../../verbs/client/client.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../verbs/writing/deletion.ts';
 import type { Graph, Node, Place } from './graph.ts';

@@ -1,4 +1,4 @@
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import type { Stored, Target } from './kinds.ts';
 import type { Ending, Ownership, Reference } from './ownership.ts';
 

@@ -1,5 +1,5 @@
 import type { Entry } from '../../storage/store.ts';
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import type { Graph, Node, Place } from './graph.ts';
 import type { Stored } from './kinds.ts';

@@ -1,5 +1,5 @@
-import { Pace } from '../../util/concurrency.ts';
 import { type Backoff, pauseAfter } from '../../util/pause.ts';
+import { Pace } from '../../util/turns.ts';
 
 export interface WorkQueueOptions<Item> {
   /** Most items in work at a time. */
@@ -76,7 +76,7 @@ export class WorkQueue<Item> {
   }
 
   async #workUntil(signal: AbortSignal): Promise<void> {
-    const pace = new Pace(1);
+    const pace = new Pace({ stepsBetween: 1 });
     for (;;) {
       if (pace.isOver()) await pace.rest();
       // After work that may have aborted the signal, and before a sleep that would miss it.

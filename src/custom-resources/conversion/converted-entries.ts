@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Entry } from '../../storage/store.ts';
-import { mapInTurns } from '../../util/concurrency.ts';
+import { mapInTurns } from '../../util/turns.ts';
 
 /** The object of an entry, with the entry. */
 export interface ParsedEntry {

@@ -7,6 +7,7 @@ import { decodeObject } from '../../codec/decode.ts';
 import { cannotUnmarshal } from '../../codec/decode-error.ts';
 import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject, stringOf } from '../../object/json-values.ts';
+import { errorText } from '../../util/error-text.ts';
 
 /** ConversionReview (apiextensions.k8s.io): the request to a conversion webhook, and its response. */
 
@@ -51,7 +52,7 @@ export function decodeReview(body: Buffer, types: TypeLibrary): ConversionReview
     const { object } = decodeObject(value, types.message('apiextensions/v1.ConversionReview'));
     return { ...object, kind: stringOf(kind), apiVersion: stringOf(apiVersion) };
   } catch (error) {
-    throw new UnreadableReview(textOf(error), { cause: error });
+    throw new UnreadableReview(errorText(error), { cause: error });
   }
 }
 
@@ -60,13 +61,11 @@ const HEAD_TYPE = 'struct { APIVersion string; Kind string }';
 const unreadable = (why: string, cause?: unknown): UnreadableReview =>
   new UnreadableReview(`couldn't get version/kind; json parse error: ${why}`, { cause });
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 function parse(body: Buffer): JsonValue {
   try {
     return parseJsonBytes(body);
   } catch (error) {
-    throw unreadable(textOf(error), error);
+    throw unreadable(errorText(error), error);
   }
 }
 

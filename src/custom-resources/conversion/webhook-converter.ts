@@ -7,7 +7,9 @@ import { type StatusError, tooManyRequests, unknownError } from '../../api/statu
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../api/types/apiextensions/v1.ts';
 import type { Tracing } from '../../observability/tracing.ts';
 import type { Answer } from '../../outbound/webhook-client.ts';
-import { mapInTurns, Pace } from '../../util/concurrency.ts';
+import { errorText } from '../../util/error-text.ts';
+import { NEVER } from '../../util/pause.ts';
+import { mapInTurns, Pace } from '../../util/turns.ts';
 import { CallGate, CallRefused, type GateLimits } from './call-gate.ts';
 import { assertSameIdentity, assertSameType, readConverted, withMetadataOf } from './converted-object.ts';
 import type { ConversionFailure, ConversionMetrics } from './metrics.ts';
@@ -42,8 +44,6 @@ const MAX_CALL_BYTES = 1024 * 1024;
 /** Limits of an answer relative to its request. */
 const ANSWER_FACTOR = 3;
 const ANSWER_EXTRA_BYTES = 1024 * 1024;
-
-const NEVER = new AbortController().signal;
 
 /** Undefined: versions differ only in apiVersion. */
 export function toConverter(
@@ -88,7 +88,7 @@ export class WebhookConverter {
   async convert(objects: readonly ApiObject[], toApiVersion: string): Promise<ApiObject[]> {
     const converted = [...objects];
     let batch: Batch = { places: [], texts: [], bytes: 0 };
-    const pace = new Pace(8);
+    const pace = new Pace({ stepsBetween: 8 });
     for (const [at, object] of objects.entries()) {
       if (object.apiVersion === toApiVersion) continue;
       if (pace.isOver()) await pace.rest();
@@ -168,7 +168,7 @@ export class WebhookConverter {
     try {
       return reviewVersionOf(this.#reviewVersions);
     } catch (error) {
-      throw new ConversionError('conversion_webhook_call_failure', textOf(error), { cause: error });
+      throw new ConversionError('conversion_webhook_call_failure', errorText(error), { cause: error });
     }
   }
 
@@ -245,13 +245,11 @@ const toStatus = (error: ConversionError): StatusError =>
     ? tooManyRequests(error.message, 1)
     : unknownError(error.message, error);
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 function failing<Result>(failure: ConversionFailure, subject: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw new ConversionError(failure, `${subject} failed: ${textOf(error)}`, { cause: error });
+    throw new ConversionError(failure, `${subject} failed: ${errorText(error)}`, { cause: error });
   }
 }
 
@@ -289,6 +287,6 @@ function wrapping<Result>(words: string, work: () => Result): Result {
     return work();
   } catch (error) {
     const failure = 'conversion_webhook_invalid_converted_object_failure';
-    throw new ConversionError(failure, words + textOf(error), { cause: error });
+    throw new ConversionError(failure, words + errorText(error), { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { BackwardWriter } from '../../codec/protobuf/backward-writer.ts';
 import { asObject } from '../../object/field-errors.ts';
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 
 /**
  * Building blocks for the protobuf form of OpenAPI documents (github.com/google/gnostic-models). Each message is a table from
@@ -93,9 +93,9 @@ export const map =
   };
 
 /** A {@link map} of very many entries; yields the event loop between them. */
-export async function mapInTurns(number: number, body: Body, value: JsonObject): Promise<Uint8Array> {
+export async function encodeInTurns(number: number, body: Body, value: JsonObject): Promise<Uint8Array> {
   const encode = map(number, body);
-  const pace = new Pace(1);
+  const pace = new Pace({ stepsBetween: 1 });
   const out = new BackwardWriter();
   for (const [name, item] of Object.entries(value).reverse()) {
     if (pace.isOver()) await pace.rest();

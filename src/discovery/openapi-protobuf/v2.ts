@@ -7,11 +7,11 @@ import {
   either,
   encode,
   encoded,
+  encodeInTurns,
   flag,
   integer,
   many,
   map,
-  mapInTurns,
   message,
   one,
   text,
@@ -20,8 +20,8 @@ import {
 
 /** OpenAPI v2 documents as protobuf (package openapi.v2), with the fields that this server's documents have. */
 export async function encodeOpenApiV2(document: JsonObject): Promise<Uint8Array> {
-  const paths = await mapInTurns(2, path, asObject(document.paths));
-  const definitions = await mapInTurns(1, schema, asObject(document.definitions));
+  const paths = await encodeInTurns(2, path, asObject(document.paths));
+  const definitions = await encodeInTurns(1, schema, asObject(document.definitions));
   const body = message(
     {
       swagger: text(1),

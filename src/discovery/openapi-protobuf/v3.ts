@@ -7,11 +7,11 @@ import {
   either,
   encode,
   encoded,
+  encodeInTurns,
   flag,
   integer,
   many,
   map,
-  mapInTurns,
   message,
   one,
   text,
@@ -20,8 +20,8 @@ import {
 
 /** OpenAPI v3 documents as protobuf (package openapi.v3), with the fields that this server's documents have. */
 export async function encodeOpenApiV3(document: JsonObject): Promise<Uint8Array> {
-  const paths = await mapInTurns(1, path, asObject(document.paths));
-  const schemas = await mapInTurns(1, schema, asObject(asObject(document.components).schemas));
+  const paths = await encodeInTurns(1, path, asObject(document.paths));
+  const schemas = await encodeInTurns(1, schema, asObject(asObject(document.components).schemas));
   const body = message(
     {
       openapi: text(1),

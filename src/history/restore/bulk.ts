@@ -1,5 +1,5 @@
 import { Slots } from '../../util/concurrency.ts';
-import { isLarge } from '../../verbs/writing/call.ts';
+import { isLarge } from '../../util/turns.ts';
 import { arrange } from './order.ts';
 import type { PastObject } from './past.ts';
 import type { TimeLimit } from './time-limit.ts';

@@ -6,7 +6,8 @@ import { objectAt } from '../../object/json-values.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { UnreadableObject } from '../../storage/errors.ts';
-import { Pace, Slots } from '../../util/concurrency.ts';
+import { Slots } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import type { Past, PastObject } from './past.ts';
 import type { Subject } from './rights.ts';
 import { type Surroundings, whySkip, whySkipResource } from './skips.ts';
@@ -172,7 +173,7 @@ async function sift(found: readonly PastObject[]): Promise<Pick<Collected, 'obje
   };
   const objects: PastObject[] = [];
   const skipped: { object: PastObject; why: string }[] = [];
-  const pace = new Pace(8);
+  const pace = new Pace({ stepsBetween: 8 });
   for (const object of found) {
     if (pace.isOver()) await pace.rest();
     const why = whySkip(object.parse(), object.definition.storage, surroundings);

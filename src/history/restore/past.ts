@@ -12,7 +12,7 @@ import type { History } from '../../storage/history.ts';
 import type { Scope } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { Entry, Store } from '../../storage/store.ts';
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import { readPast } from '../../verbs/as-of.ts';
 import { toStatusError } from '../../verbs/writing/storage-status.ts';
 import type { Subject } from './rights.ts';
@@ -70,7 +70,7 @@ export class Past {
   ): AsyncGenerator<PastObject> {
     const store = storeOf(definition, this.#parts.store);
     const revision = await this.revisionOf(definition.storage);
-    const pace = new Pace(8);
+    const pace = new Pace({ stepsBetween: 8 });
     let after: string | undefined;
     do {
       const page = await this.#read(

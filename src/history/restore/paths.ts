@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { copyJson } from '../../object/equality.ts';
 import { isObject, setField } from '../../object/json-values.ts';
-import type { Steps } from '../../util/concurrency.ts';
+import type { Steps } from '../../util/turns.ts';
 
 /**
  * Paths of changed fields, and how a restore copies their values from an earlier state:

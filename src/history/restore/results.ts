@@ -3,7 +3,7 @@ import { StatusError } from '../../api/status.ts';
 import type { Change, RecordedObject, RestoreResult } from '../../api/types/history/v1alpha1.ts';
 import { messageOf as schemaOf } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import { inTurns } from '../../util/concurrency.ts';
+import { inTurns } from '../../util/turns.ts';
 import { changesBetween } from '../changes.ts';
 import { toShown } from '../recorded-rows.ts';
 import type { PastObject } from './past.ts';

@@ -12,8 +12,8 @@ import { RESTORE_MANAGER, restoringAgent } from '../../request/restored.ts';
 import { ObjectReader, toObject } from '../../storage/object-reader.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
-import { inTurns } from '../../util/concurrency.ts';
-import { endTurnIf, isLarge, type WriteCall } from '../../verbs/writing/call.ts';
+import { endTurn, inOwnTurn, inTurns, isLarge } from '../../util/turns.ts';
+import type { WriteCall } from '../../verbs/writing/call.ts';
 import { inStatuses } from '../../verbs/writing/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import {
@@ -163,10 +163,10 @@ export class Writes {
       },
     });
     const large = isLarge(then.sizeBytes);
-    await endTurnIf(large);
     const { revision } = written;
-    const after = parseStored(written.json, revision === undefined ? undefined : toResourceVersion(revision));
-    await endTurnIf(large);
+    const resourceVersion = revision === undefined ? undefined : toResourceVersion(revision);
+    const after = await inOwnTurn(large, () => parseStored(written.json, resourceVersion));
+    if (large) await endTurn();
     owners.add(then.uid, after.metadata.uid ?? '');
     if (dryRun) foreseen.add(then.definition.storage, after);
     const isWritten = revision !== undefined && `${revision}` !== before?.metadata.resourceVersion;
@@ -190,15 +190,13 @@ export class Writes {
   async #toUpdate(then: PastObject, live: ApiObject, { asked, taken }: Manner): Promise<Made> {
     refuseEnding(then, live);
     const large = isLarge(then.sizeBytes);
-    await endTurnIf(large);
-    const old = then.parse();
-    await endTurnIf(large);
-    const copy = copyStored(live);
-    await endTurnIf(large);
+    const old = await inOwnTurn(large, () => then.parse());
+    const copy = await inOwnTurn(large, () => copyStored(live));
+    if (large) await endTurn();
     const notes = [...replacementNotes(then, live), ...endingNotes(old)];
     if (asked !== undefined) return { object: await this.#withPaths(copy, old, asked), notes };
     const object = toUpdate(copy, old, traitsOf(then.definition));
-    await endTurnIf(large);
+    if (large) await endTurn();
     const ownerReferences = this.#parts.owners.ofLive(live, old);
     if (ownerReferences !== undefined) object.metadata.ownerReferences = ownerReferences;
     return { object, notes: [...notes, ...keptNotes(object, old), ...given(giveUp(object, taken))] };

@@ -1,7 +1,7 @@
 import type { LoggedRevision } from '../../storage/history.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import { isController } from './authors.ts';
 import { toWrites } from './logged-past.ts';
 import type { Past, PastWrite, Stretch } from './past.ts';
@@ -21,7 +21,7 @@ export async function causesAmong(
   const writes = toWrites(rows.toSorted((a, b) => (a.revision > b.revision ? -1 : 1)));
   const past = new PastOfRows(writes, find);
   const causes = new Map<Revision, Revision>();
-  const pace = new Pace(1);
+  const pace = new Pace({ stepsBetween: 1 });
   for (const write of writes) {
     if (pace.isOver()) await pace.rest();
     const finding = isController(write) ? await ruleOfAll(write, past) : undefined;

@@ -6,8 +6,7 @@ import type { History, HistoryBegin, LoggedRevision, LogQuery } from '../../stor
 import type { ObjectKey } from '../../storage/key.ts';
 import { type Revision, toRevision } from '../../storage/revision.ts';
 import { storedBytesOf } from '../../storage/revision-log.ts';
-import { endTurn } from '../../util/concurrency.ts';
-import { isLarge } from '../../verbs/writing/call.ts';
+import { endTurn, isLarge } from '../../util/turns.ts';
 import type { Past, PastWrite, Stretch } from './past.ts';
 
 /** Rows that a step may read, over all its searches: a controller hardly answers what is further back. */

@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { type Steps, waitFor } from '../../util/concurrency.ts';
+import { type Steps, waitFor } from '../../util/turns.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
 import { isObject, setField } from '../json-values.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import type { Steps } from '../../util/concurrency.ts';
+import type { Steps } from '../../util/turns.ts';
 import { isObject, setField } from '../json-values.ts';
 import {
   difference,

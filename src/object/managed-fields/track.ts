@@ -1,5 +1,6 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../../api/object-meta.ts';
-import { atOnce, type Steps, waitFor } from '../../util/concurrency.ts';
+import { errorText } from '../../util/error-text.ts';
+import { atOnce, type Steps, waitFor } from '../../util/turns.ts';
 import { equal } from '../equality.ts';
 import { type Changes, compare, everythingNewIn } from './compare.ts';
 import {
@@ -202,7 +203,7 @@ interface Update {
 /** An object is unavailable in the version of one of its owners. */
 export class Unconverted extends Error {
   constructor(what: string, cause: unknown) {
-    super(`failed to convert ${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    super(`failed to convert ${what}: ${errorText(cause)}`, { cause });
     this.name = 'Unconverted';
   }
 }

@@ -14,6 +14,7 @@ import {
   throwProblems,
 } from '../../object/field-errors.ts';
 import { stringOf } from '../../object/json-values.ts';
+import { errorText } from '../../util/error-text.ts';
 
 /**
  * The file of --egress-selector-config-file: by which way connections leave this server.
@@ -77,7 +78,7 @@ export function readEgressConfig(path: string): EgressConfig {
   try {
     text = readFileSync(path);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`unable to read egress selector configuration from ${JSON.stringify(path)} [${why}]`, {
       cause: error,
     });

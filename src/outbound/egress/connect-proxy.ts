@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectPlainly, type Socket } from 'node:net';
 import { connect as connectSecurely, type TLSSocket } from 'node:tls';
+import { errorText } from '../../util/error-text.ts';
 import type { ProxyAddress } from './config.ts';
 
 /** Connections through an HTTP proxy, by its method CONNECT (RFC 9110, section 9.3.6). */
@@ -51,7 +52,7 @@ export async function requestConnection(
   try {
     socket.write(`CONNECT ${address} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
     const { head, more } = await readHead(socket, signal).catch((error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new Error(`reading HTTP response from CONNECT to ${address} via proxy ${proxy} failed: ${why}`, {
         cause: error,
       });

@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { Client, type ClientDuplexStream, connectivityState, credentials } from '@grpc/grpc-js';
+import { errorText } from '../../util/error-text.ts';
 import { type Packet, readPacket, writePacket } from './packets.ts';
 
 type Call = ClientDuplexStream<Packet, Packet>;
@@ -24,7 +25,7 @@ export async function openTunnel(socketPath: string, signal: AbortSignal): Promi
     await ready(client, signal);
   } catch (error) {
     client.close();
-    throw new Error(`failed to create connection to uds name ${socketPath}: ${textOf(error)}`, {
+    throw new Error(`failed to create connection to uds name ${socketPath}: ${errorText(error)}`, {
       cause: error,
     });
   }
@@ -45,8 +46,6 @@ export async function openTunnel(socketPath: string, signal: AbortSignal): Promi
     },
   };
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Gives up at the first failure: callers can retry. */
 async function ready(client: Client, signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import type {
 import { type Finding, withCondition } from '../../object/conditions.ts';
 import { copyJson } from '../../object/equality.ts';
 import { FieldPath } from '../../object/field-path.ts';
-import { atOnce, type Steps } from '../../util/concurrency.ts';
+import { atOnce, type Steps } from '../../util/turns.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { validateInSteps, validateUpdate } from './validation/definition.ts';

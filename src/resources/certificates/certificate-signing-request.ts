@@ -5,6 +5,7 @@ import type {
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName, type NameRule } from '../../object/formats.ts';
 import type { UserInfo } from '../../request/api-request.ts';
+import { errorText } from '../../util/error-text.ts';
 import { readCertificationRequest } from '../../x509/certification-request.ts';
 import { age, humanDuration, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -108,7 +109,7 @@ function requestProblem(request: string): string | undefined {
   try {
     return readCertificationRequest(request).signatureProblem;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   }
 }
 

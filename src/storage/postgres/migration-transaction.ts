@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { errorText } from '../../util/error-text.ts';
 
 /** Half an hour: as long as a backup may read what is to change. */
 const PATIENCE_MS = 30 * 60_000;
@@ -40,7 +41,7 @@ export async function patiently<Result>(
 
 /** One line. */
 export const describeFailure = (what: string, error: unknown): string =>
-  `${what} failed: ${error instanceof Error ? error.message : String(error)}`;
+  `${what} failed: ${errorText(error)}`;
 
 /** SQLSTATE lock_not_available, deadlock_detected, object_in_use: another transaction holds it. */
 export const isInTheWay = (error: unknown): boolean =>

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { errorText } from '../../util/error-text.ts';
 import { type Shortage, StorageError, type Unavailable } from '../errors.ts';
 
 /**
@@ -123,7 +124,7 @@ export function isTransient(error: unknown): boolean {
 /** @throws StorageError `unavailable` where PostgreSQL cannot answer now, otherwise the error itself */
 export function rethrow(error: unknown): never {
   if (!isConnectionFailure(error) && !isTransient(error)) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   throw new StorageError(toUnavailable(error, reason), { cause: error });
 }
 

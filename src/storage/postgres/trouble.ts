@@ -1,4 +1,5 @@
 import { StatusError } from '../../api/status.ts';
+import { errorText } from '../../util/error-text.ts';
 import { StorageError } from '../errors.ts';
 import { isConnectionFailure } from './statements.ts';
 
@@ -37,7 +38,7 @@ function isMisconfigured(error: Error): boolean {
 export function describeTrouble(error: unknown): string {
   if (error instanceof StorageError && error.failure.kind === 'unavailable') return error.failure.reason;
   if (error instanceof AggregateError) return [...new Set(error.errors.map(describeTrouble))].join('; ');
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 /** Returns one line for the log of an error that passes by itself; undefined for others. */

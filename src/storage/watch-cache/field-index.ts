@@ -1,4 +1,4 @@
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import { LAST_POSITION } from '../key.ts';
 import type { Entry } from '../store.ts';
 import type { CountedTree } from './counted-tree.ts';
@@ -45,7 +45,7 @@ export class FieldIndex {
 
   /** Reads all objects in turns, and after each turn the changes noted meanwhile. */
   async #fill(): Promise<void> {
-    const pace = new Pace(8);
+    const pace = new Pace({ stepsBetween: 8 });
     let from = '';
     const look = (position: string, entry: Entry): boolean => {
       from = position;

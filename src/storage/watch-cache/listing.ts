@@ -1,4 +1,4 @@
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import { LAST_POSITION, type Scope, toPosition } from '../key.ts';
 import type { Entry, ListPage, ListQuery } from '../store.ts';
 import type { FieldIndex } from './field-index.ts';

@@ -1,4 +1,4 @@
-import { endTurn } from '../../util/concurrency.ts';
+import { endTurn } from '../../util/turns.ts';
 import { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';

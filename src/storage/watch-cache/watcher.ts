@@ -1,4 +1,5 @@
-import { Pace } from '../../util/concurrency.ts';
+import { NEVER } from '../../util/pause.ts';
+import { Pace } from '../../util/turns.ts';
 import { AddedEvent } from '../added-event.ts';
 import type { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
@@ -8,9 +9,6 @@ import { type AppliedChange, isInScope } from './applied-change.ts';
 import type { ChangeListener } from './listeners.ts';
 import type { Replay } from './replay.ts';
 import type { WatchedResource } from './watched-resource.ts';
-
-/** The signal of a watch that has not begun. */
-const NEVER = new AbortController().signal;
 
 /** Entries in pages, as they are read. */
 type State = Iterable<Iterable<Entry>> | AsyncIterable<Iterable<Entry>>;
@@ -33,6 +31,7 @@ export class Watcher implements ChangeListener {
   readonly #replay: Replay;
   #state: State | undefined;
   #take: TakeEvent = () => undefined;
+  /** Until the watch begins: never. */
   #signal = NEVER;
   #position: Revision;
   #live = false;
@@ -100,7 +99,7 @@ export class Watcher implements ChangeListener {
   }
 
   async #sendState(state: State): Promise<void> {
-    const pace = new Pace(8);
+    const pace = new Pace({ stepsBetween: 8 });
     for await (const page of state) {
       for (const entry of page) {
         if (pace.isOver()) await pace.rest();

@@ -3,7 +3,7 @@ import type { FieldError } from '../../api/status.ts';
 import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goStruct, goText } from '../../object/go-value.ts';
-import type { Steps } from '../../util/concurrency.ts';
+import type { Steps } from '../../util/turns.ts';
 import {
   additionalSchemaOf,
   hasAdditional,

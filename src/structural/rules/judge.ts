@@ -7,7 +7,8 @@ import type { DeclaredProgram } from '../../cel/declared.ts';
 import { describeFailure } from '../../cel/issues.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../object/field-errors.ts';
 import { goQuote } from '../../object/go-value.ts';
-import type { Steps } from '../../util/concurrency.ts';
+import { errorText } from '../../util/error-text.ts';
+import type { Steps } from '../../util/turns.ts';
 import type { Ratchet } from './correlation.ts';
 import { pathOfRule } from './field-paths.ts';
 import type { CompiledRule } from './programs.ts';
@@ -114,7 +115,7 @@ export class Judge {
       const before = old === null ? undefined : this.#values.of(old, type);
       return { self, oldSelf: rule.optionalOldSelf === true ? Optional.of(before) : before };
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return errorText(error);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import type { FieldError } from '../../api/status.ts';
 import { isObject } from '../../object/json-values.ts';
-import type { Steps } from '../../util/concurrency.ts';
+import type { Steps } from '../../util/turns.ts';
 import { additionalSchemaOf, isEmbedded, itemsOf, type Schema } from '../node.ts';
 import { OldValues } from '../ratchet.ts';
 import { Ratchet } from './correlation.ts';

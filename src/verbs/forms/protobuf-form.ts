@@ -6,7 +6,7 @@ import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
 import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
 import type { Entry } from '../../storage/store.ts';
-import { Pace } from '../../util/concurrency.ts';
+import { Pace } from '../../util/turns.ts';
 import {
   bookmarkObject,
   emptyListOf,
@@ -129,7 +129,7 @@ export class ProtobufForm implements Form {
   /** Encodes all items before the first is sent, because the total length precedes them. */
   async #items(entries: readonly Entry[]): Promise<{ items: Item[]; itemBytes: number }> {
     const items: Item[] = [];
-    const pace = new Pace(16);
+    const pace = new Pace({ stepsBetween: 16 });
     let itemBytes = 0;
     let heldBytes = 0;
     for (const entry of entries) {

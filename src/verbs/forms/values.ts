@@ -29,7 +29,7 @@ export interface Values {
   /** The object as an item of a list. */
   item(stored: Stored): JsonObject;
   /** Converts to either, for an object so large that conversion must yield the event loop. */
-  inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject>;
+  inSteps(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject>;
   /** A list without its items. */
   list(head: ListHead): JsonObject;
   /** The field of the list that contains the items. */
@@ -68,7 +68,7 @@ export class ObjectValues implements Values {
   }
 
   /** Managed fields are half of a large object, and are parsed in a turn of their own. */
-  *inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
+  *inSteps(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
     if (this.#output.metadataOnly || !isStored(this.#options)) {
       return as === 'object' ? this.object(stored) : this.item(stored);
     }
@@ -139,7 +139,7 @@ export class TableValues implements Values {
     }
   }
 
-  *inTurns(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
+  *inSteps(stored: Stored, as: 'object' | 'item'): Generator<undefined, JsonObject> {
     const made = as === 'object' ? this.object(stored) : this.item(stored);
     yield;
     return made;

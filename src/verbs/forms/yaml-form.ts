@@ -58,7 +58,7 @@ export class YamlForm implements Form {
   }
 
   *#largeParts(stored: Stored, as: 'object' | 'item'): Iterable<string> {
-    const making = this.#values.inTurns(stored, as);
+    const making = this.#values.inSteps(stored, as);
     let made = making.next();
     for (; made.done !== true; made = making.next()) yield '';
     yield* as === 'object' ? yamlParts(made.value) : yamlItemParts(made.value);

@@ -7,7 +7,7 @@ import type { Waits } from '../../request/waits.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { Attribution } from '../../storage/revision-log.ts';
-import { endTurn, inTurns, type Steps, untilTheyWait } from '../../util/concurrency.ts';
+import { isLarge } from '../../util/turns.ts';
 
 /** The input of every step of a write: its target, author and manner. The writer keeps no state between writes. */
 export interface WriteCall {
@@ -120,19 +120,3 @@ export async function orNamespaceGone<Result>(write: Promise<Result>): Promise<R
     throw error;
   }
 }
-
-/**
- * A write has many steps that traverse the whole object. For one of usual size they take less than a millisecond together; for
- * the largest, each takes as long as the event loop may be blocked at once.
- */
-const LARGE_BYTES = 64 * 1024;
-
-export const isLarge = (sizeBytes: number): boolean => sizeBytes > LARGE_BYTES;
-
-/** Yields between steps for a large object; otherwise runs at once. Returns a promise only if there is something to wait for. */
-export function runSteps<Result>(large: boolean, steps: Steps<Result>): Promise<Result> | Result {
-  return large ? inTurns(steps) : untilTheyWait(steps);
-}
-
-/** Yields the event loop for a large object. Undefined: nothing to wait for. */
-export const endTurnIf = (large: boolean): Promise<void> | undefined => (large ? endTurn() : undefined);

@@ -13,7 +13,7 @@ import {
 import { messageOf } from '../../registry/custom.ts';
 import type { ResourceDefinition, ServedVersion } from '../../registry/definition.ts';
 import type { Registry, ServedResource } from '../../registry/registry.ts';
-import type { Steps } from '../../util/concurrency.ts';
+import type { Steps } from '../../util/turns.ts';
 import type { WriteCall } from './call.ts';
 import { toTimestamp } from './object-metadata.ts';
 

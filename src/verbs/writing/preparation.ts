@@ -10,7 +10,7 @@ import { validateAgainstSchema, validateImmutable } from '../../object/validate-
 import type { CustomVersion } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
-import { inTurns } from '../../util/concurrency.ts';
+import { inTurns } from '../../util/turns.ts';
 import type { WriteCall } from './call.ts';
 import type { UpdateRules } from './change.ts';
 

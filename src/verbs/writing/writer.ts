@@ -9,20 +9,19 @@ import { storeOf } from '../../registry/custom.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
+import { endTurn, inOwnTurn, isLarge, runSteps } from '../../util/turns.ts';
 import { toAttributes, toDeleteAttributes } from './admission-attributes.ts';
 import { allocateAndFinish, type ValueAllocator } from './allocation.ts';
+import { isLargeCall, orNotFound, type Removed, type WriteCall, type Written, warnOf } from './call.ts';
 import {
-  endTurnIf,
-  isLarge,
-  isLargeCall,
-  orNotFound,
-  type Removed,
-  runSteps,
-  type WriteCall,
-  type Written,
-  warnOf,
-} from './call.ts';
-import { applyChange, type Change, checkVersion, type Read, refuseExpectations, rulesOf } from './change.ts';
+  applyChange,
+  type Change,
+  checkVersion,
+  type Read,
+  refuseExpectations,
+  rulesOf,
+  type UpdateRules,
+} from './change.ts';
 import { Commits, tryNames, tryStates } from './commits.ts';
 import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
@@ -93,7 +92,7 @@ export class ObjectWriter {
 
   /** @throws StatusError */
   async create(call: WriteCall, object: ApiObject): Promise<Written> {
-    await endTurnIf(isLargeCall(call));
+    if (isLargeCall(call)) await endTurn();
     const creation = tryNames(object, (copy) => this.#createOnce(call, copy), this.#options.retriesNames);
     // Plugins and allocation read through the store too.
     return inStatuses(creation, call.definition, object.metadata.name ?? '');
@@ -120,25 +119,18 @@ export class ObjectWriter {
   }
 
   async #createOnce(call: WriteCall, object: ApiObject): Promise<Written> {
-    const { definition } = call;
-    const { strategy } = definition;
+    const { strategy } = call.definition;
+    const states = { object, old: undefined };
     const large = isLargeCall(call);
-    placeInNamespace(object.metadata, definition, call.namespace);
-    strategy.defaults?.(object, this.#options.isFeatureOn);
-    await endTurnIf(large);
-    await this.#own(call, { object, old: undefined }, large);
-    await endTurnIf(large);
-    await this.#mutate(call, { object, old: undefined });
+    this.#default(call, strategy, object);
+    await inOwnTurn(large, () => this.#own(call, states, large));
+    await inOwnTurn(large, () => this.#mutate(call, states));
     giveName(object.metadata);
     initializeMetadata(object, strategy.tracksGeneration, this.#options.now());
-    return this.#allocate(call, strategy.assigned, { object, old: undefined }, async (complete) => {
-      await endTurnIf(large);
-      await this.#preparation.forCreate(call, complete);
-      await endTurnIf(large);
-      await this.#validate(call, { object: complete, old: undefined });
-      warnOf(call, complete, undefined);
-      await endTurnIf(large);
-      return this.#commits.create(call, complete);
+    return this.#allocate(call, strategy.assigned, states, async (complete) => {
+      await inOwnTurn(large, () => this.#preparation.forCreate(call, complete));
+      await inOwnTurn(large, () => this.#admit(call, { object: complete, old: undefined }));
+      return inOwnTurn(large, () => this.#commits.create(call, complete));
     });
   }
 
@@ -155,30 +147,22 @@ export class ObjectWriter {
     const { entry } = read;
     const rules = rulesOf(change, definition.strategy);
     const large = isLargeCall(call) || isLarge(entry.json.length);
-    await endTurnIf(large);
-    const old = parseStored(entry.json, toResourceVersion(entry.revision));
-    await endTurnIf(large);
-    const copy = change.leavesCopy === true ? old : copyStored(old);
-    await endTurnIf(large);
-    const { object, sent } = await applyChange(change, definition, copy);
-    await endTurnIf(large);
+    const version = toResourceVersion(entry.revision);
+    const old = await inOwnTurn(large, () => parseStored(entry.json, version));
+    const copy = change.leavesCopy === true ? old : await inOwnTurn(large, () => copyStored(old));
+    const { object, sent } = await inOwnTurn(large, () => applyChange(change, definition, copy));
+    if (large) await endTurn();
     checkVersion(definition, object, entry, change.uidIs);
-    placeInNamespace(object.metadata, definition, call.namespace);
-    rules.defaults?.(object, this.#options.isFeatureOn);
-    await this.#own(call, { object, old }, large);
-    await endTurnIf(large);
-    await this.#mutate(call, { object, old }, sent);
+    const states = { object, old };
+    this.#default(call, rules, object);
+    await this.#own(call, states, large);
+    await inOwnTurn(large, () => this.#mutate(call, states, sent));
     keepSystemMetadata(object, old);
-    return this.#allocate(call, rules.assigned, { object, old }, async (complete) => {
-      await endTurnIf(large);
-      this.#preparation.beforeUpdate(call, rules, complete, old);
-      await endTurnIf(large);
-      await this.#preparation.refuseUpdate(call, rules, complete, old);
-      await endTurnIf(large);
-      await this.#validate(call, { object: complete, old });
-      warnOf(call, complete, old);
-      await endTurnIf(large);
-      return this.#commitUpdate(call, read, { object: complete, old });
+    return this.#allocate(call, rules.assigned, states, async (complete) => {
+      await inOwnTurn(large, () => this.#preparation.beforeUpdate(call, rules, complete, old));
+      await inOwnTurn(large, () => this.#preparation.refuseUpdate(call, rules, complete, old));
+      await inOwnTurn(large, () => this.#admit(call, { object: complete, old }));
+      return inOwnTurn(large, () => this.#commitUpdate(call, read, { object: complete, old }));
     });
   }
 
@@ -225,6 +209,11 @@ export class ObjectWriter {
     }
   }
 
+  #default({ definition, namespace }: WriteCall, rules: UpdateRules, object: ApiObject): void {
+    placeInNamespace(object.metadata, definition, namespace);
+    rules.defaults?.(object, this.#options.isFeatureOn);
+  }
+
   #own(call: WriteCall, { object, old }: States, large: boolean): Promise<void> | undefined {
     if (call.ownership === 'leave') return undefined;
     const done = runSteps(large, this.#options.ownership.track(call, object, old));
@@ -237,9 +226,10 @@ export class ObjectWriter {
     return this.#options.admission.mutate(sent === undefined ? attributes : { ...attributes, sent });
   }
 
-  #validate(call: WriteCall, { object, old }: States): Promise<void> | undefined {
-    if (call.isAdmitted === true) return undefined;
-    return this.#options.admission.validate(toAttributes(call, operationOf(old), object, old));
+  async #admit(call: WriteCall, { object, old }: States): Promise<void> {
+    if (call.isAdmitted !== true)
+      await this.#options.admission.validate(toAttributes(call, operationOf(old), object, old));
+    warnOf(call, object, old);
   }
 
   async #admitRemoval(call: WriteCall, old: ApiObject, options: DeleteOptions): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { WorkQueue, type WorkQueueOptions } from '../../../src/controllers/garbage/work-queue.ts';
-import { endTurn } from '../../../src/util/concurrency.ts';
+import { endTurn } from '../../../src/util/turns.ts';
 
 const SHORT = { firstMs: 1, longestMs: 2 };
 

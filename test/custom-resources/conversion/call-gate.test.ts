@@ -5,7 +5,7 @@ import {
   type GateLimits,
 } from '../../../src/custom-resources/conversion/call-gate.ts';
 import { AnswerTimeout } from '../../../src/outbound/webhook-client.ts';
-import { endTurn } from '../../../src/util/concurrency.ts';
+import { endTurn } from '../../../src/util/turns.ts';
 
 const LIMITS: GateLimits = { maxCalls: 2, maxWaiting: 2, maxWaitMs: 60_000, restMs: 60_000 };
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/api/object-meta.ts';
 import { changesBetween } from '../../../src/history/changes.ts';
 import { type Path, parsePath, takeOver, valueAtPath } from '../../../src/history/restore/paths.ts';
 
-import { atOnce } from '../../../src/util/concurrency.ts';
+import { atOnce } from '../../../src/util/turns.ts';
 import { states } from '../changed-objects.ts';
 
 /** Paths of a Restore: what they name, and what taking one over does. */

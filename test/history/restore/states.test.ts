@@ -4,7 +4,7 @@ import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
 import { changesBetween } from '../../../src/history/changes.ts';
 import { parsePath, takeOver } from '../../../src/history/restore/paths.ts';
 import { giveUp, type Traits, toCreate, toUpdate, whyNot } from '../../../src/history/restore/states.ts';
-import { atOnce } from '../../../src/util/concurrency.ts';
+import { atOnce } from '../../../src/util/turns.ts';
 
 const traits = (resource: string, group = '', hasStatus = true): Traits => ({ group, resource, hasStatus });
 

@@ -3,7 +3,7 @@ import type { FieldError } from '../../../src/api/status.ts';
 import type { JSONSchemaProps, ValidationRule } from '../../../src/api/types/apiextensions/v1.ts';
 import { FieldPath } from '../../../src/object/field-path.ts';
 import { checkRules } from '../../../src/structural/rules/check.ts';
-import { atOnce } from '../../../src/util/concurrency.ts';
+import { atOnce } from '../../../src/util/turns.ts';
 
 const RULES = 'x-kubernetes-validations';
 const TEXT: JSONSchemaProps = { type: 'string' };

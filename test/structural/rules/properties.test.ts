@@ -6,7 +6,7 @@ import { equal } from '../../../src/object/equality.ts';
 // Numbers beyond 2^53 have a form in JSON from here on.
 import '../../../src/object/exact-json.ts';
 import { compileRules } from '../../../src/structural/rules/rules.ts';
-import { atOnce } from '../../../src/util/concurrency.ts';
+import { atOnce } from '../../../src/util/turns.ts';
 import { jsonObject, structuralSchema } from '../arbitraries.ts';
 
 /** What holds for all objects under a schema with rules at every level. */

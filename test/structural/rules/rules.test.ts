@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { JSONSchemaProps, ValidationRule } from '../../../src/api/types/apiextensions/v1.ts';
 import { compileRules, type RunOptions } from '../../../src/structural/rules/rules.ts';
-import { atOnce } from '../../../src/util/concurrency.ts';
+import { atOnce } from '../../../src/util/turns.ts';
 import { threadMs } from '../../kit/thread-time.ts';
 
 const RULES = 'x-kubernetes-validations';

@@ -5,6 +5,7 @@ import type { ResourceSlice } from '../../../api/types/resource/v1alpha3.ts';
 import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
 import { isObject } from '../../../object/json-values.ts';
+import { errorText } from '../../../util/error-text.ts';
 import { readCertificationRequest } from '../../../x509/certification-request.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
 import type { ClusterObjects } from '../../cluster-objects.ts';
@@ -59,10 +60,7 @@ function commonNameOf(request: string, attributes: AdmissionAttributes): string 
   try {
     return readCertificationRequest(request).subject.commonName;
   } catch (error) {
-    throw refusal(
-      attributes,
-      `unable to parse csr: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw refusal(attributes, `unable to parse csr: ${errorText(error)}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { isObject } from '../../../object/json-values.ts';
 import { hasDefault, isEmbedded, itemsOf, propertiesOf, type Schema } from '../../../structural/node.ts';
 import { prune } from '../../../structural/prune.ts';
 import { validateInSteps } from '../../../structural/validate.ts';
-import type { Steps } from '../../../util/concurrency.ts';
+import type { Steps } from '../../../util/turns.ts';
 
 /**
  * Defaults must be valid for their fields, and contain nothing that would be pruned. Takes structural schemas only. Other rules

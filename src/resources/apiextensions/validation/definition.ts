@@ -11,7 +11,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { checkName } from '../../../object/formats.ts';
 import { goList, goText } from '../../../object/go-value.ts';
 import { hasDefault, someSchema } from '../../../structural/node.ts';
-import type { Steps } from '../../../util/concurrency.ts';
+import type { Steps } from '../../../util/turns.ts';
 import { bundleProblem } from '../../../x509/authority-bundle.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeNameInOneError, mustBeOneOf, mustHaveTexts } from '../../rules/names.ts';

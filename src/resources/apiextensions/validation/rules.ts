@@ -2,7 +2,7 @@ import type { CustomResourceDefinition } from '../../../api/types/apiextensions/
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkRules } from '../../../structural/rules/check.ts';
-import type { Steps } from '../../../util/concurrency.ts';
+import type { Steps } from '../../../util/turns.ts';
 import { placesOf } from './version.ts';
 
 /**

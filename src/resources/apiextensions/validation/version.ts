@@ -10,7 +10,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { goList, goText } from '../../../object/go-value.ts';
 import { keywordsOf, type Schema } from '../../../structural/node.ts';
 import { sizeOfPatterns } from '../../../structural/pattern-size.ts';
-import type { Steps } from '../../../util/concurrency.ts';
+import type { Steps } from '../../../util/turns.ts';
 import { mustBeNameInOneError } from '../../rules/names.ts';
 import { validateDefaults } from '../schema/defaults.ts';
 import { validateOpenApi } from '../schema/openapi.ts';
