@@ -217,3 +217,15 @@ test('nothing leaves early while a server may run that knows nothing of shorter 
   await keepEvents(database, '1h');
   expect(await database.query('SELECT FROM revisions')).toHaveLength(before);
 });
+
+test('a window that reaches back further than what is compacted of all cuts nothing off', async () => {
+  await using database = await createTestDatabase();
+  const { written } = await live(database, database.url);
+  const last = written.at(-1)?.toString();
+  // As after a time with a window of minutes.
+  await database.query('UPDATE compaction SET revision = $1::bigint - 2, committed_at = now()', [last]);
+  await keepEvents(database, '1h');
+  expect(await database.query('SELECT shorter FROM compaction')).toMatchObject([
+    { shorter: { events: { revision: 0 }, 'leases.coordination.k8s.io': { revision: 0 } } },
+  ]);
+});
