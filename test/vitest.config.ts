@@ -10,7 +10,7 @@ import { Tally } from './kit/tally.ts';
  */
 const ON_THE_OLDEST = [
   ...['allocations', 'binary-rows', 'changes', 'commit', 'encoded', 'expiry', 'feed', 'history'],
-  ...['history-window', 'load', 'migrate', 'roles'],
+  ...['history-window', 'load', 'migrate', 'roles', 'schema'],
 ].map((name) => `test/storage/postgres/${name}.test.ts`);
 
 const ALONE = ['test/e2e/hostile/*.test.ts'];

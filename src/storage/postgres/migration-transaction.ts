@@ -30,7 +30,7 @@ export async function patiently<Result>(
     try {
       return await work();
     } catch (error) {
-      const result = await instead();
+      const result = await instead().catch(() => undefined);
       if (result !== undefined) return result;
       if (!isInTheWay(error) || Date.now() > untilMs) throw error;
       say(`${describeFailure(what, error)}; it is tried again`);
@@ -63,7 +63,8 @@ export async function inTransaction<Result>(
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    await client.query('ROLLBACK');
+    // A connection that was lost has no transaction any more, and the error says how it was lost.
+    await client.query('ROLLBACK').catch(() => {});
     throw error;
   }
 }

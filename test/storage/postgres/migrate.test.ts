@@ -64,6 +64,23 @@ test('a migration that fails leaves nothing of itself', async () => {
   expect(await withClient(database, (client) => migrate(client, readMigrations()))).toEqual([]);
 });
 
+test('a migration whose connection is ended says so', async () => {
+  await using database = await createTestDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  client.on('error', () => {});
+  await client.connect();
+  const migrating = migrate(client, [...readMigrations(), extra('SELECT pg_sleep(600)')]).finally(() =>
+    client.end(),
+  );
+  const failing = expect(migrating).rejects.toThrow(
+    'migration 9999 (extra) failed: terminating connection due to administrator command',
+  );
+  const end = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()`;
+  await vi.waitFor(async () => expect(await database.query(end)).toEqual([{ ended: true }]));
+  await failing;
+});
+
 test('a schema that is newer than the server is refused', async () => {
   await using database = await createTestDatabase();
   await withClient(database, (client) => migrate(client, [...readMigrations(), extra('SELECT 1')]));
