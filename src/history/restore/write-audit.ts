@@ -6,8 +6,8 @@ import { recordVerdict } from '../../audit/verdict.ts';
 import type { Verdict } from '../../authz/authorizer.ts';
 import type { AuditTrail, AuthenticatedRequest } from '../../request/api-request.ts';
 import { Waits } from '../../request/waits.ts';
-import type { PastObject } from './past.ts';
-import { type Subject, toTarget } from './rights.ts';
+import type { PastObject } from './past-objects.ts';
+import { type Subject, toTarget } from './write-rights.ts';
 
 /** In events of writes: the id of the audit event of the restore. */
 const RESTORE = 'history.cluster.io/restore';

@@ -1,4 +1,4 @@
-import { tellNothing } from '../absence.ts';
+import { noteEmpty } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { type Column, toColumns } from '../columns.ts';
 import { isDocument, readFormat, toDocument, toList } from '../formats.ts';
@@ -39,7 +39,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   else if (format === 'name')
     await screen.write(gone.map(({ object = {} }) => `${toShown(toShortName(object))}\n`).join(''));
   else if (gone.length === 0) {
-    await tellNothing(session, open.history, scope, 'Nothing that was deleted is still gone.');
+    await noteEmpty(session, open.history, scope, 'Nothing that was deleted is still gone.');
   } else {
     const isWide = format === 'wide';
     const causes = isWide ? await findCauses(open.history, gone) : new Map();

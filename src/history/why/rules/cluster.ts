@@ -60,12 +60,12 @@ const tokenMade: Rule = async (effect, past) => {
   const own = await newestOwn(past, effect, (write) => !isBySame(write, effect));
   if (own !== undefined) return undefined;
   const key = { ...effect.key, resource: 'serviceaccounts', name };
-  const told = await newestOf(writesOf(past, { key, uid }, effect.revision), () => true);
-  if (told === undefined) return undefined;
+  const trigger = await newestOf(writesOf(past, { key, uid }, effect.revision), () => true);
+  if (trigger === undefined) return undefined;
   return cause(
-    told,
+    trigger,
     'likely',
-    `It is a token of ServiceAccount ${name} with uid ${uid}, which revision ${told.revision} wrote last.`,
+    `It is a token of ServiceAccount ${name} with uid ${uid}, which revision ${trigger.revision} wrote last.`,
   );
 };
 
@@ -84,15 +84,15 @@ const eventRecorded: Rule = async (effect, past) => {
   const key = { ...known.resource, namespace: stringOf(about.namespace), name };
   const read = parseRevision(stringOf(about.resourceVersion));
   const writes = writesOf(past, { key, uid }, effect.revision);
-  const told = await newestOf(writes, ({ revision }) => read === undefined || revision <= read);
-  if (told === undefined) return undefined;
-  const isRead = told.revision === read;
+  const trigger = await newestOf(writes, ({ revision }) => read === undefined || revision <= read);
+  if (trigger === undefined) return undefined;
+  const isRead = trigger.revision === read;
   return cause(
-    told,
+    trigger,
     isRead ? 'certain' : 'likely',
     isRead
       ? `The Event tells of ${kind} ${name} as revision ${read} left it.`
-      : `The Event tells of ${kind} ${name} with uid ${uid}, whose last write before it is revision ${told.revision}.`,
+      : `The Event tells of ${kind} ${name} with uid ${uid}, whose last write before it is revision ${trigger.revision}.`,
   );
 };
 
@@ -213,13 +213,17 @@ const bound: Rule = async (effect, past) => {
   if (effect.verb === 'delete' || !BINDING.some((path) => changesField(effect, ...path))) return undefined;
   const other = resource === 'persistentvolumes' ? claimOf(effect) : volumeOf(effect);
   if (other === undefined) return undefined;
-  const told = await newestOf(
+  const trigger = await newestOf(
     past.ofName(other, { before: effect.revision }),
     (write) => !isBySame(write, effect) || changesWanted(write),
   );
   const own = await newestOwn(past, effect, (write) => !isBySame(write, effect));
-  if (told === undefined || told.revision < (own?.revision ?? 0n)) return undefined;
-  return cause(told, 'likely', `It is bound to ${nameOf(told)}, which revision ${told.revision} wrote.`);
+  if (trigger === undefined || trigger.revision < (own?.revision ?? 0n)) return undefined;
+  return cause(
+    trigger,
+    'likely',
+    `It is bound to ${nameOf(trigger)}, which revision ${trigger.revision} wrote.`,
+  );
 };
 
 function claimOf({ key, is }: PastWrite): ObjectKey | undefined {

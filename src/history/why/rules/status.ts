@@ -42,21 +42,21 @@ export const generationObserved: Rule = async (effect, past) => {
 export const placed: Rule = async (effect, past) => {
   if (controllerOf(effect) !== 'kube-scheduler' || effect.key.resource !== 'pods' || effect.verb !== 'update')
     return undefined;
-  const told = await newestOwn(past, effect, (write) => changesWanted(write) && !isBySame(write, effect));
-  if (told === undefined) return undefined;
-  const waited = await hasAnswered(past, effect, told);
+  const trigger = await newestOwn(past, effect, (write) => changesWanted(write) && !isBySame(write, effect));
+  if (trigger === undefined) return undefined;
+  const waited = await hasAnswered(past, effect, trigger);
   const node = String(specOf(effect.is).nodeName ?? '');
   const did = node === '' ? 'looked for one' : `placed it on Node ${node}`;
   if (!waited)
     return cause(
-      told,
+      trigger,
       'certain',
-      `The pod waited for a node since revision ${told.revision}, and the scheduler ${did}.`,
+      `The pod waited for a node since revision ${trigger.revision}, and the scheduler ${did}.`,
     );
   return cause(
-    told,
+    trigger,
     'likely',
-    `The pod waited for a node since revision ${told.revision}, and the scheduler ${did}; what let it do so only then is not told.`,
+    `The pod waited for a node since revision ${trigger.revision}, and the scheduler ${did}; what let it do so only then is not recorded.`,
   );
 };
 
@@ -70,16 +70,16 @@ export const reportedByNode: Rule = async (effect, past) => {
     );
   if (annotationOf(effect.is, 'kubernetes.io/config.mirror') !== '')
     return unknown('It is a pod of a file on its node; what happens there is not in history.');
-  const told = await newestOwn(
+  const trigger = await newestOwn(
     past,
     effect,
     (write) => !isBySame(write, effect) && (changesWanted(write) || asksDeletion(write)),
   );
-  if (told === undefined) return undefined;
+  if (trigger === undefined) return undefined;
   return cause(
-    told,
+    trigger,
     'likely',
-    `The kubelet${node === '' ? '' : ` of ${node}`} reports what became of the pod, and revision ${told.revision} is the last before that another wrote for it to do.`,
+    `The kubelet${node === '' ? '' : ` of ${node}`} reports what became of the pod, and revision ${trigger.revision} is the last before that another wrote for it to do.`,
   );
 };
 
@@ -134,18 +134,18 @@ export const answersObject: Rule = async (effect, past) => {
   // A client with rights of its own may well have wanted what it wrote.
   if (effect.verb === 'create' || (isWanting && !isOfKubernetes(effect))) return undefined;
   const isStatusAlone = changesStatus(effect) && !isWanting;
-  const told = await newestOwn(
+  const trigger = await newestOwn(
     past,
     effect,
     (write) => !isBySame(write, effect) && (!isStatusAlone || changesWanted(write) || asksDeletion(write)),
   );
-  if (told === undefined) return undefined;
-  const isFirst = !(await hasAnswered(past, effect, told));
+  if (trigger === undefined) return undefined;
+  const isFirst = !(await hasAnswered(past, effect, trigger));
   const sure = isFirst ? trustIn(effect) : 'possible';
   const order = isFirst ? 'the first of this author since' : 'later than';
   return cause(
-    told,
+    trigger,
     sure,
-    `It is ${order} revision ${told.revision}, in which another author wrote to the same object.`,
+    `It is ${order} revision ${trigger.revision}, in which another author wrote to the same object.`,
   );
 };
