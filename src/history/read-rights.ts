@@ -122,7 +122,10 @@ export class ReadRights {
     const { group, resource, namespace } = key;
     const storage = { group, resource };
     const right: GrantedRight = {
-      ...{ verb, target: this.#targetOf(key), storage, namespaced: namespace !== '' },
+      verb,
+      target: this.#targetOf(key),
+      storage,
+      namespaced: namespace !== '',
     };
     // The first row of a life includes nothing of the previous one.
     return earlierLife(right, toRevision(revision - 1n), {

@@ -36,8 +36,13 @@ export function readConditions(query: URLSearchParams, registry: Registry): RowC
     );
   const found = {
     resource: resource === undefined ? undefined : storedResource(parseResourceText(resource), registry),
-    ...{ namespace: of('object.namespace'), name: of('object.name'), uid: of('object.uid') },
-    ...{ user: of('user'), manager: of('manager'), verb, requestId: of('requestID') },
+    namespace: of('object.namespace'),
+    name: of('object.name'),
+    uid: of('object.uid'),
+    user: of('user'),
+    manager: of('manager'),
+    verb,
+    requestId: of('requestID'),
   };
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }

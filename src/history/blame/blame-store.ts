@@ -192,8 +192,13 @@ class Walk {
   constructor({ group, resource, namespace, name }: ObjectKey, history: History, upTo: Revision) {
     this.#history = history;
     this.#query = {
-      ...{ resource: { group, resource }, namespace, name, upTo },
-      ...{ order: 'newest first', states: 'written', limit: 500 },
+      resource: { group, resource },
+      namespace,
+      name,
+      upTo,
+      order: 'newest first',
+      states: 'written',
+      limit: 500,
     };
   }
 

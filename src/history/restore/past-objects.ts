@@ -76,7 +76,11 @@ export class PastObjects {
       const page = await this.#read(
         (around) =>
           store.list({
-            ...{ resource: definition.storage, scope, around, limit: PAGE, caller: this.#caller },
+            resource: definition.storage,
+            scope,
+            around,
+            limit: PAGE,
+            caller: this.#caller,
             freshness: { kind: 'exact', revision },
             ...(after === undefined ? {} : { after }),
           }),
@@ -202,7 +206,13 @@ export class PastObjects {
 function toPastObject(definition: ResourceDefinition, entry: Entry): PastObject {
   const { namespace, name, uid, ownerUids, revision, json } = entry;
   return {
-    ...{ definition, namespace, name, uid, ownerUids, revision, sizeBytes: json.length },
+    definition,
+    namespace,
+    name,
+    uid,
+    ownerUids,
+    revision,
+    sizeBytes: json.length,
     parse: () => parseStored(json),
   };
 }

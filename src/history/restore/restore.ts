@@ -120,8 +120,14 @@ class Restoration {
     this.#rights = new WriteRights(parts, request);
     this.#reader = new ObjectReader(store, time);
     this.#writes = new Writes({
-      ...{ store, writer, request, dryRun: this.#dryRun, name: wish.name },
-      ...{ rights: this.#rights, owners: new Owners(registry, store), caller: time },
+      store,
+      writer,
+      request,
+      dryRun: this.#dryRun,
+      name: wish.name,
+      rights: this.#rights,
+      owners: new Owners(registry, store),
+      caller: time,
       foreseen: new ForeseenObjects(),
       audit: new RestoreAudit(parts.auditor, request, parts.now),
     });

@@ -46,8 +46,17 @@ export class RestoreAudit {
     const { id, user, impersonator, authenticationNotes = {} } = this.#request;
     const { path, headers, sourceAddress, userAgent, raw } = this.#request;
     const trail = this.#auditor?.begin({
-      ...{ id: randomUUID(), verb, target: toTarget(verb, subject), user: impersonator ?? user },
-      ...{ path, headers, sourceAddress, userAgent, raw, waits, receivedAt: this.#now() },
+      id: randomUUID(),
+      verb,
+      target: toTarget(verb, subject),
+      user: impersonator ?? user,
+      path,
+      headers,
+      sourceAddress,
+      userAgent,
+      raw,
+      waits,
+      receivedAt: this.#now(),
     });
     if (impersonator !== undefined) trail?.impersonated(user);
     for (const [key, value] of Object.entries(authenticationNotes)) trail?.annotate(key, value);

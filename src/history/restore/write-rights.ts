@@ -97,9 +97,13 @@ export function toTarget(verb: Right, { definition, namespace, name }: Subject):
   const isNamespace = group === '' && resource === 'namespaces';
   const own = verb === 'create' ? '' : name;
   return {
-    ...{ group, version, resource, name: own },
+    group,
+    version,
+    resource,
+    name: own,
     namespace: isNamespace ? own : definition.namespaced ? namespace : '',
-    ...{ subresource: '', subpath: '' },
+    subresource: '',
+    subpath: '',
   };
 }
 

@@ -209,14 +209,20 @@ export class Writes {
     const { definition, namespace, revision, sizeBytes } = then;
     const { user, sourceAddress, id } = request;
     return {
-      ...{ definition, namespace, dryRun, foreseen, caller },
+      definition,
+      namespace,
+      dryRun,
+      foreseen,
+      caller,
       version: definition.storage.version,
       subresource: '',
       ownership: 'track',
       author: {
         user,
         attribution: {
-          ...{ sourceAddress, requestId: id, username: user.username },
+          sourceAddress,
+          requestId: id,
+          username: user.username,
           userAgent: restoringAgent(request.userAgent, revision),
           fieldManager: RESTORE_MANAGER,
         },
@@ -224,7 +230,9 @@ export class Writes {
       request: {
         query: new URLSearchParams({ fieldManager: RESTORE_MANAGER, ...(dryRun ? { dryRun: 'All' } : {}) }),
         receivedBytes: sizeBytes,
-        ...{ audit, waits: audit.waits, warn },
+        audit,
+        waits: audit.waits,
+        warn,
       },
     };
   }

@@ -109,8 +109,13 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
     const isOver = (): boolean => page.isFull || rights.isSpent;
     for (let pages = 0; next !== undefined && pages < MAX_PAGES && !isOver(); pages += 1) {
       const asked: LogQuery = {
-        ...{ ...this.#conditions, ...named, ...range, upTo: next },
-        ...{ order: 'newest first', states: 'none', limit: rowsAtOnce },
+        ...this.#conditions,
+        ...named,
+        ...range,
+        upTo: next,
+        order: 'newest first',
+        states: 'none',
+        limit: rowsAtOnce,
       };
       const found = await this.#findRows(asked);
       const seen: LoggedRevision[] = [];
@@ -221,7 +226,11 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       throw new StorageError({ kind: 'compacted', requested: revision, compacted: begin.revision });
     const rights = new ReadRights(this.#request, this.#parts, REMEMBERED_MS);
     const watch = new RevisionWatch({
-      ...{ history: this.#history, shared, progress, conditions: this.#conditions, bookmarks },
+      history: this.#history,
+      shared,
+      progress,
+      conditions: this.#conditions,
+      bookmarks,
       after: revision < begin.revision ? begin.revision : revision,
       announcesBegin: !isNamed,
       toEvent: async (row) => {
@@ -248,7 +257,10 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       kind: 'Revision',
       apiVersion: HISTORY_API,
       metadata: { name: String(row.revision), creationTimestamp: toSeconds(row.at) },
-      ...{ object, verb: row.verb, at: row.at, user },
+      object,
+      verb: row.verb,
+      at: row.at,
+      user,
       ...(manager === '' ? {} : { manager }),
       ...(userAgent === '' ? {} : { userAgent }),
       ...(sourceAddress === '' ? {} : { sourceAddress }),
@@ -270,7 +282,12 @@ function toLightEntry(row: LoggedRevision, nameOf: NameResource): Entry {
   const name = String(revision);
   const fields = { ...fieldsOf(row, nameOf), 'metadata.name': name, 'metadata.namespace': '' };
   return {
-    ...{ namespace: '', name, uid, revision, json, fields },
+    namespace: '',
+    name,
+    uid,
+    revision,
+    json,
+    fields,
     metadataEnd: 0,
     labels: {},
     ownerUids: [],

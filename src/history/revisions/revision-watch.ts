@@ -167,7 +167,10 @@ export class RevisionWatch {
     const upTo = this.#behindUpTo;
     const range = { after: this.#position, upTo, limit: this.#rowsAtOnce };
     const { rows, next } = await history.rows({
-      ...{ ...conditions, ...range, order: 'oldest first', states: 'both' },
+      ...conditions,
+      ...range,
+      order: 'oldest first',
+      states: 'both',
     });
     return { rows, upTo: next ?? upTo };
   }

@@ -84,8 +84,11 @@ export class SharedRows {
     };
     try {
       const { rows, next } = await this.#history.rows({
-        ...{ revisions: asked, upTo: asked.at(-1) as Revision, order: 'oldest first' },
-        ...{ limit: asked.length, states: 'both' },
+        revisions: asked,
+        upTo: asked.at(-1) as Revision,
+        order: 'oldest first',
+        limit: asked.length,
+        states: 'both',
       });
       const found = new Map(rows.map((row) => [row.revision, row]));
       for (const row of rows) this.#keep(row);

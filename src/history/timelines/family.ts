@@ -62,7 +62,8 @@ export async function findFamily(root: ObjectKey, parts: FamilyParts): Promise<F
   }
   const about = events.filter(({ owners }) => owners.some((owner) => uids.has(owner)));
   return {
-    ...{ root, uids },
+    root,
+    uids,
     events: new Set(about.map(({ uid }) => uid)),
     objects: [...objects, ...about.map(({ key }) => key)].slice(0, MAX_OBJECTS),
   };
@@ -94,8 +95,12 @@ async function* live(root: ObjectKey, { store, registry, caller }: FamilyParts):
     const namespace = root.namespace !== '' ? root.namespace : isEvents ? DEFAULT : '';
     const { group, resource } = storage;
     const { entries } = await store.list({
-      ...{ resource: { group, resource }, scope: { namespace }, freshness: { kind: 'any' }, limit: 0 },
-      ...{ caller, around: true },
+      resource: { group, resource },
+      scope: { namespace },
+      freshness: { kind: 'any' },
+      limit: 0,
+      caller,
+      around: true,
     });
     for (const entry of entries) {
       if (pace.isOver()) await pace.rest();
@@ -117,8 +122,13 @@ async function* deleted(root: ObjectKey, { history, range }: FamilyParts): Async
   let { upTo } = range;
   for (let looked = 0; looked < MAX_DELETED; ) {
     const page = await history.rows({
-      ...{ ...range, upTo, namespace: root.namespace, verb: 'delete' },
-      ...{ order: 'newest first', states: 'written', limit: 500 },
+      ...range,
+      upTo,
+      namespace: root.namespace,
+      verb: 'delete',
+      order: 'newest first',
+      states: 'written',
+      limit: 500,
     });
     for (const row of page.rows) {
       if (pace.isOver()) await pace.rest();

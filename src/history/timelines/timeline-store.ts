@@ -110,7 +110,11 @@ export class TimelineStore implements Pick<Store, 'get' | 'list'> {
     for (let pages = 0; pages < MAX_PAGES && !isFull; pages += 1) {
       if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
       const page = await history.rows({
-        ...{ ...which, upTo: range.upTo, order: 'oldest first', states: 'both', limit: rowsAtOnce },
+        ...which,
+        upTo: range.upTo,
+        order: 'oldest first',
+        states: 'both',
+        limit: rowsAtOnce,
         ...(after === undefined ? {} : { after }),
       });
       // With a small limit, the end of the page must not reveal each row that is left out.
@@ -148,7 +152,9 @@ export class TimelineStore implements Pick<Store, 'get' | 'list'> {
     if (isEvent(row.key) && row.unreadable === undefined) return { ...head, ...toEventEntry(row) };
     const { object, changes, isTruncated } = await this.#presenter.present(row, rights);
     return {
-      ...{ ...head, object, changes: [...changes] },
+      ...head,
+      object,
+      changes: [...changes],
       ...(isTruncated ? { changesTruncated: true } : {}),
     };
   }

@@ -94,7 +94,8 @@ export class ExplanationStore implements Pick<Store, 'get' | 'list'> {
       ? await this.#presenter.present(row, this.#rights)
       : left;
     return {
-      ...{ ...whoAndWhen(row), object },
+      ...whoAndWhen(row),
+      object,
       ...(changes.length === 0 ? {} : { changes: [...changes] }),
       ...(isTruncated ? { changesTruncated: true } : {}),
       ...(evidence.length === 0 ? {} : { evidence: [...evidence] }),
