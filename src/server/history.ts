@@ -12,7 +12,7 @@ import type { Store } from '../storage/store.ts';
 import type { VirtualStores } from '../verbs/call.ts';
 
 type MakeStore = (request: AuthorizedResourceRequest, subresource: string) => Store;
-type Getter = new (parts: HistoryParts, request: AuthorizedResourceRequest) => Pick<Store, 'get' | 'list'>;
+type Getter = new (parts: HistoryParts, request: AuthorizedResourceRequest) => Pick<Store, 'get'>;
 
 const refuse = async (): Promise<never> => {
   throw methodNotAllowed();
@@ -27,7 +27,7 @@ export function createHistoryStores(parts: HistoryParts): VirtualStores {
     (Made: Getter): MakeStore =>
     (request) => ({
       get: (...asked) => limits.run(parts, request, (counted) => new Made(counted, request).get(...asked)),
-      list: (...asked) => limits.run(parts, request, (counted) => new Made(counted, request).list(...asked)),
+      list: refuse,
       watch: refuse,
       commit: refuse,
     });

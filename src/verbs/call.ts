@@ -51,7 +51,7 @@ export function storeFor({ context, request, served, view }: VerbCall): Store {
 }
 
 /** Objects of virtual resources are computed for each request ({@link VirtualStores}). */
-const isVirtual = (
+export const isVirtual = (
   { group, resource }: GroupResource,
   { virtualStores }: Pick<VerbContext, 'virtualStores'>,
 ): boolean => virtualStores.has(`${group}/${resource}`);

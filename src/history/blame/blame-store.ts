@@ -1,5 +1,5 @@
 import type { ValueSchema } from '../../api/schema.ts';
-import { badRequest, methodNotAllowed } from '../../api/status.ts';
+import { badRequest } from '../../api/status.ts';
 import type { Blame, BlamedField } from '../../api/types/history/v1alpha1.ts';
 import { StoredState } from '../../codec/stored-state.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
@@ -7,9 +7,8 @@ import { StorageError } from '../../storage/errors.ts';
 import type { History, LoggedRevision, LogPage, LogQuery } from '../../storage/history.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import { type Revision, toRevision } from '../../storage/revision.ts';
-import type { Entry, ListPage, ListQuery, Store } from '../../storage/store.ts';
+import type { Entry, Store } from '../../storage/store.ts';
 import { inTurns, Pace } from '../../util/concurrency.ts';
-import { readAsOf, readPast } from '../../verbs/as-of.ts';
 import { endTurnIf, isLarge } from '../../verbs/writing/call.ts';
 import { changesBetween, type Leaf, leavesOf } from '../changes.ts';
 import { parseDiffering } from '../differing-fields.ts';
@@ -18,7 +17,7 @@ import { isSecretPath, secrecyOf } from '../masking.ts';
 import { parseReference } from '../object-reference.ts';
 import { HISTORY_API, type HistoryParts } from '../parts.ts';
 import { assertMayRead, assertMayReadNow, ReadRights } from '../read-rights.ts';
-import { assertInHistory } from '../revision-query.ts';
+import { readAsOfRevision } from '../revision-query.ts';
 import { RowPresenter } from '../row-presenter.ts';
 import { toVirtualEntry } from '../virtual-entry.ts';
 import { FieldSetters } from './field-setters.ts';
@@ -37,7 +36,7 @@ interface FoundSetters {
 }
 
 /** Answers who set each field of one object, for one client. */
-export class BlameStore implements Pick<Store, 'get' | 'list'> {
+export class BlameStore implements Pick<Store, 'get'> {
   readonly #parts: HistoryParts;
   readonly #request: AuthorizedResourceRequest;
   readonly #presenter: RowPresenter;
@@ -53,26 +52,10 @@ export class BlameStore implements Pick<Store, 'get' | 'list'> {
     const history = this.#parts.historyOf(key);
     const rights = new ReadRights(this.#request, this.#parts);
     await assertMayReadNow(key, rights, this.#request);
-    const asOf = readAsOf(this.#request.query);
-    const newest = await history.newest();
-    const upTo =
-      asOf === undefined
-        ? newest
-        : await readPast(asOf, history, async (revision) => {
-            await assertInHistory(revision, history, newest);
-            return revision;
-          });
+    const upTo = (await readAsOfRevision(this.#request.query, history)) ?? (await history.newest());
     // The state of a revision is that of its last row.
     await assertMayRead({ key, revision: toRevision(upTo + 1n) }, rights, this.#request);
     return this.#blame(name, key, { history, rights, upTo });
-  }
-
-  /** Reads the revision that the query names with asOf. */
-  async list({ scope }: ListQuery): Promise<ListPage> {
-    if (scope.name === undefined) throw methodNotAllowed();
-    const key = { group: '', resource: '', namespace: '', name: scope.name };
-    const entry = await this.get(key);
-    return { revision: entry?.revision ?? toRevision(0), entries: entry === undefined ? [] : [entry] };
   }
 
   async #blame(

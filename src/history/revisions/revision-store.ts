@@ -36,6 +36,7 @@ import {
   type NameResource,
   namesOf,
   type RowConditions,
+  readAsOfRevision,
   readConditions,
   readRange,
 } from '../revision-query.ts';
@@ -85,8 +86,9 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
   }
 
   async get(key: ObjectKey, _freshness: Freshness, _caller?: Caller): Promise<Entry | undefined> {
+    const asOf = await readAsOfRevision(this.#request.query, this.#history);
     const row = await findByNumber(key.name, this.#conditions.resource, this.#parts);
-    if (row === undefined) return undefined;
+    if (row === undefined || (asOf !== undefined && row.revision > asOf)) return undefined;
     const rights = new ReadRights(this.#request, this.#parts);
     await assertMayRead(row, rights, this.#request);
     return this.#entryOf(row, rights);
@@ -94,7 +96,10 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
 
   async list(query: ListQuery): Promise<ListPage> {
     const { scope, freshness, matches } = query;
-    const revision = await this.#revisionOf(freshness);
+    // A continue token names the revision of the first page.
+    const asOf =
+      query.after === undefined ? await readAsOfRevision(this.#request.query, this.#history) : undefined;
+    const revision = asOf ?? (await this.#revisionOf(freshness));
     const { after, upTo } = await readRange(this.#request.query, this.#history);
     const rights = new ReadRights(this.#request, this.#parts);
     const named = scope.name === undefined ? {} : { revisions: [parseName(scope.name)] };

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { badRequest, methodNotAllowed } from '../../api/status.ts';
+import { badRequest } from '../../api/status.ts';
 import type {
   RecordedObject,
   TimelineEntry,
@@ -13,7 +13,7 @@ import { StorageError } from '../../storage/errors.ts';
 import { type History, type LoggedRevision, type LogQuery, MAX_LOG_ROWS } from '../../storage/history.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import { parseRevision, type Revision, toRevision } from '../../storage/revision.ts';
-import type { Entry, ListPage, Store } from '../../storage/store.ts';
+import type { Entry, Store } from '../../storage/store.ts';
 import { Pace } from '../../util/concurrency.ts';
 import { refuseAsOf } from '../../verbs/as-of.ts';
 import { parseReference } from '../object-reference.ts';
@@ -33,7 +33,7 @@ const MAX_PAGES = 10;
 const NAMESPACE = 'namespace:';
 
 /** Answers the timeline of an object and its dependents, or of a namespace, for one client. */
-export class TimelineStore implements Pick<Store, 'get' | 'list'> {
+export class TimelineStore implements Pick<Store, 'get'> {
   readonly #parts: HistoryParts;
   readonly #request: AuthorizedResourceRequest;
   readonly #presenter: RowPresenter;
@@ -44,8 +44,10 @@ export class TimelineStore implements Pick<Store, 'get' | 'list'> {
     this.#presenter = new RowPresenter(parts);
   }
 
+  /** @throws StatusError 400 for asOf: since and until select the range */
   async get({ name }: ObjectKey): Promise<Entry | undefined> {
     const { query } = this.#request;
+    refuseAsOf(query);
     const rights = new ReadRights(this.#request, this.#parts);
     const limit = readLimit(query);
     const page = name.startsWith(NAMESPACE)
@@ -60,12 +62,6 @@ export class TimelineStore implements Pick<Store, 'get' | 'list'> {
       ...(page.next === undefined ? {} : { continue: String(page.next) }),
     };
     return toVirtualEntry(timeline, page.revision);
-  }
-
-  /** Only a get with asOf lists, and asOf is refused: since and until select the range. @throws StatusError 400, 405 */
-  async list(): Promise<ListPage> {
-    refuseAsOf(this.#request.query);
-    throw methodNotAllowed();
   }
 
   async #ofNamespace(namespace: string, limit: number, rights: ReadRights): Promise<TimelinePage> {

@@ -1,12 +1,11 @@
 import type { GroupResource } from '../../api/names.ts';
-import { methodNotAllowed } from '../../api/status.ts';
 import type { Explanation, ExplanationLink } from '../../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import type { History, LoggedRevision } from '../../storage/history.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import type { Revision } from '../../storage/revision.ts';
 import { storedBytesOf } from '../../storage/revision-log.ts';
-import type { Entry, ListPage, Store } from '../../storage/store.ts';
+import type { Entry, Store } from '../../storage/store.ts';
 import { refuseAsOf } from '../../verbs/as-of.ts';
 import { HISTORY_API, type HistoryParts, REVISIONS } from '../parts.ts';
 import { assertMayRead, ReadRights } from '../read-rights.ts';
@@ -23,7 +22,7 @@ import { siblingsOf } from './siblings.ts';
 const MAX_CHANGED_BYTES = 3 * 1024 * 1024;
 
 /** Answers why revisions were made, for one client. */
-export class ExplanationStore implements Pick<Store, 'get' | 'list'> {
+export class ExplanationStore implements Pick<Store, 'get'> {
   readonly #parts: HistoryParts;
   readonly #request: AuthorizedResourceRequest;
   readonly #presenter: RowPresenter;
@@ -36,7 +35,9 @@ export class ExplanationStore implements Pick<Store, 'get' | 'list'> {
     this.#rights = new ReadRights(request, parts);
   }
 
+  /** @throws StatusError 400 for asOf: an explanation has one time */
   async get({ name }: ObjectKey): Promise<Entry | undefined> {
+    refuseAsOf(this.#request.query);
     const { historyOf, registry } = this.#parts;
     const { resource } = readConditions(this.#request.query, registry);
     const row = await findByNumber(name, resource, this.#parts);
@@ -56,12 +57,6 @@ export class ExplanationStore implements Pick<Store, 'get' | 'list'> {
     const explanation = await this.#explain(row, explained);
     const siblings = await this.#siblings(explained, history, begin.revision);
     return toVirtualEntry({ ...explanation, ...(siblings.length === 0 ? {} : { siblings }) }, row.revision);
-  }
-
-  /** There is none but for a get with asOf, and an explanation has one time. @throws StatusError 400, 405 */
-  async list(): Promise<ListPage> {
-    refuseAsOf(this.#request.query);
-    throw methodNotAllowed();
   }
 
   async #explain(row: LoggedRevision, { links, unknown }: Explained): Promise<Explanation> {
