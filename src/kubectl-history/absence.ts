@@ -67,6 +67,6 @@ export async function noteEmpty(
     );
     if (!(await isThere(history, place)) && !isFiltered) throw await noRevisions(history, place, now);
   }
-  const readable = scope.isOneObject ? '' : 'Only what you may read is told.';
+  const readable = scope.isOneObject ? '' : 'Objects that you may not read are left out.';
   screen.note([words, readable, await keptSince(history, now)].filter((text) => text !== '').join(' '));
 }

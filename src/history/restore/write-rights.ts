@@ -85,7 +85,7 @@ export class WriteRights {
     if (decision === 'allow') return { verdict, refusal: undefined };
     const refusal =
       decision === 'no-opinion' && error !== undefined
-        ? internalError('nobody could say whether this is allowed', new Error(error))
+        ? internalError('no authorizer could decide whether this is allowed', new Error(error))
         : forbidden(target, target.name, forbiddenMessage(attributes, reason));
     return { verdict, refusal };
   }

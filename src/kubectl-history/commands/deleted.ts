@@ -16,7 +16,7 @@ export const deleted: Command = {
   usage: '[TYPE/NAME | TYPE]',
   summary: 'what was deleted and is not there again',
   notes: [
-    'What a controller deleted was most often deleted for somebody else: -o wide tells for whom, of the first fifty.',
+    'Controllers mostly delete because of another change: -o wide shows who made that change, for the first fifty.',
   ],
   takes: ['since', 'until', 'allNamespaces', 'by', 'manager', 'limit', 'output'],
   formats: ['json', 'yaml', 'wide', 'name'],
