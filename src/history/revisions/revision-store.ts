@@ -1,4 +1,3 @@
-import { badRequest } from '../../api/status.ts';
 import type { Revision as RevisionObject } from '../../api/types/history/v1alpha1.ts';
 import type { AuthorizedResourceRequest, Caller } from '../../request/api-request.ts';
 import { restoredBy } from '../../request/restored.ts';
@@ -12,8 +11,8 @@ import {
   type LogQuery,
   MAX_LOG_ROWS,
 } from '../../storage/history.ts';
-import { type ObjectKey, parsePosition, toPosition } from '../../storage/key.ts';
-import { NO_REVISION, parseRevision, type Revision, toRevision } from '../../storage/revision.ts';
+import { type ObjectKey, toPosition } from '../../storage/key.ts';
+import { type Revision, toRevision } from '../../storage/revision.ts';
 import type {
   Entry,
   EventStream,
@@ -42,13 +41,12 @@ import {
 } from '../revision-query.ts';
 import { RowPresenter } from '../row-presenter.ts';
 import { toSeconds, toVirtualEntry } from '../virtual-entry.ts';
+import { least, positionOf, RevisionPage } from './revision-page.ts';
 import { RevisionWatch } from './revision-watch.ts';
 import type { SharedRows } from './shared-rows.ts';
 
 /** Revisions on a page, unless the client sets a limit. */
 const USUAL_LIMIT = 500;
-/** Approximate size of a page: the revision that exceeds it is the last. */
-const PAGE_BYTES = 8 * 1024 * 1024;
 /**
  * Pages of the log that one request searches for rows that are visible and selected. Then its page ends with a continue
  * token.
@@ -108,7 +106,7 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
       upTo: least(revision, upTo, positionOf(query.after)),
     };
     const limit = query.limit === 0 ? USUAL_LIMIT : query.limit;
-    const page = new Page(limit);
+    const page = new RevisionPage(limit);
     let rowsAtOnce = Math.min(MAX_LOG_ROWS, limit + 1);
     let next: Revision | undefined = range.upTo;
     const isOver = (): boolean => page.isFull || rights.isSpent;
@@ -158,7 +156,7 @@ export class RevisionStore implements Pick<Store, 'get' | 'list' | 'watch'> {
 
   /** Adds rows to the page. Returns where to continue when the page is full. */
   async #presentInto(
-    page: Page,
+    page: RevisionPage,
     rows: readonly LoggedRevision[],
     rights: ReadRights,
   ): Promise<Revision | undefined> {
@@ -297,42 +295,4 @@ function toLightEntry(row: LoggedRevision, nameOf: NameResource): Entry {
     labels: {},
     ownerUids: [],
   };
-}
-
-/** The first revision still to send; the token names the last one sent. */
-function positionOf(after: string | undefined): Revision | undefined {
-  if (after === undefined) return undefined;
-  const revision = parseRevision(parsePosition(after).name);
-  if (revision === undefined || revision === NO_REVISION)
-    throw badRequest('invalid continue token: continue key is not valid');
-  return toRevision(revision - 1n);
-}
-
-function least(first: Revision, ...others: readonly (Revision | undefined)[]): Revision {
-  let found = first;
-  for (const other of others) if (other !== undefined && other < found) found = other;
-  return found;
-}
-
-class Page {
-  readonly entries: Entry[] = [];
-  readonly #limit: number;
-  #sizeBytes = 0;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  get room(): number {
-    return this.#limit - this.entries.length;
-  }
-
-  get isFull(): boolean {
-    return this.room <= 0 || this.#sizeBytes >= PAGE_BYTES;
-  }
-
-  add(entry: Entry): void {
-    this.entries.push(entry);
-    this.#sizeBytes += entry.json.length;
-  }
 }
