@@ -60,12 +60,12 @@ const tokenMade: Rule = async (effect, past) => {
   const own = await newestOwn(past, effect, (write) => !isBySame(write, effect));
   if (own !== undefined) return undefined;
   const key = { ...effect.key, resource: 'serviceaccounts', name };
-  const trigger = await newestOf(writesOf(past, { key, uid }, effect.revision), () => true);
-  if (trigger === undefined) return undefined;
+  const answered = await newestOf(writesOf(past, { key, uid }, effect.revision), () => true);
+  if (answered === undefined) return undefined;
   return cause(
-    trigger,
+    answered,
     'likely',
-    `It is a token of ServiceAccount ${name} with uid ${uid}, which revision ${trigger.revision} wrote last.`,
+    `It is a token of ServiceAccount ${name} with uid ${uid}, which revision ${answered.revision} wrote last.`,
   );
 };
 
@@ -84,15 +84,15 @@ const eventRecorded: Rule = async (effect, past) => {
   const key = { ...known.resource, namespace: stringOf(about.namespace), name };
   const read = parseRevision(stringOf(about.resourceVersion));
   const writes = writesOf(past, { key, uid }, effect.revision);
-  const trigger = await newestOf(writes, ({ revision }) => read === undefined || revision <= read);
-  if (trigger === undefined) return undefined;
-  const isRead = trigger.revision === read;
+  const answered = await newestOf(writes, ({ revision }) => read === undefined || revision <= read);
+  if (answered === undefined) return undefined;
+  const isRead = answered.revision === read;
   return cause(
-    trigger,
+    answered,
     isRead ? 'certain' : 'likely',
     isRead
       ? `The Event tells of ${kind} ${name} as revision ${read} left it.`
-      : `The Event tells of ${kind} ${name} with uid ${uid}, whose last write before it is revision ${trigger.revision}.`,
+      : `The Event tells of ${kind} ${name} with uid ${uid}, whose last write before it is revision ${answered.revision}.`,
   );
 };
 
@@ -213,16 +213,16 @@ const bound: Rule = async (effect, past) => {
   if (effect.verb === 'delete' || !BINDING.some((path) => changesField(effect, ...path))) return undefined;
   const other = resource === 'persistentvolumes' ? claimOf(effect) : volumeOf(effect);
   if (other === undefined) return undefined;
-  const trigger = await newestOf(
+  const answered = await newestOf(
     past.ofName(other, { before: effect.revision }),
     (write) => !isBySame(write, effect) || changesWanted(write),
   );
   const own = await newestOwn(past, effect, (write) => !isBySame(write, effect));
-  if (trigger === undefined || trigger.revision < (own?.revision ?? 0n)) return undefined;
+  if (answered === undefined || answered.revision < (own?.revision ?? 0n)) return undefined;
   return cause(
-    trigger,
+    answered,
     'likely',
-    `It is bound to ${nameOf(trigger)}, which revision ${trigger.revision} wrote.`,
+    `It is bound to ${nameOf(answered)}, which revision ${answered.revision} wrote.`,
   );
 };
 

@@ -16,18 +16,18 @@ export const endpointsWritten: Rule = async (effect, past) => {
   const pod = effect.verb === 'update' ? await newestPod(effect, past) : undefined;
   const service = labelOf(stateOf(effect), NAMED_BY) || effect.key.name;
   const key = { ...SERVICES, namespace, name: service };
-  const trigger = await newestOf(past.ofName(key, { before: effect.revision }), changesWanted);
-  if (pod !== undefined && pod.revision > (trigger?.revision ?? 0n))
+  const answered = await newestOf(past.ofName(key, { before: effect.revision }), changesWanted);
+  if (pod !== undefined && pod.revision > (answered?.revision ?? 0n))
     return cause(
       pod,
       'likely',
       `Revision ${pod.revision} is the last before it that changed a pod whose address it adds, changes or removes.`,
     );
-  if (trigger === undefined) return undefined;
+  if (answered === undefined) return undefined;
   return cause(
-    trigger,
+    answered,
     'likely',
-    `It is of Service ${service}, and revision ${trigger.revision} is the last before it that changed the Service's spec.`,
+    `It is of Service ${service}, and revision ${answered.revision} is the last before it that changed the Service's spec.`,
   );
 };
 

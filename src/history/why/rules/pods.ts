@@ -94,8 +94,8 @@ const HASH = 'controller-revision-hash';
 const podOfTemplateMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
   if (!isPodMade(effect) || (maker?.kind !== 'StatefulSet' && maker?.kind !== 'DaemonSet')) return undefined;
-  const trigger = await newestOfOwner(effect, maker, past, await isForHash(effect, maker, past));
-  const since = 'why' in trigger ? undefined : trigger;
+  const answered = await newestOfOwner(effect, maker, past, await isForHash(effect, maker, past));
+  const since = 'why' in answered ? undefined : answered;
   const controls = `${maker.kind} ${maker.name} with uid ${maker.uid} controls it`;
   const before = await newestOf(past.ofName(effect.key, { before: effect.revision }), asksDeletion);
   if (
@@ -110,7 +110,7 @@ const podOfTemplateMade: Rule = async (effect, past) => {
     );
   const node = await nodeAdded(effect, past, since);
   if (node !== undefined) return node;
-  if (since === undefined || 'why' in trigger) return 'why' in trigger ? trigger : undefined;
+  if (since === undefined || 'why' in answered) return 'why' in answered ? answered : undefined;
   const hash = labelOf(effect.is, HASH);
   return cause(
     since,
@@ -166,8 +166,8 @@ async function nodeAdded(
 const podOfJobMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
   if (!isPodMade(effect) || maker?.kind !== 'Job') return undefined;
-  const trigger = await newestOfOwner(effect, maker, past, changesWanted);
-  const lost = await podLost(effect, maker, past, 'why' in trigger ? undefined : trigger);
+  const answered = await newestOfOwner(effect, maker, past, changesWanted);
+  const lost = await podLost(effect, maker, past, 'why' in answered ? undefined : answered);
   const controls = `Job ${maker.name} with uid ${maker.uid} controls it`;
   if (lost !== undefined)
     return cause(
@@ -175,8 +175,8 @@ const podOfJobMade: Rule = async (effect, past) => {
       'likely',
       `${controls}, and goes on after revision ${lost.revision}, with which another of its pods ended.`,
     );
-  if ('why' in trigger) return trigger;
-  return cause(trigger, trustIn(effect), `${controls}, and revision ${trigger.revision} ${LAST}.`);
+  if ('why' in answered) return answered;
+  return cause(answered, trustIn(effect), `${controls}, and revision ${answered.revision} ${LAST}.`);
 };
 
 export const podMade: Rule = firstOf(podOfSetMade, podOfTemplateMade, podOfJobMade);

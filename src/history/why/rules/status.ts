@@ -42,21 +42,21 @@ export const generationObserved: Rule = async (effect, past) => {
 export const placed: Rule = async (effect, past) => {
   if (controllerOf(effect) !== 'kube-scheduler' || effect.key.resource !== 'pods' || effect.verb !== 'update')
     return undefined;
-  const trigger = await newestOwn(past, effect, (write) => changesWanted(write) && !isBySame(write, effect));
-  if (trigger === undefined) return undefined;
-  const waited = await hasAnswered(past, effect, trigger);
+  const answered = await newestOwn(past, effect, (write) => changesWanted(write) && !isBySame(write, effect));
+  if (answered === undefined) return undefined;
+  const waited = await hasAnswered(past, effect, answered);
   const node = String(specOf(effect.is).nodeName ?? '');
   const did = node === '' ? 'looked for one' : `placed it on Node ${node}`;
   if (!waited)
     return cause(
-      trigger,
+      answered,
       'certain',
-      `The pod waited for a node since revision ${trigger.revision}, and the scheduler ${did}.`,
+      `The pod waited for a node since revision ${answered.revision}, and the scheduler ${did}.`,
     );
   return cause(
-    trigger,
+    answered,
     'likely',
-    `The pod waited for a node since revision ${trigger.revision}, and the scheduler ${did}; what let it do so only then is not recorded.`,
+    `The pod waited for a node since revision ${answered.revision}, and the scheduler ${did}; what let it do so only then is not recorded.`,
   );
 };
 
@@ -70,16 +70,16 @@ export const reportedByNode: Rule = async (effect, past) => {
     );
   if (annotationOf(effect.is, 'kubernetes.io/config.mirror') !== '')
     return unknown('It is a pod of a file on its node; what happens there is not in history.');
-  const trigger = await newestOwn(
+  const answered = await newestOwn(
     past,
     effect,
     (write) => !isBySame(write, effect) && (changesWanted(write) || asksDeletion(write)),
   );
-  if (trigger === undefined) return undefined;
+  if (answered === undefined) return undefined;
   return cause(
-    trigger,
+    answered,
     'likely',
-    `The kubelet${node === '' ? '' : ` of ${node}`} reports what became of the pod, and revision ${trigger.revision} is the last before that another wrote for it to do.`,
+    `The kubelet${node === '' ? '' : ` of ${node}`} reports what became of the pod, and revision ${answered.revision} is the last before that another wrote for it to do.`,
   );
 };
 
@@ -134,18 +134,18 @@ export const answersObject: Rule = async (effect, past) => {
   // A client with rights of its own may well have wanted what it wrote.
   if (effect.verb === 'create' || (isWanting && !isOfKubernetes(effect))) return undefined;
   const isStatusAlone = changesStatus(effect) && !isWanting;
-  const trigger = await newestOwn(
+  const answered = await newestOwn(
     past,
     effect,
     (write) => !isBySame(write, effect) && (!isStatusAlone || changesWanted(write) || asksDeletion(write)),
   );
-  if (trigger === undefined) return undefined;
-  const isFirst = !(await hasAnswered(past, effect, trigger));
+  if (answered === undefined) return undefined;
+  const isFirst = !(await hasAnswered(past, effect, answered));
   const sure = isFirst ? trustIn(effect) : 'possible';
   const order = isFirst ? 'the first of this author since' : 'later than';
   return cause(
-    trigger,
+    answered,
     sure,
-    `It is ${order} revision ${trigger.revision}, in which another author wrote to the same object.`,
+    `It is ${order} revision ${answered.revision}, in which another author wrote to the same object.`,
   );
 };

@@ -82,12 +82,12 @@ const replicaSetScaled: Rule = async (effect, past) => {
         `It says that Deployment ${maker.name} wants ${desired} replicas, as that does since revision ${scaled.revision}.`,
       );
   }
-  const trigger = await newestOfOwner(effect, maker, past, changesWanted);
-  if ('why' in trigger) return trigger;
+  const answered = await newestOfOwner(effect, maker, past, changesWanted);
+  if ('why' in answered) return answered;
   return cause(
-    trigger,
+    answered,
     trustIn(effect),
-    `Deployment ${maker.name} with uid ${maker.uid} controls it, and rolls out what it wants, and revision ${trigger.revision} is the last before it that changed that.`,
+    `Deployment ${maker.name} with uid ${maker.uid} controls it, and rolls out what it wants, and revision ${answered.revision} is the last before it that changed that.`,
   );
 };
 
@@ -95,13 +95,13 @@ const replicaSetScaled: Rule = async (effect, past) => {
 const jobMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
   if (effect.verb !== 'create' || maker?.kind !== 'CronJob') return undefined;
-  const trigger = await newestOfOwner(effect, maker, past, changesWanted);
-  if ('why' in trigger) return trigger;
+  const answered = await newestOfOwner(effect, maker, past, changesWanted);
+  if ('why' in answered) return answered;
   const due = annotationOf(effect.is, 'batch.kubernetes.io/cronjob-scheduled-timestamp');
   return cause(
-    trigger,
+    answered,
     'likely',
-    `CronJob ${maker.name} with uid ${maker.uid} controls it, and its schedule${due === '' ? '' : ` was due at ${due} and`} is as revision ${trigger.revision} left it.`,
+    `CronJob ${maker.name} with uid ${maker.uid} controls it, and its schedule${due === '' ? '' : ` was due at ${due} and`} is as revision ${answered.revision} left it.`,
   );
 };
 
@@ -110,12 +110,12 @@ const madeByOwner: Rule = async (effect, past) => {
   const maker = makerOf(stateOf(effect));
   if (maker === undefined || effect.verb === 'delete') return undefined;
   if (effect.verb !== 'create' && !changesWanted(effect)) return undefined;
-  const trigger = await newestOfOwner(effect, maker, past, changesWanted);
-  if ('why' in trigger) return trigger;
+  const answered = await newestOfOwner(effect, maker, past, changesWanted);
+  if ('why' in answered) return answered;
   return cause(
-    trigger,
+    answered,
     trustIn(effect),
-    `${maker.kind} ${maker.name} with uid ${maker.uid} owns it, and revision ${trigger.revision} ${LAST}.`,
+    `${maker.kind} ${maker.name} with uid ${maker.uid} owns it, and revision ${answered.revision} ${LAST}.`,
   );
 };
 
@@ -133,12 +133,12 @@ const claimMade: Rule = async (effect, past) => {
   for (let at = 1; at < Math.min(parts.length, 8); at += 1) {
     const name = parts.slice(at).join('-');
     const key = { group: 'apps', resource: 'statefulsets', namespace: effect.key.namespace, name };
-    const trigger = await newestOf(past.ofName(key, { before: effect.revision }), changesWanted);
-    if (trigger !== undefined)
+    const answered = await newestOf(past.ofName(key, { before: effect.revision }), changesWanted);
+    if (answered !== undefined)
       return cause(
-        trigger,
+        answered,
         'likely',
-        `Its name is that of a claim of StatefulSet ${name}, which revision ${trigger.revision} changed last before it.`,
+        `Its name is that of a claim of StatefulSet ${name}, which revision ${answered.revision} changed last before it.`,
       );
   }
   return undefined;
