@@ -3,7 +3,7 @@ import type { ValueSchema } from '../api/schema.ts';
 import { equal } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
 import { Pace, type Steps } from '../util/turns.ts';
-import { fieldPath, hasParts, keysOf, partsOf, rootOf, type Typed, typedField } from './paths.ts';
+import { fieldPath, hasParts, keysOf, partsOf, rootOf, type Typed, typedField } from './field-paths.ts';
 
 /** One field that differs between two states of an object. Undefined: the field is absent. The path '' is the whole object. */
 export interface FieldChange {

@@ -11,7 +11,7 @@ import { StorageError } from '../storage/errors.ts';
 import type { History, LoggedRevision, LogQuery } from '../storage/history.ts';
 import { type Revision, toRevision } from '../storage/revision.ts';
 import type { WriteVerb } from '../storage/revision-log.ts';
-import { beforeHistory, parseAsOf, revisionOf } from '../verbs/as-of.ts';
+import { beforeHistory, parseAsOf, readAsOf, readPast, revisionOf } from '../verbs/as-of.ts';
 import { parseResourceText, storedResource, toResourceText } from './object-reference.ts';
 
 /** Conditions of a list or watch of revisions that the log evaluates. */
@@ -36,8 +36,13 @@ export function readConditions(query: URLSearchParams, registry: Registry): RowC
     );
   const found = {
     resource: resource === undefined ? undefined : storedResource(parseResourceText(resource), registry),
-    ...{ namespace: of('object.namespace'), name: of('object.name'), uid: of('object.uid') },
-    ...{ user: of('user'), manager: of('manager'), verb, requestId: of('requestID') },
+    namespace: of('object.namespace'),
+    name: of('object.name'),
+    uid: of('object.uid'),
+    user: of('user'),
+    manager: of('manager'),
+    verb,
+    requestId: of('requestID'),
   };
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
 }
@@ -120,6 +125,23 @@ async function readUntil(text: string, history: History): Promise<Revision> {
   const { revision: begin } = await history.begin();
   if (upTo === undefined || upTo < begin) throw await beforeHistory('until', history);
   return upTo;
+}
+
+/**
+ * The revision of this log that `?asOf=` names; undefined: the present.
+ * @throws StatusError 400, 410; StorageError future
+ */
+export async function readAsOfRevision(
+  query: URLSearchParams,
+  history: History,
+): Promise<Revision | undefined> {
+  const asOf = readAsOf(query);
+  if (asOf === undefined) return undefined;
+  const newest = await history.newest();
+  return readPast(asOf, history, async (revision) => {
+    await assertInHistory(revision, history, newest);
+    return revision;
+  });
 }
 
 /** Checks that a revision lies between the begin of history and the newest. @throws StorageError compacted, future */

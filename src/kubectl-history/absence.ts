@@ -52,7 +52,7 @@ const isThere = async (history: HistoryClient, place: ObjectPlace): Promise<bool
   )) !== undefined;
 
 /** Explains an empty list. @throws CommandError for an object that does not exist or is unreadable to the caller */
-export async function tellNothing(
+export async function noteEmpty(
   { screen, now }: Session,
   history: HistoryClient,
   scope: Scope,
@@ -67,6 +67,6 @@ export async function tellNothing(
     );
     if (!(await isThere(history, place)) && !isFiltered) throw await noRevisions(history, place, now);
   }
-  const readable = scope.isOneObject ? '' : 'Only what you may read is told.';
-  screen.tell([words, readable, await keptSince(history, now)].filter((text) => text !== '').join(' '));
+  const readable = scope.isOneObject ? '' : 'Objects that you may not read are left out.';
+  screen.note([words, readable, await keptSince(history, now)].filter((text) => text !== '').join(' '));
 }

@@ -22,8 +22,8 @@ export interface ChangesLayout {
   readonly most: number;
 }
 
-/** Omitted paths: the heading reports creations and deletions, and each change of a spec raises the generation. */
-const TELLS_NOTHING: ReadonlySet<string> = new Set(['', 'metadata.generation']);
+/** The heading reports creations and deletions, and each change of a spec raises the generation. */
+const OMITTED_PATHS: ReadonlySet<string> = new Set(['', 'metadata.generation']);
 
 /** Longer values are not compared. */
 const LONGEST_TEXT = 10_000;
@@ -36,11 +36,11 @@ const LEAST_ROOM = 44;
 /** Characters of the common beginning that are shown of two truncated values. */
 const SHOWN_PREFIX = 8;
 
-export const tellingChanges = ({ changes }: Write): readonly Change[] =>
-  (changes ?? []).filter(({ path = '' }) => !TELLS_NOTHING.has(path));
+export const mainChanges = ({ changes }: Write): readonly Change[] =>
+  (changes ?? []).filter(({ path = '' }) => !OMITTED_PATHS.has(path));
 
 export function toChanges(write: Write, layout: ChangesLayout): string {
-  const changes = tellingChanges(write);
+  const changes = mainChanges(write);
   const shown = changes.slice(0, layout.most);
   const lines = shown.flatMap((change) => toLines(change, layout));
   const pad = ' '.repeat(layout.indent);

@@ -1,5 +1,5 @@
 import { parseCommandLine } from './arguments.ts';
-import { tellingChanges } from './changes.ts';
+import { mainChanges } from './changes.ts';
 import { COMMANDS } from './commands/all.ts';
 import { EVERYWHERE, FLAGS, type Flag, KUBECTL_FLAGS } from './flags.ts';
 import type { HistoryClient } from './history-client.ts';
@@ -140,7 +140,7 @@ async function readRevisions(session: Session, words: readonly string[]): Promis
   const place = placeOf({ ...named, name: named.name }, cluster.namespace);
   const revisions = await history.revisions({ fields: selectorOf(place), limit: MOST_REVISIONS });
   return revisions.map((revision) => {
-    const paths = tellingChanges(revision).map(({ path = '' }) => path);
+    const paths = mainChanges(revision).map(({ path = '' }) => path);
     const what = paths.length === 0 ? '' : `: ${cutEnd(toShown(paths.join(', ')), 60)}`;
     const deed = `${toVerb(revision)} by ${toWriter(revision, PLAIN)} ${toAge(revision.at, session.now)} ago`;
     return `${numberOf(revision)}\t${deed}${what}`;

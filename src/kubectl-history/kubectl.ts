@@ -133,8 +133,8 @@ function toError(stderr: string): CommandError {
   if (message !== undefined) return new ServerError(reason ?? '', toShown(message.trim()));
   const lines = stderr.split('\n').filter((line) => line !== '');
   // Lines of klog repeat the last line.
-  const telling = lines.filter((line) => !/^[EWIF]\d{4} /.test(line));
-  const said = (telling.length > 0 ? telling : lines).map((line) => toShown(line.replace(/^error: /i, '')));
+  const plain = lines.filter((line) => !/^[EWIF]\d{4} /.test(line));
+  const said = (plain.length > 0 ? plain : lines).map((line) => toShown(line.replace(/^error: /i, '')));
   const words = said.length > 0 ? said.join('\n') : 'kubectl failed, and did not say why';
   return IS_FINAL.test(words) ? new CommandError(words) : new NotReached(words);
 }

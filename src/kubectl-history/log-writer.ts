@@ -1,4 +1,4 @@
-import { type ChangesLayout, tellingChanges, toChanges } from './changes.ts';
+import { type ChangesLayout, mainChanges, toChanges } from './changes.ts';
 import { type Column, toColumns } from './columns.ts';
 import { isDocument, toDocument } from './formats.ts';
 import type { Revision, TimelineEntry } from './history-types.ts';
@@ -167,7 +167,7 @@ function oneLineColumns({ isWide, isShort, now, scope }: OneLineOptions): Column
 function changedPaths(logged: Logged, isShort: boolean): string {
   const { changesTruncated, event } = logged;
   if (event !== undefined) return event.message ?? '';
-  const paths = tellingChanges(logged).map(({ path = '' }) => path);
+  const paths = mainChanges(logged).map(({ path = '' }) => path);
   const shown = isShort
     ? new Set(paths.map((path) => /[^.[]*(?:\[[^\]]*\])?$/.exec(path)?.[0] || path))
     : paths;

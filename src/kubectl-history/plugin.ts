@@ -6,7 +6,7 @@ import { closest } from './closest.ts';
 import { COMMANDS } from './commands/all.ts';
 import { complete, toCompletionText } from './completing.ts';
 import { toCommandHelp, toHelp } from './help.ts';
-import { NobodyReads, Screen } from './screen.ts';
+import { OutputClosed, Screen } from './screen.ts';
 import { type Command, createSession, type Session } from './session.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -60,7 +60,7 @@ async function runOn(screen: Screen, command: Command, line: CommandLine, world:
 }
 
 function report(error: unknown, command: Command | undefined, { stderr, signal }: World): number {
-  if (error instanceof NobodyReads) return 0;
+  if (error instanceof OutputClosed) return 0;
   if (signal.aborted) return INTERRUPTED;
   const message = namingFlags(errorText(error), command?.fields);
   stderr.write(`error: ${message}\n`);

@@ -59,7 +59,7 @@ async function confirm(
       `${toShown(toShortName(gone.object ?? {}))} was not there then and would be deleted; say --yes if that is meant`,
     );
   }
-  screen.tell(`${toShown(title)}\n${toResults(planned, screen, false)}`);
+  screen.note(`${toShown(title)}\n${toResults(planned, screen, false)}`);
   const answer = await ask('Do it? [y/N] ');
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError('nothing was changed');
   return true;

@@ -22,7 +22,7 @@ export interface ScreenOptions {
 }
 
 /** The reader has closed the output: `| head`, or a pager that ended. The command ends quietly. */
-export class NobodyReads extends Error {}
+export class OutputClosed extends Error {}
 
 export class Screen {
   readonly isTerminal: boolean;
@@ -62,7 +62,7 @@ export class Screen {
     if (command === '' || command === 'cat') return;
     const [program = ''] = command.split(' ');
     if (/^[\w./+-]+$/.test(program) && !isProgram(program, env)) {
-      this.tell(`the pager ${program} is not there; PAGER or KUBECTL_HISTORY_PAGER names it`);
+      this.note(`the pager ${program} is not there; PAGER or KUBECTL_HISTORY_PAGER names it`);
       return;
     }
     // Exits at once if all fits, shows colours, leaves the text on the screen; as in git.
@@ -77,15 +77,15 @@ export class Screen {
     stdout.removeListener('error', this.#lost);
   }
 
-  /** Resolves when there is room for more. @throws NobodyReads */
+  /** Resolves when there is room for more. @throws OutputClosed */
   async write(text: string): Promise<void> {
-    if (this.#isClosed) throw new NobodyReads();
+    if (this.#isClosed) throw new OutputClosed();
     if (text === '' || this.#target.write(text)) return;
     await new Promise<void>((resolve) => this.#target.once('drain', resolve));
   }
 
   /** Writes to stderr: warnings, hints, questions. */
-  tell(text: string): void {
+  note(text: string): void {
     this.#options.stderr.write(`${text}\n`);
   }
 

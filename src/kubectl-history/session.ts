@@ -58,7 +58,7 @@ export interface SessionOptions {
 export function createSession({ screen, env, line, now, signal, ask }: SessionOptions): Session {
   // Request paths already contain the namespace.
   const flags = line.forKubectl.filter((flag) => !flag.startsWith('--namespace='));
-  const kubectl = createKubectl({ flags, env, warn: (text) => screen.tell(text) });
+  const kubectl = createKubectl({ flags, env, warn: (text) => screen.note(text) });
   return {
     ...{ screen, env, now, signal, ask, kubectl },
     async open() {

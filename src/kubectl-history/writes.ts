@@ -35,7 +35,7 @@ export function toAge(at: string | undefined, now: Date): string {
 export const toVerb = ({ verb = '' }: Write): string => DONE.get(verb) ?? toShown(verb);
 
 export const toUser = ({ user }: Write, paint: Paint): string =>
-  user ? paint('cyan', toShown(user)) : 'nobody known';
+  user ? paint('cyan', toShown(user)) : 'an unknown user';
 
 /** ` via kubectl-edit`. */
 const toMeans = ({ manager }: Write): string => (manager ? ` via ${toShown(manager)}` : '');

@@ -114,7 +114,7 @@ export const storageFlags = {
   encryptionProviderConfigAutomaticReload: bool('encryption-provider-config-automatic-reload', {
     default: false,
     meaning:
-      'reload that file on change; when true, distinct KMS plugins cannot be told apart at the health endpoints',
+      'reload that file on change; when true, the health endpoints have one check for all KMS plugins, instead of one for each',
   }),
 };
 

@@ -5,9 +5,7 @@ import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { HistoryParts } from '../history/parts.ts';
 import { createRestores } from '../history/restore/restore.ts';
-import { createHistory } from '../history/told.ts';
 import { causesAmong } from '../history/why/causes.ts';
-import { Explanations } from '../history/why/explanations.ts';
 import { findIn } from '../history/why/kinds.ts';
 import { createOriginMatcher } from '../http/response-headers.ts';
 import type { ServerOptions } from '../options/options.ts';
@@ -26,6 +24,7 @@ import { createBackends } from './backends.ts';
 import { createFlowControl, type FlowControlOfServer } from './flow-control.ts';
 import type { Foundation } from './foundation.ts';
 import type { Front } from './front.ts';
+import { createHistoryStores } from './history.ts';
 import { createKubernetesService } from './kubernetes-service.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { PolicyPhase } from './policy.ts';
@@ -176,7 +175,7 @@ function createResources(
   return createResourceHandler({
     ...{ registry, types, now, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
-    told: createHistory(history, (counted, request) => new Explanations(counted, request)),
+    virtualStores: createHistoryStores(history),
     backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),

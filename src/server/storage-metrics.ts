@@ -240,7 +240,8 @@ function addReadServerMetrics({
       },
     ),
   );
-  const up = 'Whether a read server is in service; 0: it lags, or cannot be read, and nobody waits for it.';
+  const up =
+    'Whether reads of history go to a read server; 0: it lags or cannot be read, and other servers answer.';
   metrics.add(
     new Numbers('gauge', { name: 'pg_apiserver_read_server_up', help: up, labels: ['server'] }, (numbers) => {
       for (const { name, isInService } of database.readServers().servers)

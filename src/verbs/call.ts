@@ -41,22 +41,30 @@ export function ownType({ context: { types }, served: { definition, version } }:
   return { group, version: version.version, kind, schema, types, custom };
 }
 
-/** Returns the store of the resource, in its served version; for computed resources one for this request. */
+/** Returns the store of the resource, in its served version; for a virtual resource, a store for this request. */
 export function storeFor({ context, request, served, view }: VerbCall): Store {
   const { group, resource } = served.definition;
-  const tell = context.told.get(`${group}/${resource}`);
-  return tell === undefined ? storeOf(served.definition, context.store) : tell(request, view?.name ?? '');
+  const createVirtual = context.virtualStores.get(`${group}/${resource}`);
+  return createVirtual === undefined
+    ? storeOf(served.definition, context.store)
+    : createVirtual(request, view?.name ?? '');
 }
 
-/** Undefined: the client may read that revision and all since. Computed resources are checked row by row. */
+/** Objects of virtual resources are computed for each request ({@link VirtualStores}). */
+export const isVirtual = (
+  { group, resource }: GroupResource,
+  { virtualStores }: Pick<VerbContext, 'virtualStores'>,
+): boolean => virtualStores.has(`${group}/${resource}`);
+
+/** Undefined: the client may read that revision and all since. Virtual stores check each row. */
 export async function earlierLifeOf(
   { context, request, served: { definition } }: VerbCall,
   from: Revision,
 ): Promise<EarlierLife | undefined> {
-  const { births, authorizer, told } = context;
+  const { births, authorizer } = context;
   const { verb, target } = request;
-  const { group, resource, storage, namespaced } = definition;
-  if (told.has(`${group}/${resource}`)) return undefined;
+  const { storage, namespaced } = definition;
+  if (isVirtual(definition, context)) return undefined;
   const right = { verb, target, storage, namespaced };
   return earlierLife(right, from, { births, may: asking(authorizer, request) });
 }
@@ -111,7 +119,7 @@ export interface VerbContext {
   readonly writer: ObjectWriter;
   readonly authorizer: Authorizer;
   readonly virtual: VirtualHandlers;
-  readonly told: ToldResources;
+  readonly virtualStores: VirtualStores;
   readonly tokens: TokenIssuing;
   /** For requests that bypass the writer. */
   readonly admission: AdmissionChain;
@@ -152,10 +160,10 @@ export type VirtualHandler = (
 export type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
 
 /**
- * Resources whose objects are computed from the log rather than stored. Makes a store for one request to a subresource, or ''.
- * By `group/resource`.
+ * Virtual stores compute objects for one request and store none; each is made for the request and its subresource, or ''.
+ * They read `?asOf` themselves, because only they know which log the request is about. By `group/resource`.
  */
-export type ToldResources = ReadonlyMap<
+export type VirtualStores = ReadonlyMap<
   string,
   (request: AuthorizedResourceRequest, subresource: string) => Store
 >;

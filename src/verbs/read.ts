@@ -9,8 +9,8 @@ import { StorageError } from '../storage/errors.ts';
 import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry, ListFreshness, ListPage } from '../storage/store.ts';
-import { readAsOf, readPast } from './as-of.ts';
-import { earlierLifeOf, storeFor, type VerbCall } from './call.ts';
+import { type AsOf, readAsOf, readPast } from './as-of.ts';
+import { earlierLifeOf, isVirtual, storeFor, type VerbCall } from './call.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
 import { assertCovered } from './incarnations.ts';
@@ -75,7 +75,7 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
   const freshness = toFreshness(request.query.get('resourceVersion') ?? '');
   const key = { ...definition.storage, namespace: definition.namespaced ? namespace : '', name };
-  const asOf = readAsOf(request.query);
+  const asOf = storedAsOf(call);
   try {
     const found =
       asOf === undefined
@@ -90,6 +90,10 @@ export async function get(call: VerbCall): Promise<ApiResponse> {
     throw toStatusError(error, definition, name);
   }
 }
+
+/** The `?asOf` of stored objects. Virtual stores read it themselves ({@link VirtualStores}). @throws StatusError 400 */
+const storedAsOf = ({ context, request, served }: VerbCall): AsOf | undefined =>
+  isVirtual(served.definition, context) ? undefined : readAsOf(request.query);
 
 async function getAt(call: VerbCall, key: ObjectKey, revision: Revision): Promise<Entry | undefined> {
   const { namespace, name } = key;
@@ -125,7 +129,7 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
   const { definition } = served;
   const selection = toSelection(options, request.target, served);
   const start = toListStart(options, definition.namespaced);
-  const asOf = options.continue === '' ? readAsOf(request.query) : undefined;
+  const asOf = options.continue === '' ? storedAsOf(call) : undefined;
   const read = async (freshness: ListFreshness): Promise<ListPage> => {
     if (freshness.kind === 'exact')
       assertCovered(await earlierLifeOf(call, freshness.revision), request.target);

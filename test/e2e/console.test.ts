@@ -514,7 +514,7 @@ test('a change says why it was made, back to who began it', async () => {
     await expect.poll(() => siblings.first().innerText()).toMatch(/possible/);
     expect(await siblings.allInnerTexts()).not.toContainEqual(expect.stringContaining('Deployment web'));
     await chain.nth(2).getByRole('button').click();
-    await page.getByText('Somebody did this of their own').waitFor();
+    await page.getByText('This change was made directly').waitFor();
   });
 });
 

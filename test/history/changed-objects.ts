@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { FieldChange } from '../../src/history/changes.ts';
-import { hasParts, isWithin, keysOf, partsOf, rootOf } from '../../src/history/paths.ts';
+import { hasParts, isWithin, keysOf, partsOf, rootOf } from '../../src/history/field-paths.ts';
 import { isObject } from '../../src/object/json-values.ts';
 import { atOnce } from '../../src/util/turns.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { Blame } from '../../src/history/blame.ts';
+import { FieldSetters } from '../../src/history/blame/field-setters.ts';
 import { changesBetween, leavesOf } from '../../src/history/changes.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import { longestStep } from '../structural/longest-step.ts';
@@ -25,7 +25,7 @@ test('lists of tens of thousands of elements are compared and blamed in turns th
   expect(compared.stepMs).toBeLessThan(50);
   const leaves = longestStep(leavesOf(after));
   expect(leaves.stepMs).toBeLessThan(50);
-  const blame = new Blame(leaves.result);
+  const blame = new FieldSetters(leaves.result);
   const blamed = longestStep(blame.take(toRevision(2), compared.result.changes.slice(0, 20)));
   expect(blamed.stepMs).toBeLessThan(50);
 });

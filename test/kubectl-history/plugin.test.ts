@@ -238,10 +238,10 @@ describe('where history has nothing to tell', () => {
     });
   });
 
-  test('an empty list says that it tells what the caller may read', async () => {
+  test('an empty list says that it leaves out what the caller may not read', async () => {
     expect(await run('log -A --by eve')).toMatchObject({
       code: 0,
-      stderr: `No changes found. Only what you may read is told. ${since}\n`,
+      stderr: `No changes found. Objects that you may not read are left out. ${since}\n`,
     });
   });
 

@@ -26,7 +26,7 @@ export function tidySharedRoot(root: string): string[] {
     // Earlier versions did not record the directory.
     const of =
       owner === ''
-        ? 'a PostgreSQL cluster that nobody uses'
+        ? 'a PostgreSQL cluster of an unknown data directory'
         : `the PostgreSQL cluster of ${owner}, which is gone`;
     lines.push(`${folder} holds ${of}${stillRuns(folder)}: remove it if it is not needed`);
   }

@@ -55,13 +55,13 @@ export const lateBecauseOf = (): ApiError | undefined => late.value[0];
 
 /** A part of the page that shows outdated data. */
 export class Lateness {
-  #told: ApiError | undefined;
+  #reported: ApiError | undefined;
 
-  tell(error: ApiError | undefined): void {
-    if (error === this.#told) return;
-    const others = late.value.filter((one) => one !== this.#told);
+  report(error: ApiError | undefined): void {
+    if (error === this.#reported) return;
+    const others = late.value.filter((one) => one !== this.#reported);
     late.value = error === undefined ? others : [...others, error];
-    this.#told = error;
+    this.#reported = error;
   }
 }
 
@@ -85,7 +85,7 @@ export async function persist<T>(request: () => Promise<T>, options: PersistOpti
         return await request();
       } catch (error) {
         if (signal.aborted || !isPassing(error)) throw error;
-        if (keeps()) lateness.tell(error);
+        if (keeps()) lateness.report(error);
         else onTrouble(error);
         if (error.code === 0) await whenReachable(signal);
         else await backoff.wait(signal);
@@ -94,7 +94,7 @@ export async function persist<T>(request: () => Promise<T>, options: PersistOpti
       }
     }
   } finally {
-    lateness.tell(undefined);
+    lateness.report(undefined);
   }
 }
 

@@ -88,13 +88,13 @@ async function follow<T>(
 ): Promise<void> {
   const lateness = new Lateness();
   const onState = (state: WatchState): void => {
-    if (state === 'live') lateness.tell(undefined);
+    if (state === 'live') lateness.report(undefined);
     options.onState(state);
   };
   try {
     await resume({ ...options, onState }, { from, signal, lateness });
   } finally {
-    lateness.tell(undefined);
+    lateness.report(undefined);
   }
 }
 
@@ -127,7 +127,7 @@ async function resume<T>(
       if (!isAbort(error) && !isPassing(error) && error instanceof ApiError) throw error;
       isBrief = isBrief && isAbort(error);
       if (!isAbort(error)) options.onState('resuming');
-      if (isPassing(error)) lateness.tell(error);
+      if (isPassing(error)) lateness.report(error);
     } finally {
       leave?.();
       visible.end();

@@ -122,7 +122,9 @@ function Why({ number }: { number: string }): JSX.Element | null {
     return (
       <section>
         <h3>Why</h3>
-        <p class="faint">It cannot be told: {asked.error instanceof Error ? asked.error.message : ''}</p>
+        <p class="faint">
+          The causes cannot be shown: {asked.error instanceof Error ? asked.error.message : ''}
+        </p>
       </section>
     );
   return (
@@ -147,7 +149,7 @@ function Chain({ links = [], unknown, siblings = [] }: Explanation): JSX.Element
         ) : links.length > 1 ? (
           'It began with this.'
         ) : (
-          'Somebody did this of their own: nothing else led to it.'
+          'This change was made directly: no other change led to it.'
         )}
       </p>
       {siblings.length > 0 && <Siblings siblings={siblings} />}

@@ -44,7 +44,7 @@ export function EventsView({ kind, namespace, name, object }: EventsViewProps): 
   if (asked.value === undefined) return <Loading />;
   const events = asked.value.items.toSorted((a, b) => (momentOf(a) < momentOf(b) ? 1 : -1));
   if (events.length === 0)
-    return <Empty title="No events">Nobody has reported anything about this object.</Empty>;
+    return <Empty title="No events">No component has reported an event about this object.</Empty>;
   return (
     <ol class="events scrolls">
       {events.map((event) => (

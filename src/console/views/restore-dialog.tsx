@@ -261,11 +261,11 @@ function FieldChoice({ changes, chosen, choose }: FieldChoiceProps): JSX.Element
 /** Why the selection cannot be restored, or only partly. */
 function PlanProblems({ plan }: { plan: Asked<Results> }): JSX.Element | null {
   const messages = (plan.value ?? []).flatMap(({ message = '' }) => (message === '' ? [] : [message]));
-  const told = plan.error instanceof Error ? [plan.error.message] : messages;
-  if (told.length === 0) return null;
+  const problems = plan.error instanceof Error ? [plan.error.message] : messages;
+  if (problems.length === 0) return null;
   return (
     <p class="wrong" role="alert">
-      <Text of={told.join('; ').slice(0, 1000)} />
+      <Text of={problems.join('; ').slice(0, 1000)} />
     </p>
   );
 }

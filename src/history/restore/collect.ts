@@ -8,10 +8,10 @@ import type { Registry } from '../../registry/registry.ts';
 import type { UnreadableObject } from '../../storage/errors.ts';
 import { Slots } from '../../util/concurrency.ts';
 import { Pace } from '../../util/turns.ts';
-import type { Past, PastObject } from './past.ts';
-import type { Subject } from './rights.ts';
+import type { PastObject, PastObjects } from './past-objects.ts';
 import { type Surroundings, whySkip, whySkipResource } from './skips.ts';
 import { isRestorable } from './wish.ts';
+import type { Subject } from './write-rights.ts';
 
 /** The objects of a past state, and which of them to restore. */
 export interface Collected {
@@ -44,7 +44,7 @@ const isNamespaced = ({ namespaced }: ResourceDefinition): boolean => namespaced
 
 /** Collects all objects of a namespace. @throws StatusError 410, 422 */
 export async function collectNamespace(
-  past: Past,
+  past: PastObjects,
   registry: Registry,
   namespace: string,
 ): Promise<Collected> {
@@ -82,7 +82,7 @@ const tooMany = (field: string) =>
 
 const DEFINITIONS: GroupResource = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
 
-async function findUnserved(past: Past, registry: Registry, namespace: string): Promise<Unserved[]> {
+async function findUnserved(past: PastObjects, registry: Registry, namespace: string): Promise<Unserved[]> {
   const definitions = registry.findStorage(DEFINITIONS);
   const unserved: Unserved[] = [];
   if (definitions === undefined) return unserved;
@@ -102,7 +102,7 @@ async function findUnserved(past: Past, registry: Registry, namespace: string): 
 
 /** Collects the dependents of an object, at all levels. @throws StatusError 410, 422 */
 export async function collectDependents(
-  past: Past,
+  past: PastObjects,
   registry: Registry,
   root: PastObject,
 ): Promise<Collected> {

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, StatusError } from '../../api/status.ts';
 import { objectAt, stringOf } from '../../object/json-values.ts';
-import type { PastObject } from './past.ts';
+import type { PastObject } from './past-objects.ts';
 
 /** Notes for the user about an object that was restored, or could not be. */
 

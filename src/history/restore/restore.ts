@@ -15,12 +15,12 @@ import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import { type Outcome, restoreAll } from './bulk.ts';
 import { type Collected, collectDependents, collectNamespace } from './collect.ts';
 import { Owners } from './owners.ts';
-import { Past, type PastObject, type PastParts } from './past.ts';
+import { type PastObject, PastObjects, type PastParts } from './past-objects.ts';
 import { messageOf, Results, recorded, recordedResource, resultOf } from './results.ts';
-import { Rights, type Subject } from './rights.ts';
 import { TimeLimit } from './time-limit.ts';
 import { readWish, type Wish, type WishedNamespace, type WishedObject } from './wish.ts';
 import { RestoreAudit } from './write-audit.ts';
+import { type Subject, WriteRights } from './write-rights.ts';
 import { Writes } from './writes.ts';
 
 export interface RestoreParts extends PastParts {
@@ -102,8 +102,8 @@ interface Doing {
 class Restoration {
   readonly #parts: RestoreParts;
   readonly #doing: Doing;
-  readonly #past: Past;
-  readonly #rights: Rights;
+  readonly #past: PastObjects;
+  readonly #rights: WriteRights;
   readonly #writes: Writes;
   readonly #reader: ObjectReader;
   readonly #results: Results;
@@ -115,13 +115,19 @@ class Restoration {
     this.#parts = parts;
     this.#doing = doing;
     this.#dryRun = request.query.getAll('dryRun').includes('All');
-    this.#past = new Past(parts, wish, time);
+    this.#past = new PastObjects(parts, wish, time);
     this.#results = new Results(parts.types);
-    this.#rights = new Rights(parts, request);
+    this.#rights = new WriteRights(parts, request);
     this.#reader = new ObjectReader(store, time);
     this.#writes = new Writes({
-      ...{ store, writer, request, dryRun: this.#dryRun, name: wish.name },
-      ...{ rights: this.#rights, owners: new Owners(registry, store), caller: time },
+      store,
+      writer,
+      request,
+      dryRun: this.#dryRun,
+      name: wish.name,
+      rights: this.#rights,
+      owners: new Owners(registry, store),
+      caller: time,
       foreseen: new ForeseenObjects(),
       audit: new RestoreAudit(parts.auditor, request, parts.now),
     });

@@ -5,9 +5,9 @@ import { messageOf as schemaOf } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import { inTurns } from '../../util/turns.ts';
 import { changesBetween } from '../changes.ts';
-import { toShown } from '../recorded-rows.ts';
-import type { PastObject } from './past.ts';
-import type { Subject } from './rights.ts';
+import { toMaskedChange } from '../masking.ts';
+import type { PastObject } from './past-objects.ts';
+import type { Subject } from './write-rights.ts';
 import type { Restored } from './writes.ts';
 
 /** Results of a Restore, per object. */
@@ -64,7 +64,7 @@ export class Results {
     };
   }
 
-  async #changesOf(subject: PastObject, { before, after }: Restored): Promise<Told> {
+  async #changesOf(subject: PastObject, { before, after }: Restored): Promise<ShownChanges> {
     if (before === after) return { changes: [], isTruncated: false };
     const { definition, sizeBytes } = subject;
     const message = schemaOf(definition, definition.storage.type, this.#types);
@@ -75,16 +75,16 @@ export class Results {
     if (found.changes.length > 0) this.#leftBytes -= sizeBytes;
     // Audit logs include the answer, and must not contain secrets.
     const secrecy = isSecret(subject) ? 'secret' : 'none';
-    return { ...found, changes: found.changes.map((change) => toShown(change, secrecy)) };
+    return { ...found, changes: found.changes.map((change) => toMaskedChange(change, secrecy)) };
   }
 }
 
-interface Told {
+interface ShownChanges {
   readonly changes: readonly Change[];
   readonly isTruncated: boolean;
 }
 
-const CREATED: Told = { changes: [{ path: '' }], isTruncated: false };
+const CREATED: ShownChanges = { changes: [{ path: '' }], isTruncated: false };
 
 const isSecret = ({ definition: { storage } }: Subject): boolean =>
   storage.group === '' && storage.resource === 'secrets';

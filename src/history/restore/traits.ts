@@ -1,5 +1,5 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
-import type { Traits } from './states.ts';
+import type { Traits } from './restored-state.ts';
 
 /** The traits of a resource that decide how its objects are restored. */
 export const traitsOf = ({ storage, subresources }: ResourceDefinition): Traits => ({

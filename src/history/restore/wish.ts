@@ -7,8 +7,8 @@ import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { type AsOf, toAsOf } from '../../verbs/as-of.ts';
-import { type Path, parsePath } from './paths.ts';
-import { whyNot } from './states.ts';
+import { type Path, parsePath } from './restored-paths.ts';
+import { whyNot } from './restored-state.ts';
 import { traitsOf } from './traits.ts';
 
 /** The parsed spec of a Restore. */

@@ -6,8 +6,8 @@ import { recordVerdict } from '../../audit/verdict.ts';
 import type { Verdict } from '../../authz/authorizer.ts';
 import type { AuditTrail, AuthenticatedRequest } from '../../request/api-request.ts';
 import { Waits } from '../../request/waits.ts';
-import type { PastObject } from './past.ts';
-import { type Subject, toTarget } from './rights.ts';
+import type { PastObject } from './past-objects.ts';
+import { type Subject, toTarget } from './write-rights.ts';
 
 /** In events of writes: the id of the audit event of the restore. */
 const RESTORE = 'history.cluster.io/restore';
@@ -46,8 +46,17 @@ export class RestoreAudit {
     const { id, user, impersonator, authenticationNotes = {} } = this.#request;
     const { path, headers, sourceAddress, userAgent, raw } = this.#request;
     const trail = this.#auditor?.begin({
-      ...{ id: randomUUID(), verb, target: toTarget(verb, subject), user: impersonator ?? user },
-      ...{ path, headers, sourceAddress, userAgent, raw, waits, receivedAt: this.#now() },
+      id: randomUUID(),
+      verb,
+      target: toTarget(verb, subject),
+      user: impersonator ?? user,
+      path,
+      headers,
+      sourceAddress,
+      userAgent,
+      raw,
+      waits,
+      receivedAt: this.#now(),
     });
     if (impersonator !== undefined) trail?.impersonated(user);
     for (const [key, value] of Object.entries(authenticationNotes)) trail?.annotate(key, value);

@@ -27,13 +27,13 @@ import {
   takenFields,
 } from './notes.ts';
 import type { Owners } from './owners.ts';
-import type { PastObject } from './past.ts';
-import { type Path, type Refusal, takeOver } from './paths.ts';
-import type { Rights } from './rights.ts';
-import { giveUp, toCreate, toUpdate } from './states.ts';
+import type { PastObject } from './past-objects.ts';
+import { type Path, type Refusal, takeOver } from './restored-paths.ts';
+import { giveUp, toCreate, toUpdate } from './restored-state.ts';
 import { traitsOf } from './traits.ts';
 import { invalidRestore } from './wish.ts';
 import type { RestoreAudit, WriteAudit } from './write-audit.ts';
+import type { WriteRights } from './write-rights.ts';
 
 /** What the writes of one restore need. */
 export interface WritesParts {
@@ -43,7 +43,7 @@ export interface WritesParts {
   /** Ends before the request's time is up. */
   readonly caller: Caller;
   readonly dryRun: boolean;
-  readonly rights: Rights;
+  readonly rights: WriteRights;
   readonly owners: Owners;
   readonly audit: RestoreAudit;
   readonly foreseen: ForeseenObjects;
@@ -207,14 +207,20 @@ export class Writes {
     const { definition, namespace, revision, sizeBytes } = then;
     const { user, sourceAddress, id } = request;
     return {
-      ...{ definition, namespace, dryRun, foreseen, caller },
+      definition,
+      namespace,
+      dryRun,
+      foreseen,
+      caller,
       version: definition.storage.version,
       subresource: '',
       ownership: 'track',
       author: {
         user,
         attribution: {
-          ...{ sourceAddress, requestId: id, username: user.username },
+          sourceAddress,
+          requestId: id,
+          username: user.username,
           userAgent: restoringAgent(request.userAgent, revision),
           fieldManager: RESTORE_MANAGER,
         },
@@ -222,7 +228,9 @@ export class Writes {
       request: {
         query: new URLSearchParams({ fieldManager: RESTORE_MANAGER, ...(dryRun ? { dryRun: 'All' } : {}) }),
         receivedBytes: sizeBytes,
-        ...{ audit, waits: audit.waits, warn },
+        audit,
+        waits: audit.waits,
+        warn,
       },
     };
   }

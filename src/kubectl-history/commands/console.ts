@@ -30,7 +30,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   const address = `${proxy.address}${PATH.slice(1)}`;
   await screen.write(`${address}\n`);
   if (!args.has('noOpen')) open(address, env);
-  if (screen.isTerminal) screen.tell('Ctrl-C ends it.');
+  if (screen.isTerminal) screen.note('Ctrl-C ends it.');
   const interrupted = new Promise<'interrupted'>((resolve) =>
     signal.addEventListener('abort', () => resolve('interrupted'), { once: true }),
   );

@@ -1,4 +1,4 @@
-import { tellNothing } from '../absence.ts';
+import { noteEmpty } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { type Column, toColumns } from '../columns.ts';
 import { isDocument, readFormat, toDocument, toList } from '../formats.ts';
@@ -16,7 +16,7 @@ export const deleted: Command = {
   usage: '[TYPE/NAME | TYPE]',
   summary: 'what was deleted and is not there again',
   notes: [
-    'What a controller deleted was most often deleted for somebody else: -o wide tells for whom, of the first fifty.',
+    'Controllers mostly delete because of another change: -o wide shows who made that change, for the first fifty.',
   ],
   takes: ['since', 'until', 'allNamespaces', 'by', 'manager', 'limit', 'output'],
   formats: ['json', 'yaml', 'wide', 'name'],
@@ -39,7 +39,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
   else if (format === 'name')
     await screen.write(gone.map(({ object = {} }) => `${toShown(toShortName(object))}\n`).join(''));
   else if (gone.length === 0) {
-    await tellNothing(session, open.history, scope, 'Nothing that was deleted is still gone.');
+    await noteEmpty(session, open.history, scope, 'Nothing that was deleted is still gone.');
   } else {
     const isWide = format === 'wide';
     const causes = isWide ? await findCauses(open.history, gone) : new Map();

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { tellNothing } from '../absence.ts';
+import { noteEmpty } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { FLAGS } from '../flags.ts';
 import { readFormat, toList } from '../formats.ts';
@@ -76,7 +76,7 @@ async function printAll(
     isEmpty &&= items.length === 0;
     await writer.page(items);
   }
-  if (isEmpty) await tellNothing(session, history, scope);
+  if (isEmpty) await noteEmpty(session, history, scope);
   return 0;
 }
 
@@ -109,7 +109,7 @@ async function printRelated({ session, open, scope, writer, args }: Related): Pr
   await writer.page(
     entries.map(({ revision = '?', ...entry }) => ({ ...entry, metadata: { name: revision } })),
   );
-  if (entries.length === 0) await tellNothing(session, open.history, scope);
+  if (entries.length === 0) await noteEmpty(session, open.history, scope);
   return 0;
 }
 
@@ -158,7 +158,7 @@ async function watch({ session, history, query, writer }: Watching, from: string
     } catch (error) {
       if (!(error instanceof CommandError) || !isPassing(error) || signal.aborted) throw error;
       if (pauseMs === PAUSE_MS)
-        screen.tell(`${error.message}\nIt is tried again, from revision ${resourceVersion} on.`);
+        screen.note(`${error.message}\nIt is tried again, from revision ${resourceVersion} on.`);
       pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs);
     }
     // The loop condition handles the abort.

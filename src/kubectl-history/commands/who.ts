@@ -1,4 +1,4 @@
-import { tellNothing } from '../absence.ts';
+import { noteEmpty } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { type Column, toColumns } from '../columns.ts';
 import { isDocument, readFormat, toDocument, toList } from '../formats.ts';
@@ -56,7 +56,7 @@ async function run(session: Session, args: CommandArguments): Promise<number> {
     await screen.write([...users].map((user) => `${user}\n`).join(''));
     return 0;
   }
-  if (sorted.length === 0) await tellNothing(session, open.history, scope);
+  if (sorted.length === 0) await noteEmpty(session, open.history, scope);
   else {
     screen.usePager();
     await screen.write(

@@ -189,7 +189,7 @@ const FLOW_HISTOGRAMS: readonly Reader<FlowTallies, HistogramState>[] = [
   },
   {
     name: 'watch_count_samples',
-    help: 'Watches that were told of each write.',
+    help: 'Watches to which each write is sent.',
     read: ({ watchCount }) => one(watchCount),
   },
   {

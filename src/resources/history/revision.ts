@@ -5,7 +5,7 @@ import type { ViewSubresource } from '../../registry/definition.ts';
 import { age } from '../cells.ts';
 import { column, define } from '../define.ts';
 
-/** Rows of the log, computed for each request and never stored (history/revisions.ts). */
+/** Rows of the log, computed for each request and never stored (history/revisions/revision-store.ts). */
 export const HISTORY_GROUP = 'history.cluster.io';
 const VERSION = 'v1alpha1';
 

@@ -271,15 +271,15 @@ test('history tells of the database that a resource is in, and says how to ask f
   const HISTORY = '/apis/history.cluster.io/v1alpha1/revisions';
   const ofEvents = 'fieldSelector=object.resource=events';
   const about = { kind: 'Pod', namespace: 'default', name: 'x' };
-  await team.request('POST', EVENTS, { metadata: { name: 'told' }, involvedObject: about });
+  await team.request('POST', EVENTS, { metadata: { name: 'seen' }, involvedObject: about });
   const list = await team.request('GET', `${HISTORY}?${ofEvents}&limit=1`);
   const [{ metadata, object }] = list.json.items;
-  expect([object.resource, object.name]).toEqual(['events', 'told']);
+  expect([object.resource, object.name]).toEqual(['events', 'seen']);
   const { name } = metadata;
   const own = await team.request('GET', `${HISTORY}/${name}?${ofEvents}`);
-  expect([own.code, own.json.object?.name]).toEqual([200, 'told']);
+  expect([own.code, own.json.object?.name]).toEqual([200, 'seen']);
   const why = await team.request('GET', `${HISTORY}/${name}/why?${ofEvents}`);
-  expect([why.code, why.json.links?.[0]?.object.name]).toEqual([200, 'told']);
+  expect([why.code, why.json.links?.[0]?.object.name]).toEqual([200, 'seen']);
   const everything = await team.request('GET', HISTORY);
   const resources = everything.json.items.map(
     (item: { object: { resource: string } }) => item.object.resource,
@@ -291,9 +291,43 @@ test('history tells of the database that a resource is in, and says how to ask f
     'revisions.history.cluster.io "999999999" not found: revisions of events are in other databases, with numbers of their own, and are asked for with fieldSelector=object.resource=<resource>[.<group>]',
   ]);
   const other = await team.request('GET', `${HISTORY}/${name}?fieldSelector=object.resource=configmaps`);
-  expect(other.json.object?.name).not.toBe('told');
+  expect(other.json.object?.name).not.toBe('seen');
   const alone = await uncached.request('GET', `${HISTORY}/999999999`);
   expect(alone.json.message).toBe('revisions.history.cluster.io "999999999" not found');
+});
+
+test('asOf of history is a revision of the database that the resource is in', async () => {
+  const HISTORY = '/apis/history.cluster.io/v1alpha1';
+  const ofEvents = 'fieldSelector=object.resource=events';
+  const about = { kind: 'Pod', namespace: 'default', name: 'x' };
+  const { code, json } = await team.request('POST', EVENTS, {
+    metadata: { name: 'past' },
+    involvedObject: about,
+    message: 'as it was',
+  });
+  expect(code).toBe(201);
+  // The cluster begins with hundreds of writes, the database of events with none.
+  const created = Number(json.metadata.resourceVersion);
+  const blame = `${HISTORY}/blames/events:default:past`;
+  const blamed = await team.request('GET', `${blame}?asOf=${created}`);
+  expect([blamed.code, blamed.json.revision]).toEqual([200, String(created)]);
+  const future = await team.request('GET', `${blame}?asOf=${created + 100_000}`);
+  expect([future.code, future.json.message]).toEqual([
+    504,
+    expect.stringContaining(`Too large resource version: ${created + 100_000}, current:`),
+  ]);
+  await expect.poll(async () => (await team.request('GET', `${EVENTS}/past`)).code).toBe(404);
+  const moment = encodeURIComponent(json.metadata.creationTimestamp.replace('Z', '.999Z'));
+  const then = await team.request('GET', `${blame}?asOf=${moment}`);
+  expect(then.code).toBe(200);
+  const list = await team.request('GET', `${HISTORY}/revisions?${ofEvents}&asOf=${moment}`);
+  expect(list.code).toBe(200);
+  expect(list.json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toContain(
+    String(created),
+  );
+  const one = `${HISTORY}/revisions/${created}?${ofEvents}`;
+  expect((await team.request('GET', `${one}&asOf=${created}`)).code).toBe(200);
+  expect((await team.request('GET', `${one}&asOf=${created - 1}`)).code).toBe(404);
 });
 
 test.each([

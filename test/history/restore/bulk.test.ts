@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Outcome, restoreAll } from '../../../src/history/restore/bulk.ts';
-import type { PastObject } from '../../../src/history/restore/past.ts';
+import type { PastObject } from '../../../src/history/restore/past-objects.ts';
 import { TimeLimit } from '../../../src/history/restore/time-limit.ts';
 import { define } from '../../../src/resources/define.ts';
 

@@ -3,7 +3,7 @@ import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import type { RestoreSpec } from '../../../src/api/types/history/v1alpha1.ts';
 import { createRestores, type RestoreParts } from '../../../src/history/restore/restore.ts';
-import { toEntry } from '../../../src/history/told-entry.ts';
+import { toVirtualEntry } from '../../../src/history/virtual-entry.ts';
 import { Registry } from '../../../src/registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../../src/request/api-request.ts';
 import { customresourcedefinitions } from '../../../src/resources/apiextensions/custom-resource-definition.ts';
@@ -18,7 +18,7 @@ import { NO_BIRTHS } from '../no-births.ts';
 const NOW = toRevision(9);
 
 const entryOf = (kind: string, name: string, more: object = {}): Entry =>
-  toEntry({ kind, apiVersion: 'v1', metadata: { name }, ...more } as ApiObject, NOW);
+  toVirtualEntry({ kind, apiVersion: 'v1', metadata: { name }, ...more } as ApiObject, NOW);
 
 const boats = { scope: 'Namespaced', names: { kind: 'Boat', plural: 'boats' } };
 const WAS: ReadonlyMap<string, Entry> = new Map([
@@ -75,9 +75,9 @@ async function restoreAs(
 }
 
 test('what cannot be restored is named to those who may get it, and to nobody else', async () => {
-  const told = await restoreAs(['namespaces', 'secrets', 'customresourcedefinitions']);
-  expect(told).toContain('"name":"hidden"');
-  expect(told).toContain('boats.secret.example.com');
+  const answer = await restoreAs(['namespaces', 'secrets', 'customresourcedefinitions']);
+  expect(answer).toContain('"name":"hidden"');
+  expect(answer).toContain('boats.secret.example.com');
   const hidden = await restoreAs(['namespaces']);
   expect(hidden).not.toMatch(/"hidden"|boats|Boat|no key/);
   expect(hidden.match(/some objects were left out, which you may not get/g)).toHaveLength(2);

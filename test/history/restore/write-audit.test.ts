@@ -6,7 +6,7 @@ import { Auditor } from '../../../src/audit/auditor.ts';
 import type { AuditRecord } from '../../../src/audit/event.ts';
 import { AuditMetrics } from '../../../src/audit/metrics.ts';
 import { parsePolicy } from '../../../src/audit/policy.ts';
-import type { PastObject } from '../../../src/history/restore/past.ts';
+import type { PastObject } from '../../../src/history/restore/past-objects.ts';
 import { RestoreAudit } from '../../../src/history/restore/write-audit.ts';
 import type { AuthenticatedRequest } from '../../../src/request/api-request.ts';
 import { secrets } from '../../../src/resources/core/secret.ts';

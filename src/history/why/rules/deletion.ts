@@ -174,7 +174,7 @@ export const isFinished = (state: PastWrite['is']): boolean =>
 /** The scheduler deletes pods to make room for others, which it names only afterwards. */
 const preempted: Rule = ({ user, key }) =>
   user === 'system:kube-scheduler' && key.resource === 'pods'
-    ? unknown('The scheduler made room for a pod of a higher priority; which one is not told.')
+    ? unknown('The scheduler made room for a pod of a higher priority; which one is not recorded.')
     : undefined;
 
 /** Objects with a lifetime, such as Events, are deleted by the server when it is over. */

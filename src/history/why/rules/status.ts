@@ -56,7 +56,7 @@ export const placed: Rule = async (effect, past) => {
   return cause(
     answered,
     'likely',
-    `The pod waited for a node since revision ${answered.revision}, and the scheduler ${did}; what let it do so only then is not told.`,
+    `The pod waited for a node since revision ${answered.revision}, and the scheduler ${did}; what let it do so only then is not recorded.`,
   );
 };
 

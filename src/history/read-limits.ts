@@ -1,0 +1,117 @@
+import type { GroupResource } from '../api/names.ts';
+import { tooManyRequests } from '../api/status.ts';
+import type { AuthorizedResourceRequest } from '../request/api-request.ts';
+import { StorageError } from '../storage/errors.ts';
+import type { History, HistoryBegin, LogPage, LogQuery } from '../storage/history.ts';
+import type { Revision } from '../storage/revision.ts';
+import { Slots } from '../util/concurrency.ts';
+import type { HistoryParts } from './parts.ts';
+
+/** Bytes of states that a request may read without a slot: enough for most objects. */
+const SMALL_BYTES = 256 * 1024;
+/** Larger reads at a time. Each holds pages of the log in memory and compares their states. */
+const LARGE_AT_ONCE = 2;
+/** Most waiting reads: each occupies a seat of flow control. */
+const MOST_WAITING = 8;
+const RETRY_AFTER_SECONDS = 5;
+const BUSY = 'too many large reads of history are under way';
+
+/**
+ * Bounds the cost of history reads. How much a request reads is unknown in advance: its first page is small, and a
+ * request that needs more waits for one of a few slots, and keeps it to its end.
+ */
+export class ReadLimits {
+  readonly #large = new Slots(LARGE_AT_ONCE);
+
+  /** Passes to `read` parts whose histories count the bytes. @throws StatusError 429 */
+  async run<Result>(
+    parts: HistoryParts,
+    request: AuthorizedResourceRequest,
+    read: (parts: HistoryParts) => Promise<Result>,
+  ): Promise<Result> {
+    const allowance = new Allowance(this.#large, request);
+    const counted = new Map<History, CountedHistory>();
+    const historyOf = (resource: GroupResource): History => {
+      const history = parts.historyOf(resource);
+      const known = counted.get(history) ?? new CountedHistory(history, allowance);
+      counted.set(history, known);
+      return known;
+    };
+    try {
+      return await read({ ...parts, historyOf });
+    } finally {
+      allowance.end();
+    }
+  }
+}
+
+/** The bytes that one request may read. */
+class Allowance {
+  readonly #large: Slots;
+  readonly #request: AuthorizedResourceRequest;
+  readonly #ended = Promise.withResolvers<void>();
+  #leftBytes = SMALL_BYTES;
+  #slot: Promise<void> | undefined;
+
+  constructor(large: Slots, request: AuthorizedResourceRequest) {
+    this.#large = large;
+    this.#request = request;
+  }
+
+  /** The size limit of the next page in bytes; undefined: no limit. */
+  async next(): Promise<number | undefined> {
+    if (this.#leftBytes > 0) return this.#leftBytes;
+    this.#slot ??= this.#take();
+    await this.#slot;
+    if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
+    return undefined;
+  }
+
+  count({ rows }: LogPage): void {
+    for (const { json, previousJson } of rows) this.#leftBytes -= json.length + (previousJson?.length ?? 0);
+  }
+
+  async #take(): Promise<void> {
+    if (this.#large.waiting >= MOST_WAITING) throw tooManyRequests(BUSY, RETRY_AFTER_SECONDS);
+    await new Promise<void>((resolve) => {
+      void this.#large.run(() => {
+        resolve();
+        return this.#ended.promise;
+      });
+    });
+  }
+
+  end(): void {
+    this.#ended.resolve();
+  }
+}
+
+class CountedHistory implements History {
+  readonly #history: History;
+  readonly #allowance: Allowance;
+
+  constructor(history: History, allowance: Allowance) {
+    this.#history = history;
+    this.#allowance = allowance;
+  }
+
+  revisionAt(moment: string): Promise<Revision | 'future' | undefined> {
+    return this.#history.revisionAt(moment);
+  }
+
+  begin(): Promise<HistoryBegin> {
+    return this.#history.begin();
+  }
+
+  newest(): Promise<Revision> {
+    return this.#history.newest();
+  }
+
+  async rows(query: LogQuery): Promise<LogPage> {
+    if (query.states === 'none') return this.#history.rows(query);
+    const mostBytes = await this.#allowance.next();
+    const page = await this.#history.rows(mostBytes === undefined ? query : { ...query, mostBytes });
+    this.#allowance.count(page);
+    return page;
+  }
+}
