@@ -3,7 +3,7 @@ import type { ObjectKey } from './key.ts';
 import type { Revision } from './revision.ts';
 
 /**
- * What storage can answer besides a result. The verbs translate these to Status in one place (verbs/writing/storage-status.ts).
+ * What storage can answer besides a result. The verbs translate these to Status in one place (verbs/storage-status.ts).
  *
  * - exists: a create met a live object.
  * - not-found: an update or delete met no live object.

@@ -13,8 +13,8 @@ import { ObjectReader, toObject } from '../../storage/object-reader.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
 import { endTurn, inOwnTurn, inTurns, isLarge } from '../../util/turns.ts';
+import { inStatuses } from '../../verbs/storage-status.ts';
 import type { WriteCall } from '../../verbs/writing/call.ts';
-import { inStatuses } from '../../verbs/writing/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import {
   advised,
