@@ -15,7 +15,7 @@ import { fieldPath, isWithin } from './paths.ts';
 import type { Rights } from './rights.ts';
 
 /** A row of the log as clients see it. */
-export interface RecordedRow {
+interface RecordedRow {
   readonly object: RecordedObject;
   readonly changes: readonly Change[];
   readonly isTruncated: boolean;
@@ -97,7 +97,7 @@ function readHead(json: Buffer): { readonly kind: string; readonly version: stri
 }
 
 /** Which values of a row are hidden. */
-export type Secrecy = 'none' | 'secret' | 'all';
+type Secrecy = 'none' | 'secret' | 'all';
 
 /** Shows values of Secrets, and of everything encrypted at rest, only to clients that may get the object now. */
 export async function secrecyOf(

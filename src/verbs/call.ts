@@ -149,7 +149,7 @@ export type VirtualHandler = (
 ) => Promise<JsonObject> | JsonObject;
 
 /** By `group/resource`. */
-export type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
+type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
 
 /**
  * Resources whose objects are computed from the log rather than stored. Makes a store for one request to a subresource, or ''.

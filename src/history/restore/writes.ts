@@ -36,7 +36,7 @@ import { invalidRestore } from './wish.ts';
 import type { RestoreAudit, WriteAudit } from './write-audit.ts';
 
 /** What the writes of one restore need. */
-export interface WritesParts {
+interface WritesParts {
   readonly writer: ObjectWriter;
   readonly store: Store;
   readonly request: AuthorizedResourceRequest;
@@ -63,7 +63,7 @@ export interface Restored {
 }
 
 /** Paths, and their texts in the request. */
-export interface AskedPaths {
+interface AskedPaths {
   readonly paths: readonly Path[];
   readonly texts: readonly string[];
 }

@@ -3,7 +3,7 @@ import { type Revision, toRevision } from '../../storage/revision.ts';
 import type { Confidence, PastWrite } from './past.ts';
 
 /** What else belongs to the act with which an explanation ends. It is no cause of anything in it. */
-export interface Sibling {
+interface Sibling {
   readonly row: LoggedRevision;
   readonly evidence: string;
   readonly confidence: Confidence;

@@ -7,7 +7,7 @@ import { GrpcKmsClient, type KmsClient } from './kms-client.ts';
 import { KmsProvider } from './kms-provider.ts';
 import { EncryptionMetrics } from './metrics.ts';
 
-export interface EncryptionFileOptions {
+interface EncryptionFileOptions {
   readonly path: string;
   /** Whether a file that changes takes effect. */
   readonly reloads: boolean;
@@ -16,7 +16,7 @@ export interface EncryptionFileOptions {
   readonly metrics?: EncryptionMetrics;
 }
 
-export interface EncryptionReport {
+interface EncryptionReport {
   /** Resolves when it is in effect. */
   onReload(): Promise<void> | void;
   /** The file that is in effect stays so. */

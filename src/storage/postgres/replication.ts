@@ -14,7 +14,7 @@ import { type LoggedChange, NO_JSON, toVerb } from './rows.ts';
  * applied, does not notice a stream that has gone silent, and does not reconnect. The feed (feed.ts) does the latter.
  */
 
-export interface ReplicationHandlers {
+interface ReplicationHandlers {
   /** Whose changes, where the database has several clusters. */
   readonly schema: ClusterSchema | undefined;
   /** When it is connected, and again when the slot exists. @throws Error when this host's changes are not wanted */

@@ -11,7 +11,7 @@ export interface RoleNames {
   readonly reader: string;
 }
 
-export interface RoleOptions {
+interface RoleOptions {
   /** All that may have been made by another user before. */
   readonly migrations: readonly Migration[];
   /** Brings the schema up to date; what is made for the first time is the migrator's. */

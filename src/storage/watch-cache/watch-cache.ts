@@ -32,7 +32,7 @@ const RESUME_MS = 30_000;
 /** Of a watch that was over before it could begin. */
 const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
 
-export interface WatchCacheOptions extends RevisionLog {
+interface WatchCacheOptions extends RevisionLog {
   /** How to read the selectable fields of a resource. */
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
   /** Whose objects are in memory; all unless told. Those of others are read from the log. */

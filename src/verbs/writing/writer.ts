@@ -30,7 +30,7 @@ import type { Ownership } from './ownership.ts';
 import { Preparation } from './preparation.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly store: Store;
   readonly admission: AdmissionChain;
   readonly types: TypeLibrary;
