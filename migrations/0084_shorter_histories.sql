@@ -1,7 +1,7 @@
 -- beside: 44
 --
--- Some resources keep less history than the others: leases are renewed a hundred times a second in a cluster of a thousand nodes, and
--- nobody looks back at them for a month. Each has a compacted revision of its own, below which reads and watches of it end with 410.
+-- Some resources keep less history than the others: in a cluster of a thousand nodes leases are renewed a hundred times a second, and
+-- what they were a month ago is of no use. Each has a compacted revision of its own, below which reads and watches of it end with 410.
 -- Its old rows leave a partition early, when the partition is written anew without them (thin_partition).
 
 ALTER TABLE compaction

@@ -1,7 +1,7 @@
 import type { Revision } from './revision.ts';
 import type { Encoding, Entry, SharedEvent } from './store.ts';
 
-/** An object that one watch alone is told of: one of the state that it begins with, or one that was made for its client. */
+/** AddedEvent is the ADDED event of a single watch: an object of its initial state, or one made for its client. */
 export class AddedEvent implements SharedEvent {
   readonly type = 'ADDED';
   readonly entry: Entry;

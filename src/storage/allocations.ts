@@ -3,16 +3,16 @@ import type { ObjectKey } from './key.ts';
 import type { Revision } from './revision.ts';
 
 /**
- * Values that one object of the cluster holds at a time. They change hands only with the write that says so
- * ({@link Write.holds}); this is how they are looked at, and put right again.
+ * Allocations reads and repairs the values that one object of the cluster holds at a time. Values change hands only with the write
+ * that says so ({@link Write.holds}).
  */
 export interface Allocations {
-  /** All values of a pool that are held. @throws StorageError */
+  /** Returns all held values of a pool. @throws StorageError */
   held(pool: string): Promise<string[]>;
   holder(value: PoolValue): Promise<ObjectKey | undefined>;
   /**
-   * Makes the allocations those of the live objects of one resource: `holders` are all of them. An object that was written
-   * since is left alone, because its write took care of its values.
+   * Makes the allocations of one resource those of its live objects, which are all in `holders`. Skips an object that was written
+   * since: its write took care of its values.
    */
   repair(resource: GroupResource, holders: readonly Holder[]): Promise<RepairReport>;
 }
@@ -32,11 +32,11 @@ export interface Holder {
 }
 
 export interface RepairReport {
-  /** Held by a live object, and nobody's until now. */
+  /** Held by a live object; had no holder before. */
   readonly added: readonly Allocation[];
-  /** Held by nobody any more. */
+  /** Held by no live object any more. */
   readonly removed: readonly Allocation[];
-  /** In the object, but held by another. */
+  /** In the object, but held by another one. */
   readonly contested: readonly Allocation[];
 }
 

@@ -4,10 +4,10 @@ import type { Revision } from './revision.ts';
 import type { StoredObject } from './revision-log.ts';
 import type { Entry } from './store.ts';
 
-/** Values of a resource's selectable fields, from an object in stored form. */
+/** Reads the values of a resource's selectable fields from an object in stored form. */
 export type FieldReader = (object: JsonObject) => Record<string, string>;
 
-/** Whether what is stored as this media type would be stored as another one now. Undefined: as JSON. */
+/** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
 export type IsOutdated = (storedAs: string | undefined) => boolean;
 
 const never: IsOutdated = () => false;
@@ -18,8 +18,8 @@ const NO_LABELS: Values = Object.freeze({});
 const NO_OWNERS: readonly string[] = Object.freeze([]);
 
 /**
- * An object as the cache holds it: its bytes, and what selectors need once one of them has asked. Most objects are never
- * looked at by a selector, so a cold start parses nothing.
+ * CachedEntry is an object in the cache: its bytes, and what selectors need, parsed on first use. Most objects meet no selector, so
+ * a cold start parses nothing.
  */
 export class CachedEntry implements Entry {
   readonly namespace: string;
@@ -31,7 +31,7 @@ export class CachedEntry implements Entry {
   readonly storedAs: string | undefined;
   readonly #readFields: FieldReader;
   readonly #isOutdated: IsOutdated;
-  /** 0: not looked for yet. A list of metadata that looks for 10,000 of them each time takes four times as long. */
+  /** 0 before the first search. A list of metadata that searches 10,000 objects each time takes four times as long. */
   #metadataEnd = 0;
   #labels: Values | undefined;
   #fields: Values | undefined;
@@ -47,7 +47,7 @@ export class CachedEntry implements Entry {
     this.#isOutdated = isOutdated;
   }
 
-  /** Asked when it is of interest: keys change while objects lie here. */
+  /** Computed on each read: keys change while objects are cached. */
   get isOutdated(): boolean {
     return this.#isOutdated(this.storedAs);
   }
@@ -57,7 +57,7 @@ export class CachedEntry implements Entry {
     return this.#metadataEnd;
   }
 
-  /** The same object for all that have the same labels, as the pods of one replica set have. */
+  /** One shared object for all entries with the same labels, such as the pods of a replica set. */
   get labels(): Values {
     this.#labels ??= toLabels(readMetadataField(this.json, 'labels'));
     return this.#labels;
@@ -80,7 +80,7 @@ export class CachedEntry implements Entry {
   }
 }
 
-/** Most objects have the same labels as others. Beyond this many different ones, all are forgotten and read again. */
+/** Most objects share their labels with others. Beyond this many different ones, all are dropped and read again. */
 const MAX_SHARED_LABELS = 20_000;
 const shared = new Map<string, Values>();
 

@@ -3,11 +3,11 @@ import type { Revision } from './revision.ts';
 import { toRevision } from './revision.ts';
 
 /**
- * Where a chunked list goes on: unpadded base64url of `{"v":"meta.k8s.io/v1","rv":120,"start":"default/web\u0000"}`.
+ * Where a chunked list continues: unpadded base64url of `{"v":"meta.k8s.io/v1","rv":120,"start":"default/web\u0000"}`.
  *
- * The form is that of Kubernetes, because clients of the ecosystem look into tokens in their own tests. `start` is the
- * last object of the chunk before, followed by NUL: the smallest key after it. Cluster-scoped objects have no namespace
- * part. A revision of -1 goes on at whatever is newest (the token inside a 410).
+ * The form is that of Kubernetes, because clients of the ecosystem look into tokens in their own tests. `start` is the last object
+ * of the chunk before, followed by NUL: the smallest key after it. Cluster-scoped objects have no namespace part. A revision of -1
+ * continues at the newest one (the token inside a 410).
  */
 export interface ContinueToken {
   readonly revision: Revision | 'latest';
@@ -16,7 +16,7 @@ export interface ContinueToken {
 }
 
 const TOKEN_VERSION = 'meta.k8s.io/v1';
-/** Longer than any two names can make it; keeps hostile input from being parsed. */
+/** No two names make a token this long; longer ones are not parsed. */
 const MAX_TOKEN_CHARS = 4096;
 
 export function encodeContinueToken({ revision, after }: ContinueToken): string {
@@ -28,7 +28,7 @@ export function encodeContinueToken({ revision, after }: ContinueToken): string 
   return Buffer.from(json).toString('base64url');
 }
 
-/** Undefined when the token was not made by {@link encodeContinueToken} for a resource of this scope. */
+/** Returns undefined unless {@link encodeContinueToken} made the token for a resource of this scope. */
 export function parseContinueToken(token: string, namespaced: boolean): ContinueToken | undefined {
   if (token.length > MAX_TOKEN_CHARS || !/^[A-Za-z0-9_-]+$/.test(token)) return undefined;
   const json = Buffer.from(token, 'base64url').toString();

@@ -5,8 +5,8 @@ import type { Change, ChangeFeed, ChangeSink } from './revision-log.ts';
 import { decodeAll, type StoredCodec } from './stored-codec.ts';
 
 /**
- * Changes as the feed brings them. Those that are decoded at once are applied at once; where a key must be waited for, they and all
- * that come after them are applied in their order once it is there.
+ * DecodedFeed decodes the changes of a feed. Changes that decode at once are applied at once; when one must wait for a key, it and
+ * all later ones are applied in order once the key is there.
  */
 export class DecodedFeed implements ChangeFeed {
   readonly #feed: ChangeFeed;
@@ -32,7 +32,7 @@ export class DecodedFeed implements ChangeFeed {
     this.#feed.hurry();
   }
 
-  /** Begins with a new state, in which objects that can be read by now are read. @throws what the sink throws */
+  /** Loads the state anew, with the objects that have become readable. @throws what the sink throws */
   async renew(): Promise<void> {
     await this.#sink?.renew();
   }
@@ -45,9 +45,9 @@ class DecodingSink implements ChangeSink {
   #waiting: (readonly Change[])[] = [];
   #isDraining = false;
   #loading: Promise<unknown> = Promise.resolve();
-  /** What is being decoded belongs to a history that the sink has left. */
+  /** Rises when the sink leaves a history, so that decodings under way are dropped. */
   #epoch = 0;
-  /** The state up to here was loaded, and is not to be applied again. */
+  /** The loaded state includes the changes up to here; they are not applied again. */
   #floor: Revision = NO_REVISION;
 
   constructor(sink: ChangeSink, codec: StoredCodec) {
@@ -92,7 +92,7 @@ class DecodingSink implements ChangeSink {
     await this.#drain();
   }
 
-  /** One after the other: of two loads under way, the older might be the last to end. */
+  /** Runs loads one after the other: of two at once, the older might end last. */
   #load(reason: 'compacted' | 'rewound'): Promise<Revision> {
     const load = this.#loading.then(() => this.#sink.reset(reason));
     this.#loading = load.catch(() => {});
@@ -117,7 +117,7 @@ class DecodingSink implements ChangeSink {
     this.#isDraining = false;
   }
 
-  /** Undefined: it takes longer than a moment. */
+  /** Undefined: decoding must wait, or takes too long. */
   #decodeNow(changes: readonly Change[]): readonly Change[] | undefined {
     const pace = new Pace({ stepsBetween: 1 });
     const decoded: Change[] = [];

@@ -2,7 +2,7 @@ import type { History, HistoryBegin, LogPage, LogQuery } from './history.ts';
 import type { Revision } from './revision.ts';
 import { decodeAll, type StoredCodec } from './stored-codec.ts';
 
-/** A history whose objects are stored in other forms than JSON. */
+/** Decodes a history whose objects are stored in other forms than JSON. */
 export class DecodedHistory implements History {
   readonly #history: History;
   readonly #codec: StoredCodec;

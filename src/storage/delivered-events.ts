@@ -1,11 +1,11 @@
 import type { EventStream, TakeEvent, WatchEvent } from './store.ts';
 
-/** A reader by iteration that has more than this many events before it waits, and the others stay in the store's history. */
+/** Most events queued for a reader by iteration; the store's history keeps the others. */
 const MAX_WAITING = 1000;
 
 type Deliver = (take: TakeEvent, signal: AbortSignal) => Promise<void>;
 
-/** An event stream, made of the function that delivers. */
+/** DeliveredEvents makes an event stream of a function that delivers. */
 export class DeliveredEvents implements EventStream {
   readonly #deliver: Deliver;
   readonly #signal: AbortSignal;
@@ -35,7 +35,7 @@ export class DeliveredEvents implements EventStream {
   }
 }
 
-/** Events between a store that delivers them and a reader that asks for them. */
+/** WaitingEvents queues events between a store and a reader by iteration. */
 class WaitingEvents {
   #events: WatchEvent[] = [];
   #room = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ class WaitingEvents {
     this.#wake();
   }
 
-  /** What has come; undefined when nothing will come any more. @throws what the store threw */
+  /** Returns the queued events; undefined after the last. @throws what the store threw */
   async next(): Promise<readonly WatchEvent[] | undefined> {
     while (this.#events.length === 0) {
       if (this.#over !== undefined) {

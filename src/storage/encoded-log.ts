@@ -22,9 +22,9 @@ import type {
 import { type Decoded, decodeAll, StoredCodec } from './stored-codec.ts';
 
 /**
- * A log whose objects are stored in other forms than JSON: writes go through the encodings in their order, and what comes back
- * through those that know it. Everything behind it sees JSON alone. An object that cannot be decoded comes as unreadable, with the
- * reason, and stands in nobody's way.
+ * EncodedLog is a log whose objects are stored in other forms than JSON. Writes pass all encodings in order, rows those that know
+ * their form. Callers see JSON alone. An object that cannot be decoded is returned as unreadable, with the reason, and blocks no
+ * other.
  */
 export class EncodedLog implements RevisionLog {
   readonly committer: Committer;
@@ -42,12 +42,12 @@ export class EncodedLog implements RevisionLog {
     this.reader = new DecodingReader(log.reader, codec);
   }
 
-  /** The past of this log, as everything behind it sees it. */
+  /** Returns a history of this log with its objects decoded. */
   decodeHistory(history: History): History {
     return new DecodedHistory(history, this.#codec);
   }
 
-  /** Whether what is stored as this media type, undefined for JSON, would be stored as another one now. */
+  /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
   isOutdated(resource: GroupResource, storedAs: string | undefined): boolean {
     let mediaType: string | undefined = JSON_MEDIA_TYPE;
     for (const encoding of this.#encodings) {
@@ -71,7 +71,7 @@ class EncodingCommitter implements Committer {
     return this.#committer.commit(await this.#encode(write));
   }
 
-  /** Most are encoded at once, so that writes of one turn still go together. */
+  /** Encodes at once where possible, so that writes of one turn still go together. */
   #encode(write: Write): Decoded<Write> {
     try {
       const encoded = this.#codec.encode(write);
@@ -109,7 +109,7 @@ class DecodingReader implements RevisionReader {
     return stored === undefined ? undefined : this.#codec.decode(stored);
   }
 
-  /** What is encoded follows the rest, decoded while that comes. */
+  /** Delivers plain objects at once; encoded ones follow as they are decoded. */
   async loadCurrent(
     begin: (revision: Revision) => void,
     batch: (objects: readonly StoredObject[]) => void,
@@ -145,7 +145,7 @@ class DecodingReader implements RevisionReader {
   }
 }
 
-/** Decodes what comes, batch by batch, and hands it on. */
+/** DecodingQueue decodes batches in order and hands them on. */
 class DecodingQueue {
   readonly #decode: (one: StoredObject) => Decoded<StoredObject>;
   readonly #batch: (objects: readonly StoredObject[]) => void;
@@ -166,11 +166,11 @@ class DecodingQueue {
       const decoded = await decodeAll(objects, this.#decode);
       if (!this.#isOver) this.#batch(decoded);
     });
-    // Who drains hears of it.
+    // Prevents an unhandled rejection; drained() still throws.
     this.#tail.catch(() => {});
   }
 
-  /** What it was given is to be forgotten. */
+  /** Drops the batches that are left. */
   end(): void {
     this.#isOver = true;
   }

@@ -3,22 +3,22 @@ import type { ObjectKey } from './key.ts';
 import type { Revision } from './revision.ts';
 
 /**
- * What storage can answer besides a result. The verbs translate these to Status in one place (verbs/storage-status.ts).
+ * StorageFailure says why there is no result. The verbs translate it to Status in one place (verbs/storage-status.ts).
  *
  * - exists: a create met a live object.
  * - not-found: an update or delete met no live object.
  * - conflict: the live object is at another revision than the write expected.
- * - compacted: the asked revision is older than the history that is kept (410); or newer than all there are, of a history that was lost.
- * - future: the asked revision did not come within the time storage waits for one (504).
- * - unavailable: PostgreSQL could not do it in time; nothing is known to be wrong with the request, and nothing was written. Without
- *   `because` it could not be reached.
- * - unknown: whether the write was made could not be found out in time. To send it again may make it twice.
+ * - compacted: the requested revision is older than the kept history, or newer than all revisions, from a lost history (410).
+ * - future: the requested revision did not come within the time storage waits for one (504).
+ * - unavailable: PostgreSQL could not do it in time; the request may be right, and nothing was written. Without `because`
+ *   PostgreSQL could not be reached.
+ * - unknown: storage could not find out in time whether the write was made. Sending it again may make it twice.
  * - too-large: the object cannot be stored.
- * - overloaded: more wait already than there is memory for; nothing was done.
- * - abandoned: nobody waits for it any more, and nothing was done.
+ * - overloaded: the writes that wait fill their memory; nothing was done.
+ * - abandoned: the caller stopped waiting, and nothing was done.
  * - taken: another object holds a value that the write claimed.
- * - unreadable: what the database has of these objects cannot be decoded.
- * - unwritable: the object cannot be encoded as it is to be stored, and nothing was written.
+ * - unreadable: the stored bytes of these objects cannot be decoded.
+ * - unwritable: the object cannot be encoded for the database, and nothing was written.
  */
 export type StorageFailure =
   | { readonly kind: 'exists'; readonly key: ObjectKey; readonly current: Revision }
@@ -42,7 +42,7 @@ export interface Unavailable {
   readonly because?: Shortage | undefined;
 }
 
-/** What a database that can be reached lacks. */
+/** What a reachable database lacks. */
 export type Shortage = 'disk' | 'memory' | 'connections' | 'writes' | 'schema' | 'time';
 
 export interface UnreadableObject {

@@ -6,7 +6,7 @@ import type { Entry, ObjectEvent, Store } from './store.ts';
 
 /** An index over the objects of one resource. Its methods must not wait. */
 export interface Followed {
-  /** These are all objects; the index forgets every other one. */
+  /** Replaces all objects of the index by these. */
   replace(entries: readonly Entry[]): void;
   apply(event: ObjectEvent): void;
 }
@@ -17,9 +17,9 @@ interface Source {
 }
 
 /**
- * Keeps indexes as new as the watch cache. An index gets a change in the turn in which the cache applies it, so a request that
- * sees a write is decided by rules that are at least as new. An index is filled with all objects at once, also after its watch
- * broke: at no moment does it know half of the bindings. A run that failed can be repeated.
+ * Follower keeps indexes as new as the watch cache. An index gets a change in the turn in which the cache applies it, so a request
+ * that sees a write is decided by rules at least as new. An index is filled with all objects at once, also after its watch broke,
+ * so that it never knows only half of the bindings. A failed run can be repeated.
  */
 export class Follower {
   readonly #store: Store;
@@ -37,7 +37,7 @@ export class Follower {
   }
 
   /**
-   * Until the signal aborts. `onFilled` is called when every index has been filled in this run.
+   * Follows until the signal aborts. Calls `onFilled` when this run has filled every index.
    * @throws what an index threw; StorageError
    */
   async run(signal: AbortSignal, onFilled: () => void = () => {}): Promise<void> {
@@ -83,8 +83,8 @@ export class Follower {
 }
 
 /**
- * Follows until the signal aborts. A history that is gone (410) is no failure: `follow` is called again and begins with the new
- * state. @throws every other error of `follow`
+ * Calls `follow` until the signal aborts, again after its history is gone (410), so that it begins with the new state.
+ * @throws every other error of `follow`
  */
 export async function followAnew(follow: () => Promise<void>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

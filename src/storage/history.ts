@@ -3,14 +3,14 @@ import type { ObjectKey } from './key.ts';
 import type { Revision } from './revision.ts';
 import type { Attribution, ChangeWithPrevious, MAX_PAGE_BYTES, WriteVerb } from './revision-log.ts';
 
-/** Questions about the past: when the log was where, and what is in it. Answers are about the history that is kept. */
+/** History answers questions about the past, as far back as it is kept: revisions by time, and rows of the log. */
 export interface History {
   /**
-   * The newest revision that was there at a moment (RFC 3339); undefined when the history that is kept begins later. The clock that
-   * dates the log decides what is in the future: a moment of the next minute is not, because clocks of clients differ.
+   * Returns the newest revision at a moment (RFC 3339), or undefined when the kept history begins later. Compares with the clock
+   * that dates the log: a moment of the next minute is not 'future', because clocks of clients differ.
    */
   revisionAt(moment: string): Promise<Revision | 'future' | undefined>;
-  /** Where it begins. */
+  /** Where history begins. */
   begin(): Promise<HistoryBegin>;
   /** The newest revision. */
   newest(): Promise<Revision>;
@@ -22,20 +22,20 @@ export interface History {
 }
 
 export interface HistoryBegin {
-  /** Its state is known; what was written is known from the next one on. */
+  /** The state at this revision is kept; writes are kept from the next one on. */
   readonly revision: Revision;
-  /** When that was the newest one; undefined: before anybody wrote. */
+  /** When it was the newest revision; undefined before the first write. */
   readonly at: Date | undefined;
 }
 
-/** Which rows, and what of them. Absent conditions let everything pass. */
+/** Which rows to return, and what of them. Absent conditions match all. */
 export interface LogQuery {
-  /** These alone. At most {@link MAX_LOG_ROWS}. */
+  /** Only these, at most {@link MAX_LOG_ROWS}. */
   readonly revisions?: readonly Revision[];
-  /** Of these alone; then resource, namespace and name must not be given, nor other conditions but the range. */
+  /** Only these objects; excludes resource, namespace, name and all other conditions but the range. */
   readonly objects?: readonly ObjectKey[];
   readonly resource?: GroupResource;
-  /** '': what belongs to none. */
+  /** '': cluster-scoped objects. */
   readonly namespace?: string;
   readonly name?: string;
   readonly uid?: string;
@@ -43,16 +43,16 @@ export interface LogQuery {
   readonly manager?: string;
   readonly verb?: WriteVerb;
   readonly requestId?: string;
-  /** Exclusive. Where history begins unless given. */
+  /** Exclusive; by default where history begins. */
   readonly after?: Revision;
-  /** Inclusive. The newest unless given. */
+  /** Inclusive; by default the newest. */
   readonly upTo?: Revision;
   readonly order: 'newest first' | 'oldest first';
-  /** At most {@link MAX_LOG_ROWS}; a page may be shorter and go on all the same. */
+  /** At most {@link MAX_LOG_ROWS}; a shorter page may still have a next one. */
   readonly limit: number;
-  /** Of the states of a page, about; one row comes always. {@link MAX_PAGE_BYTES} unless given. */
+  /** Approximate size of a page's states; one row always fits. By default {@link MAX_PAGE_BYTES}. */
   readonly mostBytes?: number;
-  /** Which states come with a row, decoded: none, the one that was written, or that and the one before it. */
+  /** Which states a row carries, decoded: none, the written one, or that and the one before it. */
   readonly states: 'none' | 'written' | 'both';
 }
 
@@ -61,19 +61,19 @@ export const MAX_LOG_ROWS = 1000;
 export interface LogPage {
   readonly rows: readonly LoggedRevision[];
   /**
-   * Undefined: there is nothing more. Else the last revision that was looked at: `upTo` of the next page is the one below it, or, the
-   * oldest first, its `after` is this.
+   * Undefined after the last page, else the last revision looked at. The next page has `upTo` one below it or, oldest first,
+   * `after` equal to it.
    */
   readonly next: Revision | undefined;
 }
 
-/** A row of the log with who wrote it. Without states, `json` is empty and `previousJson` undefined. */
+/** A row of the log with its author. Without states, `json` is empty and `previousJson` undefined. */
 export interface LoggedRevision extends ChangeWithPrevious {
-  /** As `committedAt`, RFC 3339 with microseconds. */
+  /** `committedAt` in RFC 3339 with microseconds. */
   readonly at: string;
   readonly attribution: Attribution;
-  /** The media type of the state before, where the database does not have it as JSON. */
+  /** The media type of the previous state, where that is not stored as JSON. */
   readonly previousStoredAs?: string;
-  /** There was a state before, and it is older than the history that is kept. */
+  /** The previous state is older than the kept history. */
   readonly previousGone?: boolean;
 }

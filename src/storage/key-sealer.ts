@@ -5,25 +5,25 @@ import { EncodingUnavailable, JSON_MEDIA_TYPE, type ObjectEncoding } from './obj
 import type { EncodedBytes } from './revision-log.ts';
 
 /**
- * The cluster's own keys, its authority and those that sign tokens, in tables of their own: they are as secret as Secrets, and are
- * encrypted as those are.
+ * KeySealer encrypts the cluster's own keys, of its authority and of tokens, as Secrets are: they are as secret. They are stored in
+ * tables of their own.
  *
  *     encrypted as application/x-encrypted; provider=aescbc; key="key1"
  *     BASE64
  */
 export interface KeySealer {
-  /** What the database is to have of a key. `name`: which one it is; nothing else can be put in its place. @throws Error, one line */
+  /** Returns the stored form of a key. `name` binds it: no other key can take its place. @throws Error, one line */
   seal(name: string, pem: string): Promise<string>;
   /** @throws Error, one line */
   open(name: string, stored: string): Promise<string>;
-  /** Whether `seal` would make something else of it now. */
+  /** Whether `seal` would now return another form. */
   isOutdated(stored: string): boolean;
 }
 
 const SECRETS = { group: '', resource: 'secrets' };
 const HEAD = 'encrypted as ';
 
-/** No Secret is without a namespace. */
+/** Collides with no Secret: those have a namespace. */
 const toKey = (name: string): ObjectKey => ({ ...SECRETS, namespace: '', name: `cluster-keys/${name}` });
 
 export function createKeySealer(encoding: ObjectEncoding | undefined): KeySealer {

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/names.ts';
 
-/** The identity of a stored object. `namespace` is '' for what is cluster-scoped. */
+/** The identity of a stored object. `namespace` is '' for cluster-scoped objects. */
 export interface ObjectKey extends GroupResource {
   readonly namespace: string;
   readonly name: string;
@@ -15,10 +15,10 @@ export interface Scope {
 /**
  * Position of an object within its resource: `namespace NUL name`, with the characters above U+D7FF moved.
  *
- * The order of these strings in JavaScript is the order of (namespace, name) under PostgreSQL's collation "C", which is what SQL lists
- * use: NUL sorts before every character a name may have, and characters come by their code points. JavaScript compares UTF-16 code
- * units, by which U+1F600 (a pair of surrogates, D83D DE00) would come before U+FF21; in a position surrogates come last. Names of
- * roles and of custom resources that are path segments may hold such characters, so few that the others pay for one look alone.
+ * The order of these strings in JavaScript is the order of (namespace, name) under PostgreSQL's collation "C", which SQL lists use:
+ * NUL sorts before every character of a name, and characters sort by code point. JavaScript compares UTF-16 code units, which would
+ * sort U+1F600 (surrogates D83D DE00) before U+FF21; positions move surrogates last. Only names of roles and of custom resources
+ * that are path segments may hold such characters, so all others pay for one test alone.
  */
 export function toPosition({
   namespace,
@@ -37,12 +37,12 @@ export function parsePosition(position: string): { namespace: string; name: stri
   return { namespace: text.slice(0, at), name: text.slice(at + 1) };
 }
 
-/** After every position, and behind that of a namespace after all of its names: no character begins with it there. */
+/** Sorts after every position and, behind that of a namespace, after all of its names: no character begins with it there. */
 export const LAST_POSITION = '\uffff';
 
 const HIGH = /[\ud800-\uffff]/;
 const HIGHS = /[\ud800-\uffff]/g;
-/** Of the 0x2800 code units from here on, surrogates are the first 0x800; in positions they are the last. */
+/** Of the 0x2800 code units from here on, the first 0x800 are surrogates; positions move them last. */
 const FIRST_HIGH = 0xd800;
 const SURROGATES = 0x800;
 const OTHERS = 0x2000;

@@ -16,13 +16,13 @@ const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 export type StoredMediaType = typeof JSON_MEDIA_TYPE | typeof YAML_MEDIA_TYPE | typeof PROTOBUF_MEDIA_TYPE;
 
 interface MediaTypeOptions {
-  /** Of what is written from now on. */
+  /** Of objects written from now on. */
   readonly mediaType: StoredMediaType;
-  /** The stored type of a built-in resource; undefined for any other, whose objects are JSON always. */
+  /** Returns the stored type of a built-in resource; undefined for any other, which is always stored as JSON. */
   readonly schemaOf: (resource: GroupResource) => MessageSchema | undefined;
 }
 
-/** Objects in the media type of --storage-media-type. What was stored in another one is read all the same. */
+/** MediaTypeEncoding writes objects in the media type of --storage-media-type, and reads every one. */
 export class MediaTypeEncoding implements ObjectEncoding {
   readonly #mediaType: StoredMediaType;
   readonly #schemaOf: MediaTypeOptions['schemaOf'];
@@ -53,7 +53,7 @@ export class MediaTypeEncoding implements ObjectEncoding {
     const schema = this.#schemaOf(key);
     if (schema === undefined) throw new Error(`it is stored as ${mediaType}, and its type is not known`);
     const { object } = decodeObject(decodeEnvelope(bytes, schema), schema);
-    // The envelope is of an object of that type.
+    // The envelope holds an object of that type.
     return { bytes: toStoredJson(object as ApiObject), mediaType: JSON_MEDIA_TYPE };
   }
 

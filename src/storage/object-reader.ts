@@ -8,17 +8,17 @@ import { toResourceVersion } from './revision.ts';
 import type { Entry, Freshness, Store } from './store.ts';
 
 /**
- * What of the cache is believed. It is milliseconds behind the database, and knows nothing yet of what another server has just
+ * Trust says how far a read believes the cache, which is milliseconds behind the database and may lack what another server has just
  * created.
  *
- * - `cached`: everything, also that there is no such object. Costs nothing.
- * - `cached-if-found`: an object that it has; that there is none only when the database says so.
- * - a uid: the object with this uid; when it has another one, or none, the database is asked.
- * - `latest`: nothing. The answer is at least as new as the question.
+ * - `cached`: fully, also that an object is absent. Costs nothing.
+ * - `cached-if-found`: an object that is there; the database confirms its absence.
+ * - a uid: the object with this uid; for another one, or none, the database is asked.
+ * - `latest`: not at all. The result is at least as new as the call.
  */
 export type Trust = 'cached' | 'cached-if-found' | 'latest' | { readonly uid: string };
 
-/** Of what is cluster-scoped, without a namespace. */
+/** Without a namespace for a cluster-scoped object. */
 export interface ObjectName {
   readonly namespace?: string;
   readonly name: string;
@@ -32,21 +32,21 @@ export interface ListScope {
 const ANY: Freshness = { kind: 'any' };
 const LATEST: Freshness = { kind: 'latest' };
 
-/** How many objects are parsed before others get their turn. */
+/** How many objects are parsed before other work runs. */
 const STRIDE = 100;
 
-/** Reads for those inside the server: typed objects instead of bytes. */
+/** ObjectReader reads typed objects, not bytes, for code in the server. */
 export class ObjectReader {
   readonly #store: Pick<Store, 'get' | 'list'>;
   readonly #caller: Caller | undefined;
 
-  /** `caller`: who waits for the answers, if it is a client. */
+  /** `caller`: the client that waits for the results, if any. */
   constructor(store: Pick<Store, 'get' | 'list'>, caller?: Caller) {
     this.#store = store;
     this.#caller = caller;
   }
 
-  /** A new object, the caller's own. @throws StorageError */
+  /** Returns a new object, the caller's own. @throws StorageError */
   async get<T extends ApiObject>(
     resource: ResourceOf<T>,
     name: ObjectName,
@@ -57,7 +57,7 @@ export class ObjectReader {
     return entry === undefined ? undefined : toObject<T>(entry);
   }
 
-  /** An object that is not parsed. @throws StorageError */
+  /** Returns an object without parsing it. @throws StorageError */
   async entry(key: ObjectKey, trust: Trust): Promise<Entry | undefined> {
     if (trust === 'latest') return this.#store.get(key, LATEST, this.#caller);
     const cached = await this.#store.get(key, ANY, this.#caller);
@@ -65,7 +65,9 @@ export class ObjectReader {
     return this.#store.get(key, LATEST, this.#caller);
   }
 
-  /** New objects, the caller's own. Of resources with many objects, {@link each} holds up nobody. @throws StorageError */
+  /**
+   * Returns new objects, the caller's own. For large resources use {@link each}, which yields the event loop. @throws StorageError
+   */
   async list<T extends ApiObject>(
     resource: ResourceOf<T>,
     scope: ListScope,
@@ -74,7 +76,7 @@ export class ObjectReader {
     return (await this.entries(resource, scope, trust)).map((entry) => toObject<T>(entry));
   }
 
-  /** The objects of a list one after the other. Other work has its turn in between. @throws StorageError */
+  /** Yields the objects of a list; other work runs in between. @throws StorageError */
   async *each<T extends ApiObject>(
     resource: ResourceOf<T>,
     scope: ListScope,
@@ -88,8 +90,8 @@ export class ObjectReader {
   }
 
   /**
-   * Objects that are not parsed. What cannot be read is left out of what is cached; who asks for the latest wants to be sure that
-   * nothing else is there, and is told of it. @throws StorageError
+   * Returns objects without parsing them. A `cached` read leaves out unreadable ones; a `latest` read must be complete, and throws.
+   * @throws StorageError
    */
   async entries(
     { group, resource }: ResourceOf<ApiObject>,
@@ -111,6 +113,6 @@ const isBelieved = (
   trust: 'cached-if-found' | { readonly uid: string },
 ): boolean => cached !== undefined && (trust === 'cached-if-found' || cached.uid === trust.uid);
 
-/** The object of an entry: new, and the caller's own. */
+/** Parses an entry into a new object, the caller's own. */
 export const toObject = <T extends ApiObject>({ json, revision }: Entry): T =>
   parseStored<T>(json, toResourceVersion(revision));

@@ -1,22 +1,22 @@
 /** A server as the others of its cluster know it. */
 export interface Peer {
-  /** Tells one start of one server from all others. */
+  /** Unique to one start of one server. */
   readonly server: string;
   readonly address: string;
   readonly port: number;
-  /** What it has built in: `group/version/resource`. */
+  /** Built-in resources: `group/version/resource`. */
   readonly resources: readonly string[];
 }
 
 export interface KnownPeer extends Peer {
-  /** Whether it has said lately that it is there. */
+  /** Whether it has renewed lately. */
   readonly isLive: boolean;
 }
 
-/** Which servers of the cluster serve what. Implemented where the objects are stored, because that is what they share. */
+/** Peers records which servers of the cluster serve what. It is stored with the objects, which all servers share. */
 export interface Peers {
-  /** Says what a server serves, for `ttlMs` from now; answers all others. */
+  /** Renews what a server serves, for `ttlMs` from now; returns all others. */
   renew(self: Peer, ttlMs: number): Promise<KnownPeer[]>;
-  /** Says that a server has ended. */
+  /** Removes a server that has ended. */
   release(server: string): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import type { ObjectKey } from './key.ts';
 import type { EncodedBytes, Write } from './revision-log.ts';
 
-/** Those that have not come back from the database yet, and those that never will. */
+/** Writes that have not come back from the database yet, and writes that never will. */
 const MAX_RECENT = 512;
 const MAX_RECENT_BYTES = 8 * 1024 * 1024;
-/** Those of a KMS provider begin with what a thousand of them share, and go on with random bytes of their own. */
+/** KMS envelopes begin with bytes that a thousand of them share, and go on with random bytes of their own. */
 const ID_BYTES = 64;
 
 interface RecentWrite {
@@ -14,8 +14,8 @@ interface RecentWrite {
 }
 
 /**
- * What a server has written comes back to it within milliseconds. The same bytes of the same object are what they were: nothing needs
- * to be decoded.
+ * RecentWrites keeps the JSON of what a server has written, which comes back to it within milliseconds. The same bytes of the same
+ * object need not be decoded.
  */
 export class RecentWrites {
   readonly #writes = new Map<string, RecentWrite>();
@@ -33,7 +33,7 @@ export class RecentWrites {
     }
   }
 
-  /** A copy of its own, without the memory that it was written in. */
+  /** Takes out a write's JSON, copied without the memory it was written in. */
   take(key: ObjectKey, { bytes, mediaType }: EncodedBytes): Buffer | undefined {
     const id = idOf({ bytes, mediaType });
     const write = this.#writes.get(id);
@@ -53,7 +53,7 @@ export class RecentWrites {
   }
 }
 
-/** They begin with random bytes where they are encrypted; where they do not, one of those alike is kept. */
+/** Encrypted bytes begin randomly; of others that begin alike, the last write is kept. */
 const idOf = ({ bytes }: EncodedBytes): string => bytes.toString('latin1', 0, ID_BYTES);
 
 const isSame = (one: ObjectKey, other: ObjectKey): boolean =>

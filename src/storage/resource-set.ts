@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/names.ts';
 
-/** Some of all resources, those to come included. */
+/** A set of resources, future ones included. */
 export interface ResourceSet {
   /** `only`: these and no others; `except`: all but these. */
   readonly kind: 'only' | 'except';
@@ -12,7 +12,7 @@ export const ALL_RESOURCES: ResourceSet = { kind: 'except', resources: [] };
 export const includes = ({ kind, resources }: ResourceSet, { group, resource }: GroupResource): boolean =>
   resources.some((one) => one.group === group && one.resource === resource) === (kind === 'only');
 
-/** Those of a set that are not among the resources; undefined for all. */
+/** Returns a set without the resources; undefined stands for all. */
 export function without(
   set: ResourceSet | undefined,
   resources: readonly GroupResource[],
@@ -23,7 +23,7 @@ export function without(
   return { kind: 'only', resources: set.resources.filter((one) => includes(others, one)) };
 }
 
-/** Those of the resources that are in a set; undefined for all. */
+/** Returns the resources that are in a set; undefined stands for all. */
 export const within = (set: ResourceSet | undefined, resources: readonly GroupResource[]): ResourceSet => ({
   kind: 'only',
   resources: resources.filter((one) => set === undefined || includes(set, one)),

@@ -6,21 +6,18 @@ import type { ResourceSet } from './resource-set.ts';
 import type { Revision } from './revision.ts';
 
 /**
- * The seam between storage and serving: the log, as storage/postgres implements it and storage/watch-cache builds a Store on it
- * (store.ts). Values go in and values come out, and nothing is shared but bytes that nobody changes, so each of the three could
- * be asked from another thread. Other questions of serving to the database are rare and have their own contracts:
- * allocations.ts, server-leases.ts, signing-keys.ts.
+ * RevisionLog is the seam between storage and serving: storage/postgres implements it, storage/watch-cache builds a Store on it
+ * (store.ts). Only values cross it, and shared bytes are never changed, so each of the three could be called from another thread.
+ * Rarer questions of serving to the database have contracts of their own: allocations.ts, server-leases.ts, signing-keys.ts.
  */
 export interface RevisionLog {
-  /** Commit. */
   readonly committer: Committer;
-  /** Changes. */
   readonly feed: ChangeFeed;
-  /** The current revision, and the state and history up to it. */
+  /** Reads the current revision, and the state and history up to it. */
   readonly reader: RevisionReader;
 }
 
-/** An object in another form than JSON, as the columns `encoded` and `media_type` have it. */
+/** An object in another form than JSON, as in the columns `encoded` and `media_type`. */
 export interface EncodedBytes {
   readonly bytes: Buffer;
   readonly mediaType: string;
@@ -28,7 +25,7 @@ export interface EncodedBytes {
 
 export type WriteVerb = 'create' | 'update' | 'delete';
 
-/** Who wrote, kept on the revision's row for people who read history in SQL. `requestId` is the audit id. */
+/** The author of a write, kept on the revision's row for readers of history in SQL. `requestId` is the audit id. */
 export interface Attribution {
   readonly username: string;
   readonly userAgent: string;
@@ -49,25 +46,25 @@ export interface Write {
    * metadata.resourceVersion (codec/stored-object.ts). For a delete, the object's last state.
    */
   readonly json: Buffer;
-  /** The same object as it is to be stored, where that is not as JSON. */
+  /** The same object as the database stores it, when not as JSON. */
   readonly encoded?: EncodedBytes;
   readonly attribution: Attribution;
-  /** When the object ends by itself (Events). */
+  /** When the object expires (Events). */
   readonly expiresAt?: Date;
-  /** Every value the object holds from now on, each once; what it held besides is released. Absent: nothing changes hands. */
+  /** All values the object holds from now on, each once; others it held are released. Absent: nothing changes hands. */
   readonly holds?: readonly Hold[];
-  /** A write that nobody waits for any more, and that is not on its way yet, is not made. */
+  /** A write whose caller has aborted before it was sent is not made. */
   readonly caller?: Pick<Caller, 'aborted'>;
 }
 
 export interface Hold extends PoolValue {
-  /** From before this write, which then does not contest it. */
+  /** Held before this write, which then does not contest it. */
   readonly kept: boolean;
 }
 
 export interface Committer {
   /**
-   * Resolves once the write is durable in PostgreSQL. An answer lost on the way is looked up by write id, never guessed.
+   * Resolves once the write is durable in PostgreSQL. A lost answer is looked up by write id, never guessed.
    * @throws StorageError exists, not-found, conflict, taken, too-large, overloaded, unavailable, unknown, abandoned
    */
   commit(write: Write): Promise<Revision>;
@@ -78,13 +75,13 @@ export interface StoredObject {
   readonly key: ObjectKey;
   readonly revision: Revision;
   readonly uid: string;
-  /** Empty as long as it is `encoded`. */
+  /** Empty while `encoded` is set. */
   readonly json: Buffer;
-  /** What the database has in place of JSON. */
+  /** What the database stores instead of JSON. */
   readonly encoded?: EncodedBytes;
-  /** The media type of what was `encoded`. */
+  /** The media type that `encoded` had. */
   readonly storedAs?: string;
-  /** Why it cannot be decoded. There is no `json` then. */
+  /** Why it cannot be decoded; `json` is then empty. */
   readonly unreadable?: string;
 }
 
@@ -97,22 +94,22 @@ export interface Change extends StoredObject {
 
 /** A change with the state before it, for watches that are served from SQL. */
 export interface ChangeWithPrevious extends Change {
-  /** Empty as long as it is `previousEncoded`. */
+  /** Empty while `previousEncoded` is set. */
   readonly previousJson: Buffer | undefined;
   readonly previousEncoded?: EncodedBytes;
   readonly previousUnreadable?: string;
-  /** Of both states in the database, where that is not the size of their JSON. */
+  /** The size of both states in the database, where their JSON has another. */
   readonly storedBytes?: number;
 }
 
 export interface HistoricalPage {
   readonly objects: readonly StoredObject[];
-  /** How many follow: 0 when there are none, undefined when there are some, but too many to count. */
+  /** How many follow: 0 at the end, undefined when there are too many to count. */
   readonly remaining: number | undefined;
 }
 
 export interface RevisionReader {
-  /** The newest committed revision. One round trip. */
+  /** Returns the newest committed revision, in one round trip. */
   currentRevision(): Promise<Revision>;
   /**
    * Everything at or below this revision may have lost superseded states; of a resource with a shorter history, everything of that
@@ -122,9 +119,9 @@ export interface RevisionReader {
   /** One live object straight from the tables. */
   get(key: ObjectKey): Promise<StoredObject | undefined>;
   /**
-   * All live objects of all resources on one consistent snapshot, in batches: ordered by (group, resource, namespace, name), but
-   * for some of those written last, which follow by revision. `begin` is called first, with the revision of that snapshot, and
-   * once more when what came so far is to be forgotten, because it is read anew from another host. `which`: of these resources only.
+   * Reads all live objects on one consistent snapshot, in batches ordered by (group, resource, namespace, name), except some of the
+   * last written, which follow by revision. Calls `begin` first, with the snapshot's revision, and again when the batches so far
+   * are void because another host is read anew. `which` limits it to these resources.
    */
   loadCurrent(
     begin: (revision: Revision) => void,
@@ -132,21 +129,21 @@ export interface RevisionReader {
     which?: ResourceSet,
   ): Promise<void>;
   /**
-   * The objects of a resource as they were at a revision, ordered by (namespace, name), those after `after` only.
+   * Returns the objects of a resource as of a revision, ordered by (namespace, name), those after `after` only.
    * @throws StorageError compacted
    */
   listAt(query: HistoricalList): Promise<HistoricalPage>;
   /**
-   * Changes of a resource with `after < revision ≤ upTo`, oldest first: a page, as {@link mayHaveMore} says.
-   * @throws StorageError compacted when `after` is older than the history that is kept
+   * Returns a page of a resource's changes with `after < revision ≤ upTo`, oldest first ({@link mayHaveMore}).
+   * @throws StorageError compacted when `after` is older than the kept history
    */
   changesBetween(query: ChangeQuery): Promise<ChangeWithPrevious[]>;
 }
 
-/** A page of changes ends with the one that makes it so large, or larger. */
+/** A page of changes ends with the one that reaches this size. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Whether a page ended because of its bounds, in number or bytes, rather than for want of changes. */
+/** Whether a page ended at its bounds, in number or bytes, so that more changes may follow. */
 export function mayHaveMore(page: readonly SizedChange[], limit: number): boolean {
   if (page.length >= limit) return true;
   let sizeBytes = 0;
@@ -156,7 +153,7 @@ export function mayHaveMore(page: readonly SizedChange[], limit: number): boolea
 
 type SizedChange = StoredObject & Partial<ChangeWithPrevious>;
 
-/** What the states of a change take in the database. */
+/** Returns the size of a change's states in the database. */
 export function storedBytesOf(change: SizedChange): number {
   const { json, encoded, previousJson, previousEncoded, storedBytes } = change;
   if (storedBytes !== undefined) return storedBytes;
@@ -168,7 +165,7 @@ export interface HistoricalList {
   readonly resource: GroupResource;
   readonly scope: Scope;
   readonly revision: Revision;
-  /** Exclusive position (key.ts) after which to begin. */
+  /** Exclusive position (key.ts) to begin after. */
   readonly after?: string;
   readonly limit: number;
 }
@@ -187,16 +184,16 @@ export interface ChangeFeed {
    * up and falls back to polling by itself.
    */
   run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void>;
-  /** Somebody waits for a change that is known to be there: where changes are polled, they are asked for now. */
+  /** Polls at once, where changes are polled: a caller waits for a change that is committed. */
   hurry(): void;
 }
 
 export interface ChangeSink {
-  /** Applied synchronously; what returned may be acknowledged to PostgreSQL. */
+  /** Applies changes synchronously; afterwards they may be acknowledged to PostgreSQL. */
   apply(changes: readonly Change[]): void;
   /**
-   * The history after the last applied revision cannot be had: it was compacted, or the database lost commits in a
-   * failover. The sink drops everything, loads afresh and resolves with the revision to go on from.
+   * Called when the history after the last applied revision is gone: compacted, or lost by the database in a failover. The sink
+   * drops everything, loads afresh and returns the revision to go on from.
    */
   reset(reason: 'compacted' | 'rewound'): Promise<Revision>;
 }

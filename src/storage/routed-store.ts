@@ -6,13 +6,13 @@ import type { Write } from './revision-log.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from './store.ts';
 
 /**
- * Several stores as one: each question goes to the store of its resource. Revisions are those of that store, and those of two stores
- * have nothing to do with each other.
+ * RoutedStore makes one store of several: each call goes to the store of its resource. Revisions belong to that store; those of two
+ * stores cannot be compared.
  */
 export class RoutedStore implements Store {
   readonly #storeOf: (resource: GroupResource) => Store;
 
-  /** `storeOf` answers the same for a resource at any time. */
+  /** `storeOf` must always return the same store for a resource. */
   constructor(storeOf: (resource: GroupResource) => Store) {
     this.#storeOf = storeOf;
   }

@@ -1,13 +1,13 @@
-/** Where one server is reached by the cluster. */
+/** Where the cluster reaches one server. */
 export interface ServerAddress {
   readonly address: string;
   readonly port: number;
 }
 
-/** Which servers of the cluster live. Implemented where the objects are stored, because that is what they share. */
+/** ServerLeases records which servers of the cluster live. It is stored with the objects, which servers share. */
 export interface ServerLeases {
-  /** Says that a server lives, for `ttlMs` from now; answers all that do, sorted. */
+  /** Renews a server's lease for `ttlMs` from now; returns all live servers, sorted. */
   renew(server: ServerAddress, ttlMs: number): Promise<ServerAddress[]>;
-  /** Says that a server does not live any more; answers those that do. */
+  /** Ends a server's lease; returns the live servers. */
   release(server: ServerAddress): Promise<ServerAddress[]>;
 }

@@ -1,4 +1,4 @@
-/** A key of service account tokens, shared by all servers of a cluster. All verify, one signs. */
+/** A key of service account tokens, shared by all servers of a cluster. All keys verify, one signs. */
 export interface StoredSigningKey {
   readonly id: string;
   /** Private, PEM. */
@@ -10,6 +10,6 @@ export interface StoredSigningKey {
 }
 
 export interface SigningKeyStore {
-  /** Oldest first; one of them signs, if there is any. */
+  /** Returns the keys, oldest first; one of them signs, if any. */
   list(): Promise<readonly StoredSigningKey[]>;
 }

@@ -5,8 +5,8 @@ import type { Revision } from './revision.ts';
 import type { Write } from './revision-log.ts';
 
 /**
- * What the verbs work with: consistent reads, lists on snapshots, watches, commits. Implemented by storage/watch-cache
- * over a RevisionLog. Object bytes are handed out as stored; nobody may change a Buffer received from here.
+ * Store is what the verbs work with: consistent reads, lists on snapshots, watches, commits. storage/watch-cache implements it over
+ * a RevisionLog. Object bytes are shared as stored: a caller must not change a Buffer from here.
  */
 export interface Store {
   /** @throws StorageError future, unavailable, unreadable, abandoned */
@@ -14,7 +14,7 @@ export interface Store {
   /** @throws StorageError compacted, future, unavailable, unreadable, abandoned */
   list(query: ListQuery): Promise<ListPage>;
   /**
-   * Resolves when it is known that the watch can be served from its start. After the signal has aborted, the stream is empty.
+   * Resolves when the watch can surely be served from its start. After the signal has aborted, the stream is empty.
    * @throws StorageError compacted, future, unavailable, unreadable
    */
   watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream>;
@@ -33,7 +33,7 @@ export type Freshness =
 
 export type ListFreshness = Freshness | { readonly kind: 'exact'; readonly revision: Revision };
 
-/** One object as the cache holds it. What follows `json` is read from it when first asked for. */
+/** One object as the cache holds it. The fields below `json` are read from it on first use. */
 export interface Entry {
   readonly namespace: string;
   readonly name: string;
@@ -47,11 +47,11 @@ export interface Entry {
   /** Values of the resource's selectable fields, by field name, as its definition gives them. */
   readonly fields: Readonly<Record<string, string>>;
   readonly ownerUids: readonly string[];
-  /** The object would be stored in other bytes today, so that an update that changes nothing is a change all the same. */
+  /** The object would now be stored in other bytes, so that an update without changes is still a change. */
   readonly isOutdated?: boolean;
 }
 
-/** A field, and the value that everything asked for has in it; not ''. */
+/** A field, and the value that all requested objects have in it; not ''. */
 export interface FieldValue {
   readonly field: string;
   readonly value: string;
@@ -68,9 +68,9 @@ export interface ListQuery {
   readonly caller?: Caller;
   /** Undefined: everything matches. */
   readonly matches?: (entry: Entry) => boolean;
-  /** What follows from `matches`, where looking it up is better than looking at everything. */
+  /** A condition that `matches` implies, given where an index beats a scan. */
   readonly lookUp?: FieldValue;
-  /** Leaves out what cannot be read. Without it, that is an error. */
+  /** Leaves out unreadable objects, which are an error otherwise. */
   readonly around?: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface ListPage {
   readonly entries: readonly Entry[];
   /** Position of the last entry looked at, when more may follow. */
   readonly next?: string;
-  /** How many objects follow; only known when nothing was filtered, and of pages of the past when they are few. */
+  /** How many objects follow; known only without a filter, and for past pages only when few. */
   readonly remaining?: number;
 }
 
@@ -99,21 +99,21 @@ export interface WatchQuery {
   readonly lookUp?: FieldValue;
   /** As in {@link ListQuery}, for the state that the watch begins with. */
   readonly around?: boolean;
-  /** About every second a bookmark, while the reader keeps up. */
+  /** Sends a bookmark about every second, while the reader keeps up. */
   readonly bookmarks: boolean;
 }
 
 /**
- * What one watcher is told. The same event is the same object for all watchers: 10,000 of them cost a call each, no
- * allocation and no promise.
+ * WatchEvent is one event of a watch. All watchers share the same object: 10,000 of them cost a call each, no allocation and no
+ * promise.
  */
 export type WatchEvent = SharedEvent | Bookmark | InitialEventsEnd;
 
 export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
 /**
- * `entry` is the object to show: for DELETED its last state, which for an object that left the selector is the state before
- * the change. `revision` is the change's, and what the shown object carries as resourceVersion.
+ * `entry` is the object to show: for DELETED its last state or, when it left the selector, the state before the change. `revision`
+ * is the change's; the shown object carries it as resourceVersion.
  */
 export interface ObjectEvent {
   readonly type: ObjectEventType;
@@ -122,17 +122,17 @@ export interface ObjectEvent {
 }
 
 export interface SharedEvent extends ObjectEvent {
-  /** The event in an encoding: made for the first watcher that asks, and the same bytes for those that ask soon after it. */
+  /** Returns the event's bytes, encoded for the first watcher that asks and shared with those that ask soon after. */
   encoded(encoding: Encoding): Buffer;
 }
 
-/** `encode` must depend on nothing but the event: encodings with the same id share their bytes. */
+/** `encode` must depend on the event alone: encodings with the same id share their bytes. */
 export interface Encoding {
   readonly id: string;
   encode(event: ObjectEvent): Buffer;
 }
 
-/** The watcher knows everything up to this revision. */
+/** The watcher has seen everything up to this revision. */
 export interface Bookmark {
   readonly type: 'BOOKMARK';
   readonly revision: Revision;
@@ -145,14 +145,14 @@ export interface InitialEventsEnd {
 }
 
 /**
- * Takes one event; must not wait. Answers undefined when it can take the next one, or what it waits for before that. Nothing is
- * kept for a reader that waits: the store reads again what it has missed, from its memory or from history.
+ * Takes one event; must not wait. Returns undefined when it can take the next one, else a promise to wait for. The store keeps
+ * nothing for a waiting reader: it rereads what was missed from memory or history.
  */
 export type TakeEvent = (event: WatchEvent) => Promise<void> | undefined;
 
 /**
- * The events of one watch, in order, until the signal aborts. It is read once, in one of two ways: by iteration, in batches
- * of what has come since the last one, or by {@link deliver}, which hands over each event in the turn in which the store applies it.
+ * The events of one watch, in order, until the signal aborts. Read it once: by iteration, in batches of what came since the last
+ * one, or by {@link deliver}, which passes on each event in the turn in which the store applies it.
  */
 export interface EventStream extends AsyncIterable<readonly WatchEvent[]> {
   /** @throws StorageError compacted, when the reader fell behind the history; what `take` threw */

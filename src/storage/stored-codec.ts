@@ -11,14 +11,14 @@ import {
   type Write,
 } from './revision-log.ts';
 
-/** At once, where no key must be waited for. */
+/** A promise only where decoding must wait for a key. */
 export type Decoded<Encoded> = Encoded | Promise<Encoded>;
 
-/** Passes objects through the encodings, one way and back. */
+/** StoredCodec passes objects through the encodings, both ways. */
 export class StoredCodec {
   readonly #encodings: readonly ObjectEncoding[];
   readonly #recent = new RecentWrites();
-  /** One string for all objects that are stored alike. */
+  /** Shares one string among all objects stored alike. */
   readonly #mediaTypes = new Map<string, string>();
 
   constructor(encodings: readonly ObjectEncoding[]) {
@@ -40,7 +40,7 @@ export class StoredCodec {
       : this.#toWrite(write, bytes);
   }
 
-  /** The object with its JSON, or unreadable. */
+  /** Returns the object with its JSON, or as unreadable. */
   decode<Stored extends StoredObject>(stored: Stored): Decoded<Stored> {
     const { key, encoded } = stored;
     const decoded = this.#decode(key, encoded);
@@ -73,7 +73,7 @@ export class StoredCodec {
     return { ...write, encoded };
   }
 
-  /** Undefined: it is JSON already. */
+  /** Returns undefined when it is JSON already. */
   #decode(key: ObjectKey, encoded: EncodedBytes | undefined): Decoded<DecodedJson> | undefined {
     if (encoded === undefined) {
       const refusal = this.#refusal(key);
@@ -90,7 +90,7 @@ export class StoredCodec {
     }
   }
 
-  /** Why bytes that are JSON already are not to be believed. */
+  /** Returns why plain JSON must not be believed, if so. */
   #refusal(key: ObjectKey): string | undefined {
     for (const encoding of this.#encodings) {
       const refusal = encoding.refuses?.(key, JSON_MEDIA_TYPE);
@@ -101,7 +101,7 @@ export class StoredCodec {
 
   #toJson(key: ObjectKey, encoded: EncodedBytes): Decoded<EncodedBytes> {
     let known = encoded;
-    // Each takes one form off; none puts on what another took off.
+    // Each encoding removes one form and adds none, so this ends.
     for (let step = 0; known.mediaType !== JSON_MEDIA_TYPE && step <= this.#encodings.length; step += 1) {
       const { mediaType } = known;
       const encoding = this.#encodings.find((one) => one.handles(mediaType));
@@ -143,10 +143,10 @@ function toPrevious(previous: DecodedJson | undefined): Partial<ChangeWithPrevio
   return { previousJson, ...(unreadable === undefined ? {} : { previousUnreadable: unreadable }) };
 }
 
-/** How many wait for a key at a time. */
+/** Decodings that wait for a key at a time. */
 const AT_ONCE = 64;
 
-/** Decodes all, in their order. Others get their turn in between. */
+/** Decodes all items in order; other work runs in between. */
 export async function decodeAll<Item>(
   items: readonly Item[],
   decode: (item: Item) => Decoded<Item>,

@@ -1,19 +1,19 @@
-/** What the store knows of a piece of work that one server does at a time. */
+/** WorkLease is the record of a piece of work that one server does at a time. */
 export interface WorkLease {
-  /** '' when nobody holds it. */
+  /** '' when it has no holder. */
   readonly holder: string;
-  /** Rises with everything that holders do. The same number for a long time: the holder is gone. */
+  /** Rises with every act of a holder. Unchanged for long: the holder is gone. */
   readonly renewals: bigint;
 }
 
-/** Which server does what. Implemented where the objects are stored, because that is what servers share. */
+/** WorkLeases records which server does what. It is stored with the objects, which servers share. */
 export interface WorkLeases {
-  /** Undefined when nobody ever held it. */
+  /** Returns undefined when it never had a holder. */
   read(work: string): Promise<WorkLease | undefined>;
-  /** Takes it over, if it still is what was seen. False: another was faster, or the holder lives. */
+  /** Takes the work, if its lease is still `seen`. False: another was faster, or the holder lives. */
   take(work: string, holder: string, seen: WorkLease | undefined): Promise<boolean>;
-  /** Says that the holder lives. False: it does not hold the work any more. */
+  /** Renews the lease. False: the holder has lost it. */
   renew(work: string, holder: string): Promise<boolean>;
-  /** Leaves the work to whoever comes first. Does nothing for one who does not hold it. */
+  /** Frees the work. Does nothing for a server that does not hold it. */
   release(work: string, holder: string): Promise<void>;
 }

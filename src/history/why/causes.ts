@@ -7,12 +7,12 @@ import { toWrites } from './logged-past.ts';
 import type { Past, PastWrite, Stretch } from './past.ts';
 import { ruleOfAll } from './rules/all.ts';
 
-/** Rows that one answer may look at: a page of a timeline has a few hundred entries, and each of them is asked about. */
+/** Rows that one search may look at: a page of a timeline has a few hundred entries, with a search for each. */
 const ROWS_OF_STEP = 100;
 
 /**
- * The causes of rows among these rows themselves, such as those of a page of a timeline. Nothing else is read, so that the caller, who
- * may read all of these, is told of nothing else. Causes that are only possible are left out.
+ * Returns the causes of rows among these rows themselves, such as those of a page of a timeline. It reads nothing else, so that the
+ * caller, who may read all of these, learns of nothing else. It leaves out causes that are only possible.
  */
 export async function causesAmong(
   rows: readonly LoggedRevision[],
@@ -31,7 +31,7 @@ export async function causesAmong(
   return causes;
 }
 
-/** History as far as a few rows tell it; they come newest first. */
+/** History as far as a few rows show it; they come newest first. */
 class PastOfRows implements Past {
   readonly find: Past['find'];
   readonly #byName: ReadonlyMap<string, readonly PastWrite[]>;
@@ -55,7 +55,7 @@ class PastOfRows implements Past {
     return within(this.#byResource.get(nameText({ group, resource, namespace, name: '' })) ?? [], stretch);
   }
 
-  /** Only what is possible would come of it. */
+  /** Empty: only possible causes come of it. */
   async *ofAuthor(): AsyncGenerator<PastWrite> {}
 
   beyond(): string {
@@ -74,7 +74,7 @@ async function* within(writes: readonly PastWrite[], { before, after }: Stretch)
   }
 }
 
-/** The place of the first that is older: each row is asked about, and most of them have many newer ones. */
+/** Returns the index of the first older write. Bisects, because most rows have many newer ones. */
 function firstBefore(writes: readonly PastWrite[], before: Revision): number {
   let low = 0;
   let high = writes.length;

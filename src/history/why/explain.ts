@@ -4,30 +4,30 @@ import { ruleOfAll } from './rules/all.ts';
 
 export interface Link {
   readonly write: PastWrite;
-  /** Why it led to the one before it. Nothing for the write that is explained. */
+  /** Why it caused the one before it in the list. Empty for the explained write. */
   readonly evidence: readonly string[];
   readonly confidence?: Confidence;
 }
 
 export interface Explained {
-  /** From the write that is explained back to the one it began with. */
+  /** From the explained write back to the one it began with. */
   readonly links: readonly Link[];
-  /** In words, why it goes no further. Undefined where the last one is the own act of a person or a client. */
+  /** Why it goes no further, in words. Undefined where the last one is the own act of a person or a client. */
   readonly unknown?: string;
 }
 
 export interface Explaining {
-  /** What a step may read; each step has a bounded one of its own. */
+  /** Returns the bounded history that one step may read. */
   past(): Past;
   mayRead(write: PastWrite): Promise<boolean>;
 }
 
-/** Longer chains would tell nobody anything. */
+/** Longer chains would help no reader. */
 export const MOST_LINKS = 20;
 
 /**
- * Goes from a write back to what it began with. Each step leads to an older revision, so that none is taken twice. Nothing is told of
- * an object that the caller may not read, and nothing of what lies behind it.
+ * Follows a write back to what it began with. Each step leads to an older revision, so that none is taken twice. It shows no object
+ * that the caller may not read, and nothing that lies behind it.
  */
 export async function explain(write: PastWrite, { past, mayRead }: Explaining): Promise<Explained> {
   const links: Link[] = [{ write, evidence: [] }];

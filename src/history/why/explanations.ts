@@ -20,10 +20,10 @@ import { findIn } from './kinds.ts';
 import { LoggedPast, LoggedWrite, rowOf } from './logged-past.ts';
 import { siblingsOf } from './siblings.ts';
 
-/** States whose changes are told, beside the first: an answer is written in one go, and a chain may lead through large objects. */
+/** States whose changes are shown, beside the first: an answer is written in one go, and a chain may lead through large objects. */
 const MAX_CHANGED_BYTES = 3 * 1024 * 1024;
 
-/** Why revisions were made, told to one client. */
+/** Explanations says to one client why revisions were made. */
 export class Explanations implements Pick<Store, 'get' | 'list'> {
   readonly #parts: HistoryParts;
   readonly #request: AuthorizedResourceRequest;
@@ -59,7 +59,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     return toEntry({ ...told, ...(siblings.length === 0 ? {} : { siblings }) }, row.revision);
   }
 
-  /** There is none but for a get with asOf, and an explanation has one time. @throws StatusError 400, 405 */
+  /** Reached by a get with asOf, which is refused: an explanation has one time. @throws StatusError 400, 405 */
   async list(): Promise<ListPage> {
     refuseAsOf(this.#request.query);
     throw methodNotAllowed();
@@ -101,7 +101,7 @@ export class Explanations implements Pick<Store, 'get' | 'list'> {
     };
   }
 
-  /** Of the act with which it began, where that is known. */
+  /** Of the act that began it, where that is known. */
   async #siblings(
     { links, unknown }: Explained,
     history: History,

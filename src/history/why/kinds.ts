@@ -1,7 +1,7 @@
 import type { Registry } from '../../registry/registry.ts';
 import type { KnownResource, Past } from './past.ts';
 
-/** Finds by the kind, whatever its version, as owner references name owners. */
+/** Finds a kind in any version, as owner references name owners. */
 export const findIn =
   (registry: Pick<Registry, 'versions' | 'resources'>): Past['find'] =>
   ({ group, kind }): KnownResource | undefined => {

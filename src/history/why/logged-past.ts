@@ -9,31 +9,31 @@ import { storedBytesOf } from '../../storage/revision-log.ts';
 import { endTurn, isLarge } from '../../util/turns.ts';
 import type { Past, PastWrite, Stretch } from './past.ts';
 
-/** Rows that a step may read, over all its searches: what is further back is hardly what a controller answered. */
+/** Rows that a step may read, over all its searches: a controller hardly answers what is further back. */
 export const ROWS_OF_STEP = 400;
-/** And how many bytes of states, where objects are large. */
+/** Bytes of states that a step may read, where objects are large. */
 export const BYTES_OF_STEP = 32 * 1024 * 1024;
-/** How far back a search through a resource goes. */
+/** How many revisions back a search through a resource goes. */
 const NEAR = 20_000n;
-/** And how far one through what a user wrote. */
+/** The same for a search through a user's writes. */
 const VERY_NEAR = 2000n;
-/** Most searches find what they look for in the first rows. */
+/** Most searches find a match in the first rows. */
 const FIRST_PAGE = 8;
 const LARGEST_PAGE = 64;
-/** Parsing as much takes some milliseconds. Then others have their turn. */
+/** Parsing as much takes some milliseconds. Then other work runs. */
 const BYTES_OF_TURN = 512 * 1024;
 
 interface LoggedPastParts {
   readonly history: Pick<History, 'rows'>;
   readonly begin: HistoryBegin;
   readonly find: Past['find'];
-  /** Of resources whose history has an order of its own: nothing there is before or after anything here. Absent: none. */
+  /** Whether a resource's history has an order of its own, which does not compare with this one. Absent: none has. */
   isElsewhere?(resource: GroupResource): boolean;
   /** Ends the reading. */
   readonly signal: AbortSignal;
 }
 
-/** What one step of an explanation may read of the log. */
+/** LoggedPast is what one step may read of the log. */
 export class LoggedPast implements Past {
   readonly #parts: LoggedPastParts;
   #rowsLeft = ROWS_OF_STEP;
@@ -109,7 +109,7 @@ export class LoggedPast implements Past {
     }
   }
 
-  /** Undefined: history was compacted meanwhile. */
+  /** Undefined when history was compacted meanwhile. */
   async #read(query: LogQuery) {
     try {
       return await this.#parts.history.rows(query);
@@ -132,7 +132,7 @@ function within(distance: bigint, { before, after }: Stretch): Stretch {
   return { before, after: after !== undefined && after > near ? after : near };
 }
 
-/** Of rows that come newest first. A state that two of them have is parsed once. */
+/** Takes rows newest first. A state that two of them have is parsed once. */
 export function toWrites(rows: readonly LoggedRevision[]): LoggedWrite[] {
   const writes = new Map<Revision, LoggedWrite>();
   for (const row of rows.toReversed())
@@ -150,7 +150,7 @@ export class LoggedWrite implements PastWrite {
   #was: JsonObject | undefined;
   #is: JsonObject | undefined;
 
-  /** `previous`: the write of the state before, where that is at hand. */
+  /** `previous` is the write of the state before, where at hand. */
   constructor(row: LoggedRevision, previous?: LoggedWrite) {
     this.row = row;
     this.#previous = previous;
@@ -199,7 +199,7 @@ export class LoggedWrite implements PastWrite {
     return this.#was;
   }
 
-  /** Rules look into it without waiting, so that the states of a large one are parsed before, one in a turn. */
+  /** Parses the states of a large row, one in a turn, before rules look into it without waiting. */
   async parse(): Promise<void> {
     const isPaced = isLarge(this.row.json.length);
     if (isPaced && this.is !== undefined) await endTurn();
@@ -212,12 +212,12 @@ export class LoggedWrite implements PastWrite {
   }
 }
 
-/** The row of a write that came from the log. */
+/** Returns the row of a write from the log. */
 export function rowOf(write: PastWrite): LoggedRevision {
   if (write instanceof LoggedWrite) return write.row;
   throw new Error(`revision ${write.revision} is not from the log`);
 }
 
-/** Undefined for what cannot be decoded. */
+/** Returns undefined for what cannot be decoded. */
 const parse = (json: Buffer): JsonObject | undefined =>
   json.length === 0 ? undefined : StoredState.of(json).object;

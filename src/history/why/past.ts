@@ -6,7 +6,7 @@ import type { WriteVerb } from '../../storage/revision-log.ts';
 
 /** What explanations need to know of history. */
 
-/** One row of the log, with the states on both its sides. They are parsed when they are first looked at. */
+/** One row of the log, with the states before and after it, which are parsed on first use. */
 export interface PastWrite {
   readonly revision: Revision;
   readonly verb: WriteVerb;
@@ -23,25 +23,23 @@ export interface PastWrite {
   readonly is: JsonObject | undefined;
 }
 
-/** Where history is searched: nearer than `before`, and behind `after` where that is given. */
+/** Where to search: before `before`, and after `after` where that is given. */
 export interface Stretch {
   readonly before: Revision;
   readonly after?: Revision;
 }
 
-/**
- * Every reading goes by an index and is bounded, and the newest comes first. A reading ends when nobody takes from it any more.
- */
+/** Past searches history. Every search goes by an index, is bounded, brings the newest first, and ends when its reader does. */
 export interface Past {
-  /** The writes of what bears a name, whichever uid it has. */
+  /** The writes of all objects of a name, with any uid. */
   ofName(key: ObjectKey, stretch: Stretch): AsyncIterable<PastWrite>;
-  /** The writes of a resource in a namespace that are not far back; '' for what has no namespace. */
+  /** The writes of a resource in a namespace that are not far back; '' for cluster-scoped objects. */
   ofResource(resource: GroupResource, namespace: string, stretch: Stretch): AsyncIterable<PastWrite>;
   /** The writes of a user in a namespace that are near. */
   ofAuthor(user: string, namespace: string, stretch: Stretch): AsyncIterable<PastWrite>;
-  /** Where the objects of a kind are. Undefined: it is not served. */
+  /** Returns where the objects of a kind are; undefined when it is not served. */
   find(reference: { readonly group: string; readonly kind: string }): KnownResource | undefined;
-  /** Where what was not found is, in words: `older than the history that is kept, which begins with revision 12`. */
+  /** Says where unfound writes are: `not in the history that is kept, which begins with revision 12`. */
   beyond(): string;
 }
 
@@ -51,20 +49,20 @@ export interface KnownResource {
 }
 
 /**
- * How sure a cause is. `certain`: identities and numbers in the objects say so. `likely`: what the controller is known to do, and
- * the order of the writes. `possible`: owners and order alone.
+ * Confidence says how sure a cause is. `certain`: identities and numbers in the objects show it. `likely`: what the controller is
+ * known to do, and the order of the writes. `possible`: owners and order alone.
  */
 export type Confidence = 'certain' | 'likely' | 'possible';
 
 export interface Cause {
   readonly kind: 'cause';
   readonly write: PastWrite;
-  /** In words. Names nothing that the effect, or the cause itself, does not name. */
+  /** In words. Names only what the effect or the cause names. */
   readonly evidence: readonly string[];
   readonly confidence: Confidence;
 }
 
-/** Where the search ends, in words. */
+/** Why the search ends, in words. */
 export interface Unknown {
   readonly kind: 'unknown';
   readonly why: string;
@@ -72,7 +70,7 @@ export interface Unknown {
 
 export type Finding = Cause | Unknown;
 
-/** Undefined: this rule has nothing to say of the write. */
+/** Returns undefined for a write that it does not apply to. */
 export type Rule = (effect: PastWrite, past: Past) => Promise<Finding | undefined> | Finding | undefined;
 
 export const cause = (write: PastWrite, confidence: Confidence, ...evidence: readonly string[]): Cause => ({
@@ -84,7 +82,7 @@ export const cause = (write: PastWrite, confidence: Confidence, ...evidence: rea
 
 export const unknown = (why: string): Unknown => ({ kind: 'unknown', why });
 
-/** The first finding of rules that are asked in this order. */
+/** Returns the first finding of rules tried in this order. */
 export const firstOf =
   (...rules: readonly Rule[]): Rule =>
   async (effect, past) => {

@@ -2,22 +2,22 @@ import type { History, LoggedRevision, LogQuery } from '../../storage/history.ts
 import { type Revision, toRevision } from '../../storage/revision.ts';
 import type { Confidence, PastWrite } from './past.ts';
 
-/** What else belongs to the act with which an explanation ends. It is no cause of anything in it. */
+/** Another write of the act with which an explanation ends. It caused nothing in it. */
 interface Sibling {
   readonly row: LoggedRevision;
   readonly evidence: string;
   readonly confidence: Confidence;
 }
 
-/** Nobody reads more of them. */
+/** More of them would not be read. */
 const MOST_SIBLINGS = 20;
-/** How far they may be from each other: a tool writes one object after the other. */
+/** Longest time between them: a tool writes one object after the other. */
 const NEAR_MS = 3000;
-/** Where they are looked for: what is written in so many milliseconds, and by one client. */
+/** Where to look for them: in the revisions of that time, and of one client. */
 const NEAR = 2000n;
 const ROWS = 200;
 
-/** What the same request wrote, and what the same client wrote for the same user within some seconds. Newest first. */
+/** Returns what the same request wrote, and what the same client wrote for the same user within seconds. Newest first. */
 export async function siblingsOf(
   write: PastWrite,
   { history, begin }: { readonly history: Pick<History, 'rows' | 'newest'>; readonly begin: Revision },
@@ -28,7 +28,7 @@ export async function siblingsOf(
   const newest = await history.newest();
   const near = {
     after: first > begin ? toRevision(first) : begin,
-    // What is not there yet would be waited for.
+    // Revisions beyond the newest would be waited for.
     upTo: last < newest ? toRevision(last) : newest,
     order: 'newest first',
     states: 'none',

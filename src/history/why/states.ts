@@ -4,7 +4,7 @@ import { equal, equalExcept } from '../../object/equality.ts';
 import { isObject, numberOf, objectAt, objectsOf, stringOf } from '../../object/json-values.ts';
 import type { PastWrite } from './past.ts';
 
-/** What a write did to an object, as far as explanations ask. Objects may be of any kind, so their types are not known. */
+/** What a write did to an object. Objects may be of any kind, so their types are not known. */
 
 export interface OwnerReference {
   readonly group: string;
@@ -28,7 +28,7 @@ export const annotationOf = (state: JsonObject | undefined, name: string): strin
 
 export const generationOf = (state: JsonObject | undefined): number => numberOf(metadataOf(state).generation);
 
-/** How many are wanted; one where nothing is said. */
+/** Returns the wanted number, by default one. */
 export function replicasOf(state: JsonObject | undefined): number {
   const { replicas } = specOf(state);
   return replicas === undefined ? 1 : numberOf(replicas);
@@ -47,26 +47,26 @@ export function ownersOf(state: JsonObject | undefined): OwnerReference[] {
   }));
 }
 
-/** As the registry has it. */
+/** Returns it as the registry has it. */
 export const groupOf = (apiVersion: string): string =>
   canonicalGroup(apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '').group;
 
-/** The owner that made an object: its controller, or the only owner that it has. */
+/** Returns the owner that made an object: its controller, or its only owner. */
 export function makerOf(state: JsonObject | undefined): OwnerReference | undefined {
   const owners = ownersOf(state);
   return owners.find(({ isController }) => isController) ?? (owners.length === 1 ? owners[0] : undefined);
 }
 
-/** The state by which an object is known: the newer one that can be read. */
+/** Returns the newer state that can be read. */
 export const stateOf = ({ is, was }: PastWrite): JsonObject | undefined => is ?? was;
 
-/** Whether the write asked for the deletion, whether or not that ended the object at once. */
+/** Whether the write requested the deletion, even if it ended the object at once. */
 export const asksDeletion = ({ verb, was, is }: PastWrite): boolean =>
   verb === 'delete'
     ? was !== undefined && !isEnding(was)
     : verb === 'update' && isEnding(is) && was !== undefined && !isEnding(was);
 
-/** Whether the write is a part of a deletion that had been asked for. */
+/** Whether the write is part of a deletion requested before. */
 export const continuesDeletion = ({ verb, was }: PastWrite): boolean => verb !== 'create' && isEnding(was);
 
 export const removesFinalizers = ({ was, is }: PastWrite): boolean => {
@@ -81,7 +81,7 @@ function finalizersOf(state: JsonObject | undefined): string[] {
   );
 }
 
-/** What is wanted of the object, which is everything but its metadata and status, became another. */
+/** Whether what is wanted of the object, everything but its metadata and status, changed. */
 export function changesWanted({ verb, was, is }: PastWrite): boolean {
   if (verb === 'create') return true;
   if (verb === 'delete' || was === undefined || is === undefined) return false;
@@ -91,7 +91,7 @@ export function changesWanted({ verb, was, is }: PastWrite): boolean {
 export const changesStatus = ({ verb, was, is }: PastWrite): boolean =>
   verb === 'update' && was !== undefined && is !== undefined && !equal(was.status, is.status);
 
-/** Whether a field, given by its path, became another; it does for a create that has it. */
+/** Whether a field, given by its path, changed; also for a create that has it. */
 export const changesField = ({ verb, was, is }: PastWrite, ...path: readonly string[]): boolean =>
   verb === 'create'
     ? fieldOf(is, path) !== undefined
@@ -102,7 +102,7 @@ function fieldOf(state: JsonObject | undefined, path: readonly string[]): unknow
   return parent[path.at(-1) ?? ''];
 }
 
-/** The newest generation that a controller says to have seen, of an object or of its conditions; 0 where it says nothing. */
+/** Returns the newest generation that a controller has observed, of an object or of its conditions; 0 for none. */
 export function observedGeneration(state: JsonObject | undefined): number {
   const status = statusOf(state);
   const ofConditions = objectsOf(status.conditions)
@@ -111,11 +111,11 @@ export function observedGeneration(state: JsonObject | undefined): number {
   return Math.max(numberOf(status.observedGeneration), ...ofConditions);
 }
 
-/** `True`, `False`, `Unknown`, or '' where the condition is not there. */
+/** Returns `True`, `False`, `Unknown`, or '' without the condition. */
 export const conditionOf = (state: JsonObject | undefined, type: string): string =>
   stringOf(objectsOf(statusOf(state).conditions).find((condition) => condition.type === type)?.status);
 
-/** How people name an object: `Deployment default/web`. */
+/** Names an object for people: `Deployment default/web`. */
 export function nameOf(write: PastWrite): string {
   const { namespace, name, resource } = write.key;
   const kind = stringOf(stateOf(write)?.kind, resource);

@@ -12,8 +12,8 @@ import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import { takeNonce } from './nonces.ts';
 
 /**
- * What encrypts with one key. `context` is where the bytes belong: they are opened nowhere else. The ciphers of AES-CBC and secretbox
- * know no such thing by themselves, so each binds it in its way.
+ * Cipher encrypts with one key. `context` says where the bytes belong: they open nowhere else. AES-CBC and secretbox have no such
+ * thing themselves, so each cipher binds it in its own way.
  */
 export interface Cipher {
   seal(plain: Buffer, context: Buffer): Buffer;
@@ -24,9 +24,9 @@ export interface Cipher {
 const GCM_NONCE_BYTES = 12;
 const GCM_TAG_BYTES = 16;
 
-/** Keys are KeyObjects, which are set up once: given as bytes, each use takes three times as long. */
+/** Keys are KeyObjects, set up once: passed as bytes, each use takes three times as long. */
 
-/** A random nonce, the ciphertext, the tag. The context is its additional authenticated data. */
+/** AES-GCM: random nonce, ciphertext, tag. The context is additional authenticated data. */
 export function createGcm(bytes: Buffer): Cipher {
   const { gcm: algorithm } = aesNames(bytes);
   const key = createSecretKey(bytes);
@@ -44,14 +44,14 @@ export function createGcm(bytes: Buffer): Cipher {
         .setAAD(context)
         .setAuthTag(sealed.subarray(end));
       const plain = decipher.update(sealed.subarray(GCM_NONCE_BYTES, end));
-      // Nothing is left of a stream; this checks the tag.
+      // Returns nothing; checks the tag.
       decipher.final();
       return plain;
     },
   };
 }
 
-/** What Node.js has for keys of this length. The configuration allows no other. */
+/** Returns Node.js's names for keys of this length; the configuration allows no other. */
 function aesNames(key: Buffer): { readonly gcm: CipherGCMTypes; readonly cbc: string } {
   switch (key.length) {
     case 16:
@@ -69,8 +69,8 @@ const CBC_IV_BYTES = 16;
 const MAC_BYTES = 32;
 
 /**
- * A random initialization vector, the ciphertext with PKCS #7 padding, and over both and the context HMAC-SHA-256 with a key derived
- * from the one that is configured: checked before anything is decrypted, so that the padding tells nobody anything.
+ * AES-CBC: a random initialization vector, the ciphertext with PKCS #7 padding, and an HMAC-SHA-256 of both and the context, with a
+ * key derived from the configured one. It is checked before decryption, so that the padding reveals nothing.
  */
 export function createCbc(secret: Buffer): Cipher {
   const { cbc: algorithm } = aesNames(secret);
@@ -101,7 +101,7 @@ const BOX_NONCE_BYTES = 24;
 const BOX_TAG_BYTES = 16;
 const DIGEST_BYTES = 32;
 
-/** A random nonce and NaCl's secretbox, XSalsa20 and Poly1305, of a digest of the context and the bytes. */
+/** NaCl's secretbox, XSalsa20 and Poly1305: a random nonce, then a digest of the context and the bytes. */
 export function createSecretbox(key: Buffer): Cipher {
   return {
     seal: (plain, context) => {
@@ -124,7 +124,7 @@ export function createSecretbox(key: Buffer): Cipher {
 
 const REFUSED = 'the bytes are not authentic';
 
-/** Outside Node's shared slabs: what is opened lives as long as its object. */
+/** Avoids Node's shared slabs: opened bytes live as long as their object. */
 function join(start: Buffer, end: Buffer): Buffer {
   const whole = Buffer.allocUnsafeSlow(start.length + end.length);
   start.copy(whole);

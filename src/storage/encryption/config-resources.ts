@@ -11,8 +11,8 @@ export function parseGroupResource(text: string): GroupResource {
 }
 
 /**
- * What is wrong with the resources of one rule (apiserver/validation/validation_encryption.go), and what an earlier rule hides
- * (server/options/encryptionconfig/config.go). `seen`: the resources of earlier rules, to which these are added.
+ * Returns what is wrong with the resources of one rule (apiserver/validation/validation_encryption.go), and those that an earlier
+ * rule masks (server/options/encryptionconfig/config.go). Adds them to `seen`, the resources of earlier rules.
  */
 export function resourceProblems(
   resources: readonly string[],
@@ -48,7 +48,7 @@ function overlaps(resources: readonly GroupResource[]): boolean {
 
 const isEverything = ({ group, resource }: GroupResource): boolean => group === '*' && resource === '*';
 
-/** They have no API of their own. */
+/** Resources without an API. */
 const INTERNAL = ['apiserveripinfo', 'serviceipallocations', 'servicenodeportallocations'];
 
 function nameProblem(text: string): string | undefined {

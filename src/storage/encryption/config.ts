@@ -54,7 +54,7 @@ export interface KmsConfig {
 
 const WHAT = 'encryption configuration';
 
-/** @throws Error with all problems. Shows no secret. */
+/** @throws Error with all problems, without secrets */
 export function parseEncryptionConfig(text: string): readonly EncryptionRule[] {
   if (text.trim() === '') throw new Error(`${WHAT}: the file is empty`);
   const { value, duplicates } = parseYamlText(Buffer.from(text));
@@ -77,7 +77,7 @@ const KEY_SIZES: Readonly<Record<KeyedKind, readonly number[]>> = {
 const KINDS = ['kms', 'aesgcm', 'aescbc', 'secretbox', 'identity'] as const;
 const DEFAULT_TIMEOUT = '3s';
 
-/** In Kubernetes' words (apiserver/validation/validation_encryption.go). */
+/** Reports in Kubernetes' words (apiserver/validation/validation_encryption.go). */
 class RuleReader {
   readonly #problems: FieldError[];
   readonly #pluginNames = new Set<string>();
@@ -114,7 +114,7 @@ class RuleReader {
         kind === undefined
           ? 'provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity'
           : 'more than one provider specified in a single element, should split into different list elements';
-      // Its keys are not shown.
+      // Show no keys.
       this.#problems.push(invalidValue(path, Object.keys(provider), why));
       return undefined;
     }

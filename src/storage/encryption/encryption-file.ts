@@ -9,7 +9,7 @@ import { EncryptionMetrics } from './metrics.ts';
 
 interface EncryptionFileOptions {
   readonly path: string;
-  /** Whether a file that changes takes effect. */
+  /** Whether changes of the file take effect. */
   readonly reloads: boolean;
   readonly everyMs?: number;
   readonly connect?: (config: KmsConfig) => KmsClient;
@@ -17,21 +17,21 @@ interface EncryptionFileOptions {
 }
 
 interface EncryptionReport {
-  /** Resolves when it is in effect. */
+  /** Called when a new file is in effect. */
   onReload(): Promise<void> | void;
-  /** The file that is in effect stays so. */
+  /** Called when a new file is refused; the old one stays. */
   onError(error: unknown): void;
-  /** What could not be read may be readable now. */
+  /** Called when unreadable objects may have become readable. */
   onRecovery(): void;
 }
 
-/** One file, with the plugins that it names. */
+/** One version of the file, with its plugins. */
 interface Generation {
   readonly rules: ProviderRules;
   readonly plugins: readonly KmsProvider[];
 }
 
-/** Encryption as a file says, and as it says later where that is wished. */
+/** EncryptionFile encrypts as a file says, and reloads it if wished. */
 export class EncryptionFile {
   readonly encoding: Encryption;
   readonly reloads: boolean;
@@ -63,17 +63,17 @@ export class EncryptionFile {
     return this.#generation.plugins;
   }
 
-  /** Who is told, from now on. */
+  /** Sets the receiver of reports. */
   report(report: EncryptionReport): void {
     this.#report = report;
   }
 
-  /** Resolves when every plugin has been asked once, however it answered. */
+  /** Resolves when every plugin has responded once, well or not. */
   async ask(): Promise<void> {
     await Promise.all(this.plugins.map((plugin) => plugin.refresh()));
   }
 
-  /** Lets go of the plugins, where `run` was not called. */
+  /** Closes the plugins where `run` was not called. */
   close(): void {
     for (const plugin of this.plugins) plugin.close();
   }
@@ -84,7 +84,7 @@ export class EncryptionFile {
     await runTogether(loops, signal);
   }
 
-  /** Those of the file that is in effect, until the next one is. */
+  /** Runs the plugins of the file in effect; a reload replaces them. */
   async #runPlugins(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const either = AbortSignal.any([signal, this.#replaced.signal]);
@@ -92,7 +92,7 @@ export class EncryptionFile {
     }
   }
 
-  /** @throws Error when a plugin of the new file is not well: the one before stays in effect */
+  /** @throws Error when a plugin of the new rules is not well: the old rules stay in effect */
   async #replace(rules: readonly EncryptionRule[]): Promise<void> {
     const next = this.#create(rules);
     try {

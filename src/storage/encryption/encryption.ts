@@ -12,7 +12,7 @@ import type { KeyLabel, Provider, Sealed } from './provider.ts';
 /** Undefined stands for `identity`. */
 type Providers = readonly (Provider | undefined)[];
 
-/** What a file says: by which providers each resource is stored. */
+/** ProviderRules maps resources to their providers, as a file says. */
 export class ProviderRules {
   readonly #rules = new Map<string, Providers>();
   readonly #known = new Map<string, Providers | undefined>();
@@ -28,13 +28,13 @@ export class ProviderRules {
       for (const text of resources) {
         const { group, resource } = parseGroupResource(text);
         const name = `${resource}.${group}`;
-        // A resource that a later rule names again is read by that rule's providers too.
+        // A later rule that names a resource again adds its providers, for reading.
         this.#rules.set(name, [...(this.#rules.get(name) ?? []), ...made]);
       }
     }
   }
 
-  /** The most particular rule counts. Undefined: there is none. */
+  /** Applies the most specific rule; undefined without one. */
   of({ group, resource }: GroupResource): Providers | undefined {
     const name = `${resource}.${group}`;
     if (!this.#known.has(name)) {
@@ -46,20 +46,20 @@ export class ProviderRules {
 }
 
 /**
- * Encryption at rest. An object's bytes are bound to its key, group, resource, namespace and name: in another row they are refused.
- * The rules may be replaced while it is at work.
+ * Encryption encrypts objects at rest. It binds bytes to the object's group, resource, namespace and name: in another row they are
+ * refused. The rules may be replaced at any time.
  */
 export class Encryption implements ObjectEncoding {
   #rules: ProviderRules;
   readonly #metrics: EncryptionMetrics;
-  /** By their prefixes. */
+  /** By provider prefix. */
   readonly #counts: Readonly<Record<Direction, Map<string, Transformations>>> = {
     to_storage: new Map(),
     from_storage: new Map(),
   };
-  /** Most writes are of one form. */
+  /** The last form written: most writes have the same. */
   #lastForm: { readonly label: KeyLabel; readonly of: string; readonly mediaType: string } | undefined;
-  /** Forms that were parsed, by their media types: there are few. */
+  /** Parsed forms by media type; there are few. */
   readonly #forms = new Map<string, EncryptedForm>();
 
   constructor(rules: ProviderRules, metrics = new EncryptionMetrics()) {
@@ -98,7 +98,7 @@ export class Encryption implements ObjectEncoding {
     return { bytes: plain, mediaType: form.of };
   }
 
-  /** As in Kubernetes: who lists no `identity` wants nothing that anybody could have written. */
+  /** As in Kubernetes, rules without `identity` refuse plain objects: writing those takes no key. */
   refuses(resource: GroupResource): string | undefined {
     const providers = this.#rules.of(resource);
     if (providers === undefined || providers.includes(undefined)) return undefined;

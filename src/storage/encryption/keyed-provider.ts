@@ -8,7 +8,7 @@ const CIPHERS: Readonly<Record<KeyedKind, (key: Buffer) => Cipher>> = {
   secretbox: createSecretbox,
 };
 
-/** Keys from the file: the first encrypts, each decrypts what says its name. */
+/** KeyedProvider uses keys from the file: the first encrypts, each decrypts what names it. */
 export class KeyedProvider implements Provider {
   readonly kind: KeyedKind;
   readonly prefix: string;
@@ -37,13 +37,13 @@ export class KeyedProvider implements Provider {
     return provider === this.kind && this.#byName.has(key);
   }
 
-  /** Several keys may have one name; the one that fits opens. */
+  /** Tries each key of that name: several may share it. */
   open({ key }: KeyLabel, sealed: Buffer, context: Buffer): Buffer {
     for (const cipher of this.#byName.get(key) ?? []) {
       try {
         return cipher.open(sealed, context);
       } catch {
-        // Why it does not fit is all the same to who reads of it.
+        // Try the next key; the error below covers all.
       }
     }
     throw new Error(

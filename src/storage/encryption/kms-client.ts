@@ -13,7 +13,7 @@ import {
 } from './kms-messages.ts';
 import { EncryptionMetrics } from './metrics.ts';
 
-/** A KMS plugin, as API v2 has it. @throws EncodingUnavailable that names the plugin and what is wrong */
+/** A KMS plugin, by API v2. @throws EncodingUnavailable that names the plugin and what is wrong */
 export interface KmsClient {
   status(): Promise<KmsStatus>;
   encrypt(plaintext: Uint8Array): Promise<EncryptedSeed>;
@@ -24,7 +24,7 @@ export interface KmsClient {
 type Method = 'Status' | 'Encrypt' | 'Decrypt';
 
 const SERVICE = '/v2.KeyManagementService';
-/** A plugin that comes back is to be noticed soon. */
+/** Reconnects fast, to notice soon that a plugin is back. */
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
@@ -32,7 +32,7 @@ const CHANNEL = {
 };
 const NOTHING = Buffer.alloc(0);
 
-/** Calls over a Unix socket, which the library connects anew whenever it has to. */
+/** Calls over a Unix socket; the library reconnects when needed. */
 export class GrpcKmsClient implements KmsClient {
   readonly #config: KmsConfig;
   readonly #metrics: EncryptionMetrics;
@@ -91,7 +91,7 @@ export class GrpcKmsClient implements KmsClient {
     });
   }
 
-  /** Servers without a plugin do not load the library. */
+  /** Loads the library, which servers without a plugin do not need. */
   async #connect(): Promise<Client> {
     const { Client, credentials } = await import('@grpc/grpc-js');
     const { socket } = this.#config;

@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
 
-/** The messages of KMS API v2 (k8s.io/kms/apis/v2, api.proto), and the one in which what is encrypted by its keys is stored. */
+/** The messages of KMS API v2 (k8s.io/kms/apis/v2, api.proto), and the envelope of stored objects that its keys encrypt. */
 
 type Annotations = ReadonlyMap<string, Uint8Array>;
 
@@ -17,7 +17,7 @@ export interface EncryptedSeed {
   readonly annotations: Annotations;
 }
 
-/** Takes a field off the reader; false: it is none of those that are known. */
+/** Takes a field off the reader; returns false for an unknown one. */
 type TakeField = (field: number, reader: protobuf.Reader) => boolean;
 
 function readFields(bytes: Uint8Array, take: TakeField): void {
@@ -78,21 +78,21 @@ export function decodeDecryptResponse(bytes: Uint8Array): Uint8Array {
   return plaintext;
 }
 
-/** As an EncryptedObject of Kubernetes (kmsv2/v2/api.proto): the data, and the seed of its key as the plugin has encrypted it. */
+/** Kubernetes' EncryptedObject (kmsv2/v2/api.proto): the data, and the seed of its key, encrypted by the plugin. */
 export interface Envelope extends EncryptedSeed {
   readonly data: Uint8Array;
 }
 
-/** HKDF_SHA256_XNONCE_AES_GCM_SEED: what the plugin has encrypted is a seed, of which each write derives a key. */
+/** HKDF_SHA256_XNONCE_AES_GCM_SEED: the plugin encrypts a seed, from which writes derive keys. */
 const SEED = 1;
 
-/** `seed`: from encodeSeed. */
+/** `seed` comes from encodeSeed. */
 export function encodeEnvelope(data: Buffer, seed: Uint8Array): Buffer {
   const head = protobuf.Writer.create().uint32(tagOf(1)).uint32(data.length).finish();
   return Buffer.concat([head, data, seed]);
 }
 
-/** What comes behind the data of an envelope: the same for all that is written with a seed. */
+/** Encodes what follows the data of an envelope: the same for all writes with one seed. */
 export function encodeSeed({ keyId, ciphertext, annotations }: EncryptedSeed): Uint8Array {
   const writer = protobuf.Writer.create();
   writer.uint32(tagOf(2)).string(keyId);
@@ -102,7 +102,7 @@ export function encodeSeed({ keyId, ciphertext, annotations }: EncryptedSeed): U
   return writer.finish();
 }
 
-/** @throws Error when it is none */
+/** @throws Error for bytes that are no envelope */
 export function decodeEnvelope(bytes: Uint8Array): Envelope {
   let data: Uint8Array = Buffer.alloc(0);
   let ciphertext: Uint8Array = Buffer.alloc(0);
@@ -123,10 +123,10 @@ export function decodeEnvelope(bytes: Uint8Array): Envelope {
   return { data, keyId, ciphertext, annotations };
 }
 
-/** Of a field that has a length: a string, bytes or a message. */
+/** Tag of a field with a length: a string, bytes or a message. */
 const tagOf = (field: number): number => (field << 3) | 2;
 
-/** Field 4 of both messages that have them. */
+/** Field 4 in both messages. */
 function writeAnnotations(writer: protobuf.Writer, annotations: Annotations): void {
   for (const [name, value] of annotations) {
     writer.uint32(tagOf(4)).fork();

@@ -14,14 +14,14 @@ import { EncryptionMetrics } from './metrics.ts';
 import type { KeyLabel, Provider, Sealed } from './provider.ts';
 import { SeedKeys } from './seed-keys.ts';
 
-/** As Kubernetes asks: how often, while the plugin is well and while it is not. */
+/** Kubernetes' intervals between polls, while the plugin is well and while it is not. */
 const POLL_MS = 60_000;
 const POLL_UNWELL_MS = 10_000;
-/** For how long a key is written with after the plugin was last well. */
+/** How long a key may encrypt after the plugin was last well. */
 const WRITES_FOR_MS = 3 * 60_000;
-/** A plugin that did not answer is not asked again by the next reader in the queue. */
+/** Pause after a failed decryption, so that queued reads fail at once. */
 const REST_MS = 1000;
-/** One for each key of the plugin and each start of a server that still has something in the database. */
+/** One for each plugin key and server start with objects in the database. */
 const MAX_SEEDS = 10_000;
 const SEED_BYTES = 32;
 const MAX_KEY_ID_BYTES = 1024;
@@ -33,23 +33,23 @@ interface KmsProviderOptions {
   readonly client: KmsClient;
   readonly now?: () => number;
   readonly metrics?: EncryptionMetrics;
-  /** Told when a plugin that was not well is well again. */
+  /** Called when an unhealthy plugin is well again. */
   readonly onRecovery?: () => void;
 }
 
-/** What a server writes with: a seed of its own, and the seed as the plugin has encrypted it. */
+/** The seed a server writes with, plain and as the plugin has encrypted it. */
 interface WriteSeed extends EncryptedSeed {
   readonly seed: Buffer;
-  /** For the envelopes of what is written with it. */
+  /** For the envelopes of its writes. */
   readonly encoded: Uint8Array;
   readonly label: KeyLabel;
   readonly expiresMs: number;
 }
 
 /**
- * Encryption by a plugin, which is asked once for each of its keys rather than for each object (Kubernetes: KMS v2 with seeds). A
- * server makes a seed, has the plugin encrypt it, and derives keys from it. The encrypted seed is stored with every object; what
- * reads one asks the plugin for a seed that it does not know, once.
+ * KmsProvider encrypts by a plugin, called once per key rather than per object (Kubernetes: KMS v2 with seeds). A server makes a
+ * seed, has the plugin encrypt it, and derives keys from it. Every object is stored with the encrypted seed; a server that reads it
+ * has the plugin decrypt an unknown seed, once.
  */
 export class KmsProvider implements Provider {
   readonly kind = 'kms';
@@ -64,7 +64,7 @@ export class KmsProvider implements Provider {
   readonly #asked = new Map<string, Promise<Buffer>>();
   #current: WriteSeed | undefined;
   #refreshing: Promise<void> | undefined;
-  /** Why the plugin was not well when it was last asked; undefined: it was. */
+  /** Why the plugin was not well when last asked; undefined when it was. */
   #trouble: Error | undefined = new EncodingUnavailable('it was not asked yet');
   #askedMs = Number.NEGATIVE_INFINITY;
   #restsUntilMs = Number.NEGATIVE_INFINITY;
@@ -106,7 +106,7 @@ export class KmsProvider implements Provider {
     });
   }
 
-  /** Asks how the plugin is, and for an encrypted seed when its key has changed. Those who ask meanwhile share the answer. Never rejects. */
+  /** Asks for the plugin's status, and for an encrypted seed when its key has changed. Concurrent calls share one. Never rejects. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh()
       .then(
@@ -119,7 +119,7 @@ export class KmsProvider implements Provider {
     return this.#refreshing;
   }
 
-  /** For a health check: as it was when last asked, which is not longer ago than that. @throws Error that names the plugin */
+  /** Checks the plugin, asking again if the last status is too old. @throws Error that names the plugin */
   async assertWell(maxAgeMs: { readonly well: number; readonly unwell: number }): Promise<void> {
     const ageMs = this.#now() - this.#askedMs;
     if (ageMs >= (this.#trouble === undefined ? maxAgeMs.well : maxAgeMs.unwell)) await this.refresh();
@@ -194,7 +194,7 @@ export class KmsProvider implements Provider {
     return { label: current.label, bytes: encodeEnvelope(data, current.encoded) };
   }
 
-  /** The seed that is encrypted there; who waits for the same one shares the answer. */
+  /** Has the plugin decrypt a seed; concurrent calls for the same one share it. */
   #ask(id: string, envelope: EncryptedSeed): Promise<Buffer> {
     let asked = this.#asked.get(id);
     if (asked === undefined) {
@@ -222,7 +222,7 @@ export class KmsProvider implements Provider {
   }
 }
 
-/** Which seed it is. What the plugin said of it is part of that. */
+/** Identifies a seed by all that the plugin returned. */
 function idOf({ ciphertext, keyId, annotations }: EncryptedSeed): string {
   const hash = createHash('sha256');
   const add = (part: string | Uint8Array): void => {
@@ -237,13 +237,13 @@ function idOf({ ciphertext, keyId, annotations }: EncryptedSeed): string {
   return hash.digest('base64');
 }
 
-/** A plugin may send megabytes, which would be in every line of the log and every answer of a health check. */
+/** Cuts what a plugin sends: megabytes would fill log lines and health checks. */
 const shortened = (text: string): string =>
   text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}...`;
 
 const MAX_SHOWN = 1024;
 
-/** Kubernetes takes the version of the beta too. */
+/** Kubernetes accepts the beta's version too. */
 const VERSIONS = ['v2', 'v2beta1'];
 
 function assertWell(name: string, { version, healthz, keyId }: KmsStatus): void {

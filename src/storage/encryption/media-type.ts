@@ -1,18 +1,18 @@
 import { JSON_MEDIA_TYPE } from '../object-encoding.ts';
 
 /**
- * What the media type of an encrypted object says, for people who look for it in SQL:
+ * The media type of an encrypted object, for people who look for it in SQL:
  *
  *     application/x-encrypted; provider=aescbc; key="key1"
  *     application/x-encrypted; provider=kms; plugin="vault"; key="2024-06"; of="application/yaml"
  *
- * `of`: what is encrypted, where that is not JSON.
+ * `of`: the media type of the plain bytes, where that is not JSON.
  */
 export interface EncryptedForm {
   readonly provider: string;
-  /** Of a KMS provider, the name of its plugin. */
+  /** The plugin's name, of a KMS provider. */
   readonly plugin?: string;
-  /** The name of the key, or what the plugin calls it. Never the key. */
+  /** The key's name, or the plugin's id of it. Never the key. */
   readonly key: string;
   readonly of: string;
 }

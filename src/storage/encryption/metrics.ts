@@ -11,11 +11,11 @@ import {
 
 export type Direction = 'to_storage' | 'from_storage';
 
-/** Durations of work in this process, from 5 µs on, and of calls to plugins, from 0.1 ms on, as Kubernetes divides them. */
+/** Bounds for work in this process, from 5 µs on, and for plugin calls, from 0.1 ms on, as in Kubernetes. */
 const TRANSFORMATION_BOUNDS = exponential(5e-6, 2, 25);
 const GENERATION_BOUNDS = exponential(5e-6, 2, 14);
 const CALL_BOUNDS = exponential(0.0001, 2, 20);
-/** Keys of which the metrics tell; those that were not used for longest are forgotten. */
+/** Keys with metrics; the least recently used ones are dropped. */
 const MAX_KEYS = 100;
 
 /**
@@ -83,7 +83,7 @@ export class EncryptionMetrics {
     dispose: ({ forget }) => forget(),
   });
 
-  /** `server`: by which its samples are told from those of other servers. */
+  /** `server` marks its samples among those of other servers. */
   constructor(server = '', now: () => number = Date.now) {
     this.#server = hashOf(server);
     this.#now = now;
@@ -93,19 +93,19 @@ export class EncryptionMetrics {
     ];
   }
 
-  /** `prefix`: what Kubernetes writes in front of such values. To be kept by what transforms. */
+  /** `prefix`: Kubernetes' prefix of such values. The provider keeps the result. */
   transformations(direction: Direction, prefix: string): Transformations {
     return new Transformations(this.#durations.at(direction, prefix), (status) =>
       this.#operations.at(direction, prefix, status),
     );
   }
 
-  /** What no provider knows was to be read. */
+  /** Counts a read of bytes that no provider knows. */
   unknownRead(): void {
     this.#operations.at('from_storage', 'unknown', statusOf(new Error())).add();
   }
 
-  /** A plugin has to be asked for a key. */
+  /** Counts a seed that was not in memory. */
   missed(): void {
     this.#misses.at().add();
   }
@@ -156,7 +156,7 @@ interface KeyUses {
   forget(): void;
 }
 
-/** Transformations in one direction by one provider. */
+/** Metrics of one provider in one direction. */
 export class Transformations {
   readonly #duration: Distribution;
   readonly #countOf: (status: string) => Cell;
@@ -168,7 +168,7 @@ export class Transformations {
     this.#succeeded = countOf(OK);
   }
 
-  /** Does the work, at once where it can be done at once. @throws what the work throws */
+  /** Runs the work and measures it, at once where it can. @throws what the work throws */
   measure<Result>(work: () => Result | Promise<Result>): Result | Promise<Result> {
     const begunMs = performance.now();
     try {
@@ -199,7 +199,7 @@ export class Transformations {
   }
 }
 
-/** Makes keys, and counts how that goes. */
+/** KeyGenerations measures the making of keys. */
 class KeyGenerations {
   readonly #durations = new Histogram(
     {
@@ -227,20 +227,20 @@ class KeyGenerations {
   }
 }
 
-/** No name of a key is shown. */
+/** Hashes a key's name, which is not shown. */
 const hashOf = (text: string): string =>
   text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 const OK = 'OK';
 
-/** By their numbers (google.golang.org/grpc/codes). */
+/** gRPC's names by number (google.golang.org/grpc/codes). */
 const STATUS_CODES = [
   ...[OK, 'Canceled', 'Unknown', 'InvalidArgument', 'DeadlineExceeded', 'NotFound', 'AlreadyExists'],
   ...['PermissionDenied', 'ResourceExhausted', 'FailedPrecondition', 'Aborted', 'OutOfRange'],
   ...['Unimplemented', 'Internal', 'Unavailable', 'DataLoss', 'Unauthenticated'],
 ];
 
-/** Of the call that failed, or the word for what failed without one. */
+/** Returns the status of the failed call, or a word for other errors. */
 function statusOf(error: unknown): string {
   if (error === undefined || error === null) return OK;
   for (let one: unknown = error; one instanceof Error; one = one.cause) {

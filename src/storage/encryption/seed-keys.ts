@@ -3,24 +3,24 @@ import { LRUCache } from 'lru-cache';
 import { type Cipher, createGcm } from './ciphers.ts';
 
 /**
- * How many writes share a key. Deriving one takes as long as all the rest of a write (12 µs of 25), and AES-GCM with random nonces
- * is safe for four billion of them.
+ * Writes that share a key. Deriving one takes as long as the rest of a write (12 µs of 25), and AES-GCM with random nonces is safe
+ * for four billion writes.
  */
 const WRITES_OF_KEY = 1000;
-/** Keys that are kept for reading. What was written together is read with one. */
+/** Keys kept for reading. Objects written together share one. */
 const MAX_KEYS = 5000;
 const INFO_BYTES = 32;
 const KEY_BYTES = 32;
 
 interface WriteKey {
   readonly seed: Buffer;
-  /** Random bytes of which, and of the seed, the key was derived. */
+  /** Random bytes from which, with the seed, the key was derived. */
   readonly info: Buffer;
   readonly cipher: Cipher;
   writesLeft: number;
 }
 
-/** Keys derived of seeds by HKDF with SHA-256. What they encrypt has the random bytes of its key in front. */
+/** SeedKeys derives keys from seeds by HKDF with SHA-256. Ciphertexts begin with the random bytes of their key. */
 export class SeedKeys {
   readonly #ciphers = new LRUCache<string, Cipher>({ max: MAX_KEYS });
   #writeKey: WriteKey | undefined;
@@ -31,8 +31,8 @@ export class SeedKeys {
   }
 
   /**
-   * `seedOf` is asked where the key is not known; `prove` gets the seed once it has opened something. A seed that does not is not kept
-   * here: a plugin that answers wrongly once would make all objects of the key unreadable until a restart.
+   * Decrypts. Calls `seedOf` for an unknown key, and `prove` with a seed that has opened something. Other seeds are not kept: one
+   * wrong answer of a plugin would make all objects of the key unreadable until a restart.
    * @throws Error for bytes that were changed
    */
   open(

@@ -1,20 +1,20 @@
 import { NO_REVISION, type Revision } from '../revision.ts';
 
-/** For how long what the database shows has not been applied here, while nothing of it is. */
+/** Behind measures for how long nothing was applied of what the database shows. */
 export class Behind {
   readonly #visible: () => Revision;
   readonly #now: () => number;
-  /** What was visible before does not count: the log may have lost it. */
+  /** Up to here nothing is missing: applied, or perhaps lost by the log. */
   #counted: Revision = NO_REVISION;
   #sinceMs: number | undefined;
 
-  /** `visible`: as far as the database is known to show the log. `now`: of a clock that is never set. */
+  /** `visible` returns how far the database is known to show the log, `now` a clock that is never set. */
   constructor(visible: () => Revision, now: () => number = () => performance.now()) {
     this.#visible = visible;
     this.#now = now;
   }
 
-  /** More became visible. */
+  /** Notes that more became visible. */
   saw(): void {
     if (this.#visible() > this.#counted) this.#sinceMs ??= this.#now();
   }
@@ -25,13 +25,13 @@ export class Behind {
     this.saw();
   }
 
-  /** The state was loaded afresh. */
+  /** Notes that the state was loaded afresh. */
   began(revision: Revision): void {
     this.#counted = this.#visible();
     this.reached(revision);
   }
 
-  /** 0: everything that is known to be there was applied. */
+  /** 0 when everything known to be visible was applied. */
   get ms(): number {
     return this.#sinceMs === undefined ? 0 : this.#now() - this.#sinceMs;
   }

@@ -1,20 +1,20 @@
-/** How values of one type are written in PostgreSQL's binary form. */
+/** Writes values of one type in PostgreSQL's binary form. */
 export interface ElementType<Value> {
   readonly oid: number;
-  /** How many bytes `write` writes at most. */
+  /** Returns the most bytes that `write` writes. */
   maxSizeOf(value: Value): number;
-  /** Answers how many bytes it wrote. */
+  /** Returns how many bytes it wrote. */
   write(bytes: Buffer, value: Value, at: number): number;
 }
 
 export const TEXT: ElementType<string> = {
   oid: 25,
-  // UTF-8 takes three bytes at most for a unit of UTF-16; to count them would take as long as to write them.
+  // UTF-8 takes at most three bytes for a unit of UTF-16; counting them would take as long as writing them.
   maxSizeOf: (value) => value.length * 3,
   write: (bytes, value, at) => bytes.write(value, at),
 };
 
-/** As bytes, neither parsed nor escaped: what a client sent comes back byte for byte. */
+/** Bytes, neither parsed nor escaped: what a client sent comes back byte for byte. */
 export const JSON_TEXT: ElementType<Buffer> = {
   oid: 114,
   maxSizeOf: (value) => value.length,
@@ -47,7 +47,7 @@ const HEADER_BYTES = 20;
 const SIZE_BYTES = 4;
 const NULL_SIZE = -1;
 
-/** How many bytes {@link writeArray} writes at most. */
+/** Returns the most bytes that {@link writeArray} writes. */
 export function maxArrayBytes<Value>(
   type: ElementType<Value>,
   values: readonly (Value | undefined)[],
@@ -58,8 +58,8 @@ export function maxArrayBytes<Value>(
 }
 
 /**
- * A one-dimensional array; undefined becomes null. Five int32: dimensions, has nulls, element type, length, lower bound. Then an
- * int32 size before each element. Answers where it ends.
+ * Writes a one-dimensional array; undefined becomes null. Five int32: dimensions, has nulls, element type, length, lower bound.
+ * Then an int32 size before each element. Returns where it ends.
  */
 export function writeArray<Value>(
   bytes: Buffer,

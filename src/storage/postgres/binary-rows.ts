@@ -2,7 +2,7 @@ import { type Revision, toRevision } from '../revision.ts';
 import type { EncodedBytes, StoredObject } from '../revision-log.ts';
 import { NO_JSON } from './rows.ts';
 
-/** Signature, flags, and the length of what may follow them. */
+/** Signature, flags, and the length of a header extension. */
 const HEADER_BYTES = 11 + 4 + 4;
 const COLUMNS = 9;
 const EMPTY = Buffer.alloc(0);
@@ -10,19 +10,19 @@ const EMPTY = Buffer.alloc(0);
 const BATCH = 500;
 const END = -1;
 
-/** Memory for a part of what was read, for as long as the object lives. */
+/** Keeps a part of what was read, for as long as the object lives. */
 export type KeepBytes = (bytes: Buffer, from: number, to: number) => Buffer;
 
 /**
- * PostgreSQL's documentation of COPY, "Binary Format": a header, then for each row the number of its columns and their bytes.
- * A message has one row (Frontend/Backend Protocol, "CopyData"); the header is before the first one, or a message of its own.
+ * BinaryRows reads PostgreSQL's COPY, "Binary Format": a header, then for each row the number of its columns and their bytes. A
+ * message has one row (Frontend/Backend Protocol, "CopyData"); the header precedes the first or is a message of its own.
  */
 export class BinaryRows {
   readonly #batch: (objects: readonly StoredObject[]) => void;
   readonly #keep: KeepBytes;
   #objects: StoredObject[] = [];
   #hasHeader = false;
-  /** Neighbours mostly share these; each text is kept once for all that do. */
+  /** Neighbours mostly share these; each text is kept once. */
   readonly #group = new LastText();
   readonly #resource = new LastText();
   readonly #namespace = new LastText();
@@ -32,7 +32,7 @@ export class BinaryRows {
     this.#keep = keep;
   }
 
-  /** One message. @throws Error when it is none of ours */
+  /** Reads one message. @throws Error for other columns */
   read(bytes: Buffer, from: number, to: number): void {
     const at = this.#hasHeader ? from : from + HEADER_BYTES + bytes.readInt32BE(from + HEADER_BYTES - 4);
     this.#hasHeader = true;
@@ -90,7 +90,7 @@ class Columns {
     return toRevision(this.#bytes.readBigInt64BE(this.#next()));
   }
 
-  /** Either JSON, or bytes in another form and what that is. */
+  /** Reads JSON, or bytes in another form and their media type. */
   bytes(keep: KeepBytes): { readonly json: Buffer; readonly encoded?: EncodedBytes } {
     const json = this.#kept(keep);
     const bytes = this.#kept(keep);
@@ -108,7 +108,7 @@ class Columns {
     return keep(this.#bytes, from, this.#at);
   }
 
-  /** Begin of the next column; the position is behind it afterwards. */
+  /** Returns where the next column begins, and moves behind it. */
   #next(): number {
     const from = this.#at + 4;
     const length = this.#bytes.readInt32BE(this.#at);
@@ -118,7 +118,7 @@ class Columns {
   }
 }
 
-/** The text that was read last, for as long as the bytes stay the same; one that comes again is the same string. */
+/** LastText decodes a text unless its bytes are those of the last one; equal texts are the same string. */
 class LastText {
   readonly #known = new Map<string, string>();
   #bytes: Buffer = EMPTY;

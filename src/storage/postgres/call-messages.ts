@@ -1,7 +1,7 @@
 import { type ElementType, maxArrayBytes, writeArray } from './binary-arrays.ts';
 
 const INITIAL_BYTES = 64 * 1024;
-/** Memory beyond this, which one large batch took, is not kept for those that follow. */
+/** Memory beyond this, taken by one large batch, is not kept for the next. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 const SIZE_BYTES = 4;
 const INT16_BYTES = 2;
@@ -9,23 +9,22 @@ const NULL_SIZE = -1;
 /** The format code of values in binary form. */
 const BINARY = 1;
 
-/** Which statement is called: one that the session has by name, or one that is sent along for this call alone. */
+/** The statement to call: one that the session has by name, or one sent along as text. */
 export type Callee = { readonly name: string } | { readonly text: string };
 
 /**
- * The messages of calls of a statement, each value in binary form and every answer in text
+ * CallMessages writes the messages of calls, values in binary form and results in text
  * (https://www.postgresql.org/docs/current/protocol-message-formats.html).
  *
- * They are written once, into memory that is used again for the next call. Given to pg as values, each array is written into
- * memory of its own and then copied into a message that grows: 17 kB allocated for a write of 4.8 kB, half of all that a
- * write's way through storage allocated.
+ * It writes them once, into memory that the next call uses again. pg would write each array into memory of its own and copy it into
+ * a message that grows: 17 kB allocated for a write of 4.8 kB, half of all that a write's way through storage allocated.
  */
 export class CallMessages {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #at = 0;
   #sizeAt = 0;
 
-  /** Begins a call. What an earlier one gave is void. */
+  /** Begins a call, and voids the last one's messages. */
   begin(callee: Callee, values: number): void {
     if (this.#bytes.length > MAX_KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
     this.#at = 0;
@@ -36,7 +35,7 @@ export class CallMessages {
     for (const count of [1, BINARY, values]) this.#int16(count);
   }
 
-  /** The next value, an array. */
+  /** Adds the next value, an array. */
   array<Value>(type: ElementType<Value>, values: readonly (Value | undefined)[]): void {
     this.#reserve(SIZE_BYTES + maxArrayBytes(type, values));
     const end = writeArray(this.#bytes, type, values, this.#at + SIZE_BYTES);
@@ -44,14 +43,14 @@ export class CallMessages {
     this.#at = end;
   }
 
-  /** The next value, one alone; undefined becomes null. */
+  /** Adds the next value, a single one; undefined becomes null. */
   scalar<Value>(type: ElementType<Value>, value: Value | undefined): void {
     this.#reserve(SIZE_BYTES + (value === undefined ? 0 : type.maxSizeOf(value)));
     const size = value === undefined ? NULL_SIZE : type.write(this.#bytes, value, this.#at + SIZE_BYTES);
     this.#at = this.#bytes.writeInt32BE(size, this.#at) + Math.max(size, 0);
   }
 
-  /** The next value, of a type whose binary form is its text. */
+  /** Adds the next value, of a type whose binary form is its text. */
   text(value: string): void {
     const size = Buffer.byteLength(value);
     this.#reserve(SIZE_BYTES + size);
@@ -59,7 +58,7 @@ export class CallMessages {
     this.#at += this.#bytes.write(value, this.#at);
   }
 
-  /** Ends the call. Answers its messages, which are good until the next one begins. */
+  /** Ends the call. Returns its messages, valid until the next begins. */
   end(): Buffer {
     this.#int16(0);
     this.#endMessage();

@@ -4,8 +4,8 @@ import type pg from 'pg';
 export type TextFields = readonly (string | null)[];
 
 /**
- * Sends the messages of one call (call-messages.ts) and answers the only row, undefined when there is none. The messages may be
- * overwritten once it has answered: when it throws, their end may still be on its way. `timeoutMs`: in place of the client's own.
+ * Sends the messages of one call (call-messages.ts) and returns the only row, undefined when there is none. The messages may then
+ * be overwritten; when it throws, their end may still be on its way. `timeoutMs` replaces the client's own.
  * @throws what PostgreSQL or the network said
  */
 export function call(
@@ -21,11 +21,11 @@ export function call(
 
 type Callback = (error: unknown, row?: TextFields) => void;
 
-/** What pg asks of a query that writes its own messages, as pg-cursor and pg-query-stream are ones. */
+/** Call is a query that writes its own messages, as pg lets pg-cursor and pg-query-stream do. */
 class Call implements pg.Submittable {
   readonly #messages: Buffer;
   #row: TextFields | undefined;
-  /** pg puts another in its place, which minds the time. */
+  /** pg replaces it, to enforce the timeout. */
   callback: Callback;
   /** Undefined: the client's own. */
   readonly query_timeout: number | undefined;

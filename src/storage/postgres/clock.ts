@@ -1,8 +1,8 @@
 import type { Database } from './connection.ts';
 
-/** Rows looked at in one transaction: small, so that neither locks nor WAL come in lumps. */
+/** Rows per transaction: few, so that neither locks nor WAL come in lumps. */
 const BATCH_ROWS = 1000;
-/** As far as a commit lets the log go ahead of its server's clock (commit_revisions). */
+/** How far a commit may take the log ahead of its server's clock (commit_revisions). */
 const MAX_CLOCK_DIFFERENCE_S = 60;
 
 interface ClockRow {
@@ -19,7 +19,7 @@ interface ClockOptions {
 }
 
 /**
- * Gives rows from the future the present time: the window would not get as far for as long as they are ahead. Returns whether the
+ * Gives rows from the future the present time: the window would not reach them as long as they are ahead. Returns whether the
  * clocks of the database and of this server agree.
  */
 export async function correctClock(

@@ -4,20 +4,23 @@ import type { KeySealer } from '../key-sealer.ts';
 import { withKeyLock } from './key-lock.ts';
 import { prepare, tables } from './prepared.ts';
 
-/** Of one that all servers of a database share. Both are PEM; the certificate is empty for a bare key. */
+/** A key that all servers of a database share. Both are PEM; the certificate is empty for a bare key. */
 export interface ClusterKey {
   readonly certificate: string;
   readonly key: string;
 }
 
 export interface KeyWishes {
-  /** Whether one that was found may go on being used; one that may not is replaced, for all servers as they start. */
+  /** Whether a found key may stay in use; otherwise it is replaced, for all servers as they start. */
   fits(key: ClusterKey): boolean;
-  /** Asked once a cluster, whichever of its servers comes first. */
+  /** Called once per cluster, on its first server. */
   make(): Promise<ClusterKey>;
 }
 
-/** Answers the cluster's key of this name; one that is stored otherwise than it would be now is stored anew. An advisory lock lets one server make it while the others wait. */
+/**
+ * Returns the cluster's key of this name. Makes it under an advisory lock, for which other servers wait, and stores it anew when
+ * its stored form is outdated.
+ */
 export async function keepClusterKey(
   client: pg.ClientBase,
   name: string,

@@ -3,12 +3,12 @@ import type pg from 'pg';
 import type { Migration } from './migration.ts';
 
 /**
- * Where one of several clusters of a database is kept: in a schema of its own, which each connection of its servers looks in and in
- * no other. Tables, functions, keys, leases and locks on tables are told apart by that alone; what PostgreSQL names once for the
- * whole database has the cluster in its name.
+ * ClusterSchema places one of several clusters of a database: in a schema of its own, the only one in which its servers'
+ * connections look. That separates tables, functions, keys, leases and locks on tables; names that PostgreSQL has once for the
+ * whole database include the cluster.
  *
  *     toClusterSchema('/team_a') → cluster_team_a, with its views of custom resources in crd_team_a
- *     toClusterSchema('/Team-A') → cluster_team_a__7d0d3c62: letters that were changed are made up for
+ *     toClusterSchema('/Team-A') → cluster_team_a__7d0d3c62: a hash makes up for changed letters
  */
 export interface ClusterSchema {
   /** --kvstore-prefix, with one slash before it and none behind. */
@@ -21,16 +21,16 @@ export interface ClusterSchema {
   readonly tag: string;
 }
 
-/** What migrations call what PostgreSQL names once for a database. */
+/** Names in migrations of what PostgreSQL has once for a database. */
 export const PUBLICATION = 'pg_apiserver_revisions';
 export const VIEWS_SCHEMA = 'crd';
 
-/** The prefix of the cluster that is in whichever schema the user's search_path names: one that was there before others were. */
+/** The prefix of the cluster in the schema that the user's search_path names, which was there before others were. */
 const DEFAULT_PREFIX = '/registry';
 /** Names are at most 63 bytes long. */
 const MAX_STEM = 30;
 
-/** Undefined for the prefix /registry. */
+/** Returns undefined for the prefix /registry. */
 export function toClusterSchema(prefix: string): ClusterSchema | undefined {
   if (prefix === DEFAULT_PREFIX) return undefined;
   const plain = prefix.slice(1);
@@ -50,10 +50,10 @@ export function toClusterSchema(prefix: string): ClusterSchema | undefined {
   };
 }
 
-/** Names have letters that need no quotes. */
+/** The name needs no quotes. */
 export const searchPath = ({ name }: ClusterSchema): string => `SET search_path = ${name}`;
 
-/** The migrations as they are run in a schema. What was applied is known by the text of their files all the same. */
+/** Rewrites migrations for a schema. Applied ones are known by the text of their files all the same. */
 export function inSchema(migrations: readonly Migration[], schema: ClusterSchema | undefined): Migration[] {
   if (schema === undefined) return [...migrations];
   const { publication, views } = schema;
@@ -65,7 +65,7 @@ export function inSchema(migrations: readonly Migration[], schema: ClusterSchema
   }));
 }
 
-/** Makes the schema where it is missing. Who may not make it is told so by PostgreSQL. */
+/** Makes the schema where it is missing. @throws what PostgreSQL says */
 export async function ensureSchema(client: pg.ClientBase, schema: ClusterSchema | undefined): Promise<void> {
   if (schema === undefined) return;
   const { rows } = await client.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema.name]);
@@ -79,7 +79,7 @@ export async function ensureSchema(client: pg.ClientBase, schema: ClusterSchema 
 const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /**
- * Behind a pooler a session is not ours to change.
+ * Checks a session behind a pooler, which is not ours to change.
  * @throws Error when it looks elsewhere than in the schema
  */
 export async function assertSchema(client: pg.ClientBase, { name, prefix }: ClusterSchema): Promise<void> {

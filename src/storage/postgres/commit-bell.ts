@@ -5,8 +5,8 @@ import { isUnknownFunction } from './statements.ts';
 const RETRIES: Backoff = { firstMs: 500, longestMs: 10_000 };
 
 /**
- * Rings when something was committed, for one who polls: by NOTIFY, which commits send while such a session is there (migrations/0077).
- * It needs a session of its own, so there is none behind a pooler in transaction mode, nor on a schema of before.
+ * CommitBell rings at a commit, for a poller: by NOTIFY, which commits send while such a session is there (migrations/0077). It
+ * needs a session of its own, so it is silent behind a pooler in transaction mode, and on an older schema.
  */
 export class CommitBell {
   readonly #connect: () => Promise<Connection>;
@@ -16,12 +16,12 @@ export class CommitBell {
     this.#connect = () => connectWritable(options, 'polls');
   }
 
-  /** Whether a commit rings now. */
+  /** Whether commits ring now. */
   get isHeard(): boolean {
     return this.#isHeard;
   }
 
-  /** Until the signal aborts, or it is known that nothing will ring. Never rejects. */
+  /** Listens until the signal aborts or nothing can ring. Never rejects. */
   async run(ring: () => void, signal: AbortSignal): Promise<void> {
     for (let failures = 1; !signal.aborted; failures += 1) {
       const outcome = await this.#listen(ring, signal).catch((error: unknown) =>
@@ -45,7 +45,7 @@ export class CommitBell {
       const { rows } = await client.query<{ channel: string }>('SELECT await_commit_bell() AS channel');
       await client.query(`LISTEN ${rows[0]?.channel}`);
       this.#isHeard = true;
-      // What was committed before it could be heard.
+      // For commits from before it listened.
       ring();
       if (!signal.aborted) await over;
       return 'heard';

@@ -1,17 +1,17 @@
 import type { Queryable } from './prepared.ts';
 
-/** A statement that commits, by its name where statements are prepared. */
+/** A committing statement, prepared under its name where possible. */
 export interface CommitStatement {
   readonly name: string;
   readonly text: string;
-  /** How many. */
+  /** How many parameters it has. */
   readonly values: number;
 }
 
 export interface CommitStatements {
-  /** Whether objects may be in another form than JSON. */
+  /** Whether it takes objects in another form than JSON. */
   readonly encodes: boolean;
-  /** Most batches have no values to change hands, and do not look for any. */
+  /** For batches that claim no values, which most are; does not look for any. */
   readonly plain: CommitStatement;
   readonly holding: CommitStatement;
 }
@@ -44,8 +44,8 @@ const ENCODING: CommitStatements = {
 const OF_JSON: CommitStatements = { encodes: false, ...statementsWith(COLUMNS, '_of_json') };
 
 /**
- * Which of the functions the schema has. A migration that waits for servers of the version before holds up those after it, and until
- * then commits take JSON alone (migrations/0051).
+ * Returns the statements for the functions of the schema. A migration that waits for older servers holds up those after it, and
+ * until then commits take JSON alone (migrations/0051).
  */
 export async function findCommitStatements(client: Queryable): Promise<CommitStatements> {
   const { rows } = await client.query<{ encodes: boolean | string }>({ text: ENCODES });

@@ -23,22 +23,22 @@ const BACKOFF: Backoff = { firstMs: 100, longestMs: 2000 };
 /** How long a broken connection's backend may take to end. */
 const BACKEND_END_MS = 10_000;
 const BACKEND_POLL_MS = 10;
-/** As long as commit_revisions waits for the ordering lock. */
+/** How long commit_revisions waits for the ordering lock. */
 const LOCK_WAIT_MS = 10_000;
-/** Who has less time than this left is not sent any more: nobody could tell him afterwards whether it was made. */
+/** Do not send writes with less time left: their outcome could not be reported. */
 const MIN_ANSWER_MS = 1000;
 
-/** What the lanes of a committer have in common. */
+/** What the lanes of a committer share. */
 export interface Progress {
-  /** The newest revision that a commit of this server is known to have made, or that was there before the first. */
+  /** The newest revision that this server is known to have committed, or that was there before its first. */
   seen: Revision;
-  /** Aborted when nobody waits for the database any longer. */
+  /** Aborted when the committer closes. */
   readonly closing: AbortSignal;
-  /** What the last attempt failed with; undefined: it did not. */
+  /** Why the last attempt failed; undefined when it worked. */
   trouble: Unavailable | undefined;
   /** Of writes, for the log. */
   readonly condition: Condition;
-  /** The ordering lock was not to be had in time, when it was last asked for. */
+  /** The last attempt did not get the ordering lock in time. */
   isLocked: boolean;
 }
 
@@ -47,19 +47,19 @@ interface OpenLane {
   readonly commits: BatchCommit;
 }
 
-/** One connection, and what is under way on it: one batch at a time, until each of its writes has been answered. */
+/** CommitLane has one connection and one batch at a time under way on it, until each write is answered. */
 export class CommitLane {
   readonly #options: ConnectionOptions;
   readonly #progress: Progress;
   readonly #whenUnreachable: (error: StorageError) => void;
   readonly #now: () => number;
-  /** Of this lane alone, so that its backends can be told from all others, also behind a pooler. */
+  /** Unique to this lane, so that its backends can be found, also behind a pooler. */
   readonly #purpose = `commits ${randomBytes(4).toString('hex')}`;
   #open: OpenLane | undefined;
-  /** In a row. */
+  /** Failures in a row. */
   #failures = 0;
 
-  /** `whenUnreachable` is told of each failed attempt to reach the database. */
+  /** `whenUnreachable` is called after each failed attempt to reach the database. */
   constructor(
     options: ConnectionOptions,
     progress: Progress,
@@ -78,12 +78,12 @@ export class CommitLane {
     await open?.connection.close();
   }
 
-  /** Never rejects: each write is told what became of it. */
+  /** Commits a batch and answers each write. Never rejects. */
   async commit(batch: readonly PendingWrite[]): Promise<void> {
     let open = batch;
     let wasOfSchema = false;
     while (open.length > 0) {
-      // Other lanes go on while the answer to this one may be lost: its revisions are above what was there before it was sent.
+      // Taken before sending: revisions of a batch whose answer is lost are above it, whatever other lanes commit.
       let sentAfter: Revision | undefined;
       try {
         const { commits } = await this.#connect();
@@ -105,7 +105,7 @@ export class CommitLane {
     }
   }
 
-  /** Answers the writes that are to be sent, or sent again: none of them is in the log. */
+  /** Handles a failure. Returns the writes to send, or to send again: none is in the log. */
   async #afterFailure(
     batch: readonly PendingWrite[],
     error: unknown,
@@ -122,7 +122,7 @@ export class CommitLane {
       return stillOpen(batch, this.#progress, unavailable);
     }
     if (isConflict(error)) {
-      // The same: PostgreSQL ended this transaction, so that another one could go on.
+      // Likewise: PostgreSQL ended this transaction so that another could go on.
       await this.#failed(error);
       return stillOpen(batch, this.#progress, unavailable);
     }
@@ -136,7 +136,7 @@ export class CommitLane {
     return stillOpen(batch, this.#progress, unavailable);
   }
 
-  /** Once more in a session that knows the schema as it is now: a migration may have come in between. */
+  /** Prepares another try in a new session, which knows the present schema: a migration may have come in between. */
   async #anew(batch: readonly PendingWrite[], error: unknown): Promise<readonly PendingWrite[]> {
     noteSent(batch, false);
     await this.close();
@@ -157,7 +157,7 @@ export class CommitLane {
     if (!this.#progress.closing.aborted) this.#progress.condition.failed(trouble.reason);
   }
 
-  /** Waits before another attempt, also where no write of this batch is left to wait for it. */
+  /** Waits before another attempt, even when no write of this batch is left. */
   async #failed(error: unknown): Promise<void> {
     this.#failures += 1;
     this.#troubled(error);
@@ -169,7 +169,7 @@ export class CommitLane {
     await this.#failed(error);
   }
 
-  /** One write that PostgreSQL refuses to store must not take the batch with it. */
+  /** Commits writes one by one, so that one that PostgreSQL refuses fails alone. */
   async #isolate(batch: readonly PendingWrite[], error: unknown): Promise<void> {
     if (isTransient(error)) {
       this.#troubled(error);
@@ -185,8 +185,8 @@ export class CommitLane {
   }
 
   /**
-   * After a lost answer: asks the log which of the writes are in it, and answers those. What is left was not committed and may
-   * be sent again.
+   * After a lost answer: finds the writes that are in the log, and resolves them. Returns the others, which were not committed and
+   * may be sent again.
    */
   async #resolveLost(
     batch: readonly PendingWrite[],
@@ -218,8 +218,8 @@ export class CommitLane {
   }
 
   /**
-   * The lost connection's backend may not have noticed yet; it must not commit after the log was searched. One that waits for a
-   * standby has committed and is left alone: ended, it would show what no standby has.
+   * Ends the lost connection's backend, which must not commit after the log is searched. A backend that waits for a standby has
+   * committed and is left alone: ended, it would show what no standby has.
    */
   async #endBackends({ client }: Connection, deadlineMs: number): Promise<void> {
     const untilMs = Math.min(Date.now() + BACKEND_END_MS, deadlineMs);
@@ -233,7 +233,7 @@ export class CommitLane {
     throw new Error('the backend of a broken connection does not end');
   }
 
-  /** What it was answered is of a log that another host has replaced: there, the writes are made or not. */
+  /** The outcomes are of a log that a promoted host has replaced: there, the writes are made or not. */
   #assertUnfenced(): void {
     if (this.#isFenced) throw new UncertainCommit('another host was promoted');
   }
@@ -249,7 +249,7 @@ export class CommitLane {
     const connection = await connectWritable(this.#options, this.#purpose);
     const open = { connection, commits: await prepareCommits(connection) };
     this.#open = open;
-    // Before the first batch of all: what is searched for a lost write begins behind what was there.
+    // Before the first batch: the search for lost writes begins above what was there.
     if (this.#progress.seen === NO_REVISION) {
       const [row] = await CURRENT_REVISION.run(connection.client, { seen: String(NO_REVISION) });
       this.#advance(toRevision(row?.revision ?? 0));
@@ -277,13 +277,13 @@ export class CommitLane {
   }
 }
 
-/** Those of a lost connection of a lane. */
+/** Ends the backends of a lane's lost connection. */
 const END_BACKENDS = `
   SELECT CASE WHEN wait_event = 'SyncRep' THEN false ELSE pg_terminate_backend(pid) END
   FROM pg_stat_activity
   WHERE application_name = $1 AND pid <> pg_backend_pid()`;
 
-/** A connection that cannot be used is not left open. */
+/** Closes a connection that cannot be used. */
 async function prepareCommits(connection: Connection): Promise<BatchCommit> {
   try {
     return await BatchCommit.prepare(connection);
@@ -307,7 +307,7 @@ function noteSent(writes: readonly PendingWrite[], isSent: boolean): void {
   for (const pending of writes) pending.isSent = isSent;
 }
 
-/** Those that somebody waits for. The others are answered, and all when the server closes. */
+/** Returns writes whose callers wait. Rejects the others and, after an error, all when closing. */
 export function stillOpen(
   writes: readonly PendingWrite[],
   { closing }: Pick<Progress, 'closing'>,
@@ -321,8 +321,8 @@ export function stillOpen(
 }
 
 /**
- * Those that will be answered before their patience ends, as far as can be foreseen. The others hear for certain that they were
- * not made, where a later attempt would leave them without knowing.
+ * Returns the writes that can be answered before their deadlines, as far as can be foreseen. Rejects the others while it is certain
+ * that they were not made; after a later attempt it might not be.
  */
 function inTime(writes: readonly PendingWrite[], { isLocked, trouble }: Progress): readonly PendingWrite[] {
   const untilMs = Date.now() + (isLocked ? LOCK_WAIT_MS : MIN_ANSWER_MS);
@@ -342,6 +342,6 @@ const toUnknown = (cause: unknown, reason: string): StorageError =>
 const latestDeadline = (writes: readonly PendingWrite[]): number =>
   Math.max(...writes.map(({ deadlineMs }) => deadlineMs));
 
-/** How long to wait for the answer to a batch: as long as the most patient of its writers waits. */
+/** Returns how long to wait for the answer to a batch: until the latest of its deadlines. */
 const leftMs = (writes: readonly PendingWrite[]): number =>
   Math.max(latestDeadline(writes) - Date.now(), MIN_ANSWER_MS);

@@ -14,15 +14,15 @@ import type { Queryable } from './prepared.ts';
 import { FIND_WRITES } from './queries.ts';
 import { withoutWarning } from './statements.ts';
 
-/** A write on its way, with the id by which it is found again when the answer to its commit is lost. */
+/** A write on its way, with the id that finds it again when the answer to its commit is lost. */
 export interface PendingWrite {
   readonly id: string;
   readonly write: Write;
-  /** The caller is answered by then, in epoch milliseconds. */
+  /** Its caller is answered by then, in epoch milliseconds. */
   readonly deadlineMs: number;
   /** Whether PostgreSQL may have made it, or may still make it. */
   isSent: boolean;
-  /** Nobody waits for it any more. */
+  /** It was resolved or rejected. */
   isAnswered: boolean;
   resolve(revision: Revision): void;
   reject(error: unknown): void;
@@ -41,10 +41,10 @@ export type CommitOutcome =
   | { readonly accepted: Revision }
   /** The live object's revision, or undefined when there is no live object. */
   | { readonly refused: Revision | undefined }
-  /** A value it claimed is another object's. */
+  /** Another object holds a value it claimed. */
   | { readonly taken: PoolValue };
 
-/** One array for each column, in the order of commit_revisions. */
+/** Writes one array per column, in the order of commit_revisions. */
 function writeColumns(messages: CallMessages, batch: readonly PendingWrite[]): void {
   const column = <Value>(
     type: ElementType<Value>,
@@ -63,7 +63,7 @@ function writeColumns(messages: CallMessages, batch: readonly PendingWrite[]): v
   for (const name of ATTRIBUTIONS) column(TEXT, ({ write }) => withoutNul(write.attribution[name]));
 }
 
-/** Two nulls where all is JSON, as nearly always. */
+/** Writes two nulls where all is JSON, as nearly always. */
 function writeEncodings(messages: CallMessages, batch: readonly PendingWrite[]): void {
   if (batch.every(({ write }) => write.encoded === undefined)) {
     for (const type of [BYTEA, BYTEA]) messages.scalar(type, undefined);
@@ -79,7 +79,7 @@ function writeEncodings(messages: CallMessages, batch: readonly PendingWrite[]):
   );
 }
 
-/** What the function holds the log against. */
+/** What the function compares with the log. */
 export interface CommitWitness {
   readonly seen: KnownRow | undefined;
   readonly now: Date;
@@ -93,12 +93,12 @@ function writeWitness(messages: CallMessages, { seen, now }: CommitWitness): voi
 
 const ATTRIBUTIONS = ['username', 'userAgent', 'sourceAddress', 'requestId', 'fieldManager'] as const;
 
-/** PostgreSQL's text does not hold it; callers choose what these say. */
+/** PostgreSQL's text cannot hold NUL, and callers choose these values. */
 function withoutNul(value: string): string {
   return value.includes('\0') ? value.replaceAll('\0', '') : value;
 }
 
-/** Commits batches over one connection, one after the other. */
+/** BatchCommit commits batches over one connection, in turn. */
 export class BatchCommit {
   readonly #connection: Connection;
   #statements: CommitStatements;
@@ -117,7 +117,7 @@ export class BatchCommit {
   }
 
   /**
-   * One call, one transaction, one fsync. Outcomes are in the order of the batch.
+   * Commits in one call, one transaction, one fsync. Outcomes are in the order of the batch.
    * @throws UncertainCommit, StorageError unavailable, and what PostgreSQL or the network said
    */
   async commit(
@@ -138,14 +138,14 @@ export class BatchCommit {
     if (isHolding) this.#messages.text(JSON.stringify(batch.map(({ write }) => write.holds ?? null)));
     const sent = (): Promise<TextFields | undefined> => call(client, this.#messages.end(), timeoutMs);
     const row = await withoutWarning(client, sent).catch((error: unknown) => {
-      // The end of what PostgreSQL refused may still be on its way to it.
+      // The end of refused messages may still be on its way.
       this.#messages = new CallMessages();
       throw error;
     });
     return row === undefined ? [] : toOutcomes(row);
   }
 
-  /** The migration may have come since. @throws StorageError unavailable */
+  /** Looks for the migration again. @throws StorageError unavailable */
   async #learnToEncode(): Promise<void> {
     const statements = await findCommitStatements(this.#connection.client);
     if (!statements.encodes) throw new StorageError({ kind: 'unavailable', reason: NO_ENCODINGS });
@@ -189,8 +189,8 @@ function parseTaken(text: string | null | undefined): (PoolValue & { readonly or
 }
 
 /**
- * What became of writes whose answer was lost. A commit that was still under way is over by the time the log is searched; the
- * caller has made sure that the old connection cannot start another. What is found is as durable as what is acknowledged.
+ * Finds writes whose answer was lost. Commits under way have ended when the log is searched; the caller makes sure that the old
+ * connection cannot start another. Found writes are as durable as acknowledged ones.
  * @throws UncertainCommit and what PostgreSQL or the network said
  */
 export async function findWrites(
@@ -207,7 +207,7 @@ export async function findWrites(
   return new Map(rows.map((row) => [row.write_id, toRevision(row.revision)]));
 }
 
-/** It may wait for a standby as the commit did; the caller looks at the clock in between. */
+/** The search may wait for a standby as the commit did; the caller checks the time in between. */
 const FIND_TIMEOUT = { query_timeout: 5000 };
 
 interface FoundRow {
@@ -215,7 +215,7 @@ interface FoundRow {
   readonly revision: string;
 }
 
-/** Identify what a batch may hold once only: the key of the object, and the values the write claims. */
+/** Returns the keys that a batch may hold only once: the object's, and the values the write claims. */
 export function toBatchKeys({ key, holds = [] }: Write): string[] {
   const { group, resource, namespace, name } = key;
   const claims = holds.filter(({ kept }) => !kept).map(({ pool, value }) => `${pool}\0${value}`);

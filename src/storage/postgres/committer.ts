@@ -8,18 +8,18 @@ import type { ConnectionOptions } from './connection.ts';
 import type { Lease } from './lease.ts';
 import { OpenWrites } from './open-writes.ts';
 
-/** Bounds of one batch. Larger ones hold the ordering lock longer without saving round trips. */
+/** Bounds of one batch. Larger ones hold the ordering lock longer and save no round trips. */
 const MAX_BATCH_WRITES = 512;
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
-/** What waits beyond this is refused, so that a database that is slow or gone does not fill the server's memory. */
+/** Writes that wait beyond this are refused, so that a slow or lost database does not fill the server's memory. */
 const MAX_OPEN_WRITES = 20_000;
 const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
 /** Within this time every write is answered, whatever the database does. */
 const PATIENCE_MS = 30_000;
 /**
- * One batch is committed while another is received, so that PostgreSQL has work while this process is busy with requests. More
- * would only wait for the ordering lock there instead of growing here.
+ * One batch is committed while another is received, so that PostgreSQL has work while this process handles requests. More would
+ * only wait for the ordering lock there instead of growing here.
  */
 const LANES = 2;
 /** Fewer writes wait for the batch under way: many small batches cost more than they bring. */
@@ -34,7 +34,25 @@ interface Wishes {
   readonly lease?: Lease;
 }
 
-/** Group commit: writes that arrive while batches are under way form the next one. */
+/**
+ * BatchingCommitter commits writes in groups: writes that arrive while batches are under way form the next one.
+ *
+ * Revisions are drawn and committed under one lock, so that the order of ids is the order of commits, over any number of servers.
+ * Concurrent inserts without the lock were rejected: a higher id may become visible before a lower one, and readers would have to
+ * wait for gaps that mean nothing. The lock is cheap because a batch takes it once: one call of commit_revisions, one round trip,
+ * one fsync. A client that vanishes never holds it, because it is taken within the call.
+ *
+ * Two lanes, each with a connection, commit a batch each, so that PostgreSQL receives one while it commits the other. A single lane
+ * was rejected: with 64 clients it wrote 3,580 config maps a second, two write 4,110. More lanes would only wait for the lock. Few
+ * writes do not take the second lane, but wait and go together.
+ *
+ * - A batch has at most one write of an object and of a claimed value. Other writes of these wait for a later batch.
+ * - A refused write fails alone (CommitLane).
+ * - A write whose answer was lost is looked up by its id, never guessed and never sent twice before that.
+ * - Every write is answered by its deadline, whatever is under way (OpenWrites). Limits on each wait were rejected: for lanes,
+ *   hosts, locks and lost answers, they added up to more than the promised time.
+ * - What waits is bounded in number and bytes; beyond that, writes are refused at once.
+ */
 export class BatchingCommitter implements Committer {
   readonly #queue: PendingWrite[] = [];
   readonly #closing = new AbortController();
@@ -69,7 +87,7 @@ export class BatchingCommitter implements Committer {
     return this.#queue.length;
   }
 
-  /** Of all writes that are not answered yet. */
+  /** Size of all writes that are not answered yet. */
   get openBytes(): number {
     return this.#open.sizeBytes;
   }
@@ -94,7 +112,7 @@ export class BatchingCommitter implements Committer {
     });
   }
 
-  /** Lets what is queued commit, then closes the connections. */
+  /** Commits what is queued, then closes the connections. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#dispatch();
@@ -103,7 +121,7 @@ export class BatchingCommitter implements Committer {
     await Promise.all(this.#idle.map((lane) => lane.close()));
   }
 
-  /** Writes of one turn of the event loop go together: a burst of requests becomes one batch instead of one and the rest. */
+  /** Dispatches after this turn of the event loop: a burst of requests becomes one batch instead of one and the rest. */
   #dispatchSoon(): void {
     if (this.#dispatches) return;
     this.#dispatches = true;

@@ -9,24 +9,24 @@ import { describeReaders, type Retention, readRetention } from './retention.ts';
 import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
 import { isConnectionFailure, isLockTimeout } from './statements.ts';
 
-/** States kept beside the log that are forgotten in one transaction. */
+/** States beside the log that one transaction forgets. */
 const BATCH_ROWS = 1000;
-/** Between looks at whether partitions are to be made. A commit that finds none makes one itself, and takes longer. */
+/** Interval between makings of partitions. A commit that finds none makes one itself, and takes longer. */
 const AHEAD_MS = 10_000;
-/** Between looks at whether objects are to be given their bytes. */
+/** Interval between fillings of objects with their bytes. */
 const FILL_MS = 10_000;
-/** Between looks at whether a partition is written to no more. */
+/** Interval between looks for closed partitions to index. */
 const CLOSED_MS = 10_000;
-/** After an index could not be made: for want of disk, most likely, which an attempt takes the rest of. */
+/** Pause after an index failed: for want of disk, most likely, of which an attempt takes the rest. */
 const INDEX_FAILED_MS = 300_000;
-/** For how long a partition is asked for nothing before it is dropped: longer than a function of SQL reads. */
+/** How long a partition was left before it is dropped: longer than a function of SQL reads. */
 const SETTLE_MS = 10_000;
-/** A partition that could not be dropped so many times is spoken of. */
+/** Failed drops in a row before the log says so. */
 const FAILED_DROPS = 3;
-/** History is late when it should have gone so many intervals ago: it is left in one run, and dropped in the next. */
+/** History is late after this many intervals: one run leaves it, the next drops it. */
 const LATE_INTERVALS = 4;
 const LATE_AT_LEAST_MS = 600_000;
-/** Between two lines about the same trouble. */
+/** Interval between lines about the same trouble. */
 const REPEAT_MS = 3_600_000;
 
 interface CompactorOptions {
@@ -49,13 +49,13 @@ const KINDS = ['make', 'fill', 'forget', 'leave', 'drop', 'index', 'thin'] as co
 type UpkeepKind = (typeof KINDS)[number];
 
 /**
- * Keeps the log in shape: partitions are made ahead, and history is cut off behind the window. The compacted revision is raised
- * first, which is what readers, watches and views obey; then whole partitions go, so that it costs the same however much
- * there is in them. States that the window still needs are kept beside the log (migrations/0032), and objects whose bytes are in
- * such a partition get them first.
+ * Compactor keeps the log in shape: it makes partitions ahead, and cuts off history behind the window. It raises the compacted
+ * revision first, which readers, watches and views obey; then it drops whole partitions, at the same cost however much they hold.
+ * States that the window still needs are kept beside the log (migrations/0032), and objects whose bytes are in such a partition get
+ * them first.
  *
- * Any server may do it, at the same time too: each step is one call, which finds out under a lock whether it is still to be done.
- * How far back history is kept is in the database, one value for all servers.
+ * Any server may run it, several at once too: each step is one call, which checks under a lock whether it is still due. How far
+ * back history is kept is one value in the database for all servers.
  */
 export class Compactor {
   readonly #options: CompactorOptions;
@@ -69,7 +69,7 @@ export class Compactor {
 
   readonly #spentMs = new Map<UpkeepKind, number>(KINDS.map((kind) => [kind, 0]));
 
-  /** How long this server has waited for each kind of upkeep. */
+  /** How long this server has spent on each kind of upkeep. */
   get spentMs(): ReadonlyMap<UpkeepKind, number> {
     return this.#spentMs;
   }
@@ -92,7 +92,7 @@ export class Compactor {
     this.#options = options;
   }
 
-  /** Each beside the others, none of which is late because another has much to do. */
+  /** Runs three loops side by side, so that a busy one delays no other. */
   async run(signal: AbortSignal): Promise<void> {
     const { intervalMs, database } = this.#options;
     if (intervalMs === 0) return;
@@ -131,8 +131,8 @@ export class Compactor {
   }
 
   /**
-   * Indexes the request ids of partitions that are written to no more (migrations/0044): 24 s of CPU for ten million revisions, for
-   * which the other upkeep does not wait. Answers how many partitions there were.
+   * Indexes the request ids of closed partitions (migrations/0044): 24 s of CPU for ten million revisions, for which other upkeep
+   * does not wait. Returns how many partitions it indexed.
    */
   async indexRequests(signal: AbortSignal): Promise<number> {
     let indexed = 0;
@@ -157,7 +157,7 @@ export class Compactor {
     return this.#canIndex && (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
   }
 
-  /** Answers how many partitions it made. */
+  /** Returns how many partitions it made. */
   async makeAhead(): Promise<number> {
     const database = await this.#options.database();
     return Number(await this.#spend('make', call(database, 'make_partitions_ahead()')));
@@ -167,7 +167,7 @@ export class Compactor {
    * Compacts up to the window, and returns how many partitions it dropped. While the clocks of the database and of this server
    * differ, it cuts nothing off: by a clock that has jumped ahead, all of history would lie behind the window.
    *
-   * What is due is dropped first. Each run drops what those before it have left, however much it leaves itself.
+   * It drops what is due first, so that each run drops what those before it left, however much it leaves itself.
    */
   async compact(signal: AbortSignal): Promise<number> {
     const { onTrouble, now } = this.#options;
@@ -237,14 +237,14 @@ export class Compactor {
     );
   }
 
-  /** To the owner of the schema; said once. */
+  /** Leaves migrations to the schema's owner; logged once. */
   #leaveMigrations(left: string | undefined): void {
     if (left !== undefined && left !== this.#left) this.#options.onTrouble(left);
     this.#left = left;
     this.#hasAllMigrations = left === undefined;
   }
 
-  /** What waited for servers of an older version to end. */
+  /** Applies migrations that waited for older servers. */
   async #finishMigrations(): Promise<void> {
     if (this.#hasAllMigrations) return;
     const { schema } = this.#options;

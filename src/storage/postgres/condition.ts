@@ -1,9 +1,9 @@
-/** Something that stays wrong is told again after this time. */
+/** A condition that stays bad is logged again after this time. */
 const REPEAT_MS = 60_000;
 
 /**
- * Whether one thing that the database is needed for works, for the log: a line when it stops, now and then while it does not
- * work, and one when it works again, however often it is tried in between.
+ * Condition logs whether something that needs the database works: a line when it stops, one now and then while it is lost, and one
+ * when it is back, however often it is tried in between.
  *
  *     writes: lost: connect ECONNREFUSED 10.0.0.5:5432
  *     writes: still lost after 60 s and 34 attempts: the database system is starting up
@@ -13,9 +13,9 @@ export class Condition {
   readonly #subject: string;
   readonly #tell: (line: string) => void;
   readonly #now: () => number;
-  #lost: { readonly sinceMs: number; toldAtMs: number; attempts: number } | undefined;
+  #lost: { readonly sinceMs: number; loggedAtMs: number; attempts: number } | undefined;
 
-  /** `now`: in milliseconds, of a clock that nobody sets. */
+  /** `now` is in milliseconds, of a clock that is never set. */
   constructor(subject: string, tell: (line: string) => void, now: () => number = () => performance.now()) {
     this.#subject = subject;
     this.#tell = tell;
@@ -25,13 +25,13 @@ export class Condition {
   failed(reason: string): void {
     const nowMs = this.#now();
     if (this.#lost === undefined) {
-      this.#lost = { sinceMs: nowMs, toldAtMs: nowMs, attempts: 1 };
+      this.#lost = { sinceMs: nowMs, loggedAtMs: nowMs, attempts: 1 };
       this.#tell(`${this.#subject}: lost: ${reason}`);
       return;
     }
     this.#lost.attempts += 1;
-    if (nowMs - this.#lost.toldAtMs < REPEAT_MS) return;
-    this.#lost.toldAtMs = nowMs;
+    if (nowMs - this.#lost.loggedAtMs < REPEAT_MS) return;
+    this.#lost.loggedAtMs = nowMs;
     this.#tell(`${this.#subject}: still lost after ${this.#duration(nowMs)}: ${reason}`);
   }
 

@@ -22,56 +22,56 @@ import { parseTarget, type Target } from './target.ts';
 
 /** How to reach PostgreSQL. Built from --kvstore-servers and the TLS files beside it. */
 export interface ConnectionOptions extends TlsFiles {
-  /** postgres:// URLs of the hosts of one database; the writable one is found. */
+  /** postgres:// URLs of the hosts of one database, one of which takes writes. */
   readonly urls: readonly string[];
-  /** Connections of the pool for replay, the largest (pools.ts has the others). */
+  /** Connections of the largest pool, for replay (pools.ts has the others). */
   readonly poolSize: number;
-  /** Which host worked last. */
+  /** Knows which host worked last. */
   readonly hosts?: Hosts;
-  /** Makes a socket connect by another way than the system's. */
+  /** Makes a socket connect otherwise than the system does. */
   readonly reroute?: <S extends Socket>(socket: S) => S;
-  /** Where the cluster is kept, when there may be others in the database. */
+  /** The cluster's schema, when the database may have others. */
   readonly schema?: ClusterSchema | undefined;
-  /** What each connection is held against. Absent where there may be no schema yet. */
+  /** Each connection is checked against it. Absent where there may be no schema yet. */
   readonly history?: KnownHistory;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** Others can answer in its place, and somebody waits. */
+/** Shorter: other hosts can answer, and a caller waits. */
 const STANDBY_CONNECT_TIMEOUT_MS = 2000;
-/** All that is asked of a session before it is used, and the lock under which an epoch may begin. */
+/** For all checks of a session before it is used, and the lock under which an epoch may begin. */
 const SESSION_TIMEOUT_MS = 15_000;
 const KEEPALIVE_DELAY_MS = 10_000;
 /** No statement of ours runs that long on purpose; one that does has met a lock or a lost network. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** Migrations and hands at psql hold locks; a queue that does not move must not take all connections. */
+/** Migrations and people in psql hold locks; a queue that is stuck must not take all connections. */
 const LOCK_TIMEOUT_MS = 10_000;
-/** Between two statements of a transaction of ours there is no work. */
+/** Our transactions do no work between two statements. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
-/** How PostgreSQL notices that we are gone without a goodbye: half a minute, where systems take two hours. */
+/** Makes PostgreSQL notice in half a minute that we are gone, where systems take two hours. */
 export const TCP_SETTINGS =
   "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4; SET tcp_user_timeout = '30s'";
-/** How much longer the client waits for an answer than PostgreSQL should work on it. */
+/** How much longer the client waits than PostgreSQL should work. */
 const ANSWER_MARGIN_MS = 500;
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5000;
 /** A peer that is gone does not answer a goodbye. */
 const CLOSE_TIMEOUT_MS = 1000;
-/** SQLSTATE read_only_sql_transaction: what writing to a standby is answered with. */
+/** SQLSTATE read_only_sql_transaction: the error for a write to a standby. */
 const READ_ONLY = '25006';
-/** What a session is begun for. `look`: to see which of these the host could take. */
+/** The purpose of a session. `look`: to see what the host is. */
 type Access = 'writes' | 'reads' | 'standby' | 'look';
 
 /** SQLSTATE invalid_password. */
 const WRONG_PASSWORD = '28P01';
 
-/** A host, and the kind of connection that it takes. */
+/** A host, and the handshake that it takes. */
 export interface Route {
   readonly url: string;
   readonly target: Target;
   readonly handshake: Handshake;
 }
 
-/** Without the URL, so that what is in it is not in what the driver throws. */
+/** Omits the URL, so that errors of the driver do not show it. */
 export function toClientConfig(
   { target, handshake }: Route,
   options: ConnectionOptions,
@@ -95,24 +95,24 @@ export function toClientConfig(
 }
 
 /**
- * Who looks at a database's connections sees what they are for, which migrations their servers know, and which of several clusters
- * they are of. Of at most 63 bytes.
+ * Returns the name shown in the database's list of connections: their purpose, the migrations that their server knows, and which of
+ * several clusters it serves. At most 63 bytes.
  */
 export const toApplicationName = (purpose: string, schema?: ClusterSchema): string =>
   `pg-apiserver ${purpose} (schema ${newestMigration()}${schema === undefined ? '' : `, cluster ${schema.tag}`})`;
 
-/** A connection of our own, for what must not wait for one of the pool. */
+/** A connection of its own, for work that must not wait for the pool. */
 export interface Connection {
   readonly client: pg.Client;
   /**
-   * Whether statements may be prepared by name. Not behind a pooler in transaction mode (PgBouncer), which may give each
+   * Whether statements may be prepared by name: not behind a pooler in transaction mode (PgBouncer), which may give each
    * transaction another session.
    */
   readonly prepares: boolean;
   readonly route: Route;
   /** One line for a person: whether it is encrypted, and whether the server's certificate was verified. */
   readonly encryption: string;
-  /** Says goodbye, or ends the connection without when the peer does not answer. Never rejects. */
+  /** Says goodbye, or drops the connection when the peer does not answer. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -123,12 +123,12 @@ export interface Database {
   readonly prepares: boolean;
 }
 
-/** How the writable database is reached; asked anew for each use, because a failover changes the answer. */
+/** Returns the writable database; called for each use, because a failover changes it. */
 export type DatabaseSource = () => Promise<Database>;
 
 /**
- * A connection to the host that takes writes. With several hosts each is tried in turn, the last good one first, so that a
- * failover is followed by the next connection.
+ * Connects to the host that takes writes. It tries each in turn, the last good one first, so that the next connection follows a
+ * failover.
  * @throws the last host's error when none can be written to
  */
 export function connectWritable(
@@ -139,7 +139,7 @@ export function connectWritable(
   return connectToOne(options, { purpose, access: 'writes', createSocket });
 }
 
-/** As connectWritable, and where no host takes writes, to one that is no standby all the same: it has all that was committed. */
+/** As connectWritable; where no host takes writes, connects to a primary all the same: it has all commits. */
 export async function connectReadable(
   options: ConnectionOptions,
   purpose: string,
@@ -153,7 +153,7 @@ export async function connectReadable(
   }
 }
 
-/** To a host that repeats what another one commits. @throws as {@link connectWritable} */
+/** Connects to a standby. @throws as {@link connectWritable} */
 export const connectStandby = (
   options: ConnectionOptions,
   purpose: string,
@@ -161,7 +161,7 @@ export const connectStandby = (
 ): Promise<Connection> =>
   connectToOne(options, { purpose, access: 'standby', createSocket, connectMs: STANDBY_CONNECT_TIMEOUT_MS });
 
-/** Whatever the host is. @throws what it says */
+/** Connects to any host. @throws what it says */
 export const connectToLook = (
   url: string,
   options: Omit<ConnectionOptions, 'hosts' | 'history'>,
@@ -180,7 +180,7 @@ interface Wish {
   readonly connectMs?: number;
 }
 
-/** That a host takes no writes says more than that another does not answer. */
+/** A read-only error says more than that of a host that does not answer. */
 async function connectToOne(options: ConnectionOptions, wish: Wish): Promise<Connection> {
   const { urls, hosts } = options;
   let last: unknown = new Error('no PostgreSQL server was given');
@@ -198,11 +198,11 @@ async function connectToOne(options: ConnectionOptions, wish: Wish): Promise<Con
 }
 
 export interface FoundRoute extends Route, Pick<Connection, 'prepares'> {
-  /** No host takes writes; this one is no standby. */
+  /** The host takes no writes. */
   readonly isReadOnly: boolean;
 }
 
-/** Which host can be read, for connections that are made elsewhere (pools, replication). @throws as connectReadable */
+/** Finds a readable host, for connections made elsewhere (pools, replication). @throws as connectReadable */
 export async function findReadable(options: ConnectionOptions): Promise<FoundRoute> {
   const { route, prepares, isReadOnly: takesNoWrites, close } = await connectReadable(options, 'probe');
   await close();
@@ -216,7 +216,7 @@ export async function findStandby(options: ConnectionOptions): Promise<FoundRout
   return { ...route, prepares, isReadOnly: true };
 }
 
-/** By the first kind of connection that the server takes. */
+/** Connects by the first handshake that the server takes. */
 async function connectTo(url: string, options: ConnectionOptions, wish: Wish): Promise<Connection> {
   const target = parseTarget(url);
   let refusal: unknown;
@@ -226,7 +226,7 @@ async function connectTo(url: string, options: ConnectionOptions, wish: Wish): P
       connectBy({ url, target, handshake }, options, { ...wish, password, socket: wish.createSocket() });
     try {
       return await attempt().catch(async (error: unknown) => {
-        // It may have been rotated between its reading and the server's.
+        // The file may have been rotated after we read it.
         if (codeOf(error) === WRONG_PASSWORD && (await password.hasChanged())) return attempt();
         throw error;
       });
@@ -283,14 +283,14 @@ async function connectBy(
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
-/** A pooler tells its clients process ids of its own making. */
+/** Returns false behind a pooler, which makes up process ids. */
 export async function hasSessionOfItsOwn(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ pid: string }>('SELECT pg_backend_pid()::text AS pid');
   return rows[0]?.pid === String(Reflect.get(client, 'processID'));
 }
 
 /**
- * A host that another one has replaced must be found out before its log is held against what is known: it lacks that too.
+ * Finds out a replaced host before its log is compared with the known one, rows of which it lacks too.
  * @throws Error like that of a standby, when another host is on a later timeline
  */
 async function assureHost(
@@ -320,8 +320,8 @@ interface SessionWish extends SessionBounds {
 }
 
 /**
- * Refuses standbys, or what is none, and bounds what a session may hold up. Bounds are not startup parameters, which poolers refuse; where the
- * session would be handed to others, what is left are the client's own and those that functions which lock have themselves.
+ * Refuses hosts of the wrong kind, and bounds what a session may hold up. Bounds are not startup parameters, which poolers refuse;
+ * where sessions are shared, only the client's own bounds are left, and those of functions that lock.
  */
 async function beginSession(client: pg.ClientBase, host: string, wish: SessionWish): Promise<void> {
   const { rows } = await client.query<SessionFacts>(SESSION_FACTS);
@@ -356,7 +356,7 @@ const sessionSettings = (
     ...hideValues({ isSuperuser: superuser === 'on', version: Number(version) }),
   ].join('; ');
 
-/** For what may take as long as it likes, outside of a transaction. */
+/** Runs work that may take any time, outside of a transaction. */
 export async function withoutTimeouts<Result>(
   client: pg.ClientBase,
   work: () => Promise<Result>,
@@ -371,7 +371,7 @@ export async function withoutTimeouts<Result>(
   }
 }
 
-/** What {@link beginSession} has set; nothing where the session is a pooler's. */
+/** The bounds set by {@link beginSession}; none where the session is a pooler's. */
 const BOUNDS = `
   SELECT format('SET %I = %L', name, setting) AS bound
   FROM pg_settings
@@ -381,11 +381,11 @@ export interface PoolShape extends SessionBounds {
   readonly purpose: string;
   readonly size: number;
   readonly connectMs: number;
-  /** `reads` unless told. */
+  /** `reads` by default. */
   readonly access?: Access;
 }
 
-/** Bounded, in connections and in time. */
+/** Makes a pool, bounded in connections and in time. */
 export function createPool(options: ConnectionOptions, route: FoundRoute, shape: PoolShape): pg.Pool {
   const { purpose, size, connectMs, access = 'reads', ...bounds } = shape;
   const { prepares } = route;
@@ -407,7 +407,7 @@ export function createPool(options: ConnectionOptions, route: FoundRoute, shape:
     },
   });
   pool.on('error', () => {});
-  // The pool listens to clients that are idle or run a query. One whose connection ends while it is verified would end the process.
+  // The pool listens to clients that are idle or run a query. One that ends while it is verified would end the process.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }

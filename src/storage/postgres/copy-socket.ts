@@ -1,28 +1,28 @@
 import { Socket } from 'node:net';
 
-/** What is in one CopyData message. The bytes are the taker's, to keep as they are. */
+/** Takes the content of one CopyData message, and keeps its bytes. */
 export type TakeRow = (bytes: Buffer, from: number, to: number) => void;
 
-/** For all that is not COPY, and used again for each read. */
+/** Memory for all but COPY, used again for each read. */
 const TALK_BYTES = 16 * 1024;
-/** At the end of each piece half a row is moved on average, which for pods of 7.6 kB is 1.5% of the memory. */
+/** At the end of each piece half a row is moved on average: for pods of 7.6 kB, 1.5% of the memory. */
 const PIECE_BYTES = 256 * 1024;
 const COPY_DATA = 'd'.charCodeAt(0);
-/** A letter, and a length that counts itself. */
+/** A letter, and a length that includes itself. */
 const FRAME_BYTES = 1 + 4;
 
 /**
- * A socket for `pg` that can be told to read what COPY sends into memory that is kept: the kernel writes each row where it
- * stays. `pg` sees everything but those rows. Through `pg` a row is copied three times and is an event with an object of its
- * own, and what is read makes garbage of its own size: 100,000 pods of 7.6 kB are 5.1 s of CPU that way, and 2.7 s this way.
+ * CopySocket is a socket for `pg` that can read COPY into memory that is kept: the kernel writes each row where it stays, and `pg`
+ * sees everything else. Through `pg` a row is copied three times and becomes an event with an object of its own, and reading makes
+ * garbage of the same size: 100,000 pods of 7.6 kB are 5.1 s of CPU that way, and 2.7 s this way.
  *
- * Rows that stay keep their piece of memory, so this is for what is loaded at the start, of which neighbours are of one
- * resource and change alike; at worst as much is kept as was loaded.
+ * A row keeps its piece of memory, so this is for the load at the start, where neighbours are of one resource and change alike; at
+ * worst as much is kept as was loaded.
  */
 export class CopySocket extends Socket {
   readonly #talk = Buffer.allocUnsafeSlow(TALK_BYTES);
   #piece = this.#talk;
-  /** Within the piece: up to where rows were taken, and up to where bytes are. */
+  /** Within the piece: the end of the taken rows, and of the bytes. */
   #taken = 0;
   #filled = 0;
   #take: TakeRow | undefined;
@@ -40,7 +40,7 @@ export class CopySocket extends Socket {
     });
   }
 
-  /** From now on rows go to `take`, which must not throw; undefined: no longer. To be called while nothing is under way. */
+  /** Sends rows to `take`, which must not throw; undefined ends that. To be called while nothing is under way. */
   divert(take: TakeRow | undefined): void {
     this.#take = take;
     this.#piece = this.#talk;
@@ -49,7 +49,7 @@ export class CopySocket extends Socket {
   }
 
   #read(bytes: Uint8Array, count: number, take: TakeRow): void {
-    // What is read first was already under way to the other memory when the rows were diverted.
+    // The first read was already under way to the other memory at divert().
     if (bytes.buffer === this.#talk.buffer) this.#room().set(bytes.subarray(0, count));
     this.#filled += count;
     for (let end = this.#frameEnd(); end <= this.#filled; end = this.#frameEnd()) {
@@ -59,13 +59,13 @@ export class CopySocket extends Socket {
     }
   }
 
-  /** Where the next message ends, as far as that is known: behind its length at least. */
+  /** Returns where the next message ends, as far as known: behind its length at least. */
   #frameEnd(): number {
     const from = this.#taken + FRAME_BYTES;
     return from > this.#filled ? from : this.#taken + 1 + this.#piece.readInt32BE(this.#taken + 1);
   }
 
-  /** Where to read to: behind what is there, or in a new piece when the message that has begun does not fit into this one. */
+  /** Returns where to read to: behind what is there, or in a new piece when the message does not fit into this one. */
   #room(): Buffer {
     const end = this.#frameEnd();
     if (this.#piece === this.#talk || end > this.#piece.length) {

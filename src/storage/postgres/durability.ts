@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** What PostgreSQL does before it confirms a commit, by its setting synchronous_commit with standbys to wait for. */
+/** What PostgreSQL does before it confirms a commit, by synchronous_commit, with standbys to wait for. */
 const WITH_STANDBYS: Readonly<Record<string, string>> = {
   remote_apply: 'applied by standbys',
   on: 'on the disks of standbys',
@@ -9,8 +9,8 @@ const WITH_STANDBYS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What an acknowledged write has behind it: `on the disks of standbys (synchronous_standby_names = 'a')`. Where
- * synchronous_commit is off, commits of the log are made as if it were on (assure_durability).
+ * Describes what an acknowledged write has behind it: `on the disks of standbys (synchronous_standby_names = 'a')`. Where
+ * synchronous_commit is off, commits of the log act as if it were on (assure_durability).
  */
 export async function describeDurability(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<DurabilitySettings>(`

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { isUnverified } from './statements.ts';
 import type { SslMode, Target } from './target.ts';
 
-/** Files beside the URL; what the URL itself says goes first. */
+/** Files beside the URL, which goes first. */
 export interface TlsFiles {
   readonly caFile?: string;
   readonly certFile?: string;
@@ -17,8 +17,8 @@ export type Handshake =
   | { readonly kind: 'tls'; readonly verify: Verification };
 
 /**
- * What the certificate must be for the connection to be used. `if-possible`: nothing, but it is checked against the
- * authorities that the system has, and told which it is.
+ * What the certificate must satisfy. `if-possible`: nothing, but it is checked against the authorities of the system, and the
+ * result reported.
  */
 type Verification = 'no' | 'if-possible' | 'chain' | 'chain-and-name';
 
@@ -30,8 +30,8 @@ const TLS: Readonly<Record<Verification, Handshake>> = {
 };
 
 /**
- * The ways to try, first the one that is wanted most: libpq's sslmode (PostgreSQL documentation, 34.19) where it was given.
- * Where it was not, whatever leaves the machine is encrypted.
+ * Returns the handshakes to try, the preferred one first: by libpq's sslmode (PostgreSQL documentation, 34.19) if given. Otherwise,
+ * all that leaves the machine is encrypted.
  */
 export function handshakes(target: Target, files: TlsFiles): readonly Handshake[] {
   if (target.host.startsWith('/')) return [plain('it is a Unix socket')];
@@ -65,7 +65,7 @@ function byMode(mode: SslMode, authority: string | undefined): readonly Handshak
 
 const plain = (why: string): Handshake => ({ kind: 'plain', why });
 
-/** By its name: what a name resolves to may change, and what it is called is what was meant. */
+/** Judges by the name, which says what was meant: what it resolves to may change. */
 function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/i.test(host);
 }
@@ -91,7 +91,7 @@ export function tlsConfig(
 
 let known: string[] | undefined;
 
-/** The system's and Node's own, where no file was given. */
+/** Without a file, returns the system's and Node's own. */
 function authorities(file: string | undefined): string | string[] {
   if (file !== undefined && file !== 'system') return readFileSync(file, 'utf8');
   // Node 22 has the function from its 15th minor version on.
@@ -101,17 +101,17 @@ function authorities(file: string | undefined): string | string[] {
   return known;
 }
 
-/** Whether another handshake may succeed where this one was refused. SQLSTATE 28000: no line of pg_hba.conf takes it. */
+/** Whether another handshake may succeed after this refusal. SQLSTATE 28000: no line of pg_hba.conf takes it. */
 export function isRefusedHandshake(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return code === '28000' || /^(EPROTO$|ERR_SSL_)/.test(code) || NO_TLS.test(error.message);
 }
 
-/** What `pg` says when the server answers the request for TLS with a no, or not at all in its terms. */
+/** `pg`'s errors when the server refuses TLS, or answers in other terms. */
 const NO_TLS = /does not support SSL connections|error establishing an SSL connection/;
 
-/** The same error, or one that says what to do about it. */
+/** Returns the error, or one that says what to do about it. */
 export function explainRefusal(error: unknown, host: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -131,7 +131,7 @@ export function explainRefusal(error: unknown, host: string): unknown {
   return error;
 }
 
-/** One line for a person: which kind of connection it is, and why. */
+/** Describes the connection in one line for a person, with the reason. */
 export function describeEncryption(
   handshake: Handshake,
   stream: unknown,

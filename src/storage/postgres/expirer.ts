@@ -9,9 +9,9 @@ const INTERVAL_MS = 5000;
 const BATCH_OBJECTS = 500;
 
 /**
- * Ends objects whose time is up (Events, by --event-ttl) the way a client would: a delete revision each, through the same
- * function and lock as every write, so watchers see them go. An object that was renewed meanwhile is refused there, not
- * deleted. Every server runs it; the second finds nothing.
+ * Expirer ends objects whose time is up (Events, by --event-ttl) as a client would: with a delete revision each, through the
+ * function and lock of every write, so that watchers see it. An object that was renewed meanwhile is refused there, not deleted.
+ * Every server runs it; the second finds nothing.
  */
 export class Expirer {
   readonly #database: DatabaseSource;
@@ -35,7 +35,7 @@ export class Expirer {
     }
   }
 
-  /** One batch. Answers how many objects ended. */
+  /** Ends one batch. Returns how many objects. */
   async expire(): Promise<number> {
     const { pool } = await this.#database();
     this.#encodes ||= (await findCommitStatements(pool)).encodes;

@@ -25,42 +25,49 @@ import { VisibleChanges } from './visible-changes.ts';
 /** What readiness and metrics show of the tail. */
 export interface FeedState {
   readonly mode: 'starting' | 'streaming' | 'polling';
-  /** Who streams: `primary`, or `host:port` of a read server. Undefined: nobody does. */
+  /** The host that streams: `primary`, or `host:port` of a read server; undefined without a stream. */
   readonly source: string | undefined;
   readonly applied: Revision;
-  /** From its commit until it was applied here, of the newest change. */
+  /** From the commit of the newest change until it was applied here. */
   readonly delayMs: number;
-  /** Commits wait for standbys, and what the stream brings is held until it is visible. */
+  /** Changes are held until visible: commits wait for standbys, or a standby streams. */
   readonly holds: boolean;
   /** Transactions that are held now. */
   readonly held: number;
   /** Why the slot could not be had, while polling. */
   readonly reason: string | undefined;
-  /** Why changes do not even come by polling; undefined: they do. */
+  /** Why the table cannot be read either; undefined when it can. */
   readonly stalled: string | undefined;
-  /** For how long nothing was applied of what the database is known to show; 0: nothing is missing. */
+  /** For how long nothing was applied of what the database shows; 0 when nothing is missing. */
   readonly behindMs: number;
-  /** A statement in SQL that would let changes be streamed, while they are polled; undefined: none is known. */
+  /** A statement in SQL that would let changes be streamed rather than polled, if known. */
   readonly remedy: string | undefined;
 }
 
-/** Polling goes on between attempts, so they may be rare where there is no slot to be had at all. */
+/** Polling goes on between attempts, so they may be rare where no slot can be had. */
 const RECONNECTS: Backoff = { firstMs: 500, longestMs: 5000 };
 
 /**
- * The log as a stream, each change exactly once. The slot is disposable and the table is the truth: on every connection a
- * new slot is made, then the table is read from the last applied revision on, then the stream is followed, dropping what
- * the table already gave. Between the two, commits are waited for whose record was written before the slot began and which
- * are not visible yet: they are in neither. While no slot can be had, which includes the time its creation waits for open
- * transactions, the same query is polled. When that fails too, and not because the database is away, the feed ends.
+ * PostgresFeed delivers the log as a stream of changes, each exactly once, in the order of revisions.
  *
- * The primary is asked for a slot first: it is nearest to what it shows. Where it has none to give, a standby may have: its stream
- * is the same, later, and ends where the standby is promoted or follows another. So it is only told in which order changes come and
- * what they are; that they may be shown, the primary says of each (VisibleChanges). What a stream lacks, whichever host it is
- * of, is read from the primary's table (bridgeLags).
+ * The slot is disposable and the table is the truth. Each connection makes a temporary slot, then reads the table from the last
+ * applied revision on, then follows the stream and drops what the table already gave. Between slot and table it waits for commits
+ * whose record was written before the slot began and which are not visible yet: they are in neither. A permanent slot would save
+ * reading the table, but was rejected: the slot of a dead server keeps WAL until the disk is full.
  *
- * Each batch names the revision before it. One that follows what was not applied means that something is missing: the table is
- * read again, and where that does not have it either, the sink begins afresh.
+ * While there is no slot, the feed polls the same query: making a slot waits for all open transactions, and a host may have none to
+ * give. Watches get slower then, but do not stop. The feed ends only when the table cannot be read for another reason than an
+ * absent database.
+ *
+ * The feed asks the primary for a slot first. If it refuses, a standby may have one: its stream is the same, later, and ends when
+ * the standby is promoted or follows another host. A standby is trusted only for the order and content of changes.
+ *
+ * - No change is missing. Each batch names the revision before it. When that was not applied, the table is read again; when the
+ *   table lacks it too, the sink begins afresh (TailPosition).
+ * - No change is shown before the primary shows it (VisibleChanges). Applying the stream at once was rejected: where commits wait
+ *   for standbys, this server was ahead of what others read, and of what a promotion keeps.
+ * - What the primary shows arrives, also when the stream lacks it: bridgeLags reads it from the primary's table.
+ * - An epoch that begins after what was applied ends the stream: then only the table says how to go on.
  */
 export class PostgresFeed implements ChangeFeed {
   readonly #reader: PostgresReader;
@@ -71,8 +78,8 @@ export class PostgresFeed implements ChangeFeed {
   readonly #schema: ClusterSchema | undefined;
   readonly #poller: Poller;
   readonly #behind: Behind;
-  /** Told once: what is so on purpose is no trouble that lasts. */
-  #saysThatItPolls = true;
+  /** Logged once: replication denied on purpose is no lasting trouble. */
+  #logsPolling = true;
   #state: Omit<FeedState, 'behindMs'> = {
     mode: 'starting',
     source: undefined,
@@ -92,7 +99,7 @@ export class PostgresFeed implements ChangeFeed {
     history: KnownHistory;
     schema: ClusterSchema | undefined;
     bell: Pick<CommitBell, 'isHeard' | 'run'>;
-    /** One line for the log, of what may last. */
+    /** Logs one line, of what may last. */
     tell: (line: string) => void;
   }) {
     this.#reader = options.reader;
@@ -109,7 +116,7 @@ export class PostgresFeed implements ChangeFeed {
     return { ...this.#state, behindMs: this.#behind.ms };
   }
 
-  /** @throws what PostgreSQL said to a query that it does not answer */
+  /** @throws what PostgreSQL said, when trying again cannot help */
   async run(from: Revision, sink: ChangeSink, signal: AbortSignal): Promise<void> {
     const broken = new AbortController();
     const forget = this.#history.onVisible(() => this.#behind.saw());
@@ -154,10 +161,10 @@ export class PostgresFeed implements ChangeFeed {
     }
   }
 
-  /** From the primary, or from a standby where the primary gives no slot, until the stream breaks. */
+  /** Streams from the primary, or from a standby where the primary gives no slot, until the stream breaks. */
   async #stream(position: TailPosition, slot: AbortController, ending: Ending): Promise<void> {
     const { primary, standbys } = this.#sources;
-    // Where the primary cannot be reached, there is nobody to say what a standby may show.
+    // Without the primary, nothing says what a standby may show.
     const config = await primary.clientConfig();
     const refusals: unknown[] = [];
     for (const source of [{ ...primary, clientConfig: async () => config }, ...standbys()]) {
@@ -170,7 +177,7 @@ export class PostgresFeed implements ChangeFeed {
         return;
       } catch (error) {
         if (slot.signal.aborted || ending.signal.aborted) throw error;
-        // A connection that was lost is no refusal: the next may be in order.
+        // A lost connection is no refusal: the next may be in order.
         if (!source.isStandby && !isRefusal(error)) throw error;
         refusals.push(
           source.isStandby ? new Error(`read server ${source.name}: ${describeTrouble(error)}`) : error,
@@ -180,7 +187,7 @@ export class PostgresFeed implements ChangeFeed {
     throw refusals.length === 1 ? refusals[0] : new AggregateError(refusals);
   }
 
-  /** Until the stream breaks, or an epoch begins after what was applied: then only the table tells how to go on. */
+  /** Streams until it breaks, or an epoch begins after what was applied: then only the table says how to go on. */
   async #streamFrom({ source, position, slot, onStream }: Attempt, ending: Ending): Promise<void> {
     const renewed = new AbortController();
     const visible = new VisibleChanges({
@@ -269,26 +276,26 @@ export class PostgresFeed implements ChangeFeed {
     const remedy = error instanceof PublicationTrouble ? error.statement : undefined;
     this.#state = { ...this.#state, mode: 'polling', reason, remedy };
     if (!(error instanceof ReplicationDenied)) this.#condition.failed(`${reason}; changes are polled`);
-    else if (this.#saysThatItPolls) this.#tell(`changes are polled: ${reason}`);
-    this.#saysThatItPolls = !(error instanceof ReplicationDenied);
+    else if (this.#logsPolling) this.#tell(`changes are polled: ${reason}`);
+    this.#logsPolling = !(error instanceof ReplicationDenied);
   }
 }
 
 interface Ending {
   readonly signal: AbortSignal;
-  /** Aborted, with the reason, by who finds that there is no going on. */
+  /** Aborted with the error that ends the feed. */
   readonly broken: AbortController;
 }
 
 interface Attempt {
   readonly source: TailSource;
   readonly position: TailPosition;
-  /** Aborted when the slot is there. */
+  /** Aborted when the slot exists. */
   readonly slot: AbortController;
   onStream(): void;
 }
 
-/** A missing table is not waited for: the service that runs the feed begins again, and ends the server after some failures. */
+/** A missing table is not waited for: the service that runs the feed restarts it, and ends the server after some failures. */
 function isWorthAnotherTry(error: unknown): boolean {
   if (!(error instanceof StorageError)) return isTransient(error);
   const { failure } = error;

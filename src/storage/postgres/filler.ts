@@ -3,17 +3,17 @@ import type { DatabaseSource } from './connection.ts';
 import { isUnknownFunction } from './statements.ts';
 
 /**
- * An object that was written last so many revisions ago gets its bytes; or so long ago. Most of what is written often is written
- * again before that, and its bytes are never copied. What a cold start has to look for in the log is bounded by it too.
+ * An object last written so many revisions or so long ago gets its bytes. Most of what is written often is written again before
+ * that, and its bytes are never copied. This also bounds what a cold start looks for in the log.
  */
 const BEHIND_REVISIONS = 100_000;
 const OLDER_THAN = '10 minutes';
-/** Commits wait for a step, a few milliseconds at most: this is theirs in between. */
+/** Commits wait for a step, a few milliseconds at most; this lets them in. */
 const STEP_PAUSE_MS = 5;
 
 /**
- * Brings objects the bytes that commits have left to the log, as far as that is due (migrations/0042). Any server may do it, at
- * the same time too: one at a time makes a step, and the database knows where the next one begins.
+ * Gives objects the bytes that commits have left to the log, as far as due (migrations/0042). Any server may do it, several at once
+ * too: steps take turns, and the database knows where the next begins.
  * @throws what PostgreSQL and the network say; then, and on the signal, another call goes on
  */
 export async function fillObjects(database: DatabaseSource, signal: AbortSignal): Promise<void> {
@@ -29,7 +29,7 @@ async function makeStep(database: DatabaseSource): Promise<string | undefined> {
     });
     return rows[0]?.step;
   } catch (error) {
-    // The migration waits for somebody who may apply it; until then nothing is left out.
+    // The migration is not applied yet; until then commits leave nothing out.
     if (isUnknownFunction(error)) return 'nothing';
     throw error;
   }

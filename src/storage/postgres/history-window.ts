@@ -44,7 +44,7 @@ interface WindowRow {
   readonly kept: string;
 }
 
-/** Servers that start together take turns by the row's lock. */
+/** The row's lock serializes servers that start together. */
 const KEEP = `
   WITH held AS MATERIALIZED (SELECT history_window AS before FROM compaction FOR UPDATE)
   UPDATE compaction

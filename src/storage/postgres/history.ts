@@ -12,7 +12,7 @@ import { type Prepared, prepare, tables } from './prepared.ts';
 import type { PostgresReader } from './reader.ts';
 import { rethrow } from './statements.ts';
 
-/** A client's clock may be so much ahead. */
+/** How far a client's clock may be ahead. */
 const CLOCKS_S = 60;
 
 const REVISION_AT = prepare((of: { readonly moment: string }) =>
@@ -24,7 +24,7 @@ const REVISION_AT = prepare((of: { readonly moment: string }) =>
   ]),
 );
 
-/** An epoch ends what was before it, as compaction does. */
+/** An epoch ends the history before it, as compaction does. */
 const BEGIN = prepare(() =>
   tables
     .selectFrom('compaction as c')
@@ -56,14 +56,14 @@ const COMPACTED = prepare(() =>
 
 /** Rows that a page looks at along an index, for those that pass: some tens of milliseconds. */
 const LOOKS = 20_000;
-/** Rows of one request that are looked at; nobody has seen as many. */
+/** Rows of one request that are looked at; no request has as many. */
 const MOST_OF_REQUEST = 100_000;
-/** Rows whose states are asked for at a time. A page of them ends by its bytes, before and after these are unpacked. */
+/** Rows whose states are read at a time. A page ends by its bytes, before and after these are unpacked. */
 const ROWS_WITH_STATES = 500;
 
 type Reader = Pick<PostgresReader, 'currentRevision' | 'compactedRevision' | 'awaitVisible'>;
 
-/** Read where the past is read. */
+/** PostgresHistory reads the log's past. */
 export class PostgresHistory implements History {
   readonly #database: DatabaseSource;
   readonly #reader: Reader;
@@ -93,10 +93,10 @@ export class PostgresHistory implements History {
 
   async rows(query: LogQuery): Promise<LogPage> {
     const asked = query.revisions?.reduce((a, b) => (a < b ? a : b));
-    // The first that can be asked for is the one behind where history begins.
+    // The first possible one is behind where history begins.
     const after = query.after ?? (asked === undefined ? undefined : toRevision(asked - 1n));
     const from = after ?? (await this.#reader.compactedRevision());
-    // The stream of changes is ahead of what SQL sees, and who follows it asks for what it brought.
+    // The stream of changes is ahead of what SQL sees, and its followers ask for what it brought.
     if (query.upTo !== undefined) await this.#reader.awaitVisible(query.upTo);
     const found = await this.#find(query, from);
     const rows = await this.#read(found.revisions, query);
@@ -108,7 +108,8 @@ export class PostgresHistory implements History {
     const last = rows.at(-1)?.revision;
     return {
       rows: rows.filter(({ revision, key }) => revision > compactedOf(key)),
-      next: rows.length < found.revisions.length ? last : found.next,
+      // Without a row, all of the page was compacted while it was read.
+      next: rows.length < found.revisions.length && last !== undefined ? last : found.next,
     };
   }
 
@@ -214,7 +215,7 @@ interface Found {
   readonly next: Revision | undefined;
 }
 
-/** No column holds more. */
+/** The column's largest value. */
 const NEWEST = toRevision(2n ** 63n - 1n);
 
 const toText = (revision: Revision): string => String(revision < NEWEST ? revision : NEWEST);

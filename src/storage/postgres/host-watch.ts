@@ -3,10 +3,10 @@ import { type Connection, type ConnectionOptions, connectToLook } from './connec
 import { type HostSight, Hosts, lookAt } from './hosts.ts';
 
 const ROUND_MS = 1000;
-/** A host that takes longer is silent. */
+/** A host that takes longer counts as silent. */
 const LOOK_MS = 1500;
 
-/** Looks at all hosts again and again, over a connection to each, so that one that was promoted fences the one before it. */
+/** HostWatch looks at all hosts again and again, over a connection to each, so that a promoted one fences its predecessor. */
 export class HostWatch {
   readonly hosts = new Hosts(() => this.look());
   readonly #options: ConnectionOptions;
@@ -18,7 +18,7 @@ export class HostWatch {
     this.#options = options;
   }
 
-  /** Of a single host there is nothing to compare. */
+  /** A single host needs no comparison. */
   get isNeeded(): boolean {
     return this.#options.urls.length > 1;
   }
@@ -31,7 +31,7 @@ export class HostWatch {
     await this.close();
   }
 
-  /** Never rejects. One round at a time, since each host has one connection. */
+  /** Never rejects. Concurrent calls share a round: each host has one connection. */
   look(): Promise<void> {
     if (!this.isNeeded) return Promise.resolve();
     this.#looking ??= this.#lookAtAll().finally(() => {
@@ -67,7 +67,7 @@ export class HostWatch {
     return sight;
   }
 
-  /** One that answers late still says what it is. */
+  /** Looks at one host. A late answer still counts. */
   async #look(url: string): Promise<HostSight> {
     const open = this.#connections.get(url);
     const connection = open ?? (await connectToLook(url, this.#options));
@@ -76,7 +76,7 @@ export class HostWatch {
       throw new Error('hosts are not looked at any more');
     }
     if (open === undefined) {
-      // A round that was too late for its host may have left another.
+      // A round that was late may have opened another.
       void this.#connections.get(url)?.close();
       this.#connections.set(url, connection);
     }

@@ -1,11 +1,11 @@
 import type pg from 'pg';
 
-/** What a host said of itself. Null: it does not say. */
+/** What a host says of itself; null where it does not. */
 export interface HostSight {
   readonly isStandby: boolean;
-  /** Of PostgreSQL: the same at a primary and its standbys. */
+  /** PostgreSQL's identifier: the same at a primary and its standbys. */
   readonly system: string | null;
-  /** Eight hexadecimal digits; of a standby null. */
+  /** Eight hexadecimal digits; null for a standby. */
   readonly timeline: string | null;
 }
 
@@ -13,7 +13,7 @@ const LOOK = `
   SELECT pg_is_in_recovery() AS standby, (SELECT system_identifier FROM pg_control_system()) AS system,
     CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline`;
 
-/** A service may withhold what is asked; then nothing is known of the host. @throws what the network says */
+/** Returns what a host is, with nulls where a service withholds it. @throws what the network says */
 export async function lookAt(client: pg.ClientBase): Promise<HostSight> {
   try {
     const { rows } = await client.query<Record<string, string | null>>(LOOK);
@@ -30,8 +30,8 @@ const isWithheld = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(0A000|42501|55000)$/.test(String(error.code));
 
 /**
- * What is known of the hosts of one database: which worked last, and which must not be used any more. A promotion begins a timeline;
- * a host that takes writes on an earlier one than another host was not fenced, and what it shows and takes is lost.
+ * Hosts knows of the hosts of one database which worked last, and which must not be used any more. A promotion begins a timeline; a
+ * host that takes writes on an earlier one than another was not fenced, and what it shows and takes is lost.
  */
 export class Hosts {
   readonly #survey: () => Promise<void>;
@@ -57,7 +57,7 @@ export class Hosts {
     const able = urls.filter((url) => !this.#fenced.has(url));
     const ordered =
       last === undefined || !able.includes(last) ? able : [last, ...able.filter((url) => url !== last)];
-    // The others come last: each may have changed since it was seen, and says so when it is asked.
+    // Fenced hosts come last: each may have changed since it was seen, and says so when asked.
     return [...ordered, ...urls.filter((url) => this.#fenced.has(url))];
   }
 
@@ -69,7 +69,7 @@ export class Hosts {
     return this.#fenced.has(url);
   }
 
-  /** Called for each host that is fenced from then on. Answers how to end that. */
+  /** Calls `listener` for each host fenced from then on. Returns how to end that. */
   onFenced(listener: (url: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -83,8 +83,8 @@ export class Hosts {
   }
 
   /**
-   * All hosts were looked at. A timeline that none of them is on any more was given up, if all have answered: otherwise the silent
-   * one may be on it.
+   * Judges a look at all hosts. A timeline that none of them is on any more was given up, if all have answered: otherwise the
+   * silent one may be on it.
    */
   sawAll(sights: readonly (HostSight | undefined)[]): void {
     const answered = sights.filter((sight) => sight !== undefined);
@@ -110,6 +110,6 @@ export class Hosts {
 
 const isPrimary = ({ isStandby, timeline }: HostSight): boolean => !isStandby && timeline !== null;
 
-/** Of one system; those of different ones have nothing to do with each other. */
+/** Compares hosts of one system; others are unrelated. */
 const isBefore = (one: HostSight, other: HostSight): boolean =>
   one.system === other.system && (one.timeline ?? '') < (other.timeline ?? '');

@@ -5,11 +5,11 @@ import { CLUSTER_MADE, DOUBT_HISTORY, DOUBT_PLACE, KEEP_EPOCH, VOUCH } from './q
 import type { Witness } from './witness.ts';
 
 /**
- * What this process knows of the log, so that it notices when the database has another: after a promotion or a restore that
- * lost commits. All connections, commits and fresh reads are held against it.
+ * KnownHistory is what this process knows of the log, to notice when the database has another: after a promotion or a restore that
+ * lost commits. All connections, commits and fresh reads are checked against it.
  *
- * `seen` is the newest row that was visible in the database. A row that the stream delivered may not be yet, because its commit
- * waits for a standby; it counts once a read has got as far.
+ * `seen` is the newest row that was visible in the database. A row from the stream may not be yet, because its commit waits for a
+ * standby; it counts once a read has got as far.
  */
 export class KnownHistory {
   readonly #witness: Witness | undefined;
@@ -21,7 +21,7 @@ export class KnownHistory {
   readonly #listeners = new Set<(epoch: Revision) => void>();
   readonly #onVisible = new Set<() => void>();
 
-  /** `witness`: what vouches for the log where PostgreSQL was started again or promoted; without, such a log is another one. */
+  /** `witness` vouches for the log where PostgreSQL was started again or promoted; without it, such a log is another one. */
   constructor(witness?: Witness) {
     this.#witness = witness;
   }
@@ -30,7 +30,7 @@ export class KnownHistory {
     return this.#seen;
   }
 
-  /** The newest row that this process or a client of it knows, visible in the database or not. */
+  /** The newest row that this process or a client of it knows, visible or not. */
   get newest(): KnownRow | undefined {
     const [seen, streamed] = [this.#seen, this.#streamed];
     return streamed !== undefined && streamed.revision > (seen?.revision ?? NO_REVISION) ? streamed : seen;
@@ -41,7 +41,7 @@ export class KnownHistory {
     return this.#visible;
   }
 
-  /** The present one; undefined: nothing was read yet. */
+  /** The present epoch; undefined before the first read. */
   get epoch(): Revision | undefined {
     return this.#epoch;
   }
@@ -50,7 +50,7 @@ export class KnownHistory {
     return revision <= this.#visible;
   }
 
-  /** The row was committed by us, or read. */
+  /** Notes a row that was committed here, or read. */
   saw(row: KnownRow): void {
     if (row.revision > (this.#seen?.revision ?? NO_REVISION)) this.#seen = row;
     this.#found(row.revision);
@@ -61,7 +61,7 @@ export class KnownHistory {
     else this.#streamed = row;
   }
 
-  /** A read found the log to be here. */
+  /** Notes that a read found the log here. */
   readUpTo(revision: Revision, epoch: Revision): void {
     // First, because what is visible in a new epoch says nothing of what was streamed before it.
     this.began(epoch);
@@ -75,13 +75,13 @@ export class KnownHistory {
     for (const listener of this.#onVisible) listener();
   }
 
-  /** Told when more is known to be visible. Answers how to end that. */
+  /** Calls `listener` when more gets visible. Returns how to end that. */
   onVisible(listener: () => void): () => void {
     this.#onVisible.add(listener);
     return () => this.#onVisible.delete(listener);
   }
 
-  /** Told of every epoch but the first. Answers how to end that. */
+  /** Calls `listener` at every epoch but the first. Returns how to end that. */
   onEpoch(listener: (epoch: Revision) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -97,7 +97,7 @@ export class KnownHistory {
   }
 
   /**
-   * For each new connection: begins a new epoch when the database is not the one that was known.
+   * Checks a new connection: begins a new epoch when the database is not the known one.
    * @throws Error of SQLSTATE 40001 while other servers have yet to vouch for it
    */
   async assure(client: Queryable): Promise<void> {
@@ -113,8 +113,8 @@ export class KnownHistory {
   }
 
   /**
-   * Finds out under the ordering lock whether the log has lost `row`; if so, a new epoch begins. Answers the present one.
-   * @throws what PostgreSQL says, also when the lock is not to be had in time; as {@link assure}
+   * Checks under the ordering lock whether the log has lost `row`, and if so begins a new epoch. Returns the present one.
+   * @throws what PostgreSQL says, also when the lock is not free in time; as {@link assure}
    */
   async keepEpoch(client: Queryable, row: KnownRow | undefined = this.newest): Promise<Revision> {
     const epoch =
@@ -136,7 +136,7 @@ export class KnownHistory {
     return toRevision(answer?.epoch ?? 0);
   }
 
-  /** Once: what the witness says of the past is of one cluster, and may be that of another one. */
+  /** Introduces the witness, once: what it knows of the past may be of another cluster. */
   #meet(client: Queryable): Promise<void> {
     if (this.#witness === undefined) return Promise.resolve();
     this.#meeting ??= this.#introduce(client, this.#witness).catch((error: unknown) => {

@@ -4,9 +4,9 @@ import type { PostgresReader } from './reader.ts';
 import type { TailPosition } from './tail-position.ts';
 import type { TailSource } from './tail-source.ts';
 
-/** What the stream may lack of what the primary shows: fresh reads wait for it. */
+/** How long the stream may lack what the primary shows: fresh reads wait for it. */
 const LAG_MS = 500;
-/** Without a change of the stream in between; then another host, or polling, may do better. */
+/** Lags without a streamed change in between; then another host, or polling, may do better. */
 const MAX_LAGS = 10;
 
 interface Bridged {
@@ -21,9 +21,9 @@ interface Bridged {
 }
 
 /**
- * Reads from the primary's table what that shows and the stream has not brought: a standby may be late, and a stream of the primary
+ * Reads from the primary's table what it shows and the stream has not brought: a standby may be late, and a stream of the primary
  * whose publication is gone says nothing at all.
- * @throws Error when it lags for long, and what `catchUp` throws
+ * @throws Error when the stream lags for long, and what `catchUp` throws
  */
 export async function bridgeLags(
   { reader, history, position, source, streams, catchUp }: Bridged,
@@ -32,7 +32,7 @@ export async function bridgeLags(
   let lags = 0;
   let streamed = position.followed;
   while (!signal.aborted) {
-    // Where the primary does not answer, nothing is known to be missing.
+    // While the primary does not answer, nothing is known to be missing.
     await reader.findVisible().catch(() => {});
     const shown = history.visible;
     await pause(LAG_MS, signal);

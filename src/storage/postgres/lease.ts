@@ -1,14 +1,14 @@
 import { StorageError } from '../errors.ts';
 
-/** Shorter than any failover takes that waits for a primary to be silent: Patroni's takes 30 s. */
+/** Shorter than any failover that waits for a silent primary: Patroni's takes 30 s. */
 export const LEASE_MS = 5000;
 
 /**
- * For how long the primary is known to be the one that its standbys follow. Where commits wait for standbys, one that was confirmed
- * shows that none of those had been promoted when it was sent. A primary that is cut off from them cannot confirm any; what it
- * shows may be of the past.
+ * Lease says for how long the primary is known to be the one that its standbys follow. Where commits wait for standbys, a confirmed
+ * one shows that none of those had been promoted when it was sent. A primary cut off from them cannot confirm any; what it shows
+ * may be of the past.
  *
- * Where commits wait for none, nothing is known, and nothing is asked for.
+ * Where commits wait for none, nothing is known, and nothing is required.
  */
 export class Lease {
   readonly #now: () => number;
@@ -20,12 +20,12 @@ export class Lease {
     this.#now = now;
   }
 
-  /** Whether commits wait for standbys. */
+  /** Notes whether commits wait for standbys. */
   learn(isNeeded: boolean): void {
     this.#isNeeded = isNeeded;
   }
 
-  /** A commit that was sent at that time was confirmed by the standbys. */
+  /** Notes that the standbys confirmed a commit sent at that time. */
   confirmed(sentMs: number): void {
     this.#confirmedMs = Math.max(this.#confirmedMs, sentMs);
   }
@@ -34,7 +34,7 @@ export class Lease {
     return this.#now();
   }
 
-  /** Why nothing is known of the primary; undefined: it may be used. */
+  /** Why the primary may not be used; undefined when it may. */
   get trouble(): string | undefined {
     if (!this.#isNeeded || this.#now() - this.#confirmedMs <= LEASE_MS) return undefined;
     return `the standbys that commits wait for have confirmed none for ${LEASE_MS / 1000} s: another host may have been promoted`;

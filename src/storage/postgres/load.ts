@@ -13,12 +13,12 @@ import { CopySocket, type TakeRow } from './copy-socket.ts';
 import { Slab } from './slab.ts';
 
 /**
- * All live objects as fast as PostgreSQL gives them: COPY in its binary format. Rows through a cursor become a string for
+ * Copies all live objects as fast as PostgreSQL gives them: by COPY in its binary format. Rows through a cursor become a string for
  * each column on the way, which for 10,000 pods of 7.7 kB takes three times as long.
  *
- * Those whose bytes are in the log come last, in the order in which they lie there: 100,000 of 5.4 kB take PostgreSQL 0.75 s of CPU,
- * and 0.55 s when they have their bytes. In the order of their keys it would be 1.1 s, and the log read here and there. One
- * statement, so that one whose bytes are brought meanwhile is not missed.
+ * Objects whose bytes are in the log come last, in the log's order: 100,000 of 5.4 kB take PostgreSQL 0.75 s of CPU, and 0.55 s
+ * when they have their bytes. In the order of their keys it would be 1.1 s, and the log read here and there. It is one statement,
+ * so that an object whose bytes are filled in meanwhile is not missed.
  */
 const copyText = (which: string): string => `
   COPY (
@@ -45,10 +45,10 @@ export interface LoadConnection extends Connection {
   readonly socket: CopySocket;
 }
 
-/** Longer than rows of a large cluster let wait for one another, or for the first of them. */
+/** Longer than the pauses between rows of a large cluster, or before the first one. */
 const SILENT_AFTER_MS = 60_000;
 
-/** `silentMs`: how long nothing may come before the connection is given up. @throws as `connect` */
+/** Gives the connection up after `silentMs` without a byte. @throws as `connect` */
 export async function connectToLoad(
   options: ConnectionOptions,
   silentMs: number = SILENT_AFTER_MS,
@@ -69,13 +69,13 @@ export async function connectToLoad(
 /** The transfer of a large cluster takes longer than any other statement may. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** To be called inside a transaction. Rejects with what PostgreSQL answers, or when the connection breaks. */
+/** Call it inside a transaction. Rejects with what PostgreSQL says, or when the connection breaks. */
 export async function copyLive(
   { client, socket }: LoadConnection,
   batch: (objects: readonly StoredObject[]) => void,
   which: ResourceSet = ALL_RESOURCES,
 ): Promise<void> {
-  // The index has the order; whole objects are never to be sorted, whatever statistics say how many have their bytes.
+  // The index has the order; never sort whole objects, whatever statistics say of how many have their bytes.
   await client.query('SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off');
   const isPlain = client.connection.stream === socket;
   const slab = new Slab();
@@ -94,7 +94,7 @@ export async function copyLive(
   rows.flush();
 }
 
-/** COPY takes no values, so they are in the text. */
+/** COPY takes no values, so the text has them. */
 function toCondition({ kind, resources }: ResourceSet): string {
   const listed = resources.map(
     ({ group, resource }) => `(${pg.escapeLiteral(group)}, ${pg.escapeLiteral(resource)})`,
@@ -103,10 +103,10 @@ function toCondition({ kind, resources }: ResourceSet): string {
   return `(api_group, resource) ${kind === 'only' ? 'IN' : 'NOT IN'} (${listed.join(', ')})`;
 }
 
-/** What `pg` calls on what it was given to submit. */
+/** CopyOut is a query whose methods `pg` calls. */
 class CopyOut implements pg.Submittable {
   readonly query_timeout = NO_TIMEOUT_MS;
-  /** `pg` puts one of its own around it, and calls it when it gives up on the query by itself. */
+  /** `pg` wraps it, and calls it when it gives up on the query by itself. */
   callback: (error?: Error) => void;
   readonly #text: string;
   readonly #onRow: TakeRow;
@@ -122,7 +122,7 @@ class CopyOut implements pg.Submittable {
     connection.query(this.#text);
   }
 
-  /** After a failure the rest is let pass, for `pg` to find the end of it. */
+  /** After a failure, skips the other rows, so that `pg` finds their end. */
   take(bytes: Buffer, from: number, to: number): void {
     if (this.#failure !== undefined) return;
     try {
@@ -132,7 +132,7 @@ class CopyOut implements pg.Submittable {
     }
   }
 
-  /** Over TLS, where rows are `pg`'s, which will overwrite them. */
+  /** Takes rows over TLS, which `pg` will overwrite. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
     this.take(chunk, 0, chunk.length);
   }

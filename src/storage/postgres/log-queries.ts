@@ -5,11 +5,11 @@ import type { PreviousRow } from './rows.ts';
 import type { TextRow } from './statements.ts';
 
 /**
- * Rows of the log by what is asked for. Which rows is found first, along one index, and only those are read with their bytes: the
- * planner never gets to choose between the two.
+ * Rows of the log by conditions. One index finds which rows, and only those are read with their bytes: the planner never gets to
+ * choose between the two.
  */
 
-/** null: any. */
+/** null matches any. */
 interface Conditions {
   readonly group: string | null;
   readonly resource: string | null;
@@ -25,7 +25,7 @@ interface RangeValues extends Conditions {
   readonly after: string;
   readonly upTo: string;
   readonly limit: number;
-  /** How many rows of the index are followed at most. */
+  /** How many rows of the index to follow at most. */
   readonly looks: number;
 }
 
@@ -33,15 +33,15 @@ interface FoundRow {
   readonly revision: string;
 }
 
-/** `walked`: where the walk along the index ended; null when it came to its end. */
+/** `walked`: where the walk along the index stopped; null at its end. */
 type WalkedRow = FoundRow & { readonly walked: string | null };
 
-/** What an index finds. The planner sees the values, and drops what does not apply. */
+/** Conditions that an index serves. The planner sees the values, and drops what does not apply. */
 const isIndexed = (of: Conditions): Expression<SqlBool> =>
   sql`(${of.resource}::text IS NULL OR r.api_group = ${of.group} AND r.resource = ${of.resource})
     AND (${of.namespace}::text IS NULL OR r.namespace = ${of.namespace}) AND (${of.name}::text IS NULL OR r.name = ${of.name})`;
 
-/** What is looked at in each row that was found. */
+/** Conditions checked in each found row. */
 const passes = (of: Conditions): Expression<SqlBool> =>
   sql`(${of.uid}::text IS NULL OR w.uid = ${of.uid}) AND (${of.user}::text IS NULL OR w.username = ${of.user})
     AND (${of.manager}::text IS NULL OR w.field_manager = ${of.manager}) AND (${of.verb}::text IS NULL OR w.verb = ${of.verb})`;
@@ -69,10 +69,10 @@ const walk = (direction: 'ASC' | 'DESC') =>
       .select(['found.revision', 'found.walked']),
   );
 
-/** There is one row at least, for what it says besides: `revision` is null when nothing was found. */
+/** Returns one row at least, for `walked`: `revision` is null when nothing was found. */
 export const WALK = { 'oldest first': walk('ASC'), 'newest first': walk('DESC') };
 
-/** A request makes few changes, and an index finds them in no order. */
+/** A request makes few changes, which an index finds in no order. */
 export const BY_REQUEST = prepare((of: RangeValues & { readonly requestId: string; readonly most: number }) =>
   tables
     .selectFrom(
@@ -131,12 +131,12 @@ export interface StateValues {
   readonly revisions: readonly string[];
   readonly written: boolean;
   readonly previous: boolean;
-  /** Whose states need not come as those before others. */
+  /** Revisions that are read anyway, and not again as previous ones. */
   readonly known: readonly string[];
   readonly mostBytes: number;
 }
 
-/** Of the values as they lie there, compressed or not; to know more, they must be read. */
+/** Sizes as stored, compressed or not; for more, the values must be read. */
 const PACKED = sql`coalesce(pg_column_size(r.object), pg_column_size(r.encoded), 0)
   + coalesce(pg_column_size(p.object), pg_column_size(p.encoded), pg_column_size(s.object), pg_column_size(s.encoded), 0)`;
 const SIZE = sql`coalesce(octet_length(t.object), octet_length(t.encoded), 0)
@@ -147,9 +147,9 @@ const ROW =
   follows_revision, username, user_agent, source_address, request_id, field_manager`);
 
 /**
- * These rows in the order in which they are named, as many as fit into a page; the first always does. A state before that is one of
- * these rows is not read once more: half of a history is the same as the other half. Text tells its length without being unpacked
- * again, so states become text once (OFFSET 0).
+ * Returns these rows in the given order, as many as fit into a page, and always the first. A previous state that is one of these
+ * rows is not read once more: half of a history is the same as the other half. Text knows its length without being unpacked again,
+ * so states become text once (OFFSET 0).
  */
 export const LOG_ROWS = prepare(
   (of: StateValues) =>

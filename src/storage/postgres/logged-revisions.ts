@@ -4,7 +4,7 @@ import type { LogRow } from './log-queries.ts';
 import { toChangeWithPrevious } from './rows.ts';
 import { Slab } from './slab.ts';
 
-/** Rows of one page share their memory, as they share the request that they are read for, or the watches. */
+/** Rows of one page share their memory, as they share the request or the watches that they are read for. */
 export function toLoggedRevisions(rows: readonly LogRow[]): LoggedRevision[] {
   const slab = new Slab(rows.reduce((sum, row) => sum + sizeOf(row), 0));
   const toBytes = (text: string): Buffer => slab.write(text);
@@ -32,10 +32,9 @@ const sizeOf = ({ object, previous_object: previous }: LogRow): number =>
 type Previous = Pick<LoggedRevision, 'previousJson' | 'previousEncoded' | 'previousStoredAs'>;
 
 /**
- * Each row with the state before it: the one that was read with it, or that another row has written, the same bytes. `asked`: rows
- * whose states were not read a second time. Those that did not fit into the page are read by `read`, a page of the rows that are
- * named; the rows from the first on that it leaves out are left out here too, so that small rows cannot bring large states without
- * bound.
+ * Adds to each row the state before it: the one read with it, or the same bytes from the row that wrote it. `asked`: rows whose
+ * states were not read a second time. `read` reads those that did not fit into the page, up to a page of its own; all rows from the
+ * first that it leaves out are left out here too, so that small rows cannot bring large states without bound.
  */
 export async function withPreviousStates(
   rows: readonly LoggedRevision[],
@@ -53,7 +52,7 @@ export async function withPreviousStates(
   }
   const more = left.length === 0 ? [] : await read(left);
   for (const row of more) found.set(row.revision, row);
-  // A row that was compacted meanwhile is missing from the middle, and is a row without a state before it.
+  // A row compacted meanwhile is missing from the middle of `more`, and gets no state before it.
   const last = more.at(-1)?.revision;
   const unread = last === undefined ? undefined : left[left.indexOf(last) + 1];
   const end = unread === undefined ? rows.length : rows.findIndex(({ revision }) => revision === unread);

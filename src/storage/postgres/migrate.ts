@@ -9,24 +9,24 @@ import { findPublicationTrouble } from './publication.ts';
 import { isDenied } from './statements.ts';
 
 export interface MigrateOptions {
-  /** The last to be applied; all unless told. */
+  /** The last migration to apply; by default all. */
   readonly to?: number;
-  /** How long locks that others hold are tried for. */
+  /** How long to try for locks that others hold. */
   readonly patienceMs?: number;
-  /** One line for a person: what is waited for. */
+  /** Says in one line, for a person, what is waited for. */
   readonly say?: (line: string) => void;
-  /** Who is to own a schema that is not there yet; the user, unless told. What there is has an owner, and new things get the same. */
+  /** Owner of a schema that is made here, by default the user. New things in a present schema get its owner. */
   readonly owner?: string;
   /** Made where it is missing. */
   readonly schema?: ClusterSchema | undefined;
 }
 
 /**
- * Brings the database's schema up to date. Answers the names of the migrations it applied.
+ * Brings the database's schema up to date. Returns the names of the migrations it applied.
  *
- * Several servers may start at once: an advisory lock lets one migrate while the others wait. It ends with each transaction,
- * so this works through a pooler too. A server refuses a schema newer than it knows, unless that says that it may run beside it,
- * and files that were changed after they had been applied.
+ * Several servers may start at once: an advisory lock lets one migrate while the others wait. It ends with each transaction, so
+ * this works through a pooler too. A server refuses a schema newer than it knows, unless that lets it run beside it, and files that
+ * were changed after they had been applied.
  * @throws Error with one line that says what is wrong
  */
 export async function migrate(
@@ -62,8 +62,8 @@ export async function migrate(
 }
 
 /**
- * A dump may have been restored without publications, which migrations alter. Where the user may not make it again, the tail says what
- * to do.
+ * Makes a lost publication again: migrations alter publications, and a dump may have been restored without. Where the user may not,
+ * the tail says what to do.
  */
 async function restorePublication(client: pg.ClientBase, options: MigrateOptions): Promise<void> {
   const { owner, schema, say = () => {} } = options;
@@ -78,7 +78,7 @@ async function restorePublication(client: pg.ClientBase, options: MigrateOptions
   );
 }
 
-/** What is new is granted to those who serve and to those who read (migrations/0041). */
+/** Grants new things to the roles that serve and read (migrations/0041). */
 async function renewGrants(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query("SELECT to_regproc('renew_grants') IS NOT NULL AS has");
   if (rows[0]?.has === true || rows[0]?.has === 't') await client.query('SELECT renew_grants()');
@@ -92,7 +92,7 @@ export interface ListedMigration extends Pick<Migration, 'id' | 'name'> {
   readonly beside: number;
 }
 
-/** What there is and what of it was applied. Changes nothing. @throws as {@link migrate} */
+/** Returns all migrations and their states. Changes nothing. @throws as {@link migrate} */
 export async function listMigrations(
   client: pg.ClientBase,
   migrations: readonly Migration[],
@@ -115,7 +115,7 @@ export async function listMigrations(
 
 interface AppliedMigration {
   readonly checksum: string;
-  /** undefined: it was applied by a version that did not say. */
+  /** undefined: a version applied it that did not say. */
   readonly beside: number | undefined;
 }
 
@@ -163,7 +163,7 @@ function assertAhead(
     );
 }
 
-/** Connections of servers that may not run beside it. Ours say what they know; those of the versions before 30 do not. */
+/** Counts connections of servers that may not run beside it. Ours name what they know; those of the versions before 30 do not. */
 async function findOlderServers(
   client: pg.ClientBase,
   migration: Migration,
@@ -181,14 +181,14 @@ const OLDER_SERVERS = `
     AND coalesce(substring(application_name FROM 'schema (\\d+)')::int, 22) < $1
     AND substring(application_name FROM 'cluster ([0-9a-f]{8})') IS NOT DISTINCT FROM $2`;
 
-/** Answers whether it was applied here; another server may have been quicker. */
+/** Returns whether it was applied here; another server may have been quicker. */
 async function applyPatiently(
   client: pg.ClientBase,
   migration: Migration,
   options: MigrateOptions,
 ): Promise<boolean> {
   const what = `migration ${migration.id} (${migration.name})`;
-  // There may be nothing left to be done it to.
+  // Another server may have applied it.
   const instead = async (): Promise<false | undefined> =>
     (await readApplied(client)).has(migration.id) ? false : undefined;
   try {
@@ -205,10 +205,10 @@ const STEPS_LOCK = "hashtext('pg-apiserver'), hashtext('migrate in steps')";
 const STEPS_POLL_MS = 200;
 
 /**
- * Lets one server at a time work at a migration that has steps outside of transactions: one that began such a migration beside another
- * took the index which the other was building for the ruins of a failed build, and dropped it. The lock is the session's, and tried for:
- * a statement that waits for a lock holds a snapshot, whose end CREATE INDEX CONCURRENTLY waits for. A pooler hands sessions on, so there
- * is no such lock behind one.
+ * Lets one server at a time work at a migration with steps outside of transactions: a second one took the index that the first was
+ * building for the ruins of a failed build, and dropped it. The lock is the session's, and tried for: a statement that waits for a
+ * lock holds a snapshot, whose end CREATE INDEX CONCURRENTLY waits for. Behind a pooler, which hands sessions on, there is no such
+ * lock.
  */
 async function alone(
   client: pg.ClientBase,
@@ -224,7 +224,7 @@ async function alone(
   try {
     return await work();
   } finally {
-    // A session that is lost has lost its locks.
+    // A lost session has lost its locks.
     await client.query(`SELECT pg_advisory_unlock(${STEPS_LOCK})`).catch(() => {});
   }
 }
@@ -247,7 +247,7 @@ async function apply(client: pg.ClientBase, migration: Migration): Promise<boole
   });
 }
 
-/** 'applied': the whole migration, by another server. */
+/** 'applied': another server applied the whole migration. */
 type StepOutcome = 'done' | 'more' | 'applied';
 
 async function runStep(

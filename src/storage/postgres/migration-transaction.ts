@@ -2,22 +2,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { errorText } from '../../util/error-text.ts';
 
-/** Half an hour: as long as a backup may be reading what is to change. */
+/** Half an hour: as long as a backup may read what is to change. */
 const PATIENCE_MS = 30 * 60_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5000;
-/** Statements behind ours in the queue for a lock wait as long as ours. */
+/** Statements queued behind ours for a lock wait as long as ours. */
 export const LOCK_TIMEOUT = '200ms';
 
 interface Patience<Result> {
   readonly patienceMs?: number;
   readonly say?: (line: string) => void;
-  /** After a failure: what there is without another attempt; undefined: nothing. */
+  /** Called after a failure. Returns a result that makes another attempt needless, if any. */
   readonly instead?: () => Promise<Result | undefined>;
 }
 
 /**
- * Until it is done, again and again where locks are in the way.
+ * Runs `work` until it succeeds, as long as only locks are in the way.
  * @throws what PostgreSQL said
  */
 export async function patiently<Result>(
@@ -43,11 +43,11 @@ export async function patiently<Result>(
 export const describeFailure = (what: string, error: unknown): string =>
   `${what} failed: ${errorText(error)}`;
 
-/** SQLSTATE lock_not_available, deadlock_detected, object_in_use: another transaction is at it. */
+/** SQLSTATE lock_not_available, deadlock_detected, object_in_use: another transaction holds it. */
 export const isInTheWay = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(55P03|40P01|55006)$/.test(String(error.code));
 
-/** A migration may take longer than any other statement, so statements that wait behind its locks must not wait long. */
+/** Runs `work` without a limit of time, but waits shortly for locks: statements of others wait behind it. */
 export async function inTransaction<Result>(
   client: pg.ClientBase,
   work: () => Promise<Result>,
@@ -68,7 +68,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** Until the end of the transaction, where that is somebody else whom the user may act for. */
+/** Acts as the schema's owner until the end of the transaction, where the user may. */
 const ACT_AS_OWNER = `
   SELECT set_config('role', o.name, true)
   FROM (
@@ -80,7 +80,7 @@ const ACT_AS_OWNER = `
     o.name, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END
   )`;
 
-/** As long as it takes. Answers the first value of its first row. */
+/** Runs a statement without a limit of time. Returns the first value of its first row. */
 export async function run(client: pg.ClientBase, text: string): Promise<unknown> {
   const result = await client.query<unknown[]>({ text, rowMode: 'array', ...NO_TIMEOUT });
   return result.rows?.[0]?.[0];

@@ -11,12 +11,11 @@ import { PROJECT } from '../../project.ts';
  *                                line, only servers that know it may (contract), and it waits for older ones to end
  *     -- in steps                what follows each of these lines is a transaction of its own, in their order:
  *     -- step
- *     -- step repeated           a query, asked until it answers 0: work in batches
+ *     -- step repeated           a query, run until it returns 0: work in batches
  *     -- step without transaction   one statement that PostgreSQL wants so: CREATE INDEX CONCURRENTLY
  *
- * Steps may be cut off anywhere and begun again from the first, also by two servers at a time, so each but the last must be one
- * that may be repeated. The last is noted as applied in its own transaction, and is
- * not a repeated one.
+ * Steps may be cut off anywhere and begun again from the first, also by two servers at a time, so each but the last must be
+ * repeatable. The last is noted as applied in its own transaction, and is not a repeated one.
  */
 export interface Migration {
   readonly id: number;
@@ -44,7 +43,7 @@ export function readMigrations(folder: string = FOLDER): Migration[] {
 
 let newest: number | undefined;
 
-/** The newest migration that this program knows: what its connections tell others of it. */
+/** The newest migration that this program knows, which its connections announce. */
 export function newestMigration(): number {
   newest ??= Number(listFiles(FOLDER).at(-1)?.slice(0, 4) ?? 0);
   return newest;
@@ -55,7 +54,7 @@ const listFiles = (folder: string): string[] =>
     .filter((file) => FILE.test(file))
     .sort();
 
-/** The oldest servers that may run beside it, by the newest migration they know. */
+/** Returns the oldest servers that may run beside it, by the newest migration they know. */
 export function besideOf({ id, sql }: Migration): number {
   const [, beside] = /^-- beside: (\d+)$/m.exec(sql) ?? [];
   return beside === undefined ? id : Number(beside);

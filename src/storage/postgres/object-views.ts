@@ -4,7 +4,7 @@ import type { ObjectView, ObjectViews } from '../object-views.ts';
 import { type ClusterSchema, VIEWS_SCHEMA } from './cluster-schema.ts';
 import type { DatabaseSource } from './connection.ts';
 
-/** Raised when the views of older servers must be made anew. */
+/** Raise it to have the views of older servers made anew. */
 const FORM = 1;
 
 const LIST = `
@@ -14,7 +14,7 @@ const LIST = `
 const PUT = 'SELECT put_custom_resource_view($1, $2, $3, $4) AS outcome';
 const DROP = 'SELECT drop_custom_resource_view($1, $2) AS outcome';
 
-/** Views in the schema crd, or the one that a cluster of several has in its place (migrations/0048). */
+/** Keeps views in the schema crd, or the one of a cluster of several (migrations/0048). */
 export class PostgresObjectViews implements ObjectViews {
   readonly #database: DatabaseSource;
   readonly #schema: string;

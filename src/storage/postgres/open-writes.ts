@@ -4,19 +4,18 @@ import type { Write } from '../revision-log.ts';
 import { type PendingWrite, toPendingWrite } from './commit.ts';
 
 /**
- * All writes that have not been answered, wherever they are. Waiting for a lane, a host, a lock and a lost answer adds up to
- * more than anybody was promised, so the end of a write's patience is looked after here alone: it is answered then, whatever
- * is under way.
+ * OpenWrites holds all writes that have not been answered. Waiting for a lane, a host, a lock and a lost answer adds up to more
+ * than the promised time, so deadlines are enforced here alone: a write is answered then, whatever is under way.
  */
 export class OpenWrites {
   readonly #patienceMs: number;
   readonly #trouble: () => Unavailable | undefined;
-  /** Oldest first, which is the order of their deadlines too. */
+  /** Oldest first, which is also the order of their deadlines. */
   readonly #open = new Set<PendingWrite>();
   #sizeBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `trouble`: what is wrong with the database, for those who waited in vain. */
+  /** `trouble` returns what is wrong with the database, for errors of late writes. */
   constructor(patienceMs: number, trouble: () => Unavailable | undefined) {
     this.#patienceMs = patienceMs;
     this.#trouble = trouble;
@@ -56,7 +55,7 @@ export class OpenWrites {
     this.#timer = undefined;
   }
 
-  /** One timer for all: mostly the oldest has been answered long ago when it ends. */
+  /** One timer for all: the oldest write is mostly answered long before it ends. */
   #answerLateIn(ms: number): NodeJS.Timeout {
     return setTimeout(() => {
       this.#timer = undefined;

@@ -1,22 +1,22 @@
 import type pg from 'pg';
 
 /**
- * Values of statements are whole objects, Secrets among them, and PostgreSQL's log is read by others than its tables are. So our
- * sessions turn the logging of values off, where they may: it takes a superuser, or SET on the parameter from PostgreSQL 15 on.
+ * Values of statements are whole objects, Secrets among them, and PostgreSQL's log has other readers than its tables. So our
+ * sessions turn the logging of values off, where they may: as a superuser, or with SET on the parameter from PostgreSQL 15 on.
  */
 
-/** The first is for all that PostgreSQL logs by itself; the others are there where those modules are loaded. */
+/** The first is PostgreSQL's own; the others exist where those modules are loaded. */
 const QUIET = {
   log_parameter_max_length: '0',
   'auto_explain.log_parameter_max_length': '0',
-  // Plans that are made for values have these in them.
+  // Plans made for values contain them.
   'auto_explain.log_verbose': 'off',
   'pgaudit.log_parameter': 'off',
 };
 
 const FIRST_WITH_PRIVILEGES = 150_000;
 
-/** Statements for a session that is ours alone. What fails with an error is never logged with its values, which takes no right. */
+/** Returns statements for a session of our own. Values of failed statements are never logged, which takes no right. */
 export function hideValues({ isSuperuser, version }: { isSuperuser: boolean; version: number }): string[] {
   const quiet = 'SET log_parameter_max_length_on_error = 0';
   if (!isSuperuser && version < FIRST_WITH_PRIVILEGES) return [quiet];
@@ -30,10 +30,7 @@ export function hideValues({ isSuperuser, version }: { isSuperuser: boolean; ver
   ];
 }
 
-/**
- * One line for a person, where the log of PostgreSQL would have what this session writes; undefined: it would not. Asked over a
- * session as all of ours begin.
- */
+/** Returns one line for a person, if PostgreSQL's log would have what this session writes. The session must begin as all of ours. */
 export async function describeLoggedValues(client: pg.ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ setting: string; remedy: string }>(LOGGED);
   if (rows.length === 0) return undefined;

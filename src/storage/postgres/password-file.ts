@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Target } from './target.ts';
 
 /**
- * The password of a connection: from the URL or the environment, or else from a file in libpq's format (PostgreSQL
- * documentation, 34.16), which is read for each new connection. That is all it takes to follow services that rotate passwords,
- * and statements never wait for it.
+ * Password is that of a connection: from the URL or the environment, or else from a file in libpq's format (PostgreSQL
+ * documentation, 34.16), read for each new connection. That is enough to follow services that rotate passwords, and statements
+ * never wait for it.
  */
 export class Password {
   readonly #target: Target;
@@ -17,13 +17,13 @@ export class Password {
     this.#target = target;
   }
 
-  /** For `pg`, when the server asks for one. @throws Error that says where one was looked for */
+  /** Returns the password when `pg` needs it. @throws Error that says where it was looked for */
   async read(): Promise<string> {
     this.#last = await this.#find();
     return this.#last;
   }
 
-  /** Whether the one that was given last is not the one that is there now. */
+  /** Whether the last returned password is not the present one. */
   async hasChanged(): Promise<boolean> {
     if (this.#target.password !== undefined) return false;
     return (await this.#find().catch(() => this.#last)) !== this.#last;
@@ -39,9 +39,9 @@ export class Password {
   }
 }
 
-/** libpq looks at no file that others may read. */
+/** libpq uses no file that others may read. */
 async function readPrivate(file: string): Promise<string> {
-  // A pipe in its place would make the opening wait for a writer.
+  // Opening a pipe in its place would wait for a writer.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     throw noPassword(`${file} cannot be read${isMissing(error) ? ': there is no such file' : ''}`);
   });
@@ -64,7 +64,7 @@ const noPassword = (why: string): Error =>
   Object.assign(new Error(`PostgreSQL asks for a password, and there is none: ${why}`), { code: '28P01' });
 
 /**
- * The first line that fits counts. `*` fits everything; `\` takes the next character as it is:
+ * Returns the password of the first line that fits. `*` fits everything; `\` takes the next character as it is:
  *
  *     db.example.com:5432:*:server:pass\:word
  */
@@ -72,7 +72,7 @@ export function findPassword(
   text: string,
   target: Pick<Target, 'host' | 'port' | 'user' | 'database'>,
 ): string | undefined {
-  // A socket's folder is looked for as localhost.
+  // A socket's folder is listed as localhost.
   const host = target.host.startsWith('/') ? 'localhost' : target.host;
   const wanted = [host, String(target.port), target.database, target.user];
   for (const line of text.split(/\r?\n/)) {

@@ -3,7 +3,7 @@ import { prepare, tables } from './prepared.ts';
 import { isWithin, OBJECT_COLUMNS, type ScopeValues } from './queries.ts';
 import type { ObjectRow } from './rows.ts';
 
-/** The state of a resource at an earlier revision, as the log tells it. */
+/** The state of a resource at an earlier revision, from the log. */
 
 interface AtValues extends ScopeValues {
   readonly revision: string;
@@ -15,18 +15,18 @@ interface PageValues extends AtValues {
   readonly limit: number;
 }
 
-/** Some milliseconds. What is left of a list is said where that is quickly told. */
+/** Rows to count: some milliseconds. Longer counts are left out of a list. */
 const COUNTED = 1000;
 
-/** Of one resource, behind where the page before ended. */
+/** Rows of one resource, behind where the page before ended. */
 const isBehind = (at: AtValues): Expression<SqlBool> =>
   sql`r.api_group = ${at.group} AND r.resource = ${at.resource} AND ${isWithin(at)}
     AND (r.namespace, r.name) > (${at.afterNamespace}, ${at.afterName})`;
 
-/** Behind all names. */
+/** Sorts behind all names. */
 const LAST = '\u{10ffff}';
 
-/** Objects of today that are near: twice as many as the page holds, because some have changed since or were made later. */
+/** Present objects that are near: twice as many as the page holds, because some have changed since or are newer. */
 const near = (at: PageValues) =>
   sql`SELECT r.namespace, r.name, r.revision
     FROM objects AS r
@@ -34,7 +34,7 @@ const near = (at: PageValues) =>
     ORDER BY r.namespace, r.name
     LIMIT 2 * ${at.limit}::bigint`;
 
-/** Where most of them have changed since, those behind them are looked at too, up to the last that is certain to be in the page. */
+/** Objects behind those, where most of them have changed since: up to the last that is certain to be in the page. */
 const far = (at: PageValues) =>
   sql`SELECT f.namespace, f.name, f.revision
     FROM (SELECT namespace, name FROM near ORDER BY namespace DESC, name DESC LIMIT 1) AS n
@@ -51,7 +51,7 @@ const far = (at: PageValues) =>
       LIMIT ${at.limit}
     ) AS f`;
 
-/** Each object that has changed since, and what its first change since has replaced: null when it was not there then. */
+/** Objects that have changed since, with what their first change since has replaced: null when they were not there then. */
 const changedSince = (at: PageValues) =>
   sql`SELECT ${at.afterNamespace}::text COLLATE "C" AS namespace, ${at.afterName}::text COLLATE "C" AS name, NULL::bigint AS was
     UNION ALL
@@ -76,11 +76,11 @@ const changedSince = (at: PageValues) =>
     WHERE coalesce((SELECT (next.namespace, next.name) < (e.namespace, e.name) FROM edge AS e), true)`;
 
 /**
- * What has not changed since, and what the first change since has replaced.
+ * Returns what has not changed since, and what the first change since has replaced.
  *
- * The index by object is followed from one object to the next, each look-up with a limit of its own: what it costs depends on how
- * many objects are passed, not on how often they were written, and the plan not on what the planner thinks of them. Reading
- * every state and sorting took 55 s for a page of 500 pods in a log of ten million.
+ * It follows the index by object from one object to the next, each look-up with a limit of its own: the cost depends on how many
+ * objects are passed, not on how often they were written, and the plan not on the planner's estimates. Reading every state and
+ * sorting took 55 s for a page of 500 pods in a log of ten million.
  */
 export const LIST_AT = prepare((at: PageValues) =>
   tables
@@ -136,8 +136,8 @@ export const LIST_AT = prepare((at: PageValues) =>
 );
 
 /**
- * How many there are, as long as no more than so many objects and changes since are looked at: what has not changed since, and what
- * the first change since has replaced. null: too many to count for a page.
+ * Counts what has not changed since, and what the first change since has replaced. Returns null when that takes a look at more than
+ * COUNTED objects and changes: too many for a page.
  */
 export const COUNT_AT = prepare((at: AtValues) =>
   tables.selectNoFrom(

@@ -3,9 +3,9 @@ import type { KnownPeer, Peer, Peers } from '../peers.ts';
 import type { DatabaseSource } from './connection.ts';
 import { prepare, tables } from './prepared.ts';
 
-/** The database's clock alone decides who lives. */
+/** Only the database's clock decides which servers live. */
 const NOW = sql<string>`now()`;
-/** For how long a server that is gone without a word is remembered. */
+/** How long a server that vanished is remembered. */
 const LONG_AGO = sql<string>`now() - interval '1 hour'`;
 
 const RENEW = prepare(
@@ -55,7 +55,7 @@ export class PostgresPeers implements Peers {
   async renew({ resources, ...self }: Peer, ttlMs: number): Promise<KnownPeer[]> {
     const { pool } = await this.#database();
     const rows = await RENEW.run(pool, { ...self, resources: [...resources], ttlMs });
-    // As it is written: this driver reads nothing but text.
+    // Ports come as text, like all that this driver reads.
     return rows.map(({ server, address, port, ...row }) => ({
       ...{ server, address, port: Number(port), isLive: row.is_live === 'true' },
       resources: row.resources.split(' ').filter((name) => name !== ''),

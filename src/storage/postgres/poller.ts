@@ -1,22 +1,22 @@
 import { type Backoff, pause, pauseAfter, Rest } from '../../util/pause.ts';
 import type { CommitBell } from './commit-bell.ts';
 
-/** Between polls where no commit rings: watches are that much slower, and the database hears from us four times a second. */
+/** Interval where no commit rings: watches are that much slower, and the database gets four queries a second. */
 const POLL_MS = 250;
-/** Where commits ring, in case that one was not heard. */
+/** Interval where commits ring, in case one was missed. */
 const HEARD_POLL_MS = 1000;
-/** Between polls that commits or waiting reads ask for: as long as a poll takes. */
+/** Interval of polls that commits or waiting reads ask for: as long as a poll takes. */
 const HURRIED_POLL_MS = 5;
 const POLLS: Backoff = { firstMs: POLL_MS, longestMs: 2000 };
 
 interface Polled {
   /** Reads what is new. */
   poll(): Promise<void>;
-  /** Aborts when there is nothing to be polled for any more. */
+  /** Aborts when polling is to end. */
   readonly signal: AbortSignal;
 }
 
-/** Polls where nothing streams: at once where a read waits or a commit rings, and else now and then. */
+/** Poller polls where nothing streams: at once when a read waits or a commit rings, else now and then. */
 export class Poller {
   readonly #bell: Pick<CommitBell, 'isHeard' | 'run'>;
   readonly #untilPoll = new Rest();
@@ -25,14 +25,14 @@ export class Poller {
     this.#bell = bell;
   }
 
-  /** A read waits for what a poll may bring. */
+  /** Polls soon, for a read that waits. */
   hurry(): void {
     this.#untilPoll.cutShort();
   }
 
   /** Never rejects. */
   async run({ poll, signal }: Polled): Promise<void> {
-    // Mostly the stream is there before that, and nothing needs to be asked.
+    // Mostly the stream is there before, and no poll is needed.
     await this.#untilPoll.take({ leastMs: 0, mostMs: POLL_MS }, signal);
     if (signal.aborted) return;
     const ringing = this.#bell.run(() => this.hurry(), signal);

@@ -17,15 +17,15 @@ import { isConnectionFailure, isNotYetThere, isReadOnly, toUnavailable } from '.
 import { describeTrouble } from './trouble.ts';
 
 /**
- * What connections are for. Each has a pool of its own, so that none can starve another: a herd of replays does not hold up the
- * question how fresh the cache is, nor a long compaction the tail.
+ * What connections are for. Each purpose has a pool of its own, so that none can starve another: a herd of replays does not delay
+ * the question how fresh the cache is, nor a long compaction the tail.
  */
 export type Purpose = 'fresh' | 'tail' | 'replay' | 'upkeep';
 
 /**
- * Fresh reads are answered within 3 s: what takes longer is of no use to them. The tail waits for the ordering lock at times.
- * Together with the lanes of the committer (2), the replication stream (1), the guard (1) and one that loads, probes or migrates, a server has
- * 15 connections at most; where there are several hosts, also one to each, to look at it.
+ * Fresh reads end within 3 s: later answers are of no use to them. The tail waits for the ordering lock at times. Together with the
+ * lanes of the committer (2), the replication stream (1), the guard (1) and one that loads, probes or migrates, a server has 15
+ * connections at most; where there are several hosts, also one to each, to look at it.
  */
 const SHAPES = {
   fresh: { size: 2, connectMs: 2000, statementMs: 2000, lockMs: 2000 },
@@ -34,18 +34,21 @@ const SHAPES = {
 } as const;
 
 const BACKOFF: Backoff = { firstMs: 50, longestMs: 1000 };
-/** While the host that was found takes no writes, another may have begun to. */
+/** While the found host takes no writes, look this often for another. */
 const RECHECK_MS = 5000;
 
-/** Of all purposes together. */
+/** For all purposes together. */
 export interface PoolState {
   readonly total: number;
   readonly idle: number;
-  /** What waits for a connection. */
+  /** Statements that wait for a connection. */
   readonly waiting: number;
 }
 
-/** Pools to the host that takes writes, or can at least be read. Where it fails, it is looked for anew, the last good one first. */
+/**
+ * Pools are to the host that takes writes, or can at least be read. When it fails, a host is looked for anew, the last good one
+ * first.
+ */
 export class Pools {
   readonly #options: ConnectionOptions;
   readonly #condition: Condition;
@@ -53,7 +56,7 @@ export class Pools {
   #current: HostPools | undefined;
   #finding: Promise<HostPools> | undefined;
   #foundAtMs = 0;
-  /** In a row. */
+  /** Failures in a row. */
   #failures = 0;
   #failedAtMs = 0;
 
@@ -90,7 +93,7 @@ export class Pools {
     return found.isReadOnly && this.#options.urls.length > 1 && Date.now() - this.#foundAtMs > RECHECK_MS;
   }
 
-  /** What was asked of it is answered by an error: its answers are of a log that another one has replaced. */
+  /** Fails what was asked of the host: its answers are of a log that another one has replaced. */
   #fenced(url: string): void {
     const pools = this.#current;
     if (pools?.found.url !== url) return;
@@ -100,9 +103,9 @@ export class Pools {
     this.#condition.failed('another host was promoted');
   }
 
-  /** All who need the database wait for the same attempt. */
+  /** Finds a host; concurrent calls share the attempt. */
   async #find(): Promise<HostPools> {
-    // One failure is a connection's, and the next may be in order.
+    // A first failure may be of one connection alone: try at once.
     const pauseMs = this.#failures < 2 ? 0 : pauseAfter(this.#failures - 1, BACKOFF);
     const leftMs = this.#failedAtMs + pauseMs - Date.now();
     if (leftMs > 0) await pause(leftMs, this.#closing.signal);
@@ -137,14 +140,14 @@ export class Pools {
   }
 }
 
-/** Those to one host, made when they are first needed. */
+/** The pools to one host, made on first use. */
 class HostPools {
   readonly found: FoundRoute;
   readonly #options: ConnectionOptions;
   readonly #heard: (error: unknown) => void;
   readonly #pools = new Map<Purpose, BoundedPool>();
 
-  /** `heard`: what became of a statement, as far as it tells of the host: undefined when it was answered. */
+  /** `heard` is called with errors that concern the host, and with undefined after a success. */
   constructor(options: ConnectionOptions, found: FoundRoute, heard: (error: unknown) => void) {
     this.#options = options;
     this.found = found;
@@ -184,7 +187,7 @@ class HostPools {
   }
 }
 
-/** Statements beyond its size wait here, not in the driver's pool, which cannot tell that from a host that does not answer. */
+/** BoundedPool queues statements beyond its size itself: the driver's pool cannot tell waiting from a host that does not answer. */
 class BoundedPool implements Queryable {
   readonly #pool: pg.Pool;
   readonly #slots: Slots;
@@ -222,7 +225,7 @@ class BoundedPool implements Queryable {
     return { total, idle, waiting: this.#slots.waiting };
   }
 
-  /** Statements that are under way fail, whatever is answered. */
+  /** Makes statements under way fail, whatever their results. */
   refuse(): void {
     this.#isRefused = true;
   }
@@ -233,6 +236,6 @@ class BoundedPool implements Queryable {
   }
 }
 
-/** A server goes on beside those of the version before, and without what they cannot live with. */
+/** A server serves beside older ones, without the migrations that those cannot live with. */
 const waiting = ({ message }: Error): string =>
   `${message}: a migration that waits for servers of the version before to end makes it (pg-apiserver migrate --list)`;

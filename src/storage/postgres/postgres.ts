@@ -32,7 +32,7 @@ import { Witness } from './witness.ts';
 import { PostgresWorkLeases } from './work-leases.ts';
 
 export interface PostgresOptions extends ConnectionOptions {
-  /** postgres:// URLs of standbys, which are read from where they have what is wanted. */
+  /** postgres:// URLs of standbys, which are preferred for reads of what they have. */
   readonly readUrls?: readonly string[];
   /** 0: never compact here. */
   readonly compactionIntervalMs: number;
@@ -40,13 +40,13 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly onTrouble: (message: string) => void;
   /** This server's clock. */
   readonly now?: () => number;
-  /** Within this time every write is answered; 30 s unless told. */
+  /** Within this time every write is answered; by default 30 s. */
   readonly writePatienceMs?: number;
-  /** For how long a partition is asked for nothing before it is dropped. */
+  /** How long a partition was left before it is dropped. */
   readonly settleMs?: number;
-  /** Of the cluster's own keys; without it, they are read as they are. */
+  /** For the cluster's own keys; without it, they are stored as they are. */
   readonly sealer?: KeySealer;
-  /** Where this server notes what it knows of the log; without it, it vouches for none. */
+  /** File for what this server knows of the log; without it, it vouches for none. */
   readonly witnessFile?: string;
 }
 
@@ -55,10 +55,10 @@ interface ObjectCount {
   readonly objects: number;
 }
 
-/** The log in PostgreSQL, with the services that keep it: everything the server needs of this folder. */
+/** PostgresLog is the log in PostgreSQL, with the services that keep it: all that the server needs of this folder. */
 export interface PostgresLog {
   readonly committer: BatchingCommitter;
-  /** To be run while the log is used. */
+  /** Must run while the log is used. */
   readonly guard: PrimaryGuard;
   readonly allocations: PostgresAllocations;
   readonly reader: PostgresReader;
@@ -74,9 +74,9 @@ export interface PostgresLog {
   /** Connections for all but commits and the stream, now. */
   pool(): PoolState;
   readServers(): ReadServersState;
-  /** Live objects by resource. It takes as long as there are many. */
+  /** Counts live objects by resource; takes long when there are many. */
   countObjects(): Promise<readonly ObjectCount[]>;
-  /** Of the whole database on disk. */
+  /** Size of the whole database on disk. */
   sizeBytes(): Promise<number>;
   /** Resolves when the database answers. @throws what it said instead */
   ping(timeoutMs: number): Promise<void>;
@@ -176,7 +176,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
   };
 }
 
-/** The host that takes writes streams until another one has replaced it. */
+/** The host that takes writes; its stream ends when another one replaces it. */
 function createPrimarySource(
   options: ConnectionOptions,
   hosts: Hosts,

@@ -9,7 +9,7 @@ import {
 import type pg from 'pg';
 import type { Schema } from './schema.ts';
 
-/** Writes SQL and runs none: connections are chosen elsewhere, and a failover changes which. */
+/** Writes SQL and runs none: callers choose connections, and a failover changes which. */
 export const tables = new Kysely<Schema>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
@@ -19,7 +19,7 @@ export const tables = new Kysely<Schema>({
   },
 });
 
-/** A statement with places for values, written once: making the text costs more than PostgreSQL takes for a small answer. */
+/** A statement with places for values, written once: making the text costs more than a small answer of PostgreSQL. */
 export interface Prepared<Values, Row> {
   readonly text: string;
   /** @throws what PostgreSQL says */
@@ -31,14 +31,14 @@ export interface Queryable {
 }
 
 /**
- * `write` gets a place for each value that the statement will be run with:
+ * Makes a statement. `write` gets a place for each value that `run` will be given:
  *
  *     const HELD = prepare((of: { pool: string }) =>
  *       tables.selectFrom('allocations').select('value').where('pool', '=', of.pool));
  *     const rows = await HELD.run(pool, { pool: 'IPv4' });
  *
- * Only what is asked all the time has a `name`, under which sessions keep it where they may (Connection.prepares). Without
- * one the planner looks at the values, which ranges need.
+ * Only statements in constant use have a `name`, under which sessions keep them where they may (Connection.prepares). Without one
+ * the planner sees the values, which ranges need.
  */
 export function prepare<Values extends object, Row extends object>(
   write: (places: Values) => Compilable<Row>,
@@ -59,8 +59,8 @@ export function prepare<Values extends object, Row extends object>(
 }
 
 /**
- * PostgreSQL's text does not hold NUL, which clients may ask for, in a selector or a token: nothing is called that. The character next to
- * it is in no name either, and comes before all that are.
+ * Replaces NUL, which PostgreSQL's text cannot hold, and clients may send in a selector or a token. The next character is in no
+ * name either, and sorts before all that are.
  */
 const toText = (value: unknown): unknown =>
   typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\u0001') : value;

@@ -11,12 +11,12 @@ import { describeTrouble } from './trouble.ts';
 import type { Witness } from './witness.ts';
 
 const BEAT_MS = 1000;
-/** A commit that waits for its standby longer would end after the lease anyway. */
+/** A commit that waits longer for its standby would end after the lease anyway. */
 const BEAT_TIMEOUT_MS = LEASE_MS - 1000;
 
 /**
- * Whether the primary is the one. Every second it looks at all hosts, commits that this server lives, which the lease rests on, and
- * writes into a file what this server has seen.
+ * PrimaryGuard makes sure that the primary is the one. Every second it looks at all hosts, commits that this server lives, on which
+ * the lease rests, and writes what this server has seen into a file.
  */
 export class PrimaryGuard {
   readonly #options: GuardOptions;
@@ -26,7 +26,7 @@ export class PrimaryGuard {
     this.#options = options;
   }
 
-  /** Why the primary cannot be used; undefined: it can. */
+  /** Why the primary cannot be used; undefined when it can. */
   get trouble(): string | undefined {
     return this.#options.lease.trouble;
   }
@@ -35,7 +35,7 @@ export class PrimaryGuard {
     await Promise.all([this.#options.watch.run(signal), this.#beatOn(signal)]);
   }
 
-  /** What was seen last is in the file, and the others need not wait for this server to vouch for it. */
+  /** Notes what was seen last, and withdraws this server as a witness, so that others need not wait for it. */
   async close(): Promise<void> {
     const { watch, witness } = this.#options;
     await watch.close();
@@ -74,7 +74,7 @@ export class PrimaryGuard {
     this.#connection ??= await this.#connect(signal);
     const { client, isReadOnly } = this.#connection;
     const sentMs = lease.now;
-    // Before a commit that may wait for standbys without end.
+    // First, because a commit may wait for standbys without end.
     const [state] = await PRIMARY_STATE.run(client, {});
     const waits = state?.waits === 't';
     lease.learn(waits);
@@ -84,11 +84,11 @@ export class PrimaryGuard {
       await withoutWarning(client, () => RENEW_WITNESS.run(client, { server }));
     } else if (waits) await withoutWarning(client, () => CONFIRM.run(client, {}));
     lease.confirmed(sentMs);
-    // It may take writes by the next time.
+    // It may take writes next time.
     if (isReadOnly) await this.#drop();
   }
 
-  /** One that takes no writes for now still shows by its messages whether standbys follow it. */
+  /** Connects also to a primary that takes no writes for now: its messages show whether standbys follow it. */
   async #connect(signal: AbortSignal): Promise<GuardConnection> {
     const connection = await connectReadable(this.#options.connection, 'witness');
     if (signal.aborted) {
@@ -96,7 +96,7 @@ export class PrimaryGuard {
       await connection.close();
       throw new Error('the connection came too late');
     }
-    // A client that gives up would leave a backend that waits for the standby for ever.
+    // Without it, giving up would leave a backend that waits for the standby for ever.
     if (connection.prepares) await connection.client.query(`SET statement_timeout = ${BEAT_TIMEOUT_MS}`);
     return connection;
   }
@@ -126,7 +126,7 @@ interface GuardOptions {
   readonly watch: HostWatch;
   readonly lease: Lease;
   readonly history: KnownHistory;
-  /** Undefined: there is no file, and this server vouches for nothing. */
+  /** Undefined without a file: this server vouches for nothing. */
   readonly witness: Witness | undefined;
   readonly condition: Condition;
   /** One line for the log, of what may last. */

@@ -2,11 +2,11 @@ import { type ClusterSchema, PUBLICATION } from './cluster-schema.ts';
 import type { Queryable } from './prepared.ts';
 import { describeTrouble } from './trouble.ts';
 
-/** What the stream is read from, as rows.ts and replication.ts read it. */
+/** Columns of the stream that rows.ts and replication.ts read. */
 const COLUMNS =
   'revision, api_group, resource, namespace, name, uid, verb, previous_revision, object, encoded, media_type, committed_at, write_id, follows_revision';
 
-/** What the stream would lack, and what a person may run against it. */
+/** PublicationTrouble says what the stream would lack, and what to run against it. */
 export class PublicationTrouble extends Error {
   /** One line of SQL. */
   readonly statement: string;
@@ -27,8 +27,8 @@ interface Finding {
 }
 
 /**
- * Before a slot is made: from PostgreSQL 18 on a stream without its publication begins all the same, and is empty for ever. Makes it
- * again where the user may. On a host that repeats another's writes it can only be looked at.
+ * Checks the publication before a slot is made, and makes it again where the user may: from PostgreSQL 18 on a stream without its
+ * publication begins all the same, and is empty for ever. For standbys, there is {@link assertPublication}.
  * @throws PublicationTrouble
  */
 export async function keepPublication(
@@ -51,13 +51,13 @@ export async function keepPublication(
   say(`${finding.trouble}: made it again`);
 }
 
-/** For a host that is a standby. @throws PublicationTrouble */
+/** Checks the publication on a standby. @throws PublicationTrouble */
 export async function assertPublication(client: Queryable, schema: ClusterSchema | undefined): Promise<void> {
   const finding = await findPublicationTrouble(client, schema);
   if (finding !== undefined) throw new PublicationTrouble(finding);
 }
 
-/** Undefined: it is as it should be, or there is no log yet. */
+/** Returns undefined when it is right, or there is no log yet. */
 export async function findPublicationTrouble(
   client: Queryable,
   schema: ClusterSchema | undefined,
@@ -71,7 +71,7 @@ export async function findPublicationTrouble(
   return trouble === null || statement === null ? undefined : { trouble, statement };
 }
 
-/** PostgreSQL 14 publishes all columns and rows, and says nothing of them. Schemas of old lack some of the columns. */
+/** PostgreSQL 14 publishes all columns and rows, and does not list them. Old schemas lack some of the columns. */
 const FINDING = `
   WITH log AS (
     SELECT c.oid, n.nspname AS schemaname, c.relname AS tablename, (

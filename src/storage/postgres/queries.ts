@@ -3,11 +3,11 @@ import { MAX_PAGE_BYTES } from '../revision-log.ts';
 import { prepare, tables } from './prepared.ts';
 import type { ObjectRow } from './rows.ts';
 
-/** What is asked of the log. Revisions and other numbers are given as text (schema.ts). */
+/** Statements on the log. Revisions and other numbers are given as text (schema.ts). */
 
 /**
- * The live objects with their bytes as `b`, from the log where a commit has left them to it: in the same statement, so that one whose
- * bytes are brought meanwhile is not missed (migrations/0042).
+ * The live objects with their bytes as `b`, from the log where a commit has left them to it: in one statement, so that an object
+ * whose bytes are filled in meanwhile is not missed (migrations/0042).
  */
 export const OBJECTS_WITH_BYTES = `
   objects o
@@ -46,9 +46,9 @@ const CHANGE_COLUMNS = [
 const EPOCH = sql<string>`(SELECT max(epoch) FROM epochs)`;
 
 /**
- * Where the log is: at its newest row, which compaction never drops, or where its epoch began. `moved`: PostgreSQL is not on
- * the timeline that the epoch began on. Only the partitions from `seen` on are looked at, the newest revision the caller knows of;
- * a log that has nothing from there on, and no new epoch, has lost it.
+ * Returns where the log is: at its newest row, which compaction never drops, or where its epoch began. `moved`: PostgreSQL is not
+ * on the timeline that the epoch began on. It looks only at partitions from `seen` on, the newest revision the caller knows of; a
+ * log that has nothing from there on, and no new epoch, has lost it.
  */
 export const CURRENT_REVISION = prepare(
   (of: { readonly seen: string }) =>
@@ -67,16 +67,16 @@ export const CURRENT_REVISION = prepare(
 );
 
 interface PositionValues {
-  /** The newest revision that is wanted. */
+  /** The newest revision that the caller needs. */
   readonly wanted: string;
   /** The newest row the caller knows to have been visible at the primary. */
   readonly seen: string;
 }
 
 /**
- * Which log a host has, and how far, all on one snapshot. Object ids are the same at every standby of a database and differ from
- * those of another one, also where that is a copy or a neighbour. `follows`: the timeline a standby receives, where the user may
- * see it. `revision` is null when nothing from the wanted one on is there.
+ * Returns which log a host has, and how far, all on one snapshot. Object ids are the same at every standby of a database and differ
+ * from those of another one, also of a copy or a neighbour. `follows`: the timeline a standby receives, where the user may see it.
+ * `revision` is null when nothing from `wanted` on is there.
  */
 export const LOG_POSITION = prepare((of: PositionValues) =>
   tables
@@ -120,7 +120,7 @@ interface SeenValues {
   readonly writeId: string | null;
 }
 
-/** Whether there is reason to doubt that the log still is the one the caller knows. Changes nothing. */
+/** Returns why the log may not be the one that the caller knows, if there is a reason. Changes nothing. */
 export const DOUBT_HISTORY = prepare((seen: SeenValues) =>
   tables.selectNoFrom([
     sql<string | null>`doubt_history(${seen.revision}, ${seen.writeId})`.as('doubt'),
@@ -128,7 +128,7 @@ export const DOUBT_HISTORY = prepare((seen: SeenValues) =>
   ]),
 );
 
-/** As {@link DOUBT_HISTORY}, where servers vouch for the log: also whether it is where it was last vouched for. */
+/** As {@link DOUBT_HISTORY}, where servers vouch for the log: also whether its place differs from the last vouched one. */
 export const DOUBT_PLACE = prepare((seen: SeenValues) =>
   tables
     .selectFrom('history_place as p')
@@ -139,7 +139,7 @@ export const DOUBT_PLACE = prepare((seen: SeenValues) =>
     ]),
 );
 
-/** Which cluster it is, in all copies of its database; undefined in the schema of before. */
+/** Identifies the cluster, in all copies of its database; no row on an older schema. */
 export const CLUSTER_MADE = prepare(() =>
   tables
     .selectFrom('epochs as e')
@@ -169,7 +169,7 @@ export const RENEW_WITNESS = prepare((of: { readonly server: string }) =>
   tables.selectNoFrom(sql`renew_witness(${of.server})`.as('renewed')),
 );
 
-/** As durable as a commit of the log, where there is no row to write. */
+/** Commits as durably as the log, without a row. */
 export const CONFIRM = prepare(() =>
   tables.selectNoFrom([
     sql`assure_durability()`.as('assured'),
@@ -185,15 +185,15 @@ export const LEAVE_WITNESSES = prepare((of: { readonly server: string }) =>
   tables.deleteFrom('witnesses').where('server', '=', of.server),
 );
 
-/** Begins a new epoch when there is reason to. Answers the present one. */
+/** Begins a new epoch when there is reason to. Returns the present one. */
 export const KEEP_EPOCH = prepare((seen: SeenValues) =>
   tables.selectNoFrom(sql<string>`keep_epoch(${seen.revision}, ${seen.writeId})`.as('epoch')),
 );
 
-/** Ends when everything committed before it is visible. */
+/** Returns when everything committed before it is visible. */
 export const AWAIT_COMMITS = prepare(() => tables.selectNoFrom(sql`await_commits()`.as('done')));
 
-/** Whether confirmed commits say that standbys follow this primary, and the epoch, which another server or a person may have begun. */
+/** Returns whether confirmed commits show that standbys follow this primary, and the epoch, which others may have begun. */
 export const PRIMARY_STATE = prepare(() =>
   tables.selectNoFrom([
     sql<string>`current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') <> 'local'`.as(
@@ -208,7 +208,7 @@ export const WAITS_FOR_STANDBYS = prepare(() =>
   tables.selectNoFrom(sql<string>`current_setting('synchronous_standby_names') <> ''`.as('waits')),
 );
 
-/** PostgreSQL 15 has no such function: then there is no row. */
+/** Returns no row on PostgreSQL 15, which has no such function. */
 export const MAY_LOG_SNAPSHOT = prepare(() =>
   tables
     .selectFrom(sql<{ may: string }>`pg_proc`.as('p'))
@@ -257,7 +257,7 @@ export interface ScopeValues {
   readonly name: string | null;
 }
 
-/** The planner, which sees the values of a statement without a name, drops the half that does not apply. */
+/** Without a name for the statement, the planner sees the values, and drops the half that does not apply. */
 export const isWithin = ({ namespace, name }: ScopeValues): Expression<SqlBool> =>
   sql`(${namespace}::text IS NULL OR r.namespace = ${namespace}) AND (${name}::text IS NULL OR r.name = ${name})`;
 
@@ -268,8 +268,8 @@ interface ChangeValues extends ScopeValues {
 }
 
 /**
- * The bytes of the rows before this one in the page. The window goes along with the index, so that LIMIT ends both: rows beyond
- * it are not looked at.
+ * Sums the bytes of the rows before this one in the page. The window goes along with the index, so that LIMIT ends both: rows
+ * beyond it are not read.
  */
 const bytesBefore = (size: Expression<number>) =>
   sql<string>`sum(${size}) OVER (ORDER BY r.revision ROWS UNBOUNDED PRECEDING) - ${size}`;
@@ -310,7 +310,7 @@ export const CHANGES = prepare((of: ChangeValues) =>
     .orderBy('page.revision'),
 );
 
-/** All on one snapshot. Without changes there is still one row, for what the page says besides. */
+/** All on one snapshot. Without changes there is still one row, for the other columns. */
 export const TAIL_PAGE = prepare(
   (of: { readonly after: string; readonly limit: number }) =>
     tables
@@ -337,7 +337,7 @@ export const TAIL_PAGE = prepare(
   'tail_page',
 );
 
-/** Which of some writes are in the log, once what was under way is over. */
+/** Returns which of some writes are in the log, once writes under way are over. */
 export const FIND_WRITES = prepare((of: { readonly after: string; readonly ids: readonly string[] }) =>
   tables
     .selectFrom(

@@ -21,23 +21,23 @@ import type { TailSource } from './tail-source.ts';
 import { parseTarget } from './target.ts';
 import { describeTrouble } from './trouble.ts';
 
-/** The primary can answer too: who waits must not wait for a standby for as long. */
+/** Short, because the primary can answer too, and a caller waits. */
 const BOUNDS = { connectMs: 2000, statementMs: 10_000, lockMs: 2000 } as const;
 const SILENT_AFTER_MS = 20_000;
-/** Between looks at one that could not answer. */
+/** Between looks at a server that could not answer. */
 const RECOVERIES: Backoff = { firstMs: 500, longestMs: 10_000 };
 
 export interface ReadServerOptions {
   readonly connection: Omit<ConnectionOptions, 'urls' | 'hosts' | 'history'>;
-  /** What the primary is known to have. @throws StorageError when the primary does not say */
+  /** Returns what the primary is known to have. @throws StorageError when the primary does not say */
   readonly known: () => Promise<KnownLog>;
-  /** What one is to have before it is used again. */
+  /** Returns what a server must have to be used again. */
   readonly wanted: () => Wanted;
   /** One line for the log. */
   readonly onTrouble: (message: string) => void;
 }
 
-/** What a read does with the standby. */
+/** How a read uses the standby. */
 interface Visit<Client, Result> {
   readonly wanted: Wanted;
   open(): Promise<Client>;
@@ -47,8 +47,8 @@ interface Visit<Client, Result> {
 }
 
 /**
- * One standby. It is asked until it fails or lags; from then on nobody waits for it, while it is looked at in the background until
- * it can answer again.
+ * ReadServer is one standby. It serves reads until it fails or lags; from then on no read waits for it, while it is checked in the
+ * background until it can answer again.
  */
 export class ReadServer {
   /** `host:port`. */
@@ -78,12 +78,12 @@ export class ReadServer {
     return this.#recovering === undefined && !this.#closing.signal.aborted;
   }
 
-  /** Reads and loads. */
+  /** Reads and loads that it answered. */
   get answered(): number {
     return this.#answered;
   }
 
-  /** For the tail, where the primary has no slot to give. PostgreSQL 16 or newer. */
+  /** Gives the tail a slot, where the primary has none. PostgreSQL 16 or newer. */
   get tailSource(): TailSource {
     return {
       name: this.name,
@@ -99,11 +99,11 @@ export class ReadServer {
     };
   }
 
-  /** Answers undefined when it cannot. @throws StorageError of the primary, which is no fault of this one */
+  /** Returns undefined when it cannot answer. @throws StorageError of the primary, not for a fault of this server */
   read<Result>(wanted: Wanted, work: (client: Queryable) => Promise<Result>): Promise<Result | undefined> {
     return this.#attempt(() =>
       this.#slots.run(() => {
-        // Who waited for his turn may learn that others waited in vain.
+        // Others may have failed while this read was queued.
         if (!this.isInService) throw new Error('it could not answer others');
         return this.#visit(this.#pooled(wanted, work));
       }),
@@ -183,7 +183,7 @@ export class ReadServer {
       ...BOUNDS,
     } as const;
     const pool = createPool(this.#connection, await findStandby(this.#connection), shape);
-    // Of a connection that is in use the pool hears nothing, and one without a listener ends the process when it breaks.
+    // The pool does not hear of connections in use, and one without a listener ends the process when it breaks.
     pool.on('connect', (client) => client.on('error', () => {}));
     return pool;
   }
@@ -194,7 +194,7 @@ export class ReadServer {
     await pool?.then((made) => made.end()).catch(() => {});
   }
 
-  /** One that cancels a statement, because it has to replay what the statement is in the way of, is in order. */
+  /** A standby that cancels a statement, because that is in the way of its replay, is in order. */
   #failed(error: unknown): void {
     const reason = describeTrouble(error);
     if (isConflict(error)) this.#remind(`read server ${this.name}: ${reason}: it is read elsewhere`);
@@ -216,7 +216,7 @@ export class ReadServer {
         this.#recovering = undefined;
         return;
       } catch (error) {
-        // Where the primary does not answer, nothing is known of this one.
+        // While the primary does not answer, nothing is known of this server.
         if (!(error instanceof StorageError) && !signal.aborted)
           this.#condition.failed(describeTrouble(error));
       }

@@ -22,8 +22,8 @@ interface ReadServersOptions extends Omit<ReadServerOptions, 'known' | 'wanted'>
 }
 
 /**
- * Standbys that answer what is known to be past: history and cold loads. They take turns; one that fails or lags has none until it
- * is back. What none can answer, the primary answers, within the same request.
+ * ReadServers are standbys that answer what is known to be past: history and cold loads. They take turns; one that fails or lags
+ * has none until it is back. What none can answer, the primary answers, within the same request.
  */
 export class ReadServers {
   readonly #servers: readonly ReadServer[];
@@ -49,12 +49,12 @@ export class ReadServers {
     return { servers: this.#servers, answeredByPrimary: this.#answeredByPrimary };
   }
 
-  /** Undefined: the primary is to be asked. `wanted.upTo` must be visible there. @throws StorageError of the primary */
+  /** Returns undefined when the primary must answer. `wanted.upTo` must be visible there. @throws StorageError of the primary */
   read<Result>(wanted: Wanted, work: (client: Queryable) => Promise<Result>): Promise<Result | undefined> {
     return this.#first((server) => server.read(wanted, work));
   }
 
-  /** As {@link read}, over a connection for COPY. `work` may have been begun in vain before, also when undefined is answered. */
+  /** As {@link read}, over a connection for COPY. `work` may have begun in vain, also when the result is undefined. */
   load<Result>(
     wanted: Wanted,
     work: (connection: LoadConnection, revision: Revision) => Promise<Result>,
@@ -62,7 +62,7 @@ export class ReadServers {
     return this.#first((server) => server.load(wanted, work));
   }
 
-  /** Those that may give the tail its slot. */
+  /** Returns the servers that may give the tail its slot. */
   tailSources(): readonly TailSource[] {
     return this.#inTurn().map(({ tailSource }) => tailSource);
   }

@@ -34,26 +34,26 @@ import { type ChangeRow, type LoggedChange, toChange, toChangeWithPrevious, toSt
 import type { Wanted } from './standby.ts';
 import { rethrow } from './statements.ts';
 
-/** A page of the log as the tail reads it, with what tells whether the log still is the one that was read before. */
+/** A page of the log as the tail reads it, with what shows whether it still is the log that was read before. */
 export interface TailPage {
   readonly changes: readonly LoggedChange[];
   readonly compacted: Revision;
-  /** The present one begins after this revision. */
+  /** The present epoch begins after this revision. */
   readonly epoch: Revision;
   /** The write id of the row the page begins after; undefined when there is no such row. */
   readonly writeId: string | undefined;
 }
 
-/** Each with connections of its own, so that what takes long does not hold up what must not. */
+/** Each has connections of its own, so that slow work does not hold up fast. */
 export interface ReaderSources {
-  /** For the question where the log is. */
+  /** For the log's position. */
   readonly fresh: DatabaseSource;
   /** For the feed. */
   readonly tail: DatabaseSource;
-  /** For what was before, and for single objects. */
+  /** For the past, and for single objects. */
   readonly replay: DatabaseSource;
   connectToLoad(): Promise<LoadConnection>;
-  /** Asked first for what was before, and for loads. */
+  /** Asked first for the past, and for loads. */
   readonly readServers: ReadServers;
 }
 
@@ -71,7 +71,7 @@ export class PostgresReader implements RevisionReader {
   readonly #lease: Lease | undefined;
   #settling: Promise<void> | undefined;
 
-  /** `lease`: without it, what the primary shows is the newest. */
+  /** Without `lease`, what the primary shows is the newest. */
   constructor(sources: ReaderSources, history: KnownHistory, lease?: Lease) {
     this.#sources = sources;
     this.#history = history;
@@ -110,7 +110,7 @@ export class PostgresReader implements RevisionReader {
     await this.#run(AWAIT_COMMITS, {}, this.#sources.tail);
   }
 
-  /** Looks how far the log is visible, for {@link KnownHistory}. */
+  /** Reads how far the log is visible, for {@link KnownHistory}. */
   async findVisible(): Promise<void> {
     if ((await this.#readPosition(this.#sources.tail)).isDoubtful) await this.keepEpoch();
   }
@@ -122,7 +122,7 @@ export class PostgresReader implements RevisionReader {
   }
 
   /**
-   * Has the primary log which transactions run, which its standbys need to begin logical decoding. Answers false where that is not
+   * Has the primary log which transactions run, which its standbys need to begin logical decoding. Returns false where that is not
    * allowed: it is for superusers, unless it was granted.
    */
   async tellStandbys(): Promise<boolean> {
@@ -164,8 +164,8 @@ export class PostgresReader implements RevisionReader {
   }
 
   /**
-   * A standby may be ahead of what is visible at the primary, whose commits wait for other standbys: what was loaded counts once
-   * it is visible there too, and no new epoch has begun meanwhile.
+   * Loads from a standby. It may be ahead of what is visible at the primary, whose commits wait for other standbys: the load counts
+   * once it is visible there too, and no new epoch has begun meanwhile.
    */
   async #loadFromReadServer(begin: Begin, batch: TakeBatch, which?: ResourceSet): Promise<boolean> {
     const { readServers } = this.#sources;
@@ -221,7 +221,7 @@ export class PostgresReader implements RevisionReader {
     return rows.map((row) => toChangeWithPrevious(row));
   }
 
-  /** Changes of all resources after a revision, oldest first, all read on one snapshot: how the tail catches up. */
+  /** Returns changes of all resources after a revision, oldest first, on one snapshot: how the tail catches up. */
   async tailPage(after: Revision, limit: number): Promise<TailPage> {
     const rows = await this.#run(TAIL_PAGE, { after: after.toString(), limit }, this.#sources.tail);
     return {
@@ -233,8 +233,8 @@ export class PostgresReader implements RevisionReader {
   }
 
   /**
-   * The stream is ahead of what SQL sees: it brings a commit as soon as its record is written. What is read here as complete up
-   * to a revision must not leave out one that is still to become visible.
+   * Waits until SQL shows a revision. The stream is ahead of it: it brings a commit as soon as its record is written. A read that
+   * is complete up to a revision must not leave out one that is still to become visible.
    */
   async #untilVisible(revision: Revision): Promise<void> {
     if (this.#history.isVisible(revision)) return;
@@ -244,14 +244,14 @@ export class PostgresReader implements RevisionReader {
     }
   }
 
-  /** Resolves when everything up to there that was committed before the call is visible. */
+  /** Waits until everything up to there that was committed before the call is visible. */
   async awaitVisible(revision: Revision): Promise<void> {
     if (this.#history.isVisible(revision)) return;
     for (let tries = 0; tries < VISIBLE_TRIES && (await this.currentRevision()) < revision; tries += 1)
       await this.#settle();
   }
 
-  /** Shared by all who wait. One that had the lock too early for some of them is asked for again. */
+  /** Concurrent calls share it. One that had the lock too early for some of them is repeated. */
   #settle(): Promise<void> {
     this.#settling ??= this.awaitCommits().finally(() => {
       this.#settling = undefined;
@@ -259,7 +259,7 @@ export class PostgresReader implements RevisionReader {
     return this.#settling;
   }
 
-  /** By a read server that has what is wanted, otherwise by the primary. */
+  /** Reads from a read server that has what is wanted, else from the primary. */
   async #readHistory<Result>(wanted: Wanted, read: (run: Run) => Promise<Result>): Promise<Result> {
     const onStandby = (client: Queryable): Promise<Result> =>
       read((statement, values) => statement.run(client, values));
@@ -298,7 +298,7 @@ const toValues = ({ namespace, name }: Scope): { namespace: string | null; name:
   name: name ?? null,
 });
 
-/** Without changes there is still one row, for what the page says besides. */
+/** Without changes there is still one row, for the other columns. */
 type TailRow = { readonly [column in keyof ChangeRow]: string | null };
 
 function hasChange<Row extends TailRow>(row: Row): row is Row & ChangeRow {

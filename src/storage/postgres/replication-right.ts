@@ -1,6 +1,6 @@
 import type { Queryable } from './prepared.ts';
 
-/** Amazon gives a role instead of the REPLICATION attribute; it is looked up by name because few servers have it. */
+/** Amazon gives a role instead of the REPLICATION attribute; few servers have it, so it is looked up by name. */
 export const MAY_REPLICATE = `(
       (SELECT rolreplication OR rolsuper FROM pg_roles WHERE rolname = current_user)
       OR EXISTS (
@@ -8,7 +8,7 @@ export const MAY_REPLICATE = `(
           AND pg_has_role(current_user, oid, 'member')
       ))`;
 
-/** The user is to see no more of PostgreSQL than its own tables: then changes are polled. */
+/** Thrown where the user may not replicate: then changes are polled. */
 export class ReplicationDenied extends Error {
   constructor(user: string) {
     const role = JSON.stringify(user);
@@ -19,7 +19,7 @@ export class ReplicationDenied extends Error {
   }
 }
 
-/** Asked before the attempt, which PostgreSQL would note as fatal in its log each time. @throws ReplicationDenied */
+/** Checks before the attempt, which PostgreSQL would log as fatal each time. @throws ReplicationDenied */
 export async function assertMayReplicate(client: Queryable): Promise<void> {
   const { rows } = await client.query<{ may: string; usr: string }>({
     text: `SELECT ${MAY_REPLICATE} AS may, current_user AS usr`,

@@ -9,29 +9,29 @@ import type { Queryable } from './prepared.ts';
 import { type LoggedChange, NO_JSON, toVerb } from './rows.ts';
 
 /**
- * The stream of inserts on `revisions` from one temporary replication slot. Everything particular to
- * pg-logical-replication 2.5 is in this file: it has no temporary slots, listens late for errors, acknowledges what it received rather than what was
- * applied, does not notice a stream that has gone silent, and does not reconnect. The feed (feed.ts) does the latter.
+ * The stream of inserts on `revisions` from one temporary replication slot. Only this file knows pg-logical-replication 2.5, which
+ * has no temporary slots, listens late for errors, acknowledges what it received rather than what was applied, does not notice a
+ * stream that has gone silent, and does not reconnect. The feed (feed.ts) does the latter.
  */
 
 interface ReplicationHandlers {
-  /** Whose changes, where the database has several clusters. */
+  /** The cluster, where the database has several. */
   readonly schema: ClusterSchema | undefined;
-  /** When it is connected, and again when the slot exists. @throws Error when this host's changes are not wanted */
+  /** Called when connected, and when the slot exists. @throws Error to refuse this host's changes */
   check(client: Queryable): Promise<void>;
-  /** The slot exists: whatever commits from now on will be streamed. Streaming begins when this resolves. */
+  /** Called when the slot exists: commits from now on will be streamed. Streaming begins when this resolves. */
   onSlot(): Promise<void>;
-  /** The inserts of one transaction, in order. */
+  /** Receives the inserts of one transaction, in order. */
   onChanges(changes: readonly LoggedChange[]): void;
 }
 
-/** PostgreSQL sends a keepalive at half of wal_sender_timeout; we ask for one when none has come for longer. */
+/** PostgreSQL sends a keepalive at half of wal_sender_timeout; we ask for one after a longer silence. */
 const PING_AFTER_MS = 10_000;
 const SILENT_AFTER_MS = 30_000;
 /**
- * A PostgreSQL that shuts down waits for its senders, and one whose peer stands still, or is gone without a word, ends by these
- * alone. From version 19 on a shutdown has a time of its own. Half of the other, counted from the last answer, is what our answer may
- * take. A setting that is shorter stays.
+ * A PostgreSQL that shuts down waits for its senders, and a sender whose peer stands still or is gone ends by these alone. From
+ * version 19 on a shutdown has a time of its own. Our answer may take half of the other, counted from the last answer. A shorter
+ * setting stays.
  */
 const SENDER_TIMEOUTS = `
   SELECT set_config(name, shortest, false)
@@ -51,7 +51,7 @@ type Message =
   | { readonly tag: 'commit'; readonly commitEndLsn: string }
   | { readonly tag: 'begin' | 'relation' | 'type' | 'origin' | 'update' | 'delete' | 'truncate' | 'message' };
 
-/** Columns come in binary form: json as its text, which is copied once from the socket's buffer into the change. */
+/** Reads columns in binary form: json as its text, copied once from the socket's buffer into the change. */
 class TemporarySlotPlugin extends PgoutputPlugin {
   readonly #slotName: string;
   readonly #publication: string;
@@ -81,7 +81,7 @@ class TemporarySlotPlugin extends PgoutputPlugin {
   }
 }
 
-/** A connection that replicates takes statements as one text. */
+/** A replication connection takes statements as one text. */
 const inText = (client: pg.Client): Queryable => ({
   query: <Row extends pg.QueryResultRow>({ text, values = [] }: pg.QueryConfig) =>
     client.query<Row>(text.replace(/\$(\d+)/g, (_, place) => pg.escapeLiteral(String(values[place - 1])))),
@@ -104,10 +104,10 @@ export async function streamChanges(
   );
   listenEarly(service);
   const stream = new Stream(service, handlers);
-  // Slots have one name in all databases, and a process may read several.
+  // Slot names are unique in all databases, and a process may read several.
   const slotName = `pg_apiserver_${process.pid}_${Date.now().toString(36)}_${randomBytes(3).toString('hex')}`;
   let stop = (): void => {};
-  // The library's promise may stay open for ever when it is stopped while it connects.
+  // The library's promise may never settle when it is stopped while it connects.
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
@@ -125,15 +125,15 @@ export async function streamChanges(
   }
 }
 
-/** The stream's own, which must be destroyed where a goodbye is not answered. */
+/** Returns the stream's own socket, to destroy it when a goodbye is not answered. */
 function socketOf({ stream }: pg.ClientConfig): Socket {
   const made = typeof stream === 'function' ? stream() : undefined;
   return made instanceof Socket ? made : new Socket();
 }
 
 /**
- * The library listens for errors of its client when that has connected. One that comes in the breath in which the connection is
- * accepted would reach nobody, and end the process; what is asked of such a client fails by itself.
+ * Listens for errors of the client at once; the library does so when it has connected. An error just as the connection is accepted
+ * would be unhandled, and end the process; calls on such a client fail by themselves.
  */
 function listenEarly(service: LogicalReplicationService): void {
   let current: unknown = null;
@@ -153,7 +153,7 @@ async function close(service: LogicalReplicationService, socket: Socket): Promis
   socket.destroy();
 }
 
-/** Collects the inserts of a transaction, hands them on at its commit, acknowledges, and watches for silence. */
+/** Stream collects the inserts of a transaction, hands them on at its commit, acknowledges, and watches for silence. */
 class Stream {
   readonly broken: Promise<never>;
   readonly #service: LogicalReplicationService;
@@ -175,7 +175,7 @@ class Stream {
       this.#onHeartbeat(lsn, respond),
     );
     service.on('error', (error: unknown) => this.#break(error));
-    // Making the slot may take as long as the longest transaction; only a stream that has begun can go silent.
+    // Making the slot may take as long as the longest transaction; only a begun stream can go silent.
     service.on('start', () => {
       this.#lastHeardMs = Date.now();
       this.#timer = setInterval(() => this.#checkSilence(), PING_AFTER_MS / 2);
@@ -186,7 +186,7 @@ class Stream {
     clearInterval(this.#timer);
   }
 
-  /** An exception must not leave a listener: the library would make an uncaught one of it. */
+  /** Catches exceptions, because the library would leave one from a listener uncaught. */
   #onMessage(message: Message): void {
     this.#lastHeardMs = Date.now();
     try {
@@ -206,7 +206,7 @@ class Stream {
 
   #acknowledged = '';
 
-  /** Between transactions everything up to the heartbeat has been applied, so the slot may forget it. */
+  /** Between transactions everything up to the heartbeat is applied, so the slot may forget it. */
   #onHeartbeat(lsn: string, respond: boolean): void {
     this.#lastHeardMs = Date.now();
     if (this.#transaction.length === 0) this.#acknowledged = lsn;
@@ -227,8 +227,8 @@ class Stream {
 }
 
 /**
- * The position a byte earlier, to which the library adds one. A server that shuts down waits until what was acknowledged is
- * exactly what it has sent, for as long as that takes.
+ * Returns the position a byte earlier, to which the library adds one. A server that shuts down waits until the acknowledged
+ * position is exactly what it has sent, for as long as that takes.
  *
  *     before('1/0') → '0/ffffffff'
  */
@@ -259,7 +259,7 @@ function toStreamedChange(row: Readonly<Record<string, Buffer | null>>): LoggedC
   };
 }
 
-/** timestamptz in binary: microseconds since 2000-01-01, of which a number is exact for centuries, and quicker than a bigint. */
+/** Reads a binary timestamptz: microseconds since 2000-01-01, exact as a number for centuries, and quicker than a bigint. */
 function fromPostgresTime(bytes: Buffer | null | undefined): Date {
   if (bytes == null) return new Date(Number.NaN);
   const microseconds = bytes.readInt32BE() * 2 ** 32 + bytes.readUInt32BE(4);

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { MAY_REPLICATE } from './replication-right.ts';
 
-/** What the database must offer. One line for each thing that is missing, which says exactly what to change where. */
+/** What the database must offer. Each missing thing is one line, which says exactly what to change where. */
 
 const MIN_VERSION = 140000;
-/** One server's own, a second server beside it, and room for people. */
+/** For one server, a second one beside it, and people. */
 const MIN_CONNECTIONS = 40;
 
 interface Facts {
@@ -12,7 +12,7 @@ interface Facts {
   readonly walLevel: string;
   readonly encoding: string;
   readonly mayReplicate: boolean;
-  /** What is missing for making the schema, when it is not there yet. */
+  /** Rights for making the schema; true where it exists already. */
   readonly mayCreateTables: boolean;
   readonly mayCreatePublication: boolean;
   readonly maxConnections: number;
@@ -53,7 +53,10 @@ const FACTS = `
     current_setting('server_encoding') AS encoding,
     ${MAY_REPLICATE} AS may_replicate`;
 
-/** Lines for a person; empty when everything suffices. Slots that others have are not among them: changes are polled until one is free. */
+/**
+ * Returns lines for a person; none when everything suffices. Slots in use by others are no such line: changes are polled until one
+ * is free.
+ */
 export async function findMissingRequirements(
   client: pg.ClientBase,
   { serves, makesSchema }: { readonly serves: boolean; readonly makesSchema: boolean },
@@ -71,14 +74,14 @@ export async function findMissingRequirements(
         `make one with UTF8, CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0 LOCALE 'C', and name that one instead.`,
     );
   }
-  // Without the right there will be no slot, and nothing needs what slots need.
+  // Without the right there is no slot, and nothing needs what slots need.
   if (facts.walLevel !== 'logical' && (facts.mayReplicate || !serves)) {
     missing.push(
       `wal_level is ${facts.walLevel}: set wal_level = logical and restart PostgreSQL ` +
         '(Amazon RDS and Aurora: rds.logical_replication = 1; Cloud SQL: cloudsql.logical_decoding = on; Azure: wal_level = logical under server parameters).',
     );
   }
-  // A schema that is not there is made, with the right that the publication needs too.
+  // A missing schema is made, with the right that the publication needs too.
   const grants = grantsForMigrating({
     ...facts,
     mayCreateTables: facts.mayCreateTables || (makesSchema && facts.schema === ''),

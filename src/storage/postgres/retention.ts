@@ -3,13 +3,13 @@ import { isUnknownFunction } from './statements.ts';
 
 /** What keeps the log, and the disk, from shrinking. */
 export interface Retention {
-  /** How long ago the oldest row of history should have gone. A partition goes as a whole, so that some of it is usual. */
+  /** How long ago the oldest row of history should have gone. Partitions go as a whole, so that some of it is usual. */
   readonly behindMs: number;
-  /** Those that lie behind the window as a whole. */
+  /** Partitions that lie behind the window as a whole. */
   readonly partitionsBehind: number;
-  /** Of the oldest transaction that the user may see. */
+  /** Age of the oldest transaction that the user may see. */
   readonly oldestTransactionMs: number;
-  /** That slots, of whatever program, make PostgreSQL keep. */
+  /** WAL that slots, of any program, make PostgreSQL keep. */
   readonly walOfSlotsBytes: number;
 }
 
@@ -20,7 +20,7 @@ interface RetentionRow {
   readonly wal: string | null;
 }
 
-/** Undefined: a migration that this needs waits. */
+/** Returns undefined while a needed migration waits. */
 export async function readRetention({ pool }: Database): Promise<Retention | undefined> {
   try {
     const [row] = (await pool.query<RetentionRow>({ text: RETENTION })).rows;
@@ -43,7 +43,7 @@ const RETENTION = `
     (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)) FROM pg_replication_slots s) AS wal
   FROM retention() r`;
 
-/** Names the backends that a message of drop_partition has in its detail, as far as the user may see what they are. */
+/** Names the backends in the detail of drop_partition's error, as far as the user may see what they are. */
 export async function describeReaders({ pool }: Database, error: unknown): Promise<string> {
   const pids = error instanceof Error && 'detail' in error ? String(error.detail ?? '') : '';
   if (!/^\d+(,\d+)*$/.test(pids)) return 'another transaction';

@@ -3,10 +3,12 @@ import type { ClusterSchema } from './cluster-schema.ts';
 import { type ListedMigration, listMigrations } from './migrate.ts';
 import { besideOf, type Migration } from './migration.ts';
 
-/** What servers of the version before know. A migration that they cannot live with waits for them; this version serves without it. */
+/**
+ * What servers of the version before know. A migration that they cannot live with waits for them; this version serves without it.
+ */
 const VERSION_BEFORE = 22;
 
-/** Whether the user is the owner of the schema, or becomes it by making one. A server need not be. */
+/** Whether the user owns the schema, or would by making one. A server need not. */
 export async function mayMigrate(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ may: string | null }>(MAY_MIGRATE);
   return rows[0]?.may !== 'f';
@@ -16,7 +18,7 @@ const MAY_MIGRATE = `
   SELECT (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('schema_migrations')) AS may`;
 
 /**
- * For a user who may not migrate: one line on what is left to another who may; undefined when everything was applied.
+ * For a user who may not migrate: returns one line on what is left to the owner; undefined when everything was applied.
  * @throws Error with that line when this version cannot serve without
  */
 export async function findLeftMigrations(

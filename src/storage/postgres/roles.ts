@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts';
 import { isInTheWay, LOCK_TIMEOUT } from './migration-transaction.ts';
 import { isDenied } from './statements.ts';
 
-/** Who owns the schema, who serves, and who reads. */
+/** The roles that own the schema, serve, and read. */
 export interface RoleNames {
   readonly migrator: string;
   readonly server: string;
@@ -12,13 +12,13 @@ export interface RoleNames {
 }
 
 interface RoleOptions {
-  /** All that may have been made by another user before. */
+  /** All that another user may have applied before. */
   readonly migrations: readonly Migration[];
-  /** Brings the schema up to date; what is made for the first time is the migrator's. */
+  /** Brings the schema up to date; new things belong to the migrator. */
   readonly migrate: () => Promise<void>;
-  /** Whether the server is given the right to replicate, by which it could read all databases of this PostgreSQL. */
+  /** Whether the server may replicate, by which it could read all databases of this PostgreSQL. */
   readonly replicates: boolean;
-  /** One line for a person: what was done. */
+  /** Says in one line, for a person, what was done. */
   readonly say: (line: string) => void;
 }
 
@@ -35,7 +35,7 @@ const PAUSE_MS = 500;
 
 /**
  * Makes three roles where they are missing, gives the schema to the first, and lets the others serve and read. Roles get no
- * password: who may log in with one is for another to say. To be repeated at will.
+ * password: an administrator sets those. May be repeated at will.
  * @throws Error, one line for a person: which right is missing
  */
 export async function makeRoles(
@@ -46,7 +46,7 @@ export async function makeRoles(
   const actor = await readActor(client);
   await ensureRoles(client, names, actor, say);
   if (replicates) await letReplicate(client, names.server, say);
-  else await tellOfPolling(client, names.server, say);
+  else await sayWhetherItPolls(client, names.server, say);
   await hideLoggedValues(client, names.server, say);
   await boundReader(client, names.reader, say);
   await closeToPublic(client, actor, say);
@@ -105,7 +105,7 @@ async function ensureRoles(
   }
   const { rows } = await client.query<{ member: string }>(MEMBER, [names.migrator]);
   if (rows[0]?.member === 't') return;
-  // Only a member may give it what it owns, and act for it.
+  // Only a member may give the role what it owns, and act for it.
   await client.query(`GRANT ${quote(names.migrator)} TO CURRENT_USER`).catch((error: unknown) => {
     throw isDenied(error) ? mayNotMakeRoles(actor, `it is no member of ${names.migrator}`) : error;
   });
@@ -125,7 +125,7 @@ async function boundReader(client: pg.ClientBase, reader: string, say: RoleOptio
   }
 }
 
-/** Who has made a role is a member from PostgreSQL 16 on, but one who may not act for it. */
+/** From PostgreSQL 16 on the maker of a role is a member, but may not act for it. */
 const MEMBER = `
   SELECT pg_has_role(current_user, $1::name, 'USAGE') AND pg_has_role(
     current_user, $1::name, CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END
@@ -137,7 +137,7 @@ const mayNotMakeRoles = ({ user }: Actor, why: string): Error =>
       `ALTER ROLE ${quote(user)} CREATEROLE, run it as a user who has that, or make the roles by hand (migrations/README.md)`,
   );
 
-/** Which not everybody who may make roles may give, and which Amazon has a role for. */
+/** Lets the server replicate. Some makers of roles may not give that, and Amazon has a role for it. */
 async function letReplicate(client: pg.ClientBase, server: string, say: RoleOptions['say']): Promise<void> {
   const { rows } = await client.query<{ may: string; amazon: string }>(REPLICATES, [server]);
   if (rows[0]?.may === 't') return;
@@ -153,8 +153,12 @@ async function letReplicate(client: pg.ClientBase, server: string, say: RoleOpti
   }
 }
 
-/** A right that was given stays. */
-async function tellOfPolling(client: pg.ClientBase, server: string, say: RoleOptions['say']): Promise<void> {
+/** Says whether it polls; takes no right away. */
+async function sayWhetherItPolls(
+  client: pg.ClientBase,
+  server: string,
+  say: RoleOptions['say'],
+): Promise<void> {
   const { rows } = await client.query<{ may: string }>(REPLICATES, [server]);
   const may = rows[0]?.may === 't';
   const reads = 'it could read all databases of this PostgreSQL';
@@ -166,7 +170,7 @@ async function tellOfPolling(client: pg.ClientBase, server: string, say: RoleOpt
   );
 }
 
-/** Where PostgreSQL logs statements, it is not to log the objects in them. */
+/** Keeps objects in statements out of PostgreSQL's log. */
 async function hideLoggedValues(
   client: pg.ClientBase,
   server: string,
@@ -196,7 +200,8 @@ const REPLICATES = `
   WHERE r.rolname = $1`;
 
 /**
- * Takes from PUBLIC what lets a role put names of its own in the way of ours: functions in the schema, types and tables in pg_temp.
+ * Revokes from PUBLIC what lets a role put names of its own in the way of ours: functions in the schema, types and tables in
+ * pg_temp.
  */
 async function closeToPublic(
   client: pg.ClientBase,
@@ -231,7 +236,7 @@ async function grantEntry(
       if (!isDenied(error)) throw error;
     });
   }
-  // PostgreSQL may also answer with a warning alone.
+  // PostgreSQL may also just warn.
   const denied = await findMissing();
   if (denied.length > 0)
     throw new Error(`--roles: only an owner may give these rights, do it as one: ${denied.join('; ')}`);
@@ -258,7 +263,7 @@ const MISSING_GRANTS = `
   ) AS w (name, right_to)
   WHERE NOT has_database_privilege(name, current_database(), right_to)`;
 
-/** What was made by another owner, when there were no roles. What only reads is taken after what commits hold. */
+/** Gives the migrator what was made before there were roles. It takes what is only read after what commits lock. */
 async function handOver(
   client: pg.ClientBase,
   migrator: string,
@@ -291,7 +296,7 @@ async function handOver(
 
 const MADE = /^CREATE (?:OR REPLACE )?(?:TABLE|VIEW|FUNCTION|PUBLICATION) (?:IF NOT EXISTS )?(\w+)/gm;
 
-/** Databases of old do not have it. No partition is made meanwhile. */
+/** Old databases lack the table. The lock keeps partitions from being made. */
 const LOCK_LOG = `
   DO $$
   BEGIN

@@ -4,7 +4,7 @@ import { type TextRow, toOwnBytes } from './statements.ts';
 
 /** Rows of the log as they come from SQL, and what they mean. */
 
-/** The bytes of an object: one of the first two is null, and the third with the second. */
+/** The bytes of an object: `object` or `encoded` is null, and `media_type` with `encoded`. */
 export interface BytesRow {
   readonly object: string | null;
   readonly encoded: string | null;
@@ -20,10 +20,10 @@ export type ChangeRow = ObjectRow &
     readonly follows_revision: string | null;
   };
 
-/** A change that can be told from another of the same revision, which a failover may bring about. */
+/** A change with its write id: after a failover, another may have the same revision. */
 export interface LoggedChange extends Change {
   readonly writeId: string;
-  /** The newest revision there was before the batch of this change; undefined in rows from before it was kept. */
+  /** The newest revision before the batch of this change; undefined in rows from before it was kept. */
   readonly follows: Revision | undefined;
 }
 
@@ -39,7 +39,7 @@ export function toStoredObject(row: ObjectRow, toOwn: ToBytes = toOwnBytes): Sto
   };
 }
 
-/** In place of bytes that are in another form. */
+/** Stands for bytes in another form. */
 export const NO_JSON = Buffer.alloc(0);
 
 function toBytes(row: BytesRow, toOwn: ToBytes): { readonly json: Buffer; readonly encoded?: EncodedBytes } {

@@ -1,9 +1,6 @@
 import type { Generated } from 'kysely';
 
-/**
- * The tables of migrations/ as they are read: every column comes as text (statements.ts), and what is written is written as
- * text too.
- */
+/** The tables of migrations/: every column is read as text (statements.ts), and written as text too. */
 export interface Schema {
   readonly revisions: RevisionsTable;
   readonly objects: ObjectsTable;
@@ -30,7 +27,7 @@ interface KeyColumns {
   readonly name: string;
 }
 
-/** The bytes of an object: as JSON, or in another form, which the media type says. All null: the log has them. */
+/** The bytes of an object: as JSON, or in another form that the media type names. All null: the log has them. */
 interface BytesColumns {
   readonly object: string | null;
   readonly encoded: string | null;
@@ -55,7 +52,7 @@ interface RevisionsTable extends KeyColumns, BytesColumns {
   readonly follows_revision: string | null;
 }
 
-/** The live objects. The log has the bytes of those without. */
+/** The live objects. The log has the bytes that are not here. */
 interface ObjectsTable extends KeyColumns, BytesColumns {
   readonly revision: string;
   readonly uid: string;

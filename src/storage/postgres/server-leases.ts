@@ -3,16 +3,16 @@ import type { ServerAddress, ServerLeases } from '../server-leases.ts';
 import type { DatabaseSource } from './connection.ts';
 import { prepare, tables } from './prepared.ts';
 
-/** The database's clock alone decides who lives. */
+/** Only the database's clock decides which servers live. */
 const NOW = sql<string>`now()`;
 
-/** As it is written; ports are read as numbers. */
+/** As written: the port is text. */
 interface LeaseValues {
   readonly address: string;
   readonly port: string;
 }
 
-/** Expired rows are dropped by whoever comes next; a dead server's row is all it leaves behind. */
+/** Renews a lease and drops expired ones; a dead server leaves its row behind and no more. */
 const RENEW = prepare((of: LeaseValues & { readonly ttlMs: number }) =>
   tables
     .with('renewed', (db) =>

@@ -1,7 +1,7 @@
-/** At another level the statements after a lock do not see what was committed before it was had. */
+/** At another level, statements after a lock do not see what was committed before it was granted. */
 export const ISOLATION = 'read committed';
 
-/** What a session is, before anything is set in it: all as text. */
+/** The facts of a session before it is changed, as text. */
 export interface SessionFacts {
   readonly standby: string;
   readonly readonly: string;
@@ -16,7 +16,7 @@ export const SESSION_FACTS = `
     current_setting('default_transaction_isolation') AS isolation, current_setting('is_superuser') AS superuser,
     current_setting('server_version_num') AS version, current_user AS usr`;
 
-/** Where the session is not ours to change. @throws Error */
+/** Checks a session that is not ours to change. @throws Error */
 export function assertIsolation({ isolation, usr }: SessionFacts): void {
   if (isolation === ISOLATION) return;
   throw new Error(

@@ -17,35 +17,35 @@ import { makeRoles, type RoleNames } from './roles.ts';
 import { SigningKeyChanges } from './signing-keys.ts';
 
 interface SetupOptions extends MigrateOptions {
-  /** Whether the user is to serve as well; it is unless told. */
+  /** Whether the user serves as well; by default it does. */
   readonly serves?: boolean;
 }
 
-/** What is done with a database before it is served, over one connection. */
+/** DatabaseSetup prepares a database for serving, over one connection. */
 export interface DatabaseSetup {
   /** As {@link Connection.encryption}. */
   readonly encryption: string;
   /**
-   * Answers the names of the migrations it applied: none, when the user serves a schema that another owns.
-   * @throws Error, one line for a person each that is missing
+   * Returns the names of the migrations it applied: none, when the user serves a schema that another owns.
+   * @throws Error, one line for a person for each missing thing
    */
   migrate(options?: SetupOptions): Promise<string[]>;
-  /** Migrates as the first of the roles; see {@link makeRoles}. Answers the names of the migrations it applied. */
+  /** Migrates as the first of the roles; see {@link makeRoles}. Returns the names of the migrations it applied. */
   makeRoles(names: RoleNames, options: { readonly say: (line: string) => void }): Promise<string[]>;
-  /** What there is of migrations and what of it was applied. Changes nothing. */
+  /** Returns all migrations and their states. Changes nothing. */
   listMigrations(to?: number): Promise<ListedMigration[]>;
-  /** Whether history is kept as far back as is wished; see {@link keepHistoryWindow}. After `migrate`. */
+  /** Sets how far back history is kept; see {@link keepHistoryWindow}. After `migrate`. */
   keepHistoryWindow(wish: WindowWish): Promise<KeptWindow>;
   /**
-   * Ends what clients know of the past: they begin again with what the database has now. Answers the revision after which the new
-   * epoch begins. After `migrate`.
+   * Begins an epoch, which ends what clients know of the past: they begin again with what the database has now. Returns the
+   * revision after which it begins. After `migrate`.
    */
   beginEpoch(reason: string): Promise<Revision>;
-  /** What an acknowledged write has behind it, for a person. After `migrate`. */
+  /** Describes what an acknowledged write has behind it. After `migrate`. */
   describeDurability(): Promise<string>;
-  /** One line for a person, where PostgreSQL's log would have what is written; undefined: it would not. */
+  /** Returns one line for a person, if PostgreSQL's log would have what is written. */
   describeLoggedValues(): Promise<string | undefined>;
-  /** One that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
+  /** Returns a key that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
   keepKey(name: string, wishes: KeyWishes): Promise<ClusterKey>;
   /** After `migrate`. */
   readonly signingKeys: SigningKeyChanges;

@@ -40,12 +40,12 @@ const RENEW = prepare((of: { readonly id: string; readonly pem: string }) =>
   tables.updateTable('signing_keys').set({ private_key: of.pem }).where('id', '=', of.id),
 );
 
-/** All have one name: that one stands where another did gains nobody anything. */
+/** All keys have one name: one in place of another gains an attacker nothing. */
 const NAME = 'service-account';
 
 async function list(client: Queryable, sealer: KeySealer, prepares = false): Promise<StoredSigningKey[]> {
   const rows = await KEYS.run(client, {}, prepares);
-  // The only key signs whatever its time.
+  // While no key is due, the oldest signs.
   const signing = rows.findLast(({ isDue }) => isDue === 'true') ?? rows[0];
   return Promise.all(
     rows.map(async (row) => {
@@ -55,7 +55,7 @@ async function list(client: Queryable, sealer: KeySealer, prepares = false): Pro
   );
 }
 
-/** What servers follow while they run. */
+/** Lists the keys for running servers. */
 export class PostgresSigningKeys implements SigningKeyStore {
   readonly #database: DatabaseSource;
 
@@ -72,7 +72,7 @@ export class PostgresSigningKeys implements SigningKeyStore {
   }
 }
 
-/** What commands do with the keys, over one connection. */
+/** Changes the keys for commands, over one connection. */
 export class SigningKeyChanges {
   readonly #client: pg.ClientBase;
 
@@ -87,7 +87,7 @@ export class SigningKeyChanges {
     return list(this.#client, this.#sealer);
   }
 
-  /** Answers the one that signs. `make` is asked once a cluster, whichever of its servers comes first. */
+  /** Returns the key that signs. Calls `make` once per cluster, on its first server. */
   ensure(make: () => Promise<string>): Promise<StoredSigningKey> {
     return withKeyLock(this.#client, async () => {
       if ((await this.list()).length === 0) await this.#add(await make(), 0);
@@ -98,7 +98,7 @@ export class SigningKeyChanges {
     });
   }
 
-  /** From `delayMs` on it signs; it verifies as soon as servers see it. */
+  /** Adds a key that signs after `delayMs`, and verifies as soon as servers see it. */
   add(pem: string, delayMs: number): Promise<void> {
     return withKeyLock(this.#client, () => this.#add(pem, delayMs));
   }
@@ -107,7 +107,7 @@ export class SigningKeyChanges {
     await ADD.run(this.#client, { pem: await this.#sealer.seal(NAME, pem), delayMs });
   }
 
-  /** Those that are stored otherwise than they would be now. */
+  /** Seals anew the keys whose stored form is outdated. */
   async #renew(): Promise<void> {
     for (const { id, pem: stored } of await KEYS.run(this.#client, {})) {
       if (!this.#sealer.isOutdated(stored)) continue;
@@ -116,7 +116,7 @@ export class SigningKeyChanges {
     }
   }
 
-  /** `choose` gets the keys as they are then, and answers the one to drop. @throws what it throws */
+  /** Drops the key that `choose` picks from the present ones. @throws what `choose` throws */
   drop(choose: (keys: readonly StoredSigningKey[]) => StoredSigningKey): Promise<void> {
     return withKeyLock(this.#client, async () => {
       await DROP.run(this.#client, { id: choose(await this.list()).id });

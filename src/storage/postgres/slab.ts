@@ -1,26 +1,26 @@
 const SLAB_BYTES = 64 * 1024;
-/** Larger ones have memory of their own. */
+/** Larger values have memory of their own. */
 const MAX_SHARED_BYTES = SLAB_BYTES / 4;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Memory for objects that are loaded together, several to an allocation: for 100,000 objects of 5 kB allocations are half of
- * the CPU time of loading them. One that stays keeps its neighbours' memory, so this is for what is loaded at the start, of
- * which neighbours are of one resource and change alike, and at worst as much is kept as was loaded; and for what goes with
- * the request that it was read for.
+ * Slab is memory for objects that are loaded together, several to an allocation: for 100,000 objects of 5 kB allocations are half
+ * of the CPU time of loading them. An object that stays keeps its neighbours' memory, so this is for the load at the start, where
+ * neighbours are of one resource and change alike, and at worst as much is kept as was loaded; and for rows that live no longer
+ * than their request.
  */
 export class Slab {
   #memory: Buffer = NOTHING;
   #used = 0;
-  /** What is still to come, as far as is known. */
+  /** Bytes still to come, as far as known. */
   #leftBytes: number;
 
-  /** `sizeBytes`: of all that will be in it, so that what is small does not keep more memory than it has bytes. */
+  /** `sizeBytes` is the size of all its contents, so that a small slab takes no more memory than that. */
   constructor(sizeBytes = Number.POSITIVE_INFINITY) {
     this.#leftBytes = sizeBytes;
   }
 
-  /** The bytes of a text. */
+  /** Returns the bytes of a text. */
   write(text: string): Buffer {
     const length = Buffer.byteLength(text);
     const bytes = this.#take(length);
@@ -28,7 +28,7 @@ export class Slab {
     return bytes;
   }
 
-  /** A copy of a part of `bytes`. */
+  /** Copies a part of `bytes`. */
   copy(bytes: Buffer, from: number, to: number): Buffer {
     return copyInto(this.#take(to - from), bytes, from, to);
   }

@@ -2,10 +2,10 @@ import { pause } from '../../util/pause.ts';
 import type { PostgresReader } from './reader.ts';
 
 const SNAPSHOT_MS = 500;
-/** PostgreSQL tells its standbys by itself every 15 s, unless nothing happens. */
+/** PostgreSQL does this by itself every 15 s, unless nothing happens. */
 const SLOT_PATIENCE_MS = 20_000;
 
-/** A standby makes a slot only when it has heard which transactions run at the primary: it is told as long as the slot is not there. */
+/** StandbySnapshots has the primary log its running transactions until the slot is there: without them, a standby makes none. */
 export class StandbySnapshots {
   readonly #reader: PostgresReader;
   readonly #slot: AbortSignal;
@@ -16,13 +16,13 @@ export class StandbySnapshots {
     this.#slot = slot;
   }
 
-  /** Until the slot is there. @throws Error when it takes too long */
+  /** Runs until the slot is there. @throws Error when it takes too long */
   async run(signal: AbortSignal): Promise<void> {
     const either = AbortSignal.any([signal, this.#slot]);
     const untilMs = performance.now() + SLOT_PATIENCE_MS;
     let mayTell = true;
     while (!either.aborted) {
-      // Without the right to, it may still come by itself.
+      // Without the right, it may still come by itself.
       if (mayTell) mayTell = await this.#reader.tellStandbys().catch(() => true);
       await pause(SNAPSHOT_MS, either);
       if (!either.aborted && performance.now() > untilMs)

@@ -5,11 +5,11 @@ import { newestMigration } from './migration.ts';
 import type { Queryable } from './prepared.ts';
 import { LOG_POSITION } from './queries.ts';
 
-/** When a standby may answer in place of the primary: never with less than the primary has, and never from another history. */
+/** Decides when a standby may answer for the primary: never with less than that has, and never from another history. */
 
-/** Which log it is: the same at the primary and at all of its standbys. */
+/** Identifies a log: the same at the primary and all its standbys. */
 export interface LogIdentity {
-  /** Of PostgreSQL; null where it does not say. */
+  /** PostgreSQL's identifier; null where it is withheld. */
   readonly system: string | null;
   readonly database: string;
   readonly log: string;
@@ -19,13 +19,13 @@ export interface LogIdentity {
 
 export interface LogPosition extends LogIdentity {
   readonly isStandby: boolean;
-  /** The timeline that it receives; null: it receives nothing, or does not say. */
+  /** The timeline that it receives; null when none, or not known. */
   readonly follows: string | null;
   readonly migration: number;
   readonly compacted: Revision;
-  /** Undefined: not as far as was wanted. */
+  /** Undefined: not as far as wanted. */
   readonly revision: Revision | undefined;
-  /** Of the row that the primary is known to have. */
+  /** The write id of the row that the primary is known to have. */
   readonly seenWrite: string | null;
 }
 
@@ -59,7 +59,7 @@ export async function readPosition(client: Queryable, upTo: Revision, seen?: Kno
   };
 }
 
-/** What rules a host out whatever it still has to replay; undefined: nothing does. */
+/** Returns why a host is ruled out, whatever it still has to replay, if so. */
 export function findStrangeness(position: LogPosition, { identity, seen }: KnownLog): string | undefined {
   if (!position.isStandby) return 'it is no standby any more';
   const isOther = (['system', 'database', 'log'] as const).some((key) => position[key] !== identity[key]);
@@ -72,27 +72,27 @@ export function findStrangeness(position: LogPosition, { identity, seen }: Known
   return isOtherWrite(position, seen) ? `revision ${seen?.revision} is another write there` : undefined;
 }
 
-/** Rows above the compacted revision are deleted by nobody: one that is gone is of another history. */
+/** Rows above the compacted revision are never deleted: a missing one means another history. */
 function isOtherWrite({ revision, compacted, seenWrite }: LogPosition, seen: KnownRow | undefined): boolean {
   if (seen?.writeId === undefined || seen.revision <= compacted) return false;
   if (seenWrite !== null) return seenWrite !== seen.writeId;
   return revision !== undefined && revision >= seen.revision;
 }
 
-/** What a standby has yet to replay; undefined: nothing that is wanted. */
+/** Returns what a standby has yet to replay; undefined if nothing wanted. */
 function findLag(position: LogPosition, { upTo }: Wanted): string | undefined {
   const migration = newestMigration();
   if (position.migration < migration) return `it has not replayed migration ${migration} yet`;
   return position.revision === undefined ? `it has not replayed revision ${upTo} yet` : undefined;
 }
 
-/** A standby in order is some milliseconds behind. One that is further behind is no help to who waits. */
+/** A standby in order is some milliseconds behind. One further behind is no help to a waiting read. */
 const LAG_PATIENCE_MS = 300;
 const LAG_POLL_MS = 20;
 
 /**
- * Runs `work` on a snapshot of a standby that has what is wanted; waits for it a little. Answers undefined when the standby has
- * compacted more than its primary is asked for.
+ * Runs `work` on a snapshot of a standby that has what is wanted; waits for it a little. Returns undefined when the standby has
+ * compacted history after `wanted.after`.
  * @throws Error, one line, when it may not answer; what `work` throws
  */
 export async function onStandbySnapshot<Result>(

@@ -3,8 +3,8 @@ import { errorText } from '../../util/error-text.ts';
 import { type Shortage, StorageError, type Unavailable } from '../errors.ts';
 
 /**
- * Everything is read as text. json columns must not be parsed here (duplicates and large integers would be lost), and
- * int8 becomes a bigint where it becomes a Revision.
+ * Reads everything as text. json columns must not be parsed here (duplicates and large integers would be lost), and int8 becomes a
+ * bigint where it becomes a Revision.
  */
 export const TEXT_TYPES: pg.CustomTypesConfig = {
   getTypeParser: () => (value: string | Buffer) => value.toString(),
@@ -14,8 +14,8 @@ export const TEXT_TYPES: pg.CustomTypesConfig = {
 export type TextRow<Column extends string> = { readonly [column in Column]: string };
 
 /**
- * A copy of its own, outside Node's shared 8 kB slabs: an object that lives for days must not keep its neighbours' memory.
- * Small values share a slab all the same, because an allocation of their own would cost more than what they could pin.
+ * Copies a text outside Node's shared 8 kB slabs: an object that lives for days must not keep its neighbours' memory. Small values
+ * share a slab all the same: allocations would cost more than what they could pin.
  */
 export function toOwnBytes(text: string): Buffer {
   const length = Buffer.byteLength(text);
@@ -25,19 +25,19 @@ export function toOwnBytes(text: string): Buffer {
   return bytes;
 }
 
-/** Whether a failure means that the connection is of no use any more, rather than that the statement was wrong. */
+/** Whether a failure means that the connection is useless, rather than that the statement was wrong. */
 export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
   // Class 08: connection exceptions; 57P0x: the server shuts down; 25006: it is a standby; 53300: no connection is free.
-  // Class 28: the password was rotated, or who may connect is being changed.
+  // Class 28: the password was rotated, or rights to connect are being changed.
   if (/^(08|28|57P0)/.test(code) || code === '25006' || code === '53300') return true;
   if (/^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|ENOTFOUND|EAI_|ENOENT|EPROTO|ERR_SSL|ERR_TLS)/.test(code))
     return true;
   return code === '' && /connection|timeout|not queryable|socket|client was closed/i.test(error.message);
 }
 
-/** Whether PostgreSQL, or a pooler before it, said no: rather than that it ends, or was not there to say anything. */
+/** Whether PostgreSQL, or a pooler before it, refused, rather than ended or was not reached. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error) || !('severity' in error) || !('code' in error)) return false;
   return typeof error.code === 'string' && !/^(57P0|08006)/.test(error.code);
@@ -53,7 +53,7 @@ const codeOf = (error: unknown): string =>
 
 const hasCode = (error: unknown, code: string): boolean => codeOf(error) === code;
 
-/** Whether a lock was not to be had in time. */
+/** Whether a lock was not free in time. */
 export const isLockTimeout = (error: unknown): boolean => hasCode(error, '55P03');
 
 /** Whether the user lacks a right. */
@@ -62,12 +62,12 @@ export const isDenied = (error: unknown): boolean => hasCode(error, '42501');
 /** Whether the schema has no function of that name. */
 export const isUnknownFunction = (error: unknown): boolean => hasCode(error, '42883');
 
-/** What the schema has not yet: a relation or a column. */
+/** Whether the schema lacks a relation or column so far. */
 export const isNotYetThere = (error: unknown): error is Error =>
   hasCode(error, '42P01') || hasCode(error, '42703');
 
 /**
- * Whether a write was refused by what a migration changes, rather than for what it is: class 0A: a plan from before; 23: a constraint that
+ * Whether a write failed for what a migration changes, rather than for itself: class 0A: a plan from before; 23: a constraint that
  * holds what functions of another version write; 42: names; XX: a relation that was dropped in between. Nothing was done.
  */
 export const isOfSchema = (error: unknown): boolean =>
@@ -76,13 +76,13 @@ export const isOfSchema = (error: unknown): boolean =>
 /** Whether the host takes no writes: it is a standby, or its transactions are read-only. Nothing was done. */
 export const isReadOnly = (error: unknown): boolean => hasCode(error, '25006');
 
-/** Whether another transaction was in the way, on a standby what it replays: 40001, 40P01. */
+/** Whether another transaction was in the way, on a standby its replay: 40001, 40P01. */
 export const isConflict = (error: unknown): boolean => hasCode(error, '40001') || hasCode(error, '40P01');
 
 /**
- * A commit that PostgreSQL warned of. When the wait for a standby ends early, because the backend is told to, it says by a
- * warning alone that the commit is here and perhaps nowhere else; no other warning is known to come at a commit. Its text is
- * translated and its SQLSTATE that of any warning.
+ * A commit that PostgreSQL warned of. When a backend is made to stop waiting for a standby, only a warning says that the commit is
+ * here and perhaps nowhere else; no other warning is known to come at a commit. Its text is translated and its SQLSTATE that of any
+ * warning.
  */
 export class UncertainCommit extends Error {
   constructor(warning: string) {
@@ -91,7 +91,7 @@ export class UncertainCommit extends Error {
   }
 }
 
-/** Runs what commits. @throws UncertainCommit when it ended with a warning */
+/** Runs what commits. @throws UncertainCommit after a warning */
 export async function withoutWarning<Result>(
   client: pg.ClientBase,
   run: () => Promise<Result>,
@@ -113,15 +113,15 @@ export async function withoutWarning<Result>(
 const WARNING_CLASS = '01';
 
 /**
- * Whether the statement may succeed later as it is. Class 53: disk or memory is full; 57014: it took too long; 55P03, 40001
- * and 40P01: another transaction was in the way.
+ * Whether the same statement may succeed later. Class 53: disk or memory is full; 57014: it took too long; 55P03, 40001 and 40P01:
+ * another transaction was in the way.
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return /^(53|57014|55P03|40001|40P01)/.test(error.code);
 }
 
-/** @throws StorageError `unavailable` where PostgreSQL cannot be asked now, otherwise the error as it is */
+/** @throws StorageError `unavailable` where PostgreSQL cannot answer now, otherwise the error itself */
 export function rethrow(error: unknown): never {
   if (!isConnectionFailure(error) && !isTransient(error)) throw error;
   const reason = errorText(error);
@@ -142,7 +142,7 @@ const SHORTAGES: readonly (readonly [codes: RegExp, Shortage])[] = [
   [/^(57014|55P03|40001|40P01)$/, 'time'],
 ];
 
-/** Undefined: it may not even have been reached. What all hosts say is what the last one says. */
+/** Returns undefined where the database may not have been reached. The last of several hosts speaks for all. */
 function shortageOf(error: unknown): Shortage | undefined {
   if (error instanceof AggregateError) return shortageOf(error.errors.at(-1));
   if (!(error instanceof Error)) return undefined;
@@ -150,7 +150,7 @@ function shortageOf(error: unknown): Shortage | undefined {
   return SHORTAGES.find(([codes]) => codes.test(code))?.[1] ?? shortageOf(error.cause);
 }
 
-/** Whether this is what OpenSSL calls a certificate that cannot be verified (its X509_V_ERR_ names). */
+/** Whether OpenSSL calls a certificate unverifiable by this code (its X509_V_ERR_ names). */
 export function isUnverified(code: string): boolean {
   return /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|HOSTNAME_MISMATCH)/.test(
     code,

@@ -6,7 +6,7 @@ import type { LoggedChange } from './rows.ts';
 
 const CATCH_UP_PAGE = 1000;
 
-/** How far the sink has got, and whether the log still is the one it was read from. */
+/** TailPosition knows how far the sink has got, and checks that the log still is the one it was read from. */
 export class TailPosition {
   readonly #reader: PostgresReader;
   readonly #history: KnownHistory;
@@ -37,12 +37,12 @@ export class TailPosition {
     return this.#applied;
   }
 
-  /** Changes that the stream has brought before the table did. */
+  /** Counts changes that the stream brought before the table did. */
   get followed(): number {
     return this.#followed;
   }
 
-  /** Changes of the stream. @throws Error when some are missing before them */
+  /** Applies the stream's changes. @throws Error when some are missing before them */
   follow(changes: readonly LoggedChange[]): void {
     const fresh = this.#fresh(changes);
     if (this.#isBefore(fresh[0]?.follows)) {
@@ -101,7 +101,7 @@ export class TailPosition {
     return revision !== undefined && this.#applied < revision;
   }
 
-  /** Does the page go on from what was applied? It and the compacted revision are of one snapshot. */
+  /** Returns why the page does not follow what was applied. It and the compacted revision are of one snapshot. */
   #lostHistory({ changes, compacted, epoch }: TailPage): 'compacted' | 'rewound' | undefined {
     if (this.#applied < epoch) return 'rewound';
     if (this.#applied < compacted) return 'compacted';
@@ -109,8 +109,8 @@ export class TailPosition {
   }
 
   /**
-   * Rows above the compacted revision are deleted by nobody, so one that is gone, or belongs to another write, means that the
-   * database has lost commits, or that what the stream brought is not visible yet.
+   * Rows above the compacted revision are never deleted, so a missing one, or one of another write, means that the database has
+   * lost commits, or that what the stream brought is not visible yet.
    */
   #isDoubtful({ compacted, epoch, writeId }: TailPage): boolean {
     if (this.#applied === compacted || this.#applied === epoch) return false;

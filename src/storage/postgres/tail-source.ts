@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Queryable } from './prepared.ts';
 
-/** The name of the one that takes writes. */
+/** The name of the host that takes writes. */
 export const PRIMARY = 'primary';
 
 /** A host that may give the tail its slot. */
@@ -12,16 +12,16 @@ export interface TailSource {
   /** @throws what the host says when it cannot be reached, and ReplicationDenied */
   clientConfig(): Promise<pg.ClientConfig>;
   /**
-   * On the connection that is to stream, before its slot is made and when it is there: a name may stand for several hosts.
+   * Checks the connection that is to stream, before its slot is made and after: a name may stand for several hosts.
    * @throws Error when its log is not the primary's
    */
   check(client: Queryable): Promise<void>;
-  /** Called when what it streams is not to be followed any more, though it may go on. Answers how to end that. */
+  /** Calls `listener` when its stream must not be followed any more, though it may go on. Returns how to end that. */
   onReplaced?(listener: () => void): () => void;
 }
 
 export interface TailSources {
   readonly primary: TailSource;
-  /** Those that are in service. */
+  /** Read servers that are in service. */
   standbys(): readonly TailSource[];
 }

@@ -7,11 +7,11 @@ export interface Target {
   readonly port: number;
   readonly user: string;
   readonly database: string;
-  /** Undefined: it is in a file, or none is needed. */
+  /** Undefined when it is in a file, or none is needed. */
   readonly password: string | undefined;
   readonly passfile: string | undefined;
   readonly tls: TlsParameters;
-  /** What else the URL says, for the driver. */
+  /** Other parameters of the URL, for the driver. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +29,7 @@ export type SslMode = (typeof SSL_MODES)[number];
 const DEFAULT_PORT = 5432;
 
 /**
- * A password with `/` or `?` in it must be percent-encoded; everything else is read as libpq does.
+ * Reads a URL as libpq does, but for a password with `/` or `?` in it, which must be percent-encoded.
  * @throws Error, one line without the URL, because that may hold a password
  */
 export function parseTarget(url: string, environment: NodeJS.ProcessEnv = process.env): Target {
@@ -93,7 +93,7 @@ function parseMode(text: string | undefined): SslMode | undefined {
   );
 }
 
-/** What URLs for Node's and Java's drivers have in place of sslmode; there, `true` verifies. */
+/** Reads `ssl`, which Node's and Java's drivers have in place of sslmode; there, `true` verifies. */
 function fromSwitch(text: string | undefined): SslMode | undefined {
   if (text === undefined) return undefined;
   if (text === 'true' || text === '1') return 'verify-full';
@@ -101,7 +101,7 @@ function fromSwitch(text: string | undefined): SslMode | undefined {
   return fail('ssl must be true or false; sslmode says more');
 }
 
-/** A `%` that begins nothing stands for itself. */
+/** A `%` that begins no code stands for itself. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

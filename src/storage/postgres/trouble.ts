@@ -3,13 +3,13 @@ import { errorText } from '../../util/error-text.ts';
 import { StorageError } from '../errors.ts';
 import { isConnectionFailure } from './statements.ts';
 
-/** What is wrong with a database: whether waiting helps, and else what a person is to change. */
+/** What is wrong with a database: whether waiting helps, or what a person must change. */
 
 /** Whether the database may do later, by itself, what it could not do now: it starts, fails over, or is full of connections. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof StorageError) return error.failure.kind === 'unavailable';
-  // What a write was answered with: only what storage said of it counts.
+  // The error of a write: only what storage said of it counts.
   if (error instanceof StatusError) return isPassing(error.cause);
   // A name with several addresses is tried at each.
   if (error instanceof AggregateError) return error.errors.some(isPassing);
@@ -24,8 +24,8 @@ const codeOf = (error: Error): string =>
 const isShortOf = (error: Error): boolean => codeOf(error).startsWith('53');
 
 /**
- * What ends a connection and comes again with the next one: class 28, the user may not log in, TLS that the two sides do not
- * agree on, and a file that is not there.
+ * Whether the next connection will end likewise: class 28, the user may not log in, TLS that the two sides do not agree on, and a
+ * missing file.
  */
 function isMisconfigured(error: Error): boolean {
   const code = codeOf(error);
@@ -41,14 +41,14 @@ export function describeTrouble(error: unknown): string {
   return errorText(error);
 }
 
-/** For the log, of what is nobody's fault and passes by itself; undefined: this is something else. */
+/** Returns one line for the log of an error that passes by itself; undefined for others. */
 export function tellExpected(error: unknown): string | undefined {
   if (error instanceof StorageError && error.failure.kind === 'compacted')
     return 'the history it was following is gone, and it begins anew';
   return isPassing(error) ? describeTrouble(error) : undefined;
 }
 
-/** By SQLSTATE: what helps where waiting does not. */
+/** What helps where waiting does not, by SQLSTATE. */
 const ADVICE: Readonly<Record<string, string>> = {
   '28000': 'name a user in --kvstore-servers who may log in from here, or allow this one to (pg_hba.conf)',
   '28P01': 'correct it in --kvstore-servers, in PGPASSWORD, or in the file that PGPASSFILE names',
@@ -56,9 +56,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   '42501': 'grant it, or migrate as a user who has the right',
 };
 
-/** What stops a start, in one line that says what to change where that is known. What else it is stays as it is. */
+/** Explains what stops a start, in one line that says what to change where that is known. Returns other errors as they are. */
 export function explainFault(error: unknown): unknown {
-  // Only what the server itself says: errors of ours say what to do already.
+  // Only PostgreSQL's own errors: ours say what to do already.
   if (!(error instanceof Error) || !('severity' in error)) return error;
   const advice = ADVICE[codeOf(error)];
   return advice === undefined ? error : new Error(`${error.message}: ${advice}`, { cause: error });

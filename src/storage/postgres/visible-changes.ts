@@ -4,11 +4,11 @@ import type { KnownHistory } from './known-history.ts';
 import type { PostgresReader } from './reader.ts';
 import type { LoggedChange } from './rows.ts';
 
-/** How soon it is noticed that PostgreSQL has begun to wait for standbys. */
+/** How soon to notice that PostgreSQL has begun to wait for standbys. */
 const SETTING_MS = 1000;
-/** Between questions whether a commit has become visible: a standby near by takes a millisecond, one that is gone for ever. */
+/** Between looks whether a commit is visible: with a standby near by it takes a millisecond, with a lost one for ever. */
 const QUESTIONS: Backoff = { firstMs: 1, longestMs: 200 };
-/** Questions without an answer, in a row. What the stream brings meanwhile would be kept here without end. */
+/** Failed looks in a row; meanwhile changes are held without end. */
 const MAX_FAILURES = 5;
 
 interface HoldingState {
@@ -17,13 +17,14 @@ interface HoldingState {
 }
 
 /**
- * Shows nothing of the stream that the database does not show. PostgreSQL streams a commit when its record is written, which is
- * before the standbys have it where commits wait for those (synchronous_standby_names): others would not see yet what is seen here,
- * and a promotion might lose it, which is why the writer is not answered before. No setting of PostgreSQL 14 to 18 holds a
- * temporary slot back. Such changes are held here until a commit of ours, a read of ours, or a question has found the log beyond them.
+ * VisibleChanges shows nothing of the stream that the database does not show. PostgreSQL streams a commit when its record is
+ * written, which is before the standbys have it where commits wait for those (synchronous_standby_names): other servers would not
+ * see yet what is seen here, and a promotion might lose it, which is why the writer is not answered before. No setting of
+ * PostgreSQL 14 to 18 holds a temporary slot back. Such changes are held here until a commit, a read or a look of this server has
+ * found the log beyond them.
  *
- * Where nobody waits for standbys, changes of the primary pass at once: between the record and its visibility there is only a
- * moment then. Those that a standby streams never do: whether they are the primary's, only the primary can say.
+ * Where commits wait for no standby, changes of the primary pass at once: they are visible a moment after their record. Those that
+ * a standby streams are always held: only the primary can say whether they are its own.
  */
 export class VisibleChanges {
   readonly #reader: PostgresReader;
@@ -33,16 +34,16 @@ export class VisibleChanges {
   readonly #holdsAlways: boolean;
   /** Commits wait for standbys, or a standby streams. */
   #isHolding = false;
-  /** Transactions in their order. */
+  /** Transactions in order. */
   #held: (readonly LoggedChange[])[] = [];
   #isOver = false;
   #wake: () => void = () => {};
 
-  /** `deliver` gets the changes of a transaction; `onState` is told what changes. */
+  /** `deliver` gets the changes of a transaction, `onState` what changes of the state. */
   constructor(options: {
     reader: PostgresReader;
     history: KnownHistory;
-    /** Also where nobody waits for standbys. */
+    /** Holds also where commits wait for no standby. */
     holdsAlways: boolean;
     deliver: (changes: readonly LoggedChange[]) => void;
     onState: (state: HoldingState) => void;
@@ -54,14 +55,14 @@ export class VisibleChanges {
     this.#holdsAlways = options.holdsAlways;
   }
 
-  /** Before the first changes, and again now and then. @throws what PostgreSQL said */
+  /** Reads whether to hold. Called before the first changes, and now and then. @throws what PostgreSQL said */
   async learn(): Promise<void> {
     const waits = this.#holdsAlways || (await this.#reader.waitsForStandbys());
     if (waits !== this.#isHolding) this.#onState({ holds: waits });
     this.#isHolding = waits;
   }
 
-  /** The inserts of one transaction. @throws what `deliver` throws */
+  /** Takes the inserts of one transaction. @throws what `deliver` throws */
   take(changes: readonly LoggedChange[]): void {
     // A stream that ends may bring some more; the next one begins with the table.
     if (this.#isOver) return;
@@ -74,7 +75,7 @@ export class VisibleChanges {
     this.#wake();
   }
 
-  /** Until the signal aborts. @throws what `deliver` throws, and what PostgreSQL says to the question again and again */
+  /** Runs until the signal aborts. @throws what `deliver` throws, and what PostgreSQL says again and again */
   async run(signal: AbortSignal): Promise<void> {
     const broken = new AbortController();
     const forget = this.#history.onVisible(() => {
@@ -96,7 +97,7 @@ export class VisibleChanges {
     if (broken.signal.aborted) throw broken.signal.reason;
   }
 
-  /** What is held is never shown. */
+  /** Drops what is held. */
   end(): void {
     this.#isOver = true;
     this.#held = [];
@@ -113,7 +114,7 @@ export class VisibleChanges {
   async #keepLearning(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await pause(SETTING_MS, signal);
-      // What is held or not stays so while nothing else is known.
+      // After a failure, the last known setting stays.
       if (!signal.aborted) await this.learn().catch(() => {});
     }
   }
@@ -131,7 +132,7 @@ export class VisibleChanges {
     });
   }
 
-  /** Until what is held first is visible. */
+  /** Looks until the first held transaction is visible. */
   async #ask(signal: AbortSignal, broken: AbortController): Promise<void> {
     const [first] = this.#held;
     let failures = 0;
@@ -149,5 +150,5 @@ export class VisibleChanges {
   }
 }
 
-/** Of a transaction, all of which becomes visible at once. */
+/** All of a transaction becomes visible at once. */
 const lastOf = (changes: readonly LoggedChange[]): Revision => changes.at(-1)?.revision ?? NO_REVISION;

@@ -16,8 +16,8 @@ interface Statement {
 }
 
 /**
- * What a server knows of the log, outside of the database: a data directory that goes back in time does not take it along. It is
- * written every second, so that of a server that is killed the last second may be missing.
+ * Witness keeps what a server knows of the log, outside of the database: a data directory that goes back in time does not take it
+ * along. It is written every second, so that a killed server may lose the last second.
  */
 export class Witness {
   readonly #path: string;
@@ -27,13 +27,13 @@ export class Witness {
   #shown: Revision = NO_REVISION;
   #written = '';
 
-  /** A file that cannot be read says nothing. */
+  /** A file that cannot be read counts as none. */
   constructor(path: string) {
     this.#path = path;
     this.#before = readStatement(path);
   }
 
-  /** By which the other servers know this one, also after it was started again. */
+  /** Identifies this server to the others, also after a restart. */
   get server(): string {
     return this.#server;
   }
@@ -47,7 +47,7 @@ export class Witness {
     return this.#made !== undefined;
   }
 
-  /** Answers the newest row that is known of this cluster. `made`: when it was. */
+  /** Returns the newest known row of this cluster, named by when it was made. */
   meet(made: string): KnownRow | undefined {
     this.#made = made;
     const before = this.#before;
@@ -59,7 +59,7 @@ export class Witness {
       : { revision: toRevision(before.revision), writeId: before.writeId };
   }
 
-  /** Nothing is written while nothing is new. @throws Error when the file cannot be written */
+  /** Writes the file if anything is new. @throws Error when it cannot be written */
   async write({
     newest,
     shown,
@@ -85,7 +85,7 @@ export class Witness {
     } finally {
       await file.close();
     }
-    // What is read is the one or the other, and never a part.
+    // Readers get the old file or the new one, never a part.
     await rename(fresh, this.#path);
     this.#written = text;
   }

@@ -10,7 +10,7 @@ const READ = prepare((of: { readonly work: string }) =>
   tables.selectFrom('work_leases').select(['holder', 'renewals']).where('work', '=', of.work),
 );
 
-/** A row that is there must be the one that was seen: nobody has -1 renewals. */
+/** Takes the row only as it was seen: no row has -1 renewals. */
 const TAKE = prepare((of: { readonly work: string; readonly holder: string; readonly renewals: string }) =>
   tables
     .insertInto('work_leases')

@@ -4,8 +4,8 @@ import type { Encoding, Entry, ObjectEventType, SharedEvent } from '../store.ts'
 import type { RecentEncodings } from './recent-encodings.ts';
 
 /**
- * One change, as all watchers of a resource share it. Which event it is for a watcher depends on which of the two states its
- * selector matches; watchers to which it is the same event get the same object.
+ * AppliedChange is one change, shared by all watchers of a resource. Which event it is for a watcher depends on which of the two
+ * states its selector matches; watchers that see the same event get the same object.
  */
 export class AppliedChange {
   readonly revision: Revision;
@@ -18,7 +18,7 @@ export class AppliedChange {
   #modified: ChangeEvent | undefined;
   #deleted: ChangeEvent | undefined;
 
-  /** Without `encodings` for a single watcher. */
+  /** `encodings` is undefined for a single watcher. */
   constructor(
     states: Pick<AppliedChange, 'revision' | 'entry' | 'previous'>,
     encodings: RecentEncodings | undefined,
@@ -33,7 +33,7 @@ export class AppliedChange {
     return (this.entry?.json.length ?? 0) + (this.previous?.json.length ?? 0);
   }
 
-  /** Undefined: the change does not concern a watcher with this selector. */
+  /** Returns undefined when the change does not concern a watcher with this selector. */
   eventFor(matches: ((entry: Entry) => boolean) | undefined): SharedEvent | undefined {
     const { entry, previous } = this;
     const isIn = entry !== undefined && (matches === undefined || matches(entry));

@@ -1,11 +1,11 @@
 /**
- * A sorted map that knows how many keys lie between two of them, and that is copied at no cost: a B+ tree whose nodes know
- * their size and belong to the tree that made them. A copy shares all nodes; who then changes one copies it first, and those
- * above it. With a million keys, counting takes 2 µs where walking half of them takes 40 ms.
+ * CountedTree is a sorted map that counts the keys between two of them, and copies at no cost: a B+ tree whose nodes know their
+ * size and the tree that made them. Copies share all nodes; a tree that changes a shared one copies it first, and those above it.
+ * With a million keys, counting takes 2 µs where walking half of them takes 40 ms.
  */
 export class CountedTree<V> {
   #root: Node<V>;
-  /** Nodes of this owner are this tree's alone. */
+  /** Only this tree has nodes of this owner. */
   #owner: Owner = {};
 
   constructor() {
@@ -33,7 +33,7 @@ export class CountedTree<V> {
     this.#root = root.onlyChild ?? root;
   }
 
-  /** As it is now, whatever becomes of this one, and the other way round. */
+  /** Returns a copy; later changes of either do not show in the other. */
   clone(): CountedTree<V> {
     const copy = new CountedTree<V>();
     copy.#root = this.#root;
@@ -41,17 +41,19 @@ export class CountedTree<V> {
     return copy;
   }
 
-  /** Keys from `low` up to and without `high`. */
+  /** Counts keys from `low` up to and without `high`. */
   count(low: string, high: string): number {
     return Math.max(0, this.#root.rank(high) - this.#root.rank(low));
   }
 
-  /** In order, from `low` up to and without `high`. False from the visitor ends it; answers whether it came to the end. */
+  /**
+   * Visits keys in order, from `low` up to and without `high`, until the visitor returns false. Returns whether it came to the end.
+   */
   visit(low: string, high: string, visitor: Visitor<V>): boolean {
     return this.#root.visit(low, high, visitor);
   }
 
-  /** In order, from `low` on. The tree must not change meanwhile. */
+  /** Yields entries in order, from `low` on. The tree must not change meanwhile. */
   entries(low = ''): Iterable<readonly [key: string, value: V]> {
     return this.#root.entries(low);
   }
@@ -65,18 +67,18 @@ interface Node<V> {
   readonly firstKey: string;
   /** Keys of a leaf, children of a branch. */
   readonly width: number;
-  /** Of a branch that has no other. */
+  /** Set for a branch with one child. */
   readonly onlyChild: Node<V> | undefined;
   get(key: string): V | undefined;
-  /** Itself, or a copy of the owner's own. Only an owned node may be changed. */
+  /** Returns itself, or a copy that the owner may change. */
   owned(owner: Owner): Node<V>;
-  /** Answers a new right neighbour, when it became too wide. */
+  /** Returns a new right neighbour, when it became too wide. */
   set(key: string, value: V, owner: Owner): Node<V> | undefined;
-  /** A key that is there. */
+  /** Deletes a key, which must exist. */
   delete(key: string, owner: Owner): void;
-  /** Takes what its right neighbour has. */
+  /** Takes over its right neighbour's keys. */
   append(right: Node<V>): void;
-  /** Keys before this one. */
+  /** Counts the keys before this one. */
   rank(key: string): number;
   visit(low: string, high: string, visitor: Visitor<V>): boolean;
   entries(low: string): Iterable<readonly [string, V]>;
@@ -84,10 +86,10 @@ interface Node<V> {
 
 const MAX_WIDTH = 64;
 const MIN_WIDTH = MAX_WIDTH / 4;
-/** Of two neighbours that become one: there is room for what comes next. */
+/** Two neighbours join up to this width, which leaves room to grow. */
 const MAX_JOINED_WIDTH = (MAX_WIDTH * 3) / 4;
 
-/** The place of the first key that is not before this one. */
+/** Returns the index of the first key that is not before this one. */
 function placeOf(keys: readonly string[], key: string): number {
   let from = 0;
   let to = keys.length;
@@ -99,7 +101,7 @@ function placeOf(keys: readonly string[], key: string): number {
   return from;
 }
 
-/** Where a node that has become too wide is cut: keys that come in order, as on loading, leave full nodes behind. */
+/** Where a node that is too wide is cut: keys that come in order, as on loading, leave full nodes behind. */
 const cutAfter = (at: number, width: number): number => (at === width - 1 ? at : width >> 1);
 
 class Leaf<V> implements Node<V> {
@@ -182,7 +184,7 @@ class Leaf<V> implements Node<V> {
 class Branch<V> implements Node<V> {
   readonly #owner: Owner;
   readonly #children: Node<V>[];
-  /** For each child a key that none of its own is before, and none of the child before it is behind. The first is not looked at. */
+  /** For each child a key after those of the child before it, and at most its own first key. Lookups ignore the first one. */
   readonly #keys: string[];
   #size: number;
 
@@ -250,7 +252,7 @@ class Branch<V> implements Node<V> {
     if (child.width < MIN_WIDTH) this.#join(Math.min(at, this.#children.length - 2), owner);
   }
 
-  /** A child and the next become one, unless they are too wide for that. */
+  /** Joins a child and the next, unless they are too wide. */
   #join(at: number, owner: Owner): void {
     if (at < 0) return;
     const next = this.#child(at + 1);
@@ -286,7 +288,7 @@ class Branch<V> implements Node<V> {
       yield* this.#child(at).entries(low);
   }
 
-  /** The child that has the key, or would have it. */
+  /** Returns the index of the child that has, or would have, the key. */
   #placeOf(key: string): number {
     let from = 1;
     let to = this.#keys.length;

@@ -1,19 +1,19 @@
 import { StorageError } from '../errors.ts';
 import type { Revision } from '../revision.ts';
 
-/** Reads that share one question before the next waits for more of them. */
+/** When this many reads shared a query, the next one waits for more. */
 const BUSY_READS = 4;
-/** From one question to the next while many read: as long as a read takes anyway then. */
+/** Interval between queries while many read: as long as a read then takes anyway. */
 const BUSY_GAP_MS = 2;
-/** A question that takes longer is given up. Who came just after it was asked waits for it and for the next: twice as long. */
+/** Limit of a query. A read that came just after one began waits for it and for the next: twice as long. */
 const QUESTION_MS = 1500;
 
 /**
- * The newest committed revision, asked of PostgreSQL once for all reads that wait at the same moment. A read that arrives
- * while a query is under way must not use its answer, which may be from before the read began: it joins the next one.
+ * SharedCurrentRevision asks PostgreSQL for the newest committed revision, once for all reads that wait at the same moment. A read
+ * that arrives during a query joins the next one: this answer may be from before the read began.
  *
- * While many read, questions keep a distance, so that more reads share each: with 64 clients asking is a fifth of all the
- * CPU time of a get. A read that is alone does not wait.
+ * While many read, queries keep a distance, so that more reads share each: with 64 clients, queries are a fifth of the CPU time of
+ * a get. A lone read does not wait.
  */
 export class SharedCurrentRevision {
   readonly #query: () => Promise<Revision>;
@@ -21,12 +21,12 @@ export class SharedCurrentRevision {
   readonly #questionMs: number;
   #running: Promise<Revision> | undefined;
   #next: Promise<Revision> | undefined;
-  /** Reads that share the next question. */
+  /** Reads that share the next query. */
   #waiting = 0;
   #wasBusy = false;
   #startedAt = 0;
 
-  /** `asked`: which revision, for the error that it did not come within `questionMs`. */
+  /** `asked` names the revision in the error after `questionMs`. */
   constructor(query: () => Promise<Revision>, asked = 'is the newest', questionMs = QUESTION_MS) {
     this.#query = query;
     this.#asked = asked;
@@ -66,7 +66,7 @@ export class SharedCurrentRevision {
     const late = new Promise<never>((_, reject) => {
       const reason = `the database did not say within ${this.#questionMs} ms which revision ${this.#asked}`;
       const fail = (): void => reject(new StorageError({ kind: 'unavailable', reason }));
-      // An answer that has come while this process was busy is read first.
+      // Read an answer first that came while this process was busy.
       timer = setTimeout(() => setImmediate(fail), this.#questionMs);
     });
     return Promise.race([question, late]).finally(() => clearTimeout(timer));

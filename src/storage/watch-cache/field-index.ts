@@ -3,13 +3,13 @@ import { LAST_POSITION } from '../key.ts';
 import type { Entry } from '../store.ts';
 import type { CountedTree } from './counted-tree.ts';
 
-/** An index that lags behind by more changes is dropped; the next question builds a new one. */
+/** An index that lags behind by more changes is dropped; the next query builds a new one. */
 const MAX_CHANGED = 4096;
 
 /**
- * The objects of a resource by the value of one field: each kubelet of a thousand lists its own of 100,000 pods. The first
- * question builds the index, later ones bring it up to date. A change costs only a note of its position: fields, which take long
- * to read, are read when a question needs them.
+ * FieldIndex finds the objects of a resource by the value of one field: each kubelet of a thousand lists its own of 100,000 pods.
+ * The first query builds the index, later ones update it. A change only notes its position: fields are slow to read, and are read
+ * when a query needs them.
  */
 export class FieldIndex {
   readonly #field: string;
@@ -19,31 +19,31 @@ export class FieldIndex {
   readonly #changed = new Set<string>();
   #filling: Promise<void> | undefined;
 
-  /** `tree` is the collection itself, which changes under the index. */
+  /** `tree` is the live collection, which changes under the index. */
   constructor(field: string, tree: CountedTree<Entry>) {
     this.#field = field;
     this.#tree = tree;
   }
 
-  /** Resolves when all objects have been looked at once: reading the field of one takes 50 µs, so others have their turn. */
+  /** Resolves when all objects were read once. Reading a field takes 50 µs, so other work runs in between. */
   filled(): Promise<void> {
     this.#filling ??= this.#fill();
     return this.#filling;
   }
 
-  /** False: too much has changed, and the index is to be dropped. */
+  /** Returns false when too much has changed and the index must be dropped. */
   noteChange(position: string): boolean {
     this.#changed.add(position);
     return this.#changed.size <= MAX_CHANGED;
   }
 
-  /** In the order of their positions. */
+  /** Returns entries in the order of positions. */
   entriesWith(value: string): [position: string, entry: Entry][] {
     this.#catchUp();
     return [...(this.#byValue.get(value) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** Changes at positions that the walk has passed are noted; those ahead of it are read when it gets there. */
+  /** Reads all objects in turns, and after each turn the changes noted meanwhile. */
   async #fill(): Promise<void> {
     const pace = new Pace({ stepsBetween: 8 });
     let from = '';

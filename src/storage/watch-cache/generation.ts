@@ -7,9 +7,8 @@ import type { FedResource } from './watched-resource.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
- * The state of all resources as it was loaded at one moment, with the changes since. When its history is gone, a generation ends
- * as a whole, with all of its watches, and another takes its place. An answer takes its objects and its revision from one
- * generation.
+ * Generation is the state of all resources as loaded at one moment, and the changes since. When its history is gone, it ends as a
+ * whole, with all of its watches, and another replaces it. A response takes its objects and its revision from one generation.
  */
 export class Generation<Resource extends FedResource> {
   readonly #caches = new Map<string, Resource>();
@@ -30,7 +29,7 @@ export class Generation<Resource extends FedResource> {
     return this.#applied;
   }
 
-  /** The error that the generation ended with; undefined before that. */
+  /** The error that ended the generation; undefined before that. */
   get ended(): StorageError | undefined {
     return this.#end;
   }
@@ -53,7 +52,7 @@ export class Generation<Resource extends FedResource> {
     return cache;
   }
 
-  /** Applies all changes before it tells the watchers: a read after an event sees at least the state of that event. */
+  /** Applies all changes before it notifies the watchers: a read after an event sees at least its state. */
   apply(changes: readonly Change[]): void {
     const before = this.#applied;
     const tell = changes.map((change) => this.cacheOf(change.key).apply(change, before));
@@ -61,12 +60,12 @@ export class Generation<Resource extends FedResource> {
     for (const one of tell) one();
   }
 
-  /** Everything up to here has been applied, whether it concerned this generation or not. */
+  /** Marks everything up to here as applied, also changes that did not concern this generation. */
   reach(revision: Revision = this.#applied): void {
     if (revision > this.#applied) this.#applied = revision;
   }
 
-  /** Runs a watcher until its watch or the generation is over. @throws the error that it ended with */
+  /** Runs a watcher until its watch or the generation ends. @throws the error that ended it */
   async serve(watcher: Watcher, take: TakeEvent, signal: AbortSignal): Promise<void> {
     if (this.#end !== undefined) throw this.#end;
     this.#watchers.add(watcher);

@@ -2,16 +2,16 @@ import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { AppliedChange } from './applied-change.ts';
 
-/** What is told of changes within its scope (watcher.ts). */
+/** Receives the changes within its scope (watcher.ts). */
 export interface ChangeListener {
   readonly scope: Scope;
-  /** A change, with the states that it lies between. */
+  /** Receives a change, with the states before and after it. */
   offer(change: AppliedChange): void;
-  /** There is a change that is to be read from history. `before`: everything up to here has been told of, or was out of scope. */
+  /** Reports a change to read from history. All changes up to `before` were delivered or out of scope. */
   notice(before: Revision): void;
 }
 
-/** The listeners of one resource, by their scopes: of a thousand that watch one object each, a change calls one. */
+/** The listeners of one resource by scope: of a thousand that watch one object each, a change calls one. */
 export class Listeners {
   readonly #everywhere = new Set<ChangeListener>();
   readonly #byNamespace = new Map<string, Set<ChangeListener>>();
@@ -37,7 +37,7 @@ export class Listeners {
     else this.#byName.delete(toNameKey(listener.scope));
   }
 
-  /** Calls those whose scope contains the object. */
+  /** Calls the listeners whose scope contains the object. */
   tell(
     { namespace, name }: { readonly namespace: string; readonly name: string },
     call: (listener: ChangeListener) => void,
@@ -64,5 +64,5 @@ function getOrAdd(map: Map<string, Set<ChangeListener>>, key: string): Set<Chang
   return set;
 }
 
-/** Without a namespace: that name in any of them, which is also how cluster-scoped objects are watched. */
+/** Without a namespace, the key stands for the name in any, and for cluster-scoped objects. */
 const toNameKey = ({ namespace, name }: Scope): string => `${namespace ?? ''}\0${name ?? ''}`;

@@ -4,7 +4,7 @@ import type { Entry, ListPage, ListQuery } from '../store.ts';
 import type { FieldIndex } from './field-index.ts';
 import type { EntryTree, Snapshot } from './resource-cache.ts';
 
-/** How a list, and a watch that begins with the state, finds its objects in a resource. */
+/** How lists, and watches that begin with the state, find objects in a resource. */
 
 /** Bounds of the positions a scope covers; a name without a namespace is no range and is filtered. */
 function rangeOf({ namespace, name }: Scope): { low: string; high: string } {
@@ -21,7 +21,7 @@ export function* valuesOf(tree: EntryTree, scope: Scope): Iterable<Entry> {
   }
 }
 
-/** The snapshot must be the caller's own: others have their turn in between, and what they change is not seen. */
+/** Lists a snapshot, which must be the caller's own: other work runs in between, and its changes are not seen. */
 export async function listTree({ revision, tree }: Snapshot, query: ListQuery): Promise<ListPage> {
   const { scope, limit, matches } = query;
   const { low, high } = rangeOf(scope);
@@ -47,11 +47,11 @@ export async function listTree({ revision, tree }: Snapshot, query: ListQuery): 
   return { revision, entries, next: last, remaining: tree.count(`${last}\0`, high) };
 }
 
-/** The current state, found before this returns: a watch follows from there. */
+/** Returns the current state synchronously: a watch follows from there. */
 export const valuesFound = (index: FieldIndex, value: string, scope: Scope): Entry[] =>
   foundIn(index, value, scope).map(([, entry]) => entry);
 
-/** What an index has in a scope; of the current state. */
+/** Returns an index's current entries in a scope. */
 function foundIn(index: FieldIndex, value: string, scope: Scope): [string, Entry][] {
   const { low, high } = rangeOf(scope);
   return index

@@ -1,6 +1,6 @@
 import { StorageError } from '../errors.ts';
 
-/** How long reads wait for a state that is loaded afresh. */
+/** How long reads wait while the state is loaded afresh. */
 const LOADED_TIMEOUT_MS = 20_000;
 
 /** @throws StorageError unavailable when that takes too long */

@@ -7,8 +7,8 @@ import { type ChangeListener, Listeners } from './listeners.ts';
 import type { FedResource, WatchedResource } from './watched-resource.ts';
 
 /**
- * A resource of which nothing is kept in memory but the revision of its last change. Watchers are woken by a change and read it from
- * history, with the state before it, which decides what a change is for a selector; those of one scope share what is read.
+ * LoggedResource keeps nothing of a resource in memory but the revision of its last change. A change wakes the watchers, which read
+ * it from history with the state before it, as selectors need; watchers of one scope share what is read.
  */
 export class LoggedResource implements FedResource {
   readonly resource: GroupResource;

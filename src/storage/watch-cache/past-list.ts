@@ -48,7 +48,7 @@ export function assertReadable(stored: readonly StoredObject[]): void {
   if (objects.length > 0) throw new StorageError({ kind: 'unreadable', objects });
 }
 
-/** All entries in a scope at a revision, as they are read. @throws StorageError compacted, unavailable, unreadable */
+/** Yields all entries in a scope at a revision, by pages. @throws StorageError compacted, unavailable, unreadable */
 export async function* pagesOfPast(
   { resource, scope, around }: Pick<ListQuery, 'resource' | 'scope' | 'around'>,
   { reader, revision, toEntry }: PastList,

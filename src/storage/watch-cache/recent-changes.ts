@@ -5,10 +5,10 @@ import type { AppliedChange } from './applied-change.ts';
 const MAX_CHANGES = 4096;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The recent changes of one resource, oldest first. Holds every change after `floor`. */
+/** RecentChanges holds every change of one resource after `floor`, oldest first. */
 export class RecentChanges {
   #changes: AppliedChange[] = [];
-  /** Changes before this index are forgotten; the array is cut when half of it is. */
+  /** Index of the oldest kept change; the array is cut when half is forgotten. */
   #start = 0;
   #sizeBytes = 0;
   #floor: Revision;
@@ -17,7 +17,7 @@ export class RecentChanges {
     this.#floor = floor;
   }
 
-  /** A watch that has seen everything up to this revision can go on from memory. */
+  /** A watch that has seen this revision can go on from memory. */
   get floor(): Revision {
     return this.#floor;
   }
@@ -29,7 +29,7 @@ export class RecentChanges {
       this.#forgetOldest();
   }
 
-  /** Index of the first change after a revision, for {@link at}. The revision must not be below the floor. */
+  /** Returns the index of the first change after a revision, for {@link at}; it must not be below the floor. */
   indexAfter(revision: Revision): number {
     let low = this.#start;
     let high = this.#changes.length;

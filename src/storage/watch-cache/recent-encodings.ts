@@ -1,18 +1,18 @@
-/** What has encodings and can drop them. */
+/** An event that can drop its encodings. */
 interface Encoded {
   dropEncodings(): void;
 }
 
-/** Half of what is kept at most, in bytes. */
+/** Half of the most bytes that are kept. */
 const GENERATION_BYTES = 2 * 1024 * 1024;
 
 /**
- * Keeps the encodings of recent events for watchers that ask later: those whose clients fell behind replay the same changes
- * within moments of each other. On a busy machine that is most of them, and encoding the events for each of them was a quarter of
- * all the CPU that 200 watchers of 50 writes a second cost.
+ * RecentEncodings keeps the encodings of recent events for watchers that ask later: those whose clients fell behind replay the same
+ * changes within moments of each other. On a busy machine they are most, and encoding for each of them was a quarter of the CPU
+ * time of 200 watchers of 50 writes a second.
  *
- * What was encoded since the last turn is young, what was encoded in the turn before it old. A turn comes with each tick, so that
- * memory empties while nothing happens, and earlier when there is enough.
+ * Encodings made since the last turn are young, those of the turn before are old. Each tick is a turn, so that memory empties when
+ * idle; a turn also comes when there are enough young bytes.
  */
 export class RecentEncodings {
   #young: Encoded[] = [];

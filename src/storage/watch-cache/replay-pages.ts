@@ -3,13 +3,13 @@ import type { Revision } from '../revision.ts';
 import { type AppliedChange, isInScope } from './applied-change.ts';
 import type { WatchedResource } from './watched-resource.ts';
 
-/** Changes of one scope, oldest first. `upTo`: there are no others in it after the asked revision and up to this one. */
+/** Changes of one scope, oldest first. It has no others after the requested revision and up to `upTo`. */
 export interface ReplayPage {
   readonly changes: readonly AppliedChange[];
   readonly upTo: Revision;
 }
 
-/** All changes of a scope of a resource from one revision to another, which do not change any more. */
+/** All changes of a resource in a scope from one revision to another; they are final. */
 export class HistoryPage {
   readonly cache: WatchedResource;
   readonly scope: Scope;
@@ -35,7 +35,7 @@ export class HistoryPage {
     this.sizeBytes = page.changes.reduce((bytes, change) => bytes + change.sizeBytes, 0);
   }
 
-  /** Whether it has something, if only silence, for who has got as far as that. */
+  /** Whether it covers the scope after this revision, if only by having no changes. */
   serves(scope: Scope, after: Revision): boolean {
     return covers(this.scope, scope) && this.after <= after && after < this.upTo;
   }
@@ -59,7 +59,7 @@ export class HistoryPage {
   }
 }
 
-/** Whether everything in the one scope is in the other. */
+/** Whether `outer` contains all of `inner`. */
 export const covers = (outer: Scope, inner: Scope): boolean =>
   (outer.namespace === undefined || outer.namespace === inner.namespace) &&
   (outer.name === undefined || outer.name === inner.name);
@@ -77,13 +77,13 @@ function groupByName(changes: readonly AppliedChange[]): Map<string, AppliedChan
   return groups;
 }
 
-/** Of all resources together. */
+/** For all resources together. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_PAGES = 128;
 
-/** Pages that somebody asked for within the last moments, bounded in bytes. */
+/** ReplayPages keeps the pages requested lately, within bounds. */
 export class ReplayPages {
-  /** Those asked for lately last. */
+  /** In the order they were read. */
   #pages: HistoryPage[] = [];
   #sizeBytes = 0;
   readonly #used = new Set<HistoryPage>();
@@ -101,7 +101,7 @@ export class ReplayPages {
     return page;
   }
 
-  /** Forgets what was not asked for since the last turn. */
+  /** Drops pages that were not requested since the last turn. */
   turn(): void {
     this.#pages = this.#pages.filter((page) => this.#used.has(page));
     this.#sizeBytes = this.#pages.reduce((bytes, page) => bytes + page.sizeBytes, 0);

@@ -10,14 +10,14 @@ import type { WatchedResource } from './watched-resource.ts';
 
 /** Changes read from SQL at a time. */
 const PAGE = 500;
-/** So many who wait for other scopes make it worth to read everything for all of them. */
+/** With this many requests of other scopes waiting, read all scopes at once. */
 const WORTH_ALL = 8;
 /** Watchers that go on in one turn of the event loop: each has a page of changes to send. */
 const PER_TURN = 16;
 
 /**
- * What the memory of a resource has forgotten, for watchers that come from before it. After a restart they all do, from much the
- * same few revisions: those who wait share what is read, so that ten thousand cost the database little more than one. Who comes a
+ * Replay reads the changes that a resource's memory has forgotten. After a restart all watchers need them, from much the same few
+ * revisions: those that wait share each read, so that ten thousand cost the database little more than one. A watcher that comes a
  * moment later finds the page still there.
  */
 export class Replay {
@@ -27,14 +27,14 @@ export class Replay {
   readonly #readings = new WeakMap<WatchedResource, SharedReading>();
   readonly #turnstile = new Turnstile();
 
-  /** `encodings`: where those of changes are kept that are told to many. */
+  /** `encodings` keeps those of changes that many watchers get. */
   constructor(reader: RevisionReader, encodings: RecentEncodings) {
     this.#reader = reader;
     this.#encodings = encodings;
   }
 
   /**
-   * The first changes after a revision that is below the floor of the cache's memory.
+   * Returns the first changes after a revision that is below the floor of the cache's memory.
    * @throws StorageError compacted, unavailable
    */
   async next(cache: WatchedResource, scope: Scope, after: Revision): Promise<ReplayPage> {
@@ -43,7 +43,7 @@ export class Replay {
     return page.part(scope, after);
   }
 
-  /** To be called now and then: what nobody has asked for lately is forgotten. */
+  /** Called now and then: drops pages not requested lately. */
   turn(): void {
     this.#pages.turn();
   }
@@ -77,7 +77,7 @@ interface Request {
   reject(error: unknown): void;
 }
 
-/** Reads of the history of one resource, one after the other, each for all whom it serves. */
+/** SharedReading reads history of one resource, page by page, each for all it serves. */
 class SharedReading {
   readonly #read: (scope: Scope, after: Revision) => Promise<HistoryPage>;
   #waiting: Request[] = [];
@@ -94,14 +94,14 @@ class SharedReading {
     });
   }
 
-  /** While somebody waits. Who asks in the turn of the first is served together with it. */
+  /** Reads while requests wait. Requests of one turn share the first read. */
   async #readAll(): Promise<void> {
     this.#isReading = true;
     await endTurn();
     for (let count = 0; ; count += 1) {
       const [longest] = this.#waiting;
       if (longest === undefined) break;
-      // A page that begins with the oldest revision serves most of the others; who is far behind them must not hold them up.
+      // A page from the oldest revision serves most requests. Alternate, so that one far behind does not hold up the others.
       await this.#readFor(count % 2 === 0 ? this.#waiting.reduce(older, longest) : longest);
     }
     this.#isReading = false;
@@ -127,11 +127,11 @@ class SharedReading {
 
 const older = (one: Request, other: Request): Request => (other.after < one.after ? other : one);
 
-/** `compacted` concerns the watches from before that revision; any other failure concerns all. */
+/** `compacted` rejects the requests from before that revision; any other failure rejects all. */
 const isBefore = ({ after }: Request, error: unknown): boolean =>
   !(error instanceof StorageError) || error.failure.kind !== 'compacted' || after < error.failure.compacted;
 
-/** Lets some through in each turn of the event loop, so that what all do next does not hold it. */
+/** Turnstile lets a few pass in each turn of the event loop, so that their work does not block it. */
 class Turnstile {
   readonly #waiting: (() => void)[] = [];
   #isTurning = false;
@@ -164,11 +164,11 @@ function toApplied(
       ? undefined
       : cache.toEntry({ ...change, json: previousJson, revision: change.previous ?? revision });
   if (change.verb === 'delete') {
-    // The state before it will do where the last one cannot be read.
+    // Show the state before it where the last one is unreadable.
     const last = unreadable === undefined ? cache.toEntry(change) : previous;
     return new AppliedChange({ revision, entry: undefined, previous: last }, encodings);
   }
-  // A watcher is told of neither what cannot be read nor of what it came from.
+  // Send no event for an unreadable state, nor for the one before it.
   if (unreadable !== undefined)
     return new AppliedChange({ revision, entry: undefined, previous: undefined }, encodings);
   return new AppliedChange({ revision, entry: cache.toEntry(change), previous }, encodings);

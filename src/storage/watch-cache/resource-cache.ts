@@ -15,13 +15,13 @@ import type { FedResource } from './watched-resource.ts';
 
 export type EntryTree = CountedTree<Entry>;
 
-/** A state of a resource that changes no more. */
+/** A state of a resource that never changes. */
 export interface Snapshot {
   readonly revision: Revision;
   readonly tree: EntryTree;
 }
 
-/** Chunked lists read the state they began with. So many of them are remembered; more are served from SQL. */
+/** States kept for the later chunks of lists; more are served from SQL. */
 const MAX_SNAPSHOTS = 16;
 
 /** One resource: its current objects in order, its recent changes, and its watchers. */
@@ -31,13 +31,13 @@ export class ResourceCache implements FedResource {
   readonly #readFields: FieldReader;
   readonly #encodings: RecentEncodings;
   readonly #isOutdated: IsOutdated | undefined;
-  /** What is there and cannot be read, by position: with the last state that could be. */
+  /** Unreadable objects by position, each with its last readable state. */
   readonly #unreadable = new Map<string, UnreadableEntry>();
   readonly #tree: EntryTree = new CountedTree();
   readonly #indexes = new Map<string, FieldIndex>();
   readonly #snapshots: Snapshot[] = [];
   readonly #listeners = new Listeners();
-  /** The last change of this resource: at any later revision it looks the same. */
+  /** Revision of the last change of this resource; it looks the same at any later one. */
   #changedAt: Revision;
 
   constructor(options: {
@@ -102,18 +102,18 @@ export class ResourceCache implements FedResource {
     const before = known === undefined ? this.#tree.get(position) : known.last;
     this.#unreadable.delete(position);
     const { unreadable: reason } = change;
-    // Of a deletion, the state before it will do.
+    // An unreadable deletion shows the state before it.
     const entry = reason === undefined ? this.toEntry(change) : before;
     this.#changedAt = change.revision;
     let states: Pick<AppliedChange, 'entry' | 'previous'>;
     if (reason !== undefined && change.verb !== 'delete') {
-      // Nobody is told: what watchers know last was true, and what is true now nobody can say.
+      // Send no event: the last known state was true, and the present one is unknown.
       this.#tree.delete(position);
       this.#unreadable.set(position, { ...change, reason, last: before });
       states = { entry: undefined, previous: undefined };
     } else if (change.verb === 'delete' || entry === undefined) {
       this.#tree.delete(position);
-      // The log's row has the last state, which may be newer than the one before it: deletion timestamps are set with it.
+      // The log's row has the last state, which may be newer than the cached one: it has the deletion timestamp.
       states = { entry: undefined, previous: entry };
     } else {
       this.#tree.set(position, entry);
@@ -127,7 +127,7 @@ export class ResourceCache implements FedResource {
     return () => this.#listeners.tell(change.key, (listener) => listener.offer(applied));
   }
 
-  /** The index of a field, up to date when this resolves; to be used in that same turn. */
+  /** Returns the index of a field, up to date in the turn in which this resolves. */
   async indexOf(field: string): Promise<FieldIndex> {
     for (;;) {
       let index = this.#indexes.get(field);
@@ -140,12 +140,12 @@ export class ResourceCache implements FedResource {
     }
   }
 
-  /** The current state, for as long as the caller likes. Taking it costs the same however many objects there are. */
+  /** Returns the current state, for as long as the caller likes. The cost does not depend on its size. */
   snapshot(applied: Revision): Snapshot {
     return { revision: applied, tree: this.#tree.clone() };
   }
 
-  /** The state at an earlier revision, when memory still has it. */
+  /** Returns the state at an earlier revision, if memory still has it. */
   snapshotAt(revision: Revision, applied: Revision): Snapshot | undefined {
     if (revision <= applied && revision >= this.#changedAt) return { revision, tree: this.#tree.clone() };
     return this.#snapshots.find((snapshot) => snapshot.revision === revision);

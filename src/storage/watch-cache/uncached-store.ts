@@ -22,16 +22,16 @@ import { assertReadable, listPast, type PastList, pagesOfPast } from './past-lis
 import type { Replay } from './replay.ts';
 import { Watcher, type WatchStart } from './watcher.ts';
 
-/** A list whose revision was compacted while it was read, by a window that is shorter than that takes, begins again. */
+/** Tries of a list whose revision is compacted during the read, by a window shorter than the read takes. */
 const MAX_TRIES = 3;
 
-/** Who follows the feed. */
+/** How far the feed is followed. */
 export interface Progress {
-  /** Where the log is. @throws StorageError unavailable */
+  /** Returns the log's newest revision. @throws StorageError unavailable */
   current(): Promise<Revision>;
-  /** Resolves when it is known that changes are followed from here on. @throws StorageError unavailable */
+  /** Resolves when changes are followed from here on. @throws StorageError unavailable */
   following(): Promise<void>;
-  /** What has been applied, when that is as new as asked. @throws StorageError future, unavailable, abandoned */
+  /** Returns the applied revision once it is as new as asked. @throws StorageError future, unavailable, abandoned */
   reached(freshness: Exclude<Freshness, { kind: 'latest' }>, caller?: Caller): Promise<Revision>;
   /** Whether what is older can still be had. @throws StorageError compacted */
   assertKept(resource: GroupResource, revision: Revision): Promise<void>;
@@ -47,8 +47,8 @@ interface UncachedOptions extends Pick<RevisionLog, 'reader' | 'committer'> {
 }
 
 /**
- * A Store without memory: objects and lists are read from the log at a revision, which makes lists and their later chunks
- * consistent by itself; watches are woken by the feed, and read the changes from history.
+ * UncachedStore is a Store without memory. It reads objects and lists from the log at a revision, which makes lists and their later
+ * chunks consistent; the feed wakes watches, which read the changes from history.
  */
 export class UncachedStore implements Store {
   readonly #options: UncachedOptions;
@@ -62,7 +62,7 @@ export class UncachedStore implements Store {
     return this.#generation?.caches ?? [];
   }
 
-  /** From now on changes after this revision are applied. */
+  /** Applies changes after this revision from now on. */
   begin(loadedAt: Revision): void {
     const { fieldsOf, isOutdated } = this.#options;
     this.#generation = new Generation(
@@ -79,7 +79,7 @@ export class UncachedStore implements Store {
     this.#generation?.apply(changes);
   }
 
-  /** The history that watches stand on is gone. */
+  /** Ends all watches: their history is gone. */
   end(error: StorageError): void {
     const over = this.#generation;
     this.#generation = undefined;
@@ -97,7 +97,7 @@ export class UncachedStore implements Store {
   async get(key: ObjectKey, freshness: Freshness, caller?: Caller): Promise<Entry | undefined> {
     const { progress, reader } = this.#options;
     if (freshness.kind === 'not-older') await progress.reached(freshness, caller);
-    // The object is at least as new as the question. That the database is the right one is known by the other question.
+    // The object is at least as new as the call. The second query makes sure that the database is the right one.
     const [stored] = await Promise.all([
       reader.get(key),
       freshness.kind === 'latest' ? progress.current() : undefined,
@@ -133,7 +133,7 @@ export class UncachedStore implements Store {
     }
   }
 
-  /** The first page is read here: it tells whether there will be an answer. */
+  /** Reads the first page here, so that its failure fails the watch. */
   async #watchState(query: WatchQuery, revision: Revision, signal: AbortSignal): Promise<EventStream> {
     const pages = pagesOfPast(query, await this.#past(query.resource, revision));
     const first = await pages.next();
@@ -151,7 +151,7 @@ export class UncachedStore implements Store {
     return new DeliveredEvents((take, until) => generation.serve(watcher, take, until), signal);
   }
 
-  /** At the newest revision, or whichever was asked for. Where it was not asked for by name, another one does as well. */
+  /** Reads at the newest or the requested revision, and again at a newer one unless it was requested exactly. */
   async #atRevision<Result>(
     freshness: ListFreshness,
     caller: Caller | undefined,

@@ -9,7 +9,7 @@ import type { RecentChanges } from './recent-changes.ts';
 export interface WatchedResource {
   readonly resource: GroupResource;
   readonly watchers: number;
-  /** The changes after its floor. What is older is read from history. */
+  /** The changes after its floor; older ones are read from history. */
   readonly recent: Pick<RecentChanges, 'floor' | 'indexAfter' | 'at'>;
   toEntry(stored: StoredObject): Entry;
   addWatcher(watcher: ChangeListener): void;
@@ -19,8 +19,8 @@ export interface WatchedResource {
 /** A resource as a generation feeds it. */
 export interface FedResource extends WatchedResource {
   /**
-   * Takes in a change. Answers how to tell the watchers of it, when all changes that came with it have been taken in. `before`: up
-   * to here they have been told of everything.
+   * Applies a change. Returns a function that notifies the watchers, to be called when all changes of the batch are applied.
+   * `before`: the watchers know everything up to here.
    */
   apply(change: Change, before: Revision): () => void;
 }

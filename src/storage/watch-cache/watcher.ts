@@ -10,19 +10,19 @@ import type { ChangeListener } from './listeners.ts';
 import type { Replay } from './replay.ts';
 import type { WatchedResource } from './watched-resource.ts';
 
-/** In pages, as they are read. */
+/** Entries in pages, as they are read. */
 type State = Iterable<Iterable<Entry>> | AsyncIterable<Iterable<Entry>>;
 
-/** Where a watch begins: after a revision, and with the state at it when there is one. */
+/** Where a watch begins: after a revision, and with the state at it if there is one. */
 export interface WatchStart {
   readonly revision: Revision;
   readonly state: State | undefined;
 }
 
 /**
- * One watch. While its reader keeps up it is `live` and is offered each change as it is applied. A reader that cannot take
- * more is set aside: nothing is kept for it but the revision it has got to. When it can take more it replays from there,
- * from memory or from SQL, and becomes live again. It never delays a commit or another watcher.
+ * Watcher is one watch. While its reader keeps up it is `live` and is offered each change as it is applied. A reader that cannot
+ * take more is set aside: only its revision is kept for it. When it can take more, the watcher replays from there, from memory or
+ * from SQL, and becomes live again. It never delays a commit or another watcher.
  */
 export class Watcher implements ChangeListener {
   readonly scope: Scope;
@@ -35,10 +35,10 @@ export class Watcher implements ChangeListener {
   #signal = NEVER;
   #position: Revision;
   #live = false;
-  /** What the reader waits for before it takes more. */
+  /** Set while the reader is full; resolves when it can take more. */
   #full: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /** Ends the present wait, whatever it is for. Waits are not raced against a promise that outlives them: that would leak. */
+  /** Ends the present wait. A wait is not raced against a promise that outlives it: that would leak. */
   #wake: () => void = () => {};
   readonly #onAbort = (): void => this.#wake();
 
@@ -58,7 +58,7 @@ export class Watcher implements ChangeListener {
 
   /**
    * Delivers until the signal aborts.
-   * @throws StorageError compacted when the reader was too slow for the history, or the history is gone; what `take` threw
+   * @throws StorageError compacted when the reader fell behind the history, or it is gone; what `take` threw
    */
   async run(take: TakeEvent, signal: AbortSignal): Promise<void> {
     this.#take = take;
@@ -91,7 +91,7 @@ export class Watcher implements ChangeListener {
     this.#fail(error);
   }
 
-  /** Called now and then with what has been applied. */
+  /** Called now and then with the applied revision. */
   bookmark(bookmark: Bookmark): void {
     if (!this.#query.bookmarks || !this.#live || bookmark.revision < this.#position) return;
     this.#position = bookmark.revision;
@@ -109,7 +109,7 @@ export class Watcher implements ChangeListener {
         if (this.#full !== undefined) await this.#room();
       }
     }
-    // The state may be that of a million objects, and a snapshot costs more the longer it is held.
+    // Release it: a state may be of a million objects, and a snapshot costs more the longer it is held.
     this.#state = undefined;
     if (this.#isOver) return;
     this.#give({ type: 'INITIAL_EVENTS_END', revision: this.#position });
@@ -134,7 +134,7 @@ export class Watcher implements ChangeListener {
     return this.#signal.aborted || this.#failure !== undefined;
   }
 
-  /** Until the reader can take more. */
+  /** Waits until the reader can take more. */
   async #room(): Promise<void> {
     const full = this.#full;
     if (full === undefined) return;
@@ -142,7 +142,7 @@ export class Watcher implements ChangeListener {
     this.#full = undefined;
   }
 
-  /** Until something happens: the reader is full, the watch is to end, or what is given resolves. */
+  /** Waits until the reader is full, the watch must end, or `until` resolves. */
   #wait(until?: Promise<void>): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -151,7 +151,7 @@ export class Watcher implements ChangeListener {
     });
   }
 
-  /** From the position to now. Becomes live in the same turn in which nothing is left, so nothing can come between. */
+  /** Replays from the position to now. Becomes live in the turn in which nothing is left, so that no change is missed. */
   async #catchUp(): Promise<void> {
     while (!this.#isOver && this.#full === undefined) {
       if (this.#position < this.#cache.recent.floor) {
@@ -190,7 +190,7 @@ export class Watcher implements ChangeListener {
     if (event !== undefined) this.#give(event);
   }
 
-  /** An error of this reader must not reach the cache, which is serving everybody's watches at this moment. */
+  /** Keeps an error of this reader from the cache, which is serving all watches at this moment. */
   #give(event: WatchEvent): void {
     try {
       this.#full = this.#take(event);

@@ -1,4 +1,8 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
+import type { DatabaseSource } from '../../../src/storage/postgres/connection.ts';
+import { PostgresHistory } from '../../../src/storage/postgres/history.ts';
+import type { Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 
@@ -60,5 +64,30 @@ test('time in the log never runs backwards, whatever the clock does', async () =
   await log.committer.commit(write('create', 'b'));
   const rows = await database.query('SELECT count(DISTINCT committed_at)::int AS times FROM revisions');
   expect(rows).toEqual([{ times: 1 }]);
+  await log.close();
+});
+
+test('a page that is compacted while it is read does not end the list', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const names = ['a', 'b', 'c', 'd'];
+  const written: Revision[] = [];
+  for (const name of names) written.push(await log.committer.commit(write('create', name)));
+  const [, second] = written;
+  let questions = 0;
+  const pool = new pg.Pool({ connectionString: database.url });
+  const compacting: DatabaseSource = async () => {
+    questions += 1;
+    // The second reads the page that the first has found; the partition is dropped in between.
+    if (questions === 2) {
+      await database.query('DELETE FROM revisions WHERE revision <= $1', [second?.toString()]);
+      await database.query('UPDATE compaction SET revision = $1', [second?.toString()]);
+    }
+    return { pool, prepares: false };
+  };
+  const history = new PostgresHistory(compacting, log.reader);
+  const page = await history.rows({ order: 'oldest first', limit: 2, states: 'none' });
+  expect(page).toEqual({ rows: [], next: second });
+  await pool.end();
   await log.close();
 });

@@ -5,7 +5,7 @@ import { namedByAnother } from './references.ts';
 import { answersObject, generationObserved, placed, reportedByNode, summedUp } from './status.ts';
 import { ownerAnswered } from './workloads.ts';
 
-/** What a controller's write most likely answers. What is certain is asked for first, and the order of writes alone last. */
+/** What a controller's write most likely answers. Certain rules are tried first, and the order of writes alone last. */
 export const ruleOfAll: Rule = firstOf(
   deletionGoesOn,
   ownerForgotten,

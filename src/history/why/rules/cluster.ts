@@ -22,9 +22,9 @@ import { isFinished } from './deletion.ts';
 import { endpointsWritten } from './endpoints.ts';
 import { newestOf, newestOwn, writesOf } from './reading.ts';
 
-/** Ties between objects that are no owner references. */
+/** Ties between objects other than owner references. */
 
-/** What every namespace is given, and what a service account is. */
+/** What every namespace is given. */
 const FIRST_OBJECTS = new Set(['serviceaccounts/default', 'configmaps/kube-root-ca.crt']);
 
 const madeWithNamespace: Rule = async (effect, past) => {
@@ -42,7 +42,7 @@ const madeWithNamespace: Rule = async (effect, past) => {
   );
 };
 
-/** Somebody deleted it, so it was made once more. */
+/** Finds the deletion after which it was made again. */
 async function newestOwnByOthers(effect: PastWrite, past: Past) {
   const end = await newestOf(past.ofName(effect.key, { before: effect.revision }), () => true);
   if (end?.verb !== 'delete') return undefined;
@@ -60,18 +60,18 @@ const tokenMade: Rule = async (effect, past) => {
   const own = await newestOwn(past, effect, (write) => !isBySame(write, effect));
   if (own !== undefined) return undefined;
   const key = { ...effect.key, resource: 'serviceaccounts', name };
-  const told = await newestOf(writesOf(past, { key, uid }, effect.revision), () => true);
-  if (told === undefined) return undefined;
+  const answered = await newestOf(writesOf(past, { key, uid }, effect.revision), () => true);
+  if (answered === undefined) return undefined;
   return cause(
-    told,
+    answered,
     'likely',
-    `It is a token of ServiceAccount ${name} with uid ${uid}, which revision ${told.revision} wrote last.`,
+    `It is a token of ServiceAccount ${name} with uid ${uid}, which revision ${answered.revision} wrote last.`,
   );
 };
 
 const RECORDED = ['regarding', 'involvedObject'] as const;
 
-/** An Event says of which object it tells, and in which state its author had read that. */
+/** An Event names its object, and the revision of it that its author had read. */
 const eventRecorded: Rule = async (effect, past) => {
   if (effect.key.resource !== 'events' || effect.verb === 'delete') return undefined;
   const about = RECORDED.map((field) => objectAt(effect.is, field)).find(({ name }) => name !== undefined);
@@ -84,15 +84,15 @@ const eventRecorded: Rule = async (effect, past) => {
   const key = { ...known.resource, namespace: stringOf(about.namespace), name };
   const read = parseRevision(stringOf(about.resourceVersion));
   const writes = writesOf(past, { key, uid }, effect.revision);
-  const told = await newestOf(writes, ({ revision }) => read === undefined || revision <= read);
-  if (told === undefined) return undefined;
-  const isRead = told.revision === read;
+  const answered = await newestOf(writes, ({ revision }) => read === undefined || revision <= read);
+  if (answered === undefined) return undefined;
+  const isRead = answered.revision === read;
   return cause(
-    told,
+    answered,
     isRead ? 'certain' : 'likely',
     isRead
       ? `The Event tells of ${kind} ${name} as revision ${read} left it.`
-      : `The Event tells of ${kind} ${name} with uid ${uid}, whose last write before it is revision ${told.revision}.`,
+      : `The Event tells of ${kind} ${name} with uid ${uid}, whose last write before it is revision ${answered.revision}.`,
   );
 };
 
@@ -156,7 +156,7 @@ function hasLabels(state: JsonObject | undefined, selector: JsonObject): boolean
   return wanted.length > 0 && wanted.every(([name, value]) => labelOf(state, name) === stringOf(value));
 }
 
-/** What the names in a quota count, where these are no names of resources. */
+/** What a quota's names count, where these name no resources. */
 const COUNTED: Readonly<Record<string, GroupResource>> = {
   cpu: { group: '', resource: 'pods' },
   memory: { group: '', resource: 'pods' },
@@ -169,7 +169,7 @@ function countedBy(name: string): GroupResource {
   return known ?? { group: group.join('.'), resource };
 }
 
-/** A quota's count follows what was created and what ended; admission charges it ahead of the write. */
+/** A quota's count follows creations and ends; admission charges it ahead of the write. */
 const counted: Rule = async (effect, past) => {
   if (effect.key.resource !== 'resourcequotas' || changesField(effect, 'spec')) return undefined;
   const was = objectAt(effect.was, 'status', 'used');
@@ -213,13 +213,17 @@ const bound: Rule = async (effect, past) => {
   if (effect.verb === 'delete' || !BINDING.some((path) => changesField(effect, ...path))) return undefined;
   const other = resource === 'persistentvolumes' ? claimOf(effect) : volumeOf(effect);
   if (other === undefined) return undefined;
-  const told = await newestOf(
+  const answered = await newestOf(
     past.ofName(other, { before: effect.revision }),
     (write) => !isBySame(write, effect) || changesWanted(write),
   );
   const own = await newestOwn(past, effect, (write) => !isBySame(write, effect));
-  if (told === undefined || told.revision < (own?.revision ?? 0n)) return undefined;
-  return cause(told, 'likely', `It is bound to ${nameOf(told)}, which revision ${told.revision} wrote.`);
+  if (answered === undefined || answered.revision < (own?.revision ?? 0n)) return undefined;
+  return cause(
+    answered,
+    'likely',
+    `It is bound to ${nameOf(answered)}, which revision ${answered.revision} wrote.`,
+  );
 };
 
 function claimOf({ key, is }: PastWrite): ObjectKey | undefined {
@@ -233,7 +237,7 @@ function volumeOf({ key, is }: PastWrite): ObjectKey | undefined {
   return name === '' ? undefined : { ...key, resource: 'persistentvolumes', namespace: '', name };
 }
 
-/** The lease that a node renews tells that it is there; it is called unknown once that was not renewed. */
+/** A node is called unknown once the lease by which it shows its life was not renewed. */
 const nodeSilent: Rule = async (effect, past) => {
   const isLifecycle = ['node-controller', 'node-lifecycle-controller'].includes(controllerOf(effect));
   if (!isLifecycle || effect.key.resource !== 'nodes' || effect.verb !== 'update') return undefined;

@@ -32,7 +32,7 @@ const COLLECTOR = 'generic-garbage-collector';
 const NAMESPACES = { group: '', resource: 'namespaces' };
 const NODES = { group: '', resource: 'nodes' };
 
-/** What comes after the request to delete: finalizers are removed, and in the end the object is. */
+/** After the request to delete, finalizers are removed, and in the end the object is. */
 export const deletionGoesOn: Rule = async (effect, past) => {
   if (!continuesDeletion(effect)) return undefined;
   if (effect.verb !== 'delete' && !removesFinalizers(effect)) return undefined;
@@ -46,13 +46,13 @@ export const deletionGoesOn: Rule = async (effect, past) => {
   return unknown(`The request to delete it is ${past.beyond()}.`);
 };
 
-/** The collector deletes what has no owner any more, and whose owner waits for it. */
+/** The collector deletes objects without an owner, and those that their owner waits for. */
 const collected: Rule = async (effect, past) => {
   if (controllerOf(effect) !== COLLECTOR || !asksDeletion(effect)) return undefined;
   return newestEndOf(effect, ownersOf(effect.was), past);
 };
 
-/** It removes references to owners that are gone, where another owner is left or dependents are orphaned. */
+/** The collector removes references to owners that are gone, where one is left or dependents are orphaned. */
 export const ownerForgotten: Rule = async (effect, past) => {
   if (controllerOf(effect) !== COLLECTOR || !changesField(effect, 'metadata', 'ownerReferences'))
     return undefined;
@@ -64,7 +64,7 @@ export const ownerForgotten: Rule = async (effect, past) => {
   );
 };
 
-/** The end of the owner that ended last, or the removal of a reference if that came later. */
+/** Returns the end of the owner that ended last, or a later removal of a reference. */
 async function newestEndOf(
   effect: PastWrite,
   owners: readonly OwnerReference[],
@@ -149,7 +149,7 @@ const isTroubleOfNode = (write: PastWrite): boolean =>
   changesField(write, 'spec', 'taints') ||
   (write.verb === 'update' && conditionOf(write.was, 'Ready') !== conditionOf(write.is, 'Ready'));
 
-/** What has ended, and was kept for some time. */
+/** Objects that finished, and were kept for some time. */
 const finishedBefore: Rule = async (effect, past) => {
   if (
     !['ttl-after-finished-controller', 'cronjob-controller', 'pod-garbage-collector'].includes(
@@ -171,7 +171,7 @@ export const isFinished = (state: PastWrite['is']): boolean =>
   conditionOf(state, 'Complete') === 'True' ||
   conditionOf(state, 'Failed') === 'True';
 
-/** The scheduler deletes pods so that others find room. It names those others only afterwards. */
+/** The scheduler deletes pods to make room for others, which it names only afterwards. */
 const preempted: Rule = ({ user, key }) =>
   user === 'system:kube-scheduler' && key.resource === 'pods'
     ? unknown('The scheduler made room for a pod of a higher priority; which one is not told.')
@@ -209,7 +209,7 @@ const isByAnother = (effect: PastWrite, { group }: OwnerReference): boolean =>
     ? ['kube-scheduler', 'kubelet'].includes(controllerOf(effect))
     : group === 'apps' || group === 'batch';
 
-/** A ReplicaSet has only a number; others replace what is not as they want it. */
+/** A ReplicaSet has only a number; others replace what differs from what they want. */
 const wantsLess =
   ({ kind }: OwnerReference) =>
   (write: PastWrite): boolean => {

@@ -16,22 +16,22 @@ export const endpointsWritten: Rule = async (effect, past) => {
   const pod = effect.verb === 'update' ? await newestPod(effect, past) : undefined;
   const service = labelOf(stateOf(effect), NAMED_BY) || effect.key.name;
   const key = { ...SERVICES, namespace, name: service };
-  const told = await newestOf(past.ofName(key, { before: effect.revision }), changesWanted);
-  if (pod !== undefined && pod.revision > (told?.revision ?? 0n))
+  const answered = await newestOf(past.ofName(key, { before: effect.revision }), changesWanted);
+  if (pod !== undefined && pod.revision > (answered?.revision ?? 0n))
     return cause(
       pod,
       'likely',
       `Revision ${pod.revision} is the last before it that changed a pod whose address it adds, changes or removes.`,
     );
-  if (told === undefined) return undefined;
+  if (answered === undefined) return undefined;
   return cause(
-    told,
+    answered,
     'likely',
-    `It is of Service ${service}, and revision ${told.revision} is the last before it that changed the Service's spec.`,
+    `It is of Service ${service}, and revision ${answered.revision} is the last before it that changed the Service's spec.`,
   );
 };
 
-/** Pods beyond these are not looked up: an answer needs one. */
+/** Most pods that are looked up: an answer needs one. */
 const PODS_LOOKED_UP = 8;
 
 async function newestPod(effect: PastWrite, past: Past): Promise<PastWrite | undefined> {
@@ -55,7 +55,7 @@ interface Address {
   readonly address: JsonObject;
 }
 
-/** The addresses of pods, by uid, in either form. */
+/** Returns the addresses of pods, by uid, in either form. */
 function addressesOf(state: JsonObject | undefined): Map<string, Address> {
   const ofSubsets = objectsOf(state?.subsets).flatMap((subset) =>
     ['addresses', 'notReadyAddresses'].flatMap((field) =>

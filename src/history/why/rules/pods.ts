@@ -17,7 +17,7 @@ import {
 import { isFinished } from './deletion.ts';
 import { LAST, newestOf, newestOfOwner, ownerOf, writesOf, writesOfOwned } from './reading.ts';
 
-/** Pods, which answer that more are wanted, or other ones, or that one is gone. */
+/** Pods, made because more or other ones are wanted, or one is gone. */
 
 const PODS = { group: '', resource: 'pods' };
 const isPodMade = ({ verb, key }: PastWrite): boolean => verb === 'create' && key.resource === PODS.resource;
@@ -25,8 +25,8 @@ const isPodMade = ({ verb, key }: PastWrite): boolean => verb === 'create' && ke
 const CONTROLLER_REVISIONS = { group: 'apps', resource: 'controllerrevisions' };
 
 /**
- * A pod of a ReplicaSet answers that more are wanted, or that one of them is gone. The ReplicaSet says in its status when it had as
- * many as it wanted: a pod that comes later replaces another.
+ * A pod of a ReplicaSet is made because more are wanted, or because one is gone. The ReplicaSet's status says when it had as many
+ * as it wanted: a later pod replaces another.
  */
 const podOfSetMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
@@ -68,7 +68,7 @@ const isWhole = (state: JsonObject | undefined): boolean =>
   numberOf(statusOf(state).observedGeneration) === generationOf(state) &&
   numberOf(statusOf(state).replicas) >= replicasOf(state);
 
-/** The pod of the same owner that ended last, and not by the owner's own controller. */
+/** Finds the pod of the same owner that ended last, and not by the owner's own controller. */
 function podLost(
   effect: PastWrite,
   { uid, name }: OwnerReference,
@@ -83,19 +83,19 @@ function podLost(
   );
 }
 
-/** The write by which a pod ceased to count. */
+/** Whether a pod ceased to count by this write. */
 const ends = (write: PastWrite): boolean =>
   asksDeletion(write) ||
   (write.verb === 'update' && isFinished(write.is) && !isFinished(write.was) && !isEnding(write.was));
 
 const HASH = 'controller-revision-hash';
 
-/** A pod of a StatefulSet or DaemonSet: a new one for a new template, a node or a number, or in the place of one that is gone. */
+/** A pod of a StatefulSet or DaemonSet: for a new template, node or number, or in the place of one that is gone. */
 const podOfTemplateMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
   if (!isPodMade(effect) || (maker?.kind !== 'StatefulSet' && maker?.kind !== 'DaemonSet')) return undefined;
-  const told = await newestOfOwner(effect, maker, past, await isForHash(effect, maker, past));
-  const since = 'why' in told ? undefined : told;
+  const answered = await newestOfOwner(effect, maker, past, await isForHash(effect, maker, past));
+  const since = 'why' in answered ? undefined : answered;
   const controls = `${maker.kind} ${maker.name} with uid ${maker.uid} controls it`;
   const before = await newestOf(past.ofName(effect.key, { before: effect.revision }), asksDeletion);
   if (
@@ -110,7 +110,7 @@ const podOfTemplateMade: Rule = async (effect, past) => {
     );
   const node = await nodeAdded(effect, past, since);
   if (node !== undefined) return node;
-  if (since === undefined || 'why' in told) return 'why' in told ? told : undefined;
+  if (since === undefined || 'why' in answered) return 'why' in answered ? answered : undefined;
   const hash = labelOf(effect.is, HASH);
   return cause(
     since,
@@ -119,7 +119,7 @@ const podOfTemplateMade: Rule = async (effect, past) => {
   );
 };
 
-/** Of templates that follow each other quickly, the one that the pod has: it was written before its ControllerRevision was. */
+/** Of templates that follow each other quickly, accepts the pod's: it was written before its ControllerRevision. */
 async function isForHash(
   effect: PastWrite,
   maker: OwnerReference,
@@ -137,7 +137,7 @@ async function isForHash(
 
 const NODE_NAME = /"metadata\.name","operator":"In","values":\["([^"]+)"\]/;
 
-/** A DaemonSet makes a pod for a node, and names that in the pod's affinity. */
+/** A DaemonSet makes a pod for a node, which the pod's affinity names. */
 async function nodeAdded(
   effect: PastWrite,
   past: Past,
@@ -166,8 +166,8 @@ async function nodeAdded(
 const podOfJobMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
   if (!isPodMade(effect) || maker?.kind !== 'Job') return undefined;
-  const told = await newestOfOwner(effect, maker, past, changesWanted);
-  const lost = await podLost(effect, maker, past, 'why' in told ? undefined : told);
+  const answered = await newestOfOwner(effect, maker, past, changesWanted);
+  const lost = await podLost(effect, maker, past, 'why' in answered ? undefined : answered);
   const controls = `Job ${maker.name} with uid ${maker.uid} controls it`;
   if (lost !== undefined)
     return cause(
@@ -175,8 +175,8 @@ const podOfJobMade: Rule = async (effect, past) => {
       'likely',
       `${controls}, and goes on after revision ${lost.revision}, with which another of its pods ended.`,
     );
-  if ('why' in told) return told;
-  return cause(told, trustIn(effect), `${controls}, and revision ${told.revision} ${LAST}.`);
+  if ('why' in answered) return answered;
+  return cause(answered, trustIn(effect), `${controls}, and revision ${answered.revision} ${LAST}.`);
 };
 
 export const podMade: Rule = firstOf(podOfSetMade, podOfTemplateMade, podOfJobMade);

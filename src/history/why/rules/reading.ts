@@ -4,9 +4,9 @@ import { isBySame } from '../authors.ts';
 import { type Past, type PastWrite, type Unknown, unknown } from '../past.ts';
 import { makerOf, type OwnerReference, stateOf } from '../states.ts';
 
-/** Searches that rules have in common. All of them go from newer writes to older ones. */
+/** Searches that rules share. All go from newer writes to older ones. */
 
-/** How evidence says of a revision that it is the one a controller knew. */
+/** Evidence that a revision is the one that a controller knew. */
 export const LAST = 'is the last before it that changed what the owner wants';
 
 interface Identity {
@@ -14,7 +14,7 @@ interface Identity {
   readonly uid: string;
 }
 
-/** The writes of one object. What had its name before it, or has it since, is another object. */
+/** Yields the writes of one object, not those of others with its name. */
 export async function* writesOf(
   past: Past,
   { key, uid }: Identity,
@@ -30,11 +30,11 @@ export async function newestOf(writes: AsyncIterable<PastWrite>, test: Test): Pr
   return undefined;
 }
 
-/** The newest write of the object itself, before this one, that passes. */
+/** Returns the newest earlier write of the object that passes. */
 export const newestOwn = (past: Past, effect: PastWrite, test: Test): Promise<PastWrite | undefined> =>
   newestOf(writesOf(past, effect, effect.revision), test);
 
-/** Where the owner is that an object refers to. Undefined: of a kind that is not served. */
+/** Returns where an object's owner is; undefined for a kind that is not served. */
 export function ownerOf(
   effect: Pick<PastWrite, 'key'>,
   reference: OwnerReference,
@@ -46,7 +46,7 @@ export function ownerOf(
   return { key: { ...known.resource, namespace, name: reference.name }, uid: reference.uid };
 }
 
-/** The newest write of an owner that passes, or in words why there is none. */
+/** Returns the newest write of an owner that passes, or why there is none. */
 export async function newestOfOwner(
   effect: PastWrite,
   reference: OwnerReference,
@@ -61,7 +61,7 @@ export async function newestOfOwner(
   return unknown(`The last change of its owner, ${named} with uid ${reference.uid}, is ${past.beyond()}.`);
 }
 
-/** The writes of the objects of a resource that an object controls, in its namespace. */
+/** Yields writes of the objects of a resource that `owner` controls, in its namespace. */
 export async function* writesOfOwned(
   past: Past,
   owner: Identity,
@@ -72,7 +72,7 @@ export async function* writesOfOwned(
     if (makerOf(stateOf(write))?.uid === owner.uid) yield write;
 }
 
-/** Whether an author wrote to an object after something that it could have answered then. */
+/** Whether the author wrote to the object after `since`, which it could have answered then. */
 export async function hasAnswered(past: Past, effect: PastWrite, since: PastWrite): Promise<boolean> {
   for await (const write of writesOf(past, effect, effect.revision)) {
     if (write.revision <= since.revision) return false;

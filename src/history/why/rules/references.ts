@@ -5,14 +5,14 @@ import { cause, type PastWrite, type Rule } from '../past.ts';
 import { asksDeletion, changesWanted, nameOf, specOf, stateOf } from '../states.ts';
 import { newestOf } from './reading.ts';
 
-/** Writes of the author that are looked at for an object that it may have acted for. */
+/** How many writes of the author to search for an object that it may have acted for. */
 const LOOKED_AT = 50;
 /** References are not far down in a spec. */
 const DEPTH = 6;
 
 /**
- * An operator changes what it does not own because an object of its own says so, by a reference: the target of an autoscaler. It
- * keeps the status of that object about the same time.
+ * An operator changes what it does not own because an object of its own refers to it, like an autoscaler to its target. It writes
+ * the status of that object about the same time.
  */
 export const namedByAnother: Rule = async (effect, past) => {
   if (isOfKubernetes(effect) || effect.verb === 'create') return undefined;
@@ -32,7 +32,7 @@ export const namedByAnother: Rule = async (effect, past) => {
   return undefined;
 };
 
-/** Whether a part that is named as references are has the name of the object, and its kind where it has one. */
+/** Whether a field named like a reference has the name of the object, and its kind if it has one. */
 function refersTo(spec: JsonObject, effect: PastWrite, depth = DEPTH): boolean {
   const kind = stringOf(stateOf(effect)?.kind);
   return Object.entries(spec).some(([field, value]) => {

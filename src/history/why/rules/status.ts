@@ -16,9 +16,9 @@ import {
 import { isFinished } from './deletion.ts';
 import { hasAnswered, newestOf, newestOwn, type Test, writesOfOwned } from './reading.ts';
 
-/** What controllers and nodes say of objects. */
+/** What controllers and nodes report of objects. */
 
-/** A status that tells of a generation answers the write that made this generation. */
+/** A status that observes a generation answers the write that made it. */
 export const generationObserved: Rule = async (effect, past) => {
   const observed = observedGeneration(effect.is);
   if (effect.verb !== 'update' || observed === 0 || observed === observedGeneration(effect.was))
@@ -38,25 +38,25 @@ export const generationObserved: Rule = async (effect, past) => {
   );
 };
 
-/** The scheduler places a pod once that is there. */
+/** The scheduler places a pod once it exists. */
 export const placed: Rule = async (effect, past) => {
   if (controllerOf(effect) !== 'kube-scheduler' || effect.key.resource !== 'pods' || effect.verb !== 'update')
     return undefined;
-  const told = await newestOwn(past, effect, (write) => changesWanted(write) && !isBySame(write, effect));
-  if (told === undefined) return undefined;
-  const waited = await hasAnswered(past, effect, told);
+  const answered = await newestOwn(past, effect, (write) => changesWanted(write) && !isBySame(write, effect));
+  if (answered === undefined) return undefined;
+  const waited = await hasAnswered(past, effect, answered);
   const node = String(specOf(effect.is).nodeName ?? '');
   const did = node === '' ? 'looked for one' : `placed it on Node ${node}`;
   if (!waited)
     return cause(
-      told,
+      answered,
       'certain',
-      `The pod waited for a node since revision ${told.revision}, and the scheduler ${did}.`,
+      `The pod waited for a node since revision ${answered.revision}, and the scheduler ${did}.`,
     );
   return cause(
-    told,
+    answered,
     'likely',
-    `The pod waited for a node since revision ${told.revision}, and the scheduler ${did}; what let it do so only then is not told.`,
+    `The pod waited for a node since revision ${answered.revision}, and the scheduler ${did}; what let it do so only then is not told.`,
   );
 };
 
@@ -70,22 +70,22 @@ export const reportedByNode: Rule = async (effect, past) => {
     );
   if (annotationOf(effect.is, 'kubernetes.io/config.mirror') !== '')
     return unknown('It is a pod of a file on its node; what happens there is not in history.');
-  const told = await newestOwn(
+  const answered = await newestOwn(
     past,
     effect,
     (write) => !isBySame(write, effect) && (changesWanted(write) || asksDeletion(write)),
   );
-  if (told === undefined) return undefined;
+  if (answered === undefined) return undefined;
   return cause(
-    told,
+    answered,
     'likely',
-    `The kubelet${node === '' ? '' : ` of ${node}`} reports what became of the pod, and revision ${told.revision} is the last before that another wrote for it to do.`,
+    `The kubelet${node === '' ? '' : ` of ${node}`} reports what became of the pod, and revision ${answered.revision} is the last before that another wrote for it to do.`,
   );
 };
 
 const PODS = { group: '', resource: 'pods' };
 
-/** Whose states the status of these sums up. */
+/** The objects that a status sums up. */
 const SUMMED: Readonly<Record<string, GroupResource>> = {
   'deployments.apps': { group: 'apps', resource: 'replicasets' },
   'replicasets.apps': PODS,
@@ -96,7 +96,7 @@ const SUMMED: Readonly<Record<string, GroupResource>> = {
   'cronjobs.batch': { group: 'batch', resource: 'jobs' },
 };
 
-/** The newest change of what is summed up, of the sort that the numbers that changed are about. */
+/** Finds the newest change of what is summed up, of the sort that the changed numbers are about. */
 export const summedUp: Rule = async (effect, past) => {
   const { group, resource } = effect.key;
   const summed = SUMMED[`${resource}.${group}`];
@@ -114,7 +114,7 @@ export const summedUp: Rule = async (effect, past) => {
 const changesStatusOrEnds: Test = (write) =>
   write.verb !== 'update' || changesStatus(write) || asksDeletion(write);
 
-/** Which writes of pods change the numbers that this status changed: how many there are, are ready, or have ended. */
+/** Returns which writes of pods change the numbers that this status changed: of all, of ready or of ended ones. */
 function countsOf(effect: PastWrite): Test {
   const was = statusOf(effect.was);
   const is = statusOf(effect.is);
@@ -128,24 +128,24 @@ function countsOf(effect: PastWrite): Test {
   return (write) => counts(write) || conditionOf(write.was, 'Ready') !== conditionOf(write.is, 'Ready');
 }
 
-/** What else a controller does to an object answers, for all that can be known, what others wrote to the same object. */
+/** Any other write of a controller answers, as far as can be known, what others wrote to the same object. */
 export const answersObject: Rule = async (effect, past) => {
   const isWanting = changesWanted(effect) || asksDeletion(effect);
   // A client with rights of its own may well have wanted what it wrote.
   if (effect.verb === 'create' || (isWanting && !isOfKubernetes(effect))) return undefined;
   const isStatusAlone = changesStatus(effect) && !isWanting;
-  const told = await newestOwn(
+  const answered = await newestOwn(
     past,
     effect,
     (write) => !isBySame(write, effect) && (!isStatusAlone || changesWanted(write) || asksDeletion(write)),
   );
-  if (told === undefined) return undefined;
-  const isFirst = !(await hasAnswered(past, effect, told));
+  if (answered === undefined) return undefined;
+  const isFirst = !(await hasAnswered(past, effect, answered));
   const sure = isFirst ? trustIn(effect) : 'possible';
   const order = isFirst ? 'the first of this author since' : 'later than';
   return cause(
-    told,
+    answered,
     sure,
-    `It is ${order} revision ${told.revision}, in which another author wrote to the same object.`,
+    `It is ${order} revision ${answered.revision}, in which another author wrote to the same object.`,
   );
 };

@@ -21,7 +21,7 @@ import { LAST, newestOf, newestOfOwner, ownerOf, writesOf } from './reading.ts';
 const isCalled = ({ verb }: PastWrite, maker: OwnerReference | undefined, kind: string): boolean =>
   verb !== 'delete' && maker?.kind === kind;
 
-/** The template of what a Deployment makes, but for the label that names it. */
+/** Returns the template of a Deployment's objects, without the label that names it. */
 function templateOf(state: JsonObject | undefined): JsonObject {
   const template = objectAt(state, 'spec', 'template');
   const { 'pod-template-hash': _, ...labels } = objectAt(template, 'metadata', 'labels');
@@ -29,8 +29,8 @@ function templateOf(state: JsonObject | undefined): JsonObject {
 }
 
 /**
- * A ReplicaSet is made for a template: that write of the Deployment is its cause which has the very same one, though a newer
- * template may have been written before the controller saw it.
+ * A ReplicaSet is made for a template: its cause is the Deployment's write with the very same one, though a newer template may have
+ * been written before the controller saw it.
  */
 const replicaSetMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
@@ -82,26 +82,26 @@ const replicaSetScaled: Rule = async (effect, past) => {
         `It says that Deployment ${maker.name} wants ${desired} replicas, as that does since revision ${scaled.revision}.`,
       );
   }
-  const told = await newestOfOwner(effect, maker, past, changesWanted);
-  if ('why' in told) return told;
+  const answered = await newestOfOwner(effect, maker, past, changesWanted);
+  if ('why' in answered) return answered;
   return cause(
-    told,
+    answered,
     trustIn(effect),
-    `Deployment ${maker.name} with uid ${maker.uid} controls it, and rolls out what it wants, and revision ${told.revision} is the last before it that changed that.`,
+    `Deployment ${maker.name} with uid ${maker.uid} controls it, and rolls out what it wants, and revision ${answered.revision} is the last before it that changed that.`,
   );
 };
 
-/** A Job of a CronJob comes when the clock says so. */
+/** A CronJob makes a Job when the clock says so. */
 const jobMade: Rule = async (effect, past) => {
   const maker = makerOf(effect.is);
   if (effect.verb !== 'create' || maker?.kind !== 'CronJob') return undefined;
-  const told = await newestOfOwner(effect, maker, past, changesWanted);
-  if ('why' in told) return told;
+  const answered = await newestOfOwner(effect, maker, past, changesWanted);
+  if ('why' in answered) return answered;
   const due = annotationOf(effect.is, 'batch.kubernetes.io/cronjob-scheduled-timestamp');
   return cause(
-    told,
+    answered,
     'likely',
-    `CronJob ${maker.name} with uid ${maker.uid} controls it, and its schedule${due === '' ? '' : ` was due at ${due} and`} is as revision ${told.revision} left it.`,
+    `CronJob ${maker.name} with uid ${maker.uid} controls it, and its schedule${due === '' ? '' : ` was due at ${due} and`} is as revision ${answered.revision} left it.`,
   );
 };
 
@@ -110,18 +110,18 @@ const madeByOwner: Rule = async (effect, past) => {
   const maker = makerOf(stateOf(effect));
   if (maker === undefined || effect.verb === 'delete') return undefined;
   if (effect.verb !== 'create' && !changesWanted(effect)) return undefined;
-  const told = await newestOfOwner(effect, maker, past, changesWanted);
-  if ('why' in told) return told;
+  const answered = await newestOfOwner(effect, maker, past, changesWanted);
+  if ('why' in answered) return answered;
   return cause(
-    told,
+    answered,
     trustIn(effect),
-    `${maker.kind} ${maker.name} with uid ${maker.uid} owns it, and revision ${told.revision} ${LAST}.`,
+    `${maker.kind} ${maker.name} with uid ${maker.uid} owns it, and revision ${answered.revision} ${LAST}.`,
   );
 };
 
 const CLAIM = /-(?<ordinal>\d+)$/;
 
-/** Claims of a StatefulSet have no owner. Their names are those of a template, the set and the pod's number. */
+/** Claims of a StatefulSet have no owner. Their names are made of a template, the set and the pod's number. */
 const claimMade: Rule = async (effect, past) => {
   if (
     effect.key.resource !== 'persistentvolumeclaims' ||
@@ -133,12 +133,12 @@ const claimMade: Rule = async (effect, past) => {
   for (let at = 1; at < Math.min(parts.length, 8); at += 1) {
     const name = parts.slice(at).join('-');
     const key = { group: 'apps', resource: 'statefulsets', namespace: effect.key.namespace, name };
-    const told = await newestOf(past.ofName(key, { before: effect.revision }), changesWanted);
-    if (told !== undefined)
+    const answered = await newestOf(past.ofName(key, { before: effect.revision }), changesWanted);
+    if (answered !== undefined)
       return cause(
-        told,
+        answered,
         'likely',
-        `Its name is that of a claim of StatefulSet ${name}, which revision ${told.revision} changed last before it.`,
+        `Its name is that of a claim of StatefulSet ${name}, which revision ${answered.revision} changed last before it.`,
       );
   }
   return undefined;
