@@ -3,63 +3,42 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-/** The folder tree is the architecture: a file imports only from lower layers, and folders of one layer never each other. */
-const LAYERS: Readonly<Record<string, number>> = {
-  util: 0,
-  observability: 1,
-  x509: 0,
-  api: 1,
-  object: 2,
-  request: 2,
-  codec: 3,
-  cel: 3,
-  structural: 3.5,
-  'kubectl-history': 3.5,
-  storage: 4,
-  outbound: 4,
-  'storage/encryption': 4.5,
-  'storage/postgres': 5,
-  'storage/watch-cache': 5,
-  registry: 6,
-  admission: 7,
-  authn: 7,
-  authz: 7,
-  'flow-control': 7,
-  audit: 7,
-  proxy: 7,
-  'verbs/forms': 8,
-  'verbs/writing': 8,
-  'verbs/client': 9,
-  verbs: 10,
-  pages: 9,
-  console: 0,
-  resources: 10,
-  'custom-resources': 10,
-  aggregation: 10,
-  discovery: 10,
-  controllers: 10,
-  'controllers/garbage': 10,
-  diagnostics: 10,
-  history: 10.5,
-  'history/blame': 10.6,
-  'history/revisions': 10.6,
-  'history/timelines': 10.6,
-  'history/why': 10.6,
-  'history/restore': 10.6,
-  pipeline: 11,
-  http: 12,
-  options: 13,
-  server: 14,
-  cli: 16,
-};
+/**
+ * The folder tree is the architecture: a file imports only from lower floors, and folders of one floor never each other. From the
+ * ground up. A few files have a floor of their own, such as the composition root above what it composes.
+ */
+const FLOORS: readonly (readonly string[])[] = [
+  ['util', 'x509', 'console', 'version.ts', 'project.ts'],
+  ['observability', 'api'],
+  ['object', 'request'],
+  ['codec', 'cel'],
+  ['structural', 'kubectl-history'],
+  ['storage', 'outbound'],
+  ['storage/encryption'],
+  ['storage/postgres', 'storage/watch-cache'],
+  ['registry'],
+  ['admission', 'authn', 'authz', 'flow-control', 'audit', 'proxy'],
+  ['verbs/storage-status.ts'],
+  ['verbs/forms', 'verbs/writing'],
+  ['verbs/client', 'pages'],
+  [
+    ...['verbs', 'resources', 'custom-resources', 'aggregation', 'discovery', 'diagnostics'],
+    ...['controllers', 'controllers/garbage'],
+  ],
+  ['history'],
+  ['history/blame', 'history/revisions', 'history/timelines', 'history/why', 'history/restore'],
+  ['pipeline'],
+  ['http'],
+  ['options'],
+  ['server'],
+  ['server.ts'],
+  ['cli'],
+  ['main.ts'],
+];
 
-/** Files at the top: the composition root stands above what it composes, the command line above it. */
-const TOP_FILES: Readonly<Record<string, number>> = {
-  'version.ts': 0,
-  'project.ts': 0,
-  'server.ts': 15,
-  'main.ts': 17,
-};
+const FLOOR_OF: ReadonlyMap<string, number> = new Map(
+  FLOORS.flatMap((names, floor) => names.map((name) => [name, floor] as const)),
+);
 
 /** The composition root knows all implementations. Folders and files that need one are named here, with what they may import. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -85,10 +64,10 @@ const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
 function folderOf(file: string): string {
   const parts = dirname(file).split('/');
   const two = parts.slice(0, 2).join('/');
-  return LAYERS[two] === undefined ? (parts[0] ?? '') : two;
+  return FLOOR_OF.has(two) ? two : (parts[0] ?? '');
 }
 
-const layerOf = (file: string): number | undefined => TOP_FILES[file] ?? LAYERS[folderOf(file)];
+const floorOf = (file: string): number | undefined => FLOOR_OF.get(file) ?? FLOOR_OF.get(folderOf(file));
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(SOURCE, file), 'utf8');
@@ -97,20 +76,34 @@ function importsOf(file: string): string[] {
   );
 }
 
-test('every folder has its layer', () => {
-  expect(files.filter((file) => layerOf(file) === undefined)).toEqual([]);
+test('every folder has its floor', () => {
+  expect(files.filter((file) => floorOf(file) === undefined)).toEqual([]);
 });
 
-test('src/README.md names every folder that has a layer', () => {
-  const map = readFileSync(join(SOURCE, 'README.md'), 'utf8');
-  expect(Object.keys(LAYERS).filter((folder) => !map.includes(`\`${folder}/\``))).toEqual([]);
+test('src/README.md names every folder, in the order of their floors', () => {
+  // The first table; those of words and places come later.
+  const [map = ''] = readFileSync(join(SOURCE, 'README.md'), 'utf8').split('\n## ');
+  const rows = [...map.matchAll(/^\|[^|]*\|([^|]*)\|/gm)]
+    .map(([, named = '']) => [...named.matchAll(/`([^`]+?)\/?`/g)].map(([, name = '']) => name))
+    .filter((names) => names.length > 0);
+  expect([...FLOOR_OF.keys()].filter((name) => !name.includes('.')).sort()).toEqual(
+    rows
+      .flat()
+      .filter((name) => !name.includes('.'))
+      .sort(),
+  );
+  const floors = rows.map((names) => names.map((name) => FLOOR_OF.get(name) ?? Number.NaN));
+  const wrong = rows.filter(
+    (_, at) => Math.min(...(floors[at - 1] ?? [99])) < Math.max(...(floors[at] ?? [])),
+  );
+  expect(wrong).toEqual([]);
 });
 
-test('a file imports only from lower layers, and folders of one layer never import each other', () => {
+test('a file imports only from lower floors, and folders of one floor never import each other', () => {
   const wrong = files.flatMap((file) =>
     importsOf(file)
-      .filter((imported) => folderOf(imported) !== folderOf(file) || TOP_FILES[file] !== undefined)
-      .filter((imported) => (layerOf(imported) ?? 99) >= (layerOf(file) ?? 0))
+      .filter((imported) => folderOf(imported) !== folderOf(file) || FLOOR_OF.has(file))
+      .filter((imported) => (floorOf(imported) ?? 99) >= (floorOf(file) ?? 0))
       .map((imported) => `${file} imports ${imported}`),
   );
   expect(wrong).toEqual([]);

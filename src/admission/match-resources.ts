@@ -167,7 +167,7 @@ export const objectSelected = (selector: Selector, { object, old }: AdmissionAtt
   [object, old].some((one) => one !== undefined && matchesLabels(selector, one.metadata.labels ?? {}));
 
 /** The facts about a request that the rules of webhooks and policies match. */
-export interface RuleSubject {
+interface RuleSubject {
   readonly operation: AdmissionOperation;
   readonly group: string;
   readonly version: string;

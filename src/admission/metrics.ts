@@ -9,7 +9,7 @@ import type { Metrics } from '../observability/metrics.ts';
 
 /** Which half of admission: its names in metrics. Webhooks that validate have a word of their own. */
 export type Phase = 'admit' | 'validate';
-export type WebhookPhase = 'admit' | 'validating';
+type WebhookPhase = 'admit' | 'validating';
 
 /** Kubernetes' buckets, so that its dashboards work (apiserver/pkg/admission/metrics). */
 const SECONDS = [0.005, 0.025, 0.1, 0.5, 1, 2.5];
@@ -38,7 +38,7 @@ export class Times {
   }
 }
 
-export type RejectionCause = 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error';
+type RejectionCause = 'no_error' | 'calling_webhook_error' | 'apiserver_internal_error';
 export type PolicyErrorType = 'no_error' | 'compile_error' | 'out_of_budget' | 'invalid_error';
 export type PolicyAction = 'allow' | 'deny' | 'audit' | 'warn';
 
@@ -50,7 +50,7 @@ export interface WebhookCall {
 }
 
 /** Conditions of a webhook or a policy. */
-export interface ConditionsOf {
+interface ConditionsOf {
   readonly name: string;
   readonly kind: 'webhook' | 'policy';
   readonly phase: Phase | WebhookPhase;
@@ -174,7 +174,7 @@ export class AdmissionMetrics {
   }
 }
 
-export interface PolicyCheck {
+interface PolicyCheck {
   readonly error: PolicyErrorType;
   readonly action: PolicyAction;
   readonly ms: number;

@@ -14,7 +14,7 @@ import type { RemoteVersions } from './remote-versions.ts';
 import { type Outcome, Repeated } from './repeated.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICE_NAME, SERVICES } from './service-resolver.ts';
 
-export interface AvailabilityParts extends CheckParts {
+interface AvailabilityParts extends CheckParts {
   readonly client: Client;
   readonly remote: RemoteVersions;
   readonly metrics: Metrics;

@@ -20,7 +20,7 @@ const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
 const ALWAYS = 'true';
 const RETRY_MS = 1000;
 
-export interface LocalApiServicesParts {
+interface LocalApiServicesParts {
   readonly client: Client;
   readonly registry: Registry;
   readonly now: () => Date;

@@ -15,7 +15,7 @@ const REROUTED = 'x-kubernetes-apiserver-rerouted';
 /** The name in the certificate of every server of the cluster. */
 const SERVER_NAME = 'kubernetes.default.svc';
 
-export interface PeerProxyParts {
+interface PeerProxyParts {
   readonly peers: Pick<PeerVersions, 'find'>;
   readonly registry: Pick<Registry, 'find'>;
   readonly transport: BackendTransport;

@@ -6,14 +6,14 @@ import { pause } from '../util/pause.ts';
 const RENEW_MS = 10_000;
 const TTL_MS = 30_000;
 
-export interface PeerVersionsParts {
+interface PeerVersionsParts {
   readonly peers: Peers;
   readonly registry: Pick<Registry, 'groups' | 'resources'>;
   readonly self: Omit<Peer, 'resources'>;
   readonly onError: (error: unknown) => void;
 }
 
-export interface PeersOfResource {
+interface PeersOfResource {
   /** Empty: no server with the resource is alive. */
   readonly live: readonly KnownPeer[];
 }

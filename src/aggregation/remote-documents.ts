@@ -9,7 +9,7 @@ import { readDocument, readIndex } from './remote-openapi.ts';
 import type { RemoteVersions } from './remote-versions.ts';
 import { type Outcome, Repeated } from './repeated.ts';
 
-export interface RemoteDocumentsParts extends FetchParts {
+interface RemoteDocumentsParts extends FetchParts {
   readonly remote: RemoteVersions;
   readonly onError: (error: unknown) => void;
 }

@@ -7,7 +7,7 @@ import { parse } from './remote-discovery.ts';
 import { type Fetched, type FetchParts, fetchRemote } from './remote-fetch.ts';
 import type { RemoteVersions } from './remote-versions.ts';
 
-export interface RemoteNamespacesParts extends FetchParts {
+interface RemoteNamespacesParts extends FetchParts {
   readonly remote: Pick<RemoteVersions, 'isEmpty' | 'find'>;
   readonly documents: Pick<RemoteApis, 'all'>;
 }

@@ -10,7 +10,7 @@ import { passOn } from './pass-on.ts';
 import type { RemoteVersions } from './remote-versions.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 
-export interface RemoteProxyParts {
+interface RemoteProxyParts {
   readonly remote: Pick<RemoteVersions, 'isEmpty' | 'find'>;
   readonly resolver: Pick<ServiceResolver, 'resolve'>;
   readonly transport: BackendTransport;

@@ -16,13 +16,13 @@ export const ENDPOINT_SLICES: ResourceOf<EndpointSlice> = {
 /** The label by which a slice belongs to a service. */
 export const SERVICE_NAME = 'kubernetes.io/service-name';
 
-export interface Place {
+interface Place {
   readonly host: string;
   readonly port: number;
 }
 
 /** Ready addresses of a service, and their common ports. */
-export interface Subset {
+interface Subset {
   readonly addresses: readonly string[];
   readonly ports: readonly { readonly name: string; readonly port: number }[];
 }

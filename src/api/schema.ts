@@ -128,7 +128,7 @@ export interface MessageSchema {
   readonly unions: readonly UnionSchema[];
 }
 
-export interface UnionSchema {
+interface UnionSchema {
   readonly discriminator: string | undefined;
   /** JSON field name → discriminator value. */
   readonly fields: Readonly<Record<string, string>>;

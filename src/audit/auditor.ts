@@ -72,7 +72,7 @@ export class Auditor {
 }
 
 /** The context that all requests share. */
-export interface RecordingContext {
+interface RecordingContext {
   readonly policy: Policy;
   readonly sink: AuditSink;
   readonly types: TypeLibrary;
@@ -231,7 +231,7 @@ export class RequestAudit implements AuditTrail {
 }
 
 /** What is recorded of a request. Without a user, authentication failed. */
-export interface ReceivedRequest
+interface ReceivedRequest
   extends Pick<ApiRequest, 'id' | 'verb' | 'path' | 'target' | 'headers' | 'sourceAddress' | 'userAgent'>,
     Pick<ApiRequest, 'receivedAt' | 'waits'> {
   readonly raw: Pick<RawRequest, 'url'>;

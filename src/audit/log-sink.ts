@@ -120,7 +120,7 @@ function groupsOf({ groups }: EventUser, fallback: string): string {
   return groups.map((group) => JSON.stringify(group)).join(',');
 }
 
-export interface RotationOptions {
+interface RotationOptions {
   /** 0: the file is not rotated. */
   readonly maxSizeMb: number;
   /** Old files to keep, and for how long; 0: no limit. */
@@ -142,7 +142,7 @@ interface Waiting {
 const TIDY_EVERY_MS = 60 * 60 * 1000;
 
 /** Writes the lines of a log. */
-export interface LineWriter {
+interface LineWriter {
   /** Writes whole lines. Resolves when the operating system has them. @throws Error when the write failed */
   write(text: string): Promise<void>;
   close(): Promise<void>;

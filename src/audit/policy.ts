@@ -39,7 +39,7 @@ export interface PolicyRule {
   readonly omitManagedFields: boolean;
 }
 
-export interface GroupResources {
+interface GroupResources {
   /** Canonical. */
   readonly group: string;
   /** `pods`, `pods/log`, `pods/*`, `*` + `/scale`, `*`. Empty: all. */

@@ -8,7 +8,7 @@ import { certificatesIn } from '../x509/pem.ts';
 import type { Authentication, Authenticator } from './authenticator.ts';
 
 /** A chain that one of the authorities vouches for. */
-export interface TrustedPeer {
+interface TrustedPeer {
   readonly leaf: X509Certificate;
   readonly commonName: string;
   readonly organizations: readonly string[];

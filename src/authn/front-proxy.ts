@@ -11,7 +11,7 @@ export interface FrontProxyHeaders {
   readonly extra: readonly string[];
 }
 
-export interface FrontProxyOptions {
+interface FrontProxyOptions {
   readonly authorities: CertificateAuthorities;
   /** Common names of proxies; empty: any certificate of the authorities. */
   readonly allowedNames: readonly string[];

@@ -11,7 +11,7 @@ export interface VerificationKey {
 }
 
 /** The claims of an unverified token. To be used only to choose its verifier. */
-export interface UnverifiedToken {
+interface UnverifiedToken {
   readonly issuer: string;
   readonly keyId: string;
 }

@@ -125,7 +125,7 @@ function decode(encoded: string): string {
   }
 }
 
-export interface TokenCacheOptions {
+interface TokenCacheOptions {
   readonly tokens: TokenAuthenticator;
   /** How long a successful answer is cached, at most until the token expires. */
   readonly successTtlMs: number;

@@ -26,7 +26,7 @@ export interface NodeRelations {
 }
 
 /** One object that a pod or volume refers to, as a key. */
-export type Reference = string;
+type Reference = string;
 
 const toReference = (kind: RelatedKind, namespace: string, name: string): Reference =>
   `${kind}\0${namespace}\0${name}`;

@@ -17,7 +17,7 @@ import type { AskedSelectors, AuthorizationAttributes } from './authorizer.ts';
  * be read is left out, and the question is then about more.
  */
 
-export interface SelectorTexts {
+interface SelectorTexts {
   readonly fieldSelector?: string | null;
   readonly labelSelector?: string | null;
 }

@@ -105,9 +105,9 @@ function isCacheable({ verb, target, path }: AuthorizationAttributes): boolean {
 
 /** SubjectAccessReviews, for webhooks. */
 
-export type ReviewVersion = 'v1' | 'v1beta1';
+type ReviewVersion = 'v1' | 'v1beta1';
 
-export interface ReviewStatus {
+interface ReviewStatus {
   readonly allowed: boolean;
   readonly denied: boolean;
   readonly reason: string;

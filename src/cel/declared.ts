@@ -20,7 +20,7 @@ import { CelError, isTooDeep, parseIn, toCelError } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
 
 /** The result of a run; its cost counts either way. */
-export type Outcome =
+type Outcome =
   | { readonly cost: number; readonly result: unknown; readonly error?: undefined }
   | { readonly cost: number; readonly error: CelError | OutOfBudget };
 

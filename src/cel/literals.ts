@@ -5,7 +5,7 @@ import { MAX_DURATION_LENGTH } from './instrument.ts';
 
 /** Arguments that an expression writes out, and that are wrong whatever it runs on. */
 
-export interface LiteralProblem {
+interface LiteralProblem {
   readonly code: 'bad_literal' | 'bad_program';
   readonly text: string;
 }

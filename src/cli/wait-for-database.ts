@@ -2,7 +2,7 @@ import { describeTrouble, explainFault, isPassing } from '../storage/postgres/tr
 import { persist } from '../util/pause.ts';
 import { createReminder } from '../util/reminder.ts';
 
-export interface WaitOptions {
+interface WaitOptions {
   readonly signal: AbortSignal;
   /** How long to wait; absent: without limit. */
   readonly patience?: { readonly ms: number; readonly flag: string };

@@ -142,7 +142,7 @@ function endsPage({ revision }: ItemState, sizeBytes: number): boolean {
 }
 
 /** A value made from an object. */
-export interface Sized {
+interface Sized {
   readonly sizeBytes: number;
 }
 

@@ -12,7 +12,7 @@ import type { Client } from '../verbs/client/client.ts';
 const AUTHOR = 'allocation-repair';
 const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
 
-export interface AllocationRepairOptions {
+interface AllocationRepairOptions {
   readonly client: Client;
   readonly registry: Registry;
   readonly allocations: Allocations;

@@ -21,7 +21,7 @@ const RETRY_MS = 1000;
 /** Retries of failed writes: a webhook that refuses the status of a definition may go on doing so. */
 const BACKOFF = { firstMs: 500, longestMs: 60_000 };
 
-export interface AcceptanceOptions {
+interface AcceptanceOptions {
   readonly client: Client;
   /** Names of the built-in resources of a group. */
   readonly reserved: (group: string) => ReservedNames;

@@ -18,7 +18,7 @@ const PATIENCE_MS = 60_000;
 /** A request that uses a definition which has ended meanwhile writes within this time or never. */
 const LATE_MS = 120_000;
 
-export interface EndOptions {
+interface EndOptions {
   readonly client: Client;
   /** Whether built-in objects share the storage of the definition. They stay. */
   readonly isBuiltIn: (resource: StoredResource) => boolean;

@@ -12,7 +12,7 @@ const IN_ONE_ROUND = 32 * TOGETHER;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 
-export interface Instances {
+interface Instances {
   readonly client: Client;
   readonly resource: StoredResource;
   readonly signal: AbortSignal;

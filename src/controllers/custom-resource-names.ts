@@ -22,7 +22,7 @@ export interface Claim {
   readonly isEnding: boolean;
 }
 
-export interface NameConflict {
+interface NameConflict {
   readonly reason: `${'Plural' | 'Singular' | 'ShortNames' | 'Kind' | 'ListKind'}Conflict`;
   readonly message: string;
 }

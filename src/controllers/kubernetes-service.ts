@@ -17,7 +17,7 @@ const SERVICES: GroupResource = { group: '', resource: 'services' };
 const ENDPOINTS: GroupResource = { group: '', resource: 'endpoints' };
 const SLICES: GroupResource = { group: 'discovery.k8s.io', resource: 'endpointslices' };
 
-export interface KubernetesServiceOptions {
+interface KubernetesServiceOptions {
   readonly client: Client;
   readonly leases: ServerLeases;
   readonly service: ServiceShape;
@@ -189,7 +189,7 @@ function toEndpointSlice({ addressType, addresses, port }: SliceGroup, at: numbe
 export const isServiceSlice = ({ metadata }: ApiObject): boolean =>
   metadata.labels?.[SERVICE_LABEL] === SERVICE_NAME;
 
-export interface ServiceShape {
+interface ServiceShape {
   /** First address of --service-cluster-ip-range. */
   readonly clusterIp: string;
   readonly targetPort: number;

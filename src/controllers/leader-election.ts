@@ -39,7 +39,7 @@ const isWithin = (time: string | null | undefined, ms: number, nowMs: number): b
 const nameOf = ({ metadata }: LeaseCandidate): string => metadata.name ?? '';
 
 /** The next step for a lease. */
-export type ElectionStep =
+type ElectionStep =
   | { readonly kind: 'wait' }
   /** Ask these candidates whether they still run. */
   | { readonly kind: 'ping'; readonly candidates: readonly LeaseCandidate[] }

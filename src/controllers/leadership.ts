@@ -11,7 +11,7 @@ const ROUND_MS = 2000;
 /** The interval of renewals; a failed one is repeated in the next round. */
 const RENEW_AFTER_MS = 3500;
 
-export interface LeadershipOptions {
+interface LeadershipOptions {
   readonly leases: WorkLeases;
   /** What the lease is for. */
   readonly work: string;

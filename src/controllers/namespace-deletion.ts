@@ -17,7 +17,7 @@ const NAMESPACE_FINALIZER = 'kubernetes';
 /** How often a namespace is checked in which finalizers keep objects. */
 const RETRY_MS = 1000;
 
-export interface NamespaceDeletionOptions {
+interface NamespaceDeletionOptions {
   readonly client: Client;
   readonly registry: Registry;
   /** Contents of namespaces on other servers; absent: none. */

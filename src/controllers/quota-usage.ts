@@ -203,7 +203,7 @@ function givesBack({ type, entry }: ObjectEvent, measure: Measure): boolean {
   return type === 'MODIFIED' ? measure.mayHaveShrunk?.(entry.fields) === true : type === 'DELETED';
 }
 
-export interface CountedResource {
+interface CountedResource {
   readonly definition: ResourceDefinition;
   readonly measure: Measure;
 }

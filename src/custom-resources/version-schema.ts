@@ -24,7 +24,7 @@ export interface SchemaParts {
 }
 
 /** Other rules of a version in its definition. */
-export interface SchemaRules {
+interface SchemaRules {
   /** Keeps all fields: the definition is older than schemas. */
   readonly keepsUnknown: boolean;
   readonly scale: CustomResourceSubresourceScale | undefined;

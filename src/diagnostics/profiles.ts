@@ -112,13 +112,13 @@ const toFrame = ({ functionName, url, lineNumber }: Runtime.CallFrame): Frame =>
 });
 
 /** A function, where it begins. */
-export interface Frame {
+interface Frame {
   readonly name: string;
   readonly file: string;
   readonly line: number;
 }
 
-export interface Sample {
+interface Sample {
   /** The innermost function first. */
   readonly stack: readonly Frame[];
   /** One for each type of the profile. */

@@ -35,7 +35,7 @@ export interface DocumentInPieces {
 }
 
 /** The document of a group version, whose hash is known before it is made. */
-export interface PromisedDocument {
+interface PromisedDocument {
   readonly etag: string;
   /** The hash of the JSON form, which identifies the document in URLs. */
   readonly name: string;

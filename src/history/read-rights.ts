@@ -31,7 +31,7 @@ const MOST_ASKED = 2000;
 const FAR = 10;
 
 /** The state in the log that a right is checked for. */
-export type PastState = Pick<LoggedRevision, 'key' | 'revision'>;
+type PastState = Pick<LoggedRevision, 'key' | 'revision'>;
 
 interface RightsParts {
   readonly authorizer: Authorizer;

@@ -87,7 +87,7 @@ export const fieldsOf = (
   requestID: attribution.requestId,
 });
 
-export interface RevisionRange {
+interface RevisionRange {
   /** Exclusive; undefined: where history begins. */
   readonly after: Revision | undefined;
   /** Inclusive; undefined: the newest. */

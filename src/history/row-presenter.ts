@@ -12,7 +12,7 @@ import { secrecyOf, toMaskedChange } from './masking.ts';
 import type { ReadRights } from './read-rights.ts';
 
 /** A row of the log as clients see it. */
-export interface PresentedRow {
+interface PresentedRow {
   readonly object: RecordedObject;
   readonly changes: readonly Change[];
   readonly isTruncated: boolean;

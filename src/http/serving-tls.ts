@@ -16,7 +16,7 @@ export interface SniPair extends PairFiles {
   readonly names: readonly string[];
 }
 
-export interface TlsSettings {
+interface TlsSettings {
   readonly minVersion: SecureVersion;
   /** OpenSSL's list; undefined: the runtime's. */
   readonly ciphers: string | undefined;

@@ -18,7 +18,7 @@ interface Cell {
   readonly style: Style | undefined;
 }
 
-export interface TableOptions {
+interface TableOptions {
   readonly paint: Paint;
   /** Columns of the terminal: the last column is truncated to it. */
   readonly width: number | undefined;

@@ -20,7 +20,7 @@ const NO_FILES = 4;
 /** Adds no space: `deploy/` continues. */
 const NO_SPACE = 2;
 
-export interface Completion {
+interface Completion {
   readonly words: readonly string[];
   readonly directive: number;
 }

@@ -28,18 +28,18 @@ export interface RevisionsQuery {
   readonly limit?: number | undefined;
 }
 
-export interface RevisionsPage {
+interface RevisionsPage {
   readonly items: readonly Revision[];
   /** Where a watch can begin without missing changes. */
   readonly resourceVersion: string;
 }
 
-export interface Oldest {
+interface Oldest {
   readonly revision: string;
   readonly at: string | undefined;
 }
 
-export type WatchEvent =
+type WatchEvent =
   | { readonly type: 'ADDED' | 'BOOKMARK'; readonly object: Revision }
   | { readonly type: 'ERROR'; readonly object: WatchFailure };
 
@@ -77,7 +77,7 @@ export interface HistoryClient {
 /** A resource that only servers with history have. */
 const REVISIONS = 'revisions.history.cluster.io';
 
-export interface HistoryClientOptions {
+interface HistoryClientOptions {
   readonly kubectl: Kubectl;
   readonly server: string;
   readonly resources: Resources;

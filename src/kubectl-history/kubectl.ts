@@ -16,7 +16,7 @@ export interface Kubectl {
   start(args: readonly string[]): ChildProcess;
 }
 
-export interface KubectlResult {
+interface KubectlResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -50,7 +50,7 @@ const NO_SUCH_PATH = 'the server could not find the requested resource';
 export const isNoSuchPath = (error: unknown): boolean =>
   error instanceof ServerError && error.reason === 'NotFound' && error.message.includes(NO_SUCH_PATH);
 
-export interface KubectlOptions {
+interface KubectlOptions {
   /** Connection flags, placed before every command. */
   readonly flags: readonly string[];
   readonly env: NodeJS.ProcessEnv;

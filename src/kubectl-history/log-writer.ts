@@ -11,7 +11,7 @@ import { numberOf, toAge, toLocalTime, toObject, toVerb, toWriter } from './writ
 
 const USUAL_CHANGES = 20;
 
-export interface LogOptions {
+interface LogOptions {
   readonly session: Session;
   readonly scope: Scope;
   readonly format: string | undefined;
@@ -19,7 +19,7 @@ export interface LogOptions {
 }
 
 /** A revision, or a timeline entry, which has a cause and may be an Event. */
-export type Logged = Revision & Pick<TimelineEntry, 'cause' | 'event'>;
+type Logged = Revision & Pick<TimelineEntry, 'cause' | 'event'>;
 
 /** Writes revisions in the requested format. */
 export class LogWriter {

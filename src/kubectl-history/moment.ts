@@ -1,7 +1,7 @@
 import { UsageError } from './usage-error.ts';
 
 /** The value of `--since`, `--at` and similar flags: a revision, or a time in RFC 3339 (UTC). */
-export type PointInTime =
+type PointInTime =
   | { readonly kind: 'revision'; readonly text: string }
   | { readonly kind: 'moment'; readonly text: string; readonly at: Date };
 

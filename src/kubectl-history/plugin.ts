@@ -11,7 +11,7 @@ import { type Command, createSession, type Session } from './session.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The process as the plugin sees it. */
-export interface World {
+interface World {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };

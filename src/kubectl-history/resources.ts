@@ -32,7 +32,7 @@ export interface Resources {
 /** Discovery is repeated after this time, or for an unknown word. */
 const KEPT_MS = 10 * 60_000;
 
-export interface ResourcesOptions {
+interface ResourcesOptions {
   readonly kubectl: Kubectl;
   readonly server: string;
   readonly env: NodeJS.ProcessEnv;

@@ -10,7 +10,7 @@ import { toShown } from './shown-text.ts';
 import { CommandError, UsageError } from './usage-error.ts';
 
 /** Parts shared by undo and restore: they show the changes, ask, and write. */
-export interface Restoring {
+interface Restoring {
   readonly session: Session;
   readonly history: HistoryClient;
   readonly args: CommandArguments;

@@ -12,7 +12,7 @@ export type Paint = (style: Style, text: string) => string;
 /** Without colours. */
 export const PLAIN: Paint = (_, text) => text;
 
-export interface ScreenOptions {
+interface ScreenOptions {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable;
   readonly env: NodeJS.ProcessEnv;

@@ -46,7 +46,7 @@ export interface Command {
   run(session: Session, args: CommandArguments): Promise<number>;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly screen: Screen;
   readonly env: NodeJS.ProcessEnv;
   readonly line: CommandLine;

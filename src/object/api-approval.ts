@@ -7,7 +7,7 @@ export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io';
 
 export const isProtectedGroup = (group: string): boolean => /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group);
 
-export interface Approval {
+interface Approval {
   readonly state: 'Approved' | 'Unapproved' | 'Missing' | 'Invalid';
   readonly message: string;
 }

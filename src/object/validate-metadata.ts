@@ -7,7 +7,7 @@ import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from '.
 
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
-export interface MetadataRules {
+interface MetadataRules {
   readonly namespaced: boolean;
   readonly strategy: { readonly nameRule: NameRule };
 }

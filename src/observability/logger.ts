@@ -28,7 +28,7 @@ export interface ModuleVerbosity {
   readonly level: number;
 }
 
-export interface ExpectedTrouble {
+interface ExpectedTrouble {
   /** In a few words: the database is away. */
   readonly trouble: string;
   /** Else it is not written. */

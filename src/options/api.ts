@@ -33,10 +33,7 @@ export const apiFlags = {
   }),
 };
 
-/** Served versions and features, and the names of API groups. */
-export type ApiOptions = ReturnType<typeof readApi>;
-
-/** @throws UsageError */
+/** Served versions and features, and the names of API groups. @throws UsageError */
 export function readApi(line: CommandLine) {
   const { featureGates, runtimeConfig } = line.valuesOf(apiFlags);
   return Object.freeze({ featureGates, runtimeConfig, ...line.valuesOf(domainFlags) });

@@ -111,7 +111,6 @@ export const serviceAccountFlags = {
 /** How callers prove their identity. Times are in milliseconds. */
 export type AuthenticationOptions = ReturnType<typeof readAuthentication>;
 export type FrontProxyOptions = NonNullable<AuthenticationOptions['frontProxy']>;
-export type ServiceAccountOptions = AuthenticationOptions['serviceAccounts'];
 
 /** @throws UsageError */
 export function readAuthentication(

@@ -27,10 +27,7 @@ export const serviceFlags = {
   }),
 };
 
-/** Addresses and ports of services, and service default/kubernetes, through which the cluster reaches this API. */
-export type ClusterServiceOptions = ReturnType<typeof readClusterServices>;
-
-/** @throws UsageError */
+/** Addresses and ports of services, and service default/kubernetes, through which the cluster reaches this API. @throws UsageError */
 export function readClusterServices(line: CommandLine) {
   const services = line.valuesOf(serviceFlags);
   const { nodePort, nodePortRange } = services;

@@ -22,10 +22,10 @@ export const blameFlag = (shown: string, cause: unknown): Error =>
   new Error(`${shown}: ${errorText(cause)}`, { cause });
 
 /** `repeated` is a list whose values may hold commas: one a flag. `version` is a switch that may have a value. */
-export type FlagType = 'string' | 'strings' | 'repeated' | 'bool' | 'int' | 'float' | 'duration' | 'version';
+type FlagType = 'string' | 'strings' | 'repeated' | 'bool' | 'int' | 'float' | 'duration' | 'version';
 
 /** A duration keeps its text. Undefined: not set, and no default. */
-export type FlagText = string | readonly string[] | boolean | number | undefined;
+type FlagText = string | readonly string[] | boolean | number | undefined;
 
 /**
  * One flag, declared once: its parsing, check, line of --help, default and option type come from the declaration. `Value` is
@@ -49,7 +49,7 @@ export interface Flag<Value = unknown> {
 }
 
 /** A flag without effect has no value that could be read. */
-export type IneffectiveFlag = Flag<undefined>;
+type IneffectiveFlag = Flag<undefined>;
 export type FlagSet = Readonly<Record<string, Flag>>;
 /** The options that a set of flags gives, by the names in the set. */
 export type ValuesOf<Flags extends FlagSet> = {
@@ -59,7 +59,7 @@ export type ValuesOf<Flags extends FlagSet> = {
 };
 
 /** Returns the value that the server uses. `flag`: as on the command line. @throws UsageError */
-export type Check<Plain, Value = Plain> = (value: Plain, flag: string) => Value;
+type Check<Plain, Value = Plain> = (value: Plain, flag: string) => Value;
 
 interface Declaration<Default> {
   /** Absent: none, and the value is the empty one of the type. */

@@ -2,7 +2,7 @@ import { parseDuration } from '../util/duration.ts';
 import { UsageError } from './flag.ts';
 
 /** How far back history is kept, in milliseconds. */
-export interface HistoryWindows {
+interface HistoryWindows {
   readonly windowMs: number;
   /** Of resources with a window of their own, by `resource` or `resource.group`. One that is longer than `windowMs` has no effect. */
   readonly shorter: ReadonlyMap<string, number>;

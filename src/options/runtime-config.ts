@@ -6,7 +6,7 @@ import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
 /** Which API versions are served. */
-export interface RuntimeConfig {
+interface RuntimeConfig {
   isEnabled(version: GroupVersion, byDefault: boolean): boolean;
 }
 

@@ -68,7 +68,7 @@ function toGroupResource(name: string): GroupResource {
 }
 
 /** Resources that are kept in another database. */
-export interface ServersOverride {
+interface ServersOverride {
   readonly resources: readonly GroupResource[];
   /** The hosts of one database. */
   readonly urls: readonly string[];

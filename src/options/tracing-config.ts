@@ -4,7 +4,7 @@ import { errorText } from '../util/error-text.ts';
 import { UsageError } from './flag.ts';
 
 /** A TracingConfiguration. */
-export interface TracingConfig {
+interface TracingConfig {
   /** host:port */
   readonly endpoint: string;
   readonly samplingRatePerMillion: number | undefined;

@@ -13,10 +13,7 @@ export const writingFlags = {
   }),
 };
 
-/** How writes are made. */
-export type WritingOptions = ReturnType<typeof readWriting>;
-
-/** @throws UsageError */
+/** How writes are made. @throws UsageError */
 export function readWriting(line: CommandLine) {
   return Object.freeze(line.valuesOf(writingFlags));
 }

@@ -7,7 +7,7 @@ import { certificatesIn } from '../x509/pem.ts';
 import type { Dial } from './egress/dial.ts';
 import { reach } from './egress/reach.ts';
 
-export interface SecureAgentOptions extends AgentOptions {
+interface SecureAgentOptions extends AgentOptions {
   /** PEM; undefined: the authorities that the host trusts. */
   readonly ca?: string;
 }

@@ -11,8 +11,8 @@ import {
 } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { pageNotFound } from '../request/plain-answer.ts';
+import { inStatuses } from '../verbs/storage-status.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
-import { inStatuses } from '../verbs/writing/storage-status.ts';
 import { type AuthenticateOptions, authenticate, authorize, impersonate } from './access.ts';
 import { answerErrors } from './answer-errors.ts';
 import { audit, auditAuthentication } from './audit.ts';

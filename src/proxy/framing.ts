@@ -11,7 +11,7 @@ const OF_FRAMING = /^(content-length|transfer-encoding|te|trailer|expect)$/i;
 /** Methods whose requests usually have no body (RFC 9110, section 9.3); others must declare an empty one. */
 const BODILESS = /^(GET|HEAD|OPTIONS|DELETE|TRACE)$/;
 
-export interface Framing {
+interface Framing {
   /** The headers of the message, with its framing. Names and values in turn. */
   readonly headers: string[];
   /** Undefined: the body ends where its chunks do. */

@@ -1,5 +1,5 @@
 /** The place of a group and version in clients' preference; higher comes first. */
-export interface Priority {
+interface Priority {
   readonly group: number;
   readonly version: number;
 }

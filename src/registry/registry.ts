@@ -14,7 +14,7 @@ export interface ServedGroup {
 }
 
 /** A change of the registry: everything derived from these groups is outdated. */
-export interface RegistryChange {
+interface RegistryChange {
   readonly groups: ReadonlySet<string>;
 }
 

@@ -19,7 +19,7 @@ export interface ValuePool {
 const MOST_ADDRESSES = { 4: 2 ** 20, 6: 65_536 };
 
 /** The pools of addresses are named after the API's families. */
-export type AddressFamily = 'IPv4' | 'IPv6';
+type AddressFamily = 'IPv4' | 'IPv6';
 
 /** The addresses of a range without the network address and, in IPv4, the broadcast address. */
 export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
@@ -74,7 +74,7 @@ export function joinPools(first: ValuePool, others: readonly ValuePool[]): Value
 
 export const familyName = (family: 4 | 6): AddressFamily => (family === 4 ? 'IPv4' : 'IPv6');
 
-export interface PortRange {
+interface PortRange {
   readonly first: number;
   readonly last: number;
 }

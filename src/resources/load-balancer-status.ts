@@ -9,7 +9,7 @@ import { writeStatus } from '../registry/status-view.ts';
 
 /** The status that services and ingresses share: the addresses at which a load balancer takes traffic. */
 
-export interface LoadBalancerStatusOutline<T extends ApiObject> {
+interface LoadBalancerStatusOutline<T extends ApiObject> {
   readonly served: GroupVersionKind;
   /** IDL name of the object. */
   readonly type: string;

@@ -52,7 +52,7 @@ export function readProxyClient({
   }
 }
 
-export interface Admission {
+interface Admission {
   /** In calling order. */
   readonly all: readonly AdmissionPlugin[];
   readonly metrics: ChainMetrics;
@@ -63,7 +63,7 @@ export interface Admission {
   serve(): void;
 }
 
-export interface AdmissionParts {
+interface AdmissionParts {
   readonly store: Store;
   readonly authorizer: Authorizer;
   readonly registry: Registry;

@@ -31,7 +31,7 @@ import { WebhookClient } from '../outbound/webhook-client.ts';
 import { errorText } from '../util/error-text.ts';
 import type { Egress } from './egress.ts';
 
-export interface AuditSurroundings {
+interface AuditSurroundings {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly types: TypeLibrary;

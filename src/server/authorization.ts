@@ -30,7 +30,7 @@ import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
 
 /** Authorization of a running server. */
-export interface Authorization {
+interface Authorization {
   readonly authorizer: Authorizer;
   /** Refuses roles and bindings that give more than their writer has. */
   readonly guard: AdmissionPlugin;

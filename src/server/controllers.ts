@@ -20,7 +20,7 @@ import type { StoragePhase } from './storage.ts';
 import { startUpkeep } from './upkeep.ts';
 import { hasServiceRanges, type WritingPhase } from './writing.ts';
 
-export interface ControllerParts {
+interface ControllerParts {
   readonly storage: StoragePhase;
   readonly writing: WritingPhase;
   readonly aggregation: AggregationPhase;

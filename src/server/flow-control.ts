@@ -24,7 +24,7 @@ import type { Store } from '../storage/store.ts';
 import type { Client } from '../verbs/client/client.ts';
 import type { Services } from './services.ts';
 
-export interface FlowControlParts {
+interface FlowControlParts {
   readonly store: Store;
   readonly countObjects: (resource: GroupResource) => number | undefined;
   readonly registry: Registry;

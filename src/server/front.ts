@@ -36,7 +36,7 @@ type FrontFlags = Pick<
   'api' | 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'
 >;
 
-export interface FrontOptions {
+interface FrontOptions {
   readonly options: FrontFlags;
   readonly serving: PairFiles;
   /** Authorities of client certificates. */

@@ -12,7 +12,7 @@ import type { Foundation } from './foundation.ts';
 import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
 
-export interface IdentityParts {
+interface IdentityParts {
   readonly storage: Pick<StoragePhase, 'workLeases'>;
   readonly writing: { readonly client: Client };
   readonly options: Pick<ServerOptions, 'serving'>;

@@ -16,7 +16,7 @@ import { createHttpsGet } from '../outbound/http-client.ts';
 import { runTogether } from '../util/concurrency.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
 
-export interface JwtAuthentication {
+interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;
   /** As of the start; later changes of the file are ignored. Undefined: not configured in the file. */
   readonly anonymous: AnonymousConfig | undefined;

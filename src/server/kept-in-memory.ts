@@ -28,7 +28,7 @@ const OWN: readonly GroupResource[] = [
 ];
 
 /** How resources are read, by --watch-cache and --watch-cache-sizes. */
-export interface Caching {
+interface Caching {
   /** Whose objects are in memory; undefined: all. */
   readonly kept: ResourceSet | undefined;
   /** Resources that clients read from the log. */

@@ -6,7 +6,7 @@ import { createReminder } from '../util/reminder.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { findEndpointAddress, firstServiceAddress } from './advertised-address.ts';
 
-export interface KubernetesServiceParts {
+interface KubernetesServiceParts {
   readonly client: Client;
   readonly leases: ServerLeases;
   readonly logger: Logger;

@@ -5,7 +5,7 @@ import type { Logger } from '../observability/logger.ts';
 import { runTogether } from '../util/concurrency.ts';
 import type { Client } from '../verbs/client/client.ts';
 
-export interface NamespaceObjects {
+interface NamespaceObjects {
   /** Resolves when the objects exist in the cluster's own namespaces. */
   begin(): Promise<void>;
   run(signal: AbortSignal): Promise<void>;

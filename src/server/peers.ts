@@ -15,7 +15,7 @@ import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
 
 /** The other servers of the cluster, for requests that only they can answer (UnknownVersionInteroperabilityProxy). */
-export interface PeerServers {
+interface PeerServers {
   readonly handler: RemoteHandler;
   /** Resolves when the others are known, and can know this one. */
   start(services: Services): Promise<void>;

@@ -14,7 +14,7 @@ export interface Phase {
   close(): Promise<void>;
 }
 
-export interface PhaseParts {
+interface PhaseParts {
   /** The services of this phase alone. */
   readonly services: Services;
   /** Starts the services, and waits until the next phase can begin. */

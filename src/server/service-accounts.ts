@@ -29,7 +29,7 @@ import type { Foundation } from './foundation.ts';
 
 const SECRETS: ResourceOf<ApiObject> = { group: '', resource: 'secrets' };
 
-export interface ServiceAccounts {
+interface ServiceAccounts {
   readonly authenticators: readonly TokenAuthenticator[];
   readonly issuing: TokenIssuing;
   /** Undefined: the issuer is not a URL that could serve documents. */

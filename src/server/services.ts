@@ -7,7 +7,7 @@ import { errorText } from '../util/error-text.ts';
  *   again the server ends, because a server without its tail or its authorization is worse than none.
  * - upkeep: it may be late, or be done by another server. It is restarted without limit.
  */
-export type ServiceRole = 'essential' | 'upkeep';
+type ServiceRole = 'essential' | 'upkeep';
 
 /**
  * Runs until the signal aborts, and calls `works` once it works. After a failure it is run again, and then repairs whatever the
@@ -21,7 +21,7 @@ export interface Service {
   readonly run: ServiceRun;
 }
 
-export interface ServicesOptions {
+interface ServicesOptions {
   readonly logger: Logger;
   /** Errors that pass by themselves: a server that ends does not bring the database back. */
   readonly isOutage: (error: unknown) => boolean;

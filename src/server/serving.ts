@@ -33,7 +33,7 @@ import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
 import type { WritingPhase } from './writing.ts';
 
-export interface ServingParts {
+interface ServingParts {
   readonly front: Front;
   readonly storage: StoragePhase;
   readonly policy: PolicyPhase;

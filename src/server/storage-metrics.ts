@@ -17,7 +17,7 @@ interface MeasuredBackend {
 
 type Measure = (backend: MeasuredBackend, at: (...values: string[]) => Cell) => void;
 
-export interface StorageMetrics {
+interface StorageMetrics {
   /** Poll values that are too expensive to read at each scrape. */
   readonly services: readonly Service[];
   /** As of the last poll; undefined: in memory, not polled yet, or without objects. */
@@ -25,7 +25,7 @@ export interface StorageMetrics {
 }
 
 /** Metrics of storage: Kubernetes' names where it has them, otherwise names with our own prefix. */
-export interface StorageMetricsOptions {
+interface StorageMetricsOptions {
   readonly metrics: Metrics;
   readonly backends: readonly MeasuredBackend[];
   /** 0: not polled. */

@@ -128,7 +128,7 @@ export function createStorage(
 }
 
 /** One database, with the cache of its current state. */
-export interface Backend {
+interface Backend {
   /** The name of its service. */
   readonly name: string;
   readonly database: NumberedDatabase;

@@ -22,7 +22,7 @@ import type { Services } from './services.ts';
 import type { StoragePhase } from './storage.ts';
 import { hasServiceRanges } from './writing.ts';
 
-export interface UpkeepParts {
+interface UpkeepParts {
   readonly storage: Pick<StoragePhase, 'workLeases'>;
   readonly writing: { readonly client: Client };
   readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;

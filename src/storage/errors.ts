@@ -3,7 +3,7 @@ import type { ObjectKey } from './key.ts';
 import type { Revision } from './revision.ts';
 
 /**
- * StorageFailure says why there is no result. The verbs translate it to Status in one place (verbs/writing/storage-status.ts).
+ * StorageFailure says why there is no result. The verbs translate it to Status in one place (verbs/storage-status.ts).
  *
  * - exists: a create met a live object.
  * - not-found: an update or delete met no live object.

@@ -15,7 +15,7 @@ import { additionalSchemaOf, isEmbedded, itemsOf, propertyOf, type Schema, struc
  * whatever the schema says.
  */
 
-export interface CoerceOptions {
+interface CoerceOptions {
   /** The type meta/v1.ObjectMeta. */
   readonly objectMeta: MessageSchema;
   /** Drops invalid fields, as on reads from storage. Otherwise they are an error. */

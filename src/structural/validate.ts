@@ -36,7 +36,7 @@ import { nameOfType, rulesOf, TYPES, typeOf, type ValueRules } from './value-rul
  * sorts by name.
  */
 
-export interface ValidateOptions {
+interface ValidateOptions {
   /** The stored value. Errors of unchanged values are let through. */
   readonly old?: JsonValue;
   /** The path of the value in the caller's object; none for a whole object. Messages contain it. */

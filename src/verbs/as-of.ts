@@ -2,7 +2,7 @@ import { badRequest } from '../api/status.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { History } from '../storage/history.ts';
 import { parseRevision, type Revision } from '../storage/revision.ts';
-import { expired } from './writing/storage-status.ts';
+import { expired } from './storage-status.ts';
 
 /**
  * Reads the past: `?asOf=<revision or moment>` of a get or a list, which no other Kubernetes API server has. The answer is that

@@ -32,7 +32,7 @@ import type { FieldValidation } from './mutation-options.ts';
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** A body, or the result of a patch. */
-export interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {
+interface DocumentToDecode extends DecodeOptions, Omit<ParsedDocument, 'fresh'> {
   readonly refusal: Refusal;
   /** For custom resources (CustomDecodeOptions). */
   readonly keepsNulls?: boolean;

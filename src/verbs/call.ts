@@ -17,8 +17,8 @@ import type { Revision } from '../storage/revision.ts';
 import type { Store } from '../storage/store.ts';
 import type { Expected } from './declared-type.ts';
 import { asking, type Births, type EarlierLife, earlierLife } from './incarnations.ts';
+import { inStatuses } from './storage-status.ts';
 import type { WriteCall } from './writing/call.ts';
-import { inStatuses } from './writing/storage-status.ts';
 import type { ObjectWriter } from './writing/writer.ts';
 
 /** The arguments of a verb: the request, its target, and the server's parts. */
@@ -157,7 +157,7 @@ export type VirtualHandler = (
 ) => Promise<JsonObject> | JsonObject;
 
 /** By `group/resource`. */
-export type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
+type VirtualHandlers = ReadonlyMap<string, VirtualHandler>;
 
 /**
  * Virtual stores compute objects for one request and store none; each is made for the request and its subresource, or ''.

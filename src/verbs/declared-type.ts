@@ -43,7 +43,7 @@ export function headError(value: JsonValue): string | undefined {
 /** The same for text that is not JSON. */
 export const inHead = (why: string): string => `couldn't get version/kind; json parse error: ${why}`;
 
-export interface DeclaredType {
+interface DeclaredType {
   /** With the canonical group. */
   readonly apiVersion: string;
   readonly version: string;
@@ -66,7 +66,7 @@ export const nameText = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? cutAfter(value, MAX_NAME_LETTERS) : '';
 
 /** `other-version`: the object is of another version of the same kind. */
-export interface Mismatch {
+interface Mismatch {
   readonly kind: 'other-version' | 'other-type';
   readonly why: string;
 }
@@ -89,7 +89,7 @@ export function mismatchOf(declared: DeclaredType, expected: Expected): Mismatch
   };
 }
 
-export type CustomMismatch =
+type CustomMismatch =
   | { readonly kind: 'no-kind'; readonly why: string }
   | { readonly kind: 'other-version'; readonly why: string }
   | { readonly kind: 'other-kind' };

@@ -181,7 +181,7 @@ export function toWatchStart(options: ListOptions): WatchQuery['start'] | 'lates
 }
 
 /** The objects of a list, watch or deletecollection: the scope to read, and the test for its objects. */
-export interface Selection {
+interface Selection {
   readonly scope: Scope;
   /** Undefined: everything in the scope. */
   readonly matches: ((entry: Entry) => boolean) | undefined;

@@ -160,7 +160,7 @@ function toPatchStatus(error: PatchError): StatusError {
  * The three kinds of patches, with their messages for unreadable patches and invalid results (Kubernetes:
  * endpoints/handlers/patch.go). Strict validation checks a patch before it is applied, with other messages.
  */
-export interface PatchKind {
+interface PatchKind {
   /** @throws StatusError 400 */
   read(bytes: Buffer, validation: FieldValidation): ReadPatch;
   /** @throws PatchError */
@@ -171,7 +171,7 @@ export interface PatchKind {
   readonly keepsType: boolean;
 }
 
-export interface ReadPatch {
+interface ReadPatch {
   readonly value: JsonValue;
   /** Present when a number has a point or an exponent, for kinds of patches that distinguish `1.0` from `1`. */
   readonly written?: () => JsonValue;
@@ -179,7 +179,7 @@ export interface ReadPatch {
   readonly problems: readonly string[];
 }
 
-export interface Explanation {
+interface Explanation {
   /** The beginning of the invalid value. */
   readonly value: string;
   readonly why: string;

@@ -23,7 +23,7 @@ import {
   toListStart,
   toSelection,
 } from './list-options.ts';
-import { expired, toStatusError } from './writing/storage-status.ts';
+import { expired, toStatusError } from './storage-status.ts';
 
 /** get and list. */
 

@@ -18,7 +18,7 @@ import {
   toWatchStart,
 } from './list-options.ts';
 import { formFor, representationFor } from './read.ts';
-import { toStatusError, watchExpired } from './writing/storage-status.ts';
+import { toStatusError, watchExpired } from './storage-status.ts';
 
 /**
  * Serves a watch. Answers errors of the request itself before it begins; later errors, an expired resourceVersion included, are

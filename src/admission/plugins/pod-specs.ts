@@ -5,7 +5,7 @@ import type { AdmissionAttributes } from '../admission.ts';
 /** The lists of containers in a pod spec, in the order in which they start. */
 export const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
-export interface FoundPodSpec {
+interface FoundPodSpec {
   readonly spec: PodSpec;
   /** The annotations of the pod, or of the template. */
   readonly annotations: ObjectMeta['annotations'];

@@ -68,7 +68,7 @@ export interface Labelled {
   readonly errors: readonly FieldError[];
 }
 
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 const LABELS = {
   enforce: `${PREFIX}enforce`,

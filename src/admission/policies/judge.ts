@@ -19,7 +19,7 @@ interface Judgement {
   readonly errors: readonly Failure[];
 }
 
-export interface Failure {
+interface Failure {
   /** Of the validation. */
   readonly at: number;
   readonly message: string;

@@ -9,7 +9,7 @@ import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.t
  * They are type aliases, not interfaces: an alias without an index signature can still be passed where a JsonObject is
  * taken, so typed and untyped code meet without casts.
  */
-export interface TypeDocs {
+interface TypeDocs {
   readonly description: string;
   readonly fields: Readonly<Record<string, string>>;
 }

@@ -31,7 +31,7 @@ export interface AuthenticationConfig {
   readonly anonymous: AnonymousConfig | undefined;
 }
 
-export interface AuthenticationConfigRules {
+interface AuthenticationConfigRules {
   /** The service account issuers. */
   readonly disallowedIssuers: readonly string[];
   /** Feature gate AnonymousAuthConfigurableEndpoints. */

@@ -130,7 +130,7 @@ export const USER: CelVariables = {
   user: { username: 'string', uid: 'string', groups: 'list<string>', extra: 'map<string, list<string>>' },
 };
 
-export interface Expression {
+interface Expression {
   readonly variables: CelVariables;
   /** Whether the expression must give a boolean. */
   readonly decides: boolean;

@@ -5,7 +5,7 @@ import type { HttpsGet } from '../../outbound/http-client.ts';
 import { pause } from '../../util/pause.ts';
 import { readUnverified, type VerificationKey, verifyToken } from '../jws.ts';
 
-export interface IdentityProviderOptions {
+interface IdentityProviderOptions {
   readonly issuerUrl: string;
   /** '' for the place below the issuer's address. */
   readonly discoveryUrl: string;

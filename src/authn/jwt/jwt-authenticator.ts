@@ -10,7 +10,7 @@ import type { JwtConfig } from './config.ts';
 import { IdentityProvider } from './identity-provider.ts';
 import { toUser } from './user-mapping.ts';
 
-export interface JwtAuthenticatorsOptions extends Omit<JwtAuthenticatorOptions, 'config'> {
+interface JwtAuthenticatorsOptions extends Omit<JwtAuthenticatorOptions, 'config'> {
   readonly configs: readonly JwtConfig[];
   readonly apiAudiences: readonly string[];
   /** How long to look for the providers of a new configuration. */
@@ -106,7 +106,7 @@ export class JwtAuthenticators implements TokenAuthenticator {
   }
 }
 
-export interface JwtAuthenticatorOptions {
+interface JwtAuthenticatorOptions {
   readonly config: JwtConfig;
   readonly createGet: (certificateAuthority: string | undefined) => HttpsGet;
   readonly onError: (error: unknown) => void;
@@ -247,7 +247,7 @@ function checkTimes({ exp, nbf }: JsonObject, nowSeconds: number): void {
     throw new Error('oidc: verify token: current time before the nbf (not before) time');
 }
 
-export interface DistributedClaimsOptions {
+interface DistributedClaimsOptions {
   /** The claim that may be distributed. */
   readonly claim: string;
   readonly get: HttpsGet;

@@ -5,7 +5,7 @@ import type { LiveObjects, LiveResource } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';
 import { type SignedClaims, type SignedTokens, toUser } from './signed-tokens.ts';
 
-export interface BoundTokensOptions {
+interface BoundTokensOptions {
   readonly tokens: SignedTokens;
   readonly objects: LiveObjects;
   /** Feature gate ServiceAccountTokenNodeBindingValidation. */

@@ -6,7 +6,7 @@ import type { VerificationKey } from '../jws.ts';
 import type { SigningKey } from './keys.ts';
 import { toUsername } from './signed-tokens.ts';
 
-export interface TokenIssuerOptions extends Omit<TokenIssuing, 'sign'> {
+interface TokenIssuerOptions extends Omit<TokenIssuing, 'sign'> {
   readonly issuer: string;
   /** Returns the current key. */
   readonly signingKey: () => SigningKey;
@@ -86,7 +86,7 @@ export interface IssuerDocuments {
 }
 
 /** The fields of the documents beside the keys. `jwksUri` is --service-account-jwks-uri or this server's own. */
-export interface IssuerPlace {
+interface IssuerPlace {
   readonly issuer: string;
   readonly jwksUri: string;
 }

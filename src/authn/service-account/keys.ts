@@ -84,7 +84,7 @@ export function createKeyRing(signing: SigningKey, others: readonly Verification
   return { signing, verifying };
 }
 
-export interface FollowedKeyRingOptions {
+interface FollowedKeyRingOptions {
   readonly store: SigningKeyStore;
   /** Accepted beside the stored keys (--service-account-key-file). */
   readonly others: readonly VerificationKey[];

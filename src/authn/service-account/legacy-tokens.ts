@@ -8,7 +8,7 @@ import { parseUsername, type SignedTokens, toUser } from './signed-tokens.ts';
 
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
-export interface LegacyTokensOptions {
+interface LegacyTokensOptions {
   readonly tokens: SignedTokens;
   /** Undefined: --service-account-lookup=false, the signature suffices. */
   readonly objects: LiveObjects | undefined;

@@ -5,7 +5,7 @@ import type { UserInfo } from '../../request/api-request.ts';
 import { audiencesOf, readUnverified, type VerificationKey, verifyToken } from '../jws.ts';
 import { intersect } from '../token.ts';
 
-export interface SignedTokensOptions {
+interface SignedTokensOptions {
   readonly issuers: readonly string[];
   /** Returns the current keys: the same list until they change. */
   readonly keys: () => readonly VerificationKey[];
@@ -86,7 +86,7 @@ const quote = (texts: readonly string[]): string =>
 const PREFIX = 'system:serviceaccount:';
 const ALL = 'system:serviceaccounts';
 
-export interface AccountName {
+interface AccountName {
   readonly namespace: string;
   readonly name: string;
 }

@@ -121,12 +121,12 @@ function checkRepetitions(authorizers: readonly AuthorizerConfig[], problems: Fi
 /** The kinds of authorizers, as --authorization-mode and the configuration file name them. */
 const MODES = ['ABAC', 'AlwaysAllow', 'AlwaysDeny', 'Node', 'RBAC', 'Webhook'] as const;
 
-export type Mode = (typeof MODES)[number];
+type Mode = (typeof MODES)[number];
 
 const isMode = (text: string): text is Mode => MODES.some((mode) => mode === text);
 
 /** One link of the chain. */
-export type AuthorizerConfig =
+type AuthorizerConfig =
   | { readonly type: Exclude<Mode, 'Webhook'>; readonly name: string }
   | { readonly type: 'Webhook'; readonly name: string; readonly webhook: WebhookConfig };
 
@@ -191,7 +191,7 @@ export function fromModes(modes: readonly string[], webhook: WebhookConfig | und
 /** How often the file is checked, as in Kubernetes. */
 const RELOAD_EVERY_MS = 60_000;
 
-export interface ReloadingOptions {
+interface ReloadingOptions {
   readonly path: string;
   /** @throws Error when the chain cannot be built */
   readonly build: (configs: readonly AuthorizerConfig[]) => Authorizer;

@@ -147,7 +147,7 @@ function toMs(text: string): number | undefined {
 }
 
 /** A compiled CEL expression over `request`, the spec of a v1 review. */
-export interface MatchCondition {
+interface MatchCondition {
   readonly expression: string;
   /** @throws Error when the evaluation fails or gives no boolean */
   evaluate(spec: JsonObject): boolean;

@@ -138,7 +138,7 @@ function describe({ kind, name, namespace = '' }: Subject, bindingNamespace: str
 }
 
 /** One subject of one binding. The role is looked up on use. */
-export interface Grant {
+interface Grant {
   readonly roleRef: RoleRef;
   /** Undefined: the binding refers to an unknown kind of role. */
   readonly roleKey: string | undefined;

@@ -29,7 +29,7 @@ export interface Subject {
   readonly namespace?: string;
 }
 
-export interface Role {
+interface Role {
   /** '' for a ClusterRole. */
   readonly namespace: string;
   readonly name: string;

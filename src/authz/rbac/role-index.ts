@@ -2,7 +2,7 @@ import type { Followed } from '../../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import { type PolicyRule, type Question, roleKey, ruleAllows, toRole } from './policy.ts';
 
-export interface IndexedRole {
+interface IndexedRole {
   readonly rules: readonly PolicyRule[];
   readonly table: RuleTable<true>;
 }

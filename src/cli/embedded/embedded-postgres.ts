@@ -24,7 +24,7 @@ import { belongsTo, interrupt, removeFolder, run } from './run-as.ts';
 import { watchPostgres } from './watchdog.ts';
 
 /** A PostgreSQL on loopback, for users without a database and for tests. */
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Holds the cluster, its password and its log. Created when missing. */
   readonly folder: string;
   /** 0: any free port. */

@@ -5,7 +5,7 @@ import type { Account } from './account.ts';
  * Stops PostgreSQL when this process ends without doing so: a shell waits for the end of a pipe that the system closes with
  * this process. It stops only the process that the cluster names.
  */
-export interface Watchdog {
+interface Watchdog {
   /** Stops watching. */
   close(): void;
 }

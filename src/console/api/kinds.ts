@@ -77,7 +77,7 @@ export function pluralOf({ kind, plural }: Kind): string {
   return same < kind.length - 2 ? kind : kind.slice(0, same) + plural.slice(same);
 }
 
-export interface Section {
+interface Section {
   readonly title: string;
   readonly kinds: readonly Kind[];
 }

@@ -15,7 +15,7 @@ import { whenVisible, whileVisible } from './visibility.ts';
 /** The state of a watch. `refused`: the user may read, but not watch. */
 export type WatchState = 'live' | 'resuming' | 'refused' | 'ended';
 
-export interface WatchEvent<T> {
+interface WatchEvent<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: T;
 }
@@ -25,7 +25,7 @@ interface Frame {
   readonly object: unknown;
 }
 
-export interface WatchOptions<T> {
+interface WatchOptions<T> {
   readonly path: string;
   readonly accept?: string;
   readonly query: Ask['query'];
@@ -35,7 +35,7 @@ export interface WatchOptions<T> {
   onState(state: WatchState): void;
 }
 
-export interface StayOptions<T> extends PersistOptions {
+interface StayOptions<T> extends PersistOptions {
   /** Returns the revision to follow from; undefined: do not follow. */
   read(): Promise<string | undefined>;
   readonly watch: WatchOptions<T>;

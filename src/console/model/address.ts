@@ -35,7 +35,7 @@ const PARAMS = [
   ...(['kind', 'who', 'verb', 'name', 'rev'] as const),
 ] as const;
 
-export type ParamName = (typeof PARAMS)[number];
+type ParamName = (typeof PARAMS)[number];
 
 /** Parameters that stay when the page changes. */
 const LASTING: readonly ParamName[] = ['at', 'ns'];

@@ -1,5 +1,5 @@
 /** Chooses the columns of a table that fit into its width. */
-export interface Measured {
+interface Measured {
   readonly name: string;
   /** In characters. */
   readonly width: number;

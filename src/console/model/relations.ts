@@ -21,7 +21,7 @@ export interface Placed extends Related {
   readonly y: number;
 }
 
-export interface Picture {
+interface Picture {
   readonly nodes: readonly Placed[];
   readonly edges: readonly { readonly from: Placed; readonly to: Placed }[];
   readonly width: number;

@@ -4,7 +4,7 @@
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-export type Piece = { readonly kind: 'text' | 'unseen'; readonly text: string };
+type Piece = { readonly kind: 'text' | 'unseen'; readonly text: string };
 
 const NAMES: Readonly<Record<string, string>> = { '\n': '↵', '\t': '⇥', '\r': '␍', '\u0000': '␀' };
 

@@ -1,5 +1,5 @@
 /** Errors in plain words, with advice. */
-export interface Words {
+interface Words {
   readonly title: string;
   readonly detail: string;
   /** An action that the page offers. */
@@ -55,7 +55,7 @@ const isFailure = (error: unknown): error is Failure =>
   'message' in error &&
   typeof error.code === 'number';
 
-export type Tone = 'good' | 'wait' | 'bad' | 'none';
+type Tone = 'good' | 'wait' | 'bad' | 'none';
 
 const GOOD =
   /^(Running|Active|Ready|Bound|Available|Complete|Completed|Succeeded|Established|Approved|Approved,Issued|Healthy|Deployed)$/i;

@@ -5,7 +5,7 @@ import { revisionOfObject, stayCurrent } from '../api/watch.ts';
 import type { ApiObject } from '../model/json.ts';
 import { noteBegin } from './reach.ts';
 
-export interface ShownObject {
+interface ShownObject {
   /** The last state, which stays after an error. */
   readonly object: ApiObject | undefined;
   readonly error: unknown;
@@ -13,7 +13,7 @@ export interface ShownObject {
   readonly isGone: boolean;
 }
 
-export interface ObjectQuery {
+interface ObjectQuery {
   readonly kind: Kind;
   readonly namespace: string;
   readonly name: string;

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 
 /** Preferences of the user, in the browser's storage rather than in the address. */
-export type Theme = 'auto' | 'light' | 'dark';
+type Theme = 'auto' | 'light' | 'dark';
 
 const THEME_KEY = 'pg-apiserver-theme';
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];

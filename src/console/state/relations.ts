@@ -33,14 +33,14 @@ const LONGEST_CHAIN = 6;
 const LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 const ONE = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 
-export interface Relations {
+interface Relations {
   readonly nodes: readonly Related[];
   readonly edges: readonly Edge[];
   /** The number of dependents outside the picture. */
   readonly leftOut: number;
 }
 
-export interface RelationsQuery {
+interface RelationsQuery {
   readonly kind: Kind;
   readonly object: ApiObject;
   readonly kinds: readonly Kind[];

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from '../state/keys.ts';
 
 /** Draws only visible rows, however many there are. All have one height. */
-export interface RowsProps<T> {
+interface RowsProps<T> {
   readonly items: readonly T[];
   readonly rowHeight: number;
   readonly label: string;

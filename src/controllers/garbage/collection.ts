@@ -8,7 +8,7 @@ import type { Kinds, Stored } from './kinds.ts';
 import type { OwnerSearch } from './owner-search.ts';
 import { type Reference, readFinalizers } from './ownership.ts';
 
-export interface CollectionParts {
+interface CollectionParts {
   readonly client: Client;
   readonly graph: Graph;
   readonly kinds: Kinds;
@@ -19,7 +19,7 @@ export interface CollectionParts {
   readonly isCurrent: () => boolean;
 }
 
-export type Outcome = 'done' | 'again';
+type Outcome = 'done' | 'again';
 
 const SWEEP_FROM = 1000;
 

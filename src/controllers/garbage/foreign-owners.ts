@@ -11,7 +11,7 @@ const DEFAULT_NAMESPACE = 'default';
 const MAX_WAITING = 1000;
 
 /** An object with a reference to an owner in another namespace. */
-export interface ForeignOwner {
+interface ForeignOwner {
   readonly dependent: Place & { readonly uid: string; readonly kind: string; readonly apiVersion: string };
   readonly reference: Reference;
 }

@@ -39,7 +39,7 @@ const REFUSED: Backoff = { firstMs: 100, longestMs: 300_000 };
 /** A database outage ends soon: short pauses let the collector resume without delay. */
 const OUTAGE: Backoff = { firstMs: 100, longestMs: 10_000 };
 
-export interface GarbageCollectorOptions {
+interface GarbageCollectorOptions {
   readonly client: Client;
   readonly registry: Registry;
   readonly now: () => Date;

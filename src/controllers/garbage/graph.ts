@@ -39,7 +39,7 @@ export class Node {
   }
 }
 
-export interface GraphOptions {
+interface GraphOptions {
   /** The resource of a kind; undefined for one that was never served. */
   readonly find: (reference: Reference) => Target | undefined;
   /** Reports that a node may need work. */
@@ -49,7 +49,7 @@ export interface GraphOptions {
 }
 
 /** The state of a reference. */
-export type Standing =
+type Standing =
   /** The owner exists. */
   | 'solid'
   /** The owner does not exist, and never will. */

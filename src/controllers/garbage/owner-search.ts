@@ -4,7 +4,7 @@ import type { Client } from '../../verbs/client/client.ts';
 import type { Graph, Node, Place } from './graph.ts';
 import type { Stored } from './kinds.ts';
 
-export interface OwnerSearchParts {
+interface OwnerSearchParts {
   readonly client: Client;
   readonly graph: Graph;
   /** Adds an object to the graph. */

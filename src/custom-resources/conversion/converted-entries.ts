@@ -11,7 +11,7 @@ export interface ParsedEntry {
 }
 
 /** How to convert an entry between versions. */
-export interface EntryConversion {
+interface EntryConversion {
   /** Parses the object in its own version. It belongs to the caller. */
   parse(entry: Entry): ParsedEntry;
   /** Converts in the order of `objects`. @throws StatusError */

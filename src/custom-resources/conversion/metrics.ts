@@ -8,7 +8,7 @@ export type ConversionFailure =
   | 'conversion_webhook_partial_response_failure'
   | 'conversion_webhook_invalid_converted_object_failure';
 
-export interface ConversionNames {
+interface ConversionNames {
   readonly definition: string;
   readonly fromVersion: string;
   readonly toVersion: string;

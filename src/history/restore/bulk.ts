@@ -15,7 +15,7 @@ export interface Outcome<Result> {
   readonly isThere: boolean;
 }
 
-export interface BulkOptions<Result> {
+interface BulkOptions<Result> {
   readonly time: TimeLimit;
   /** Never rejects. */
   restore(object: PastObject): Promise<Outcome<Result>>;

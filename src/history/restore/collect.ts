@@ -24,11 +24,11 @@ export interface Collected {
   readonly unserved: readonly Unserved[];
 }
 
-export interface Unreadable extends Subject {
+interface Unreadable extends Subject {
   readonly reason: string;
 }
 
-export interface Unserved {
+interface Unserved {
   readonly resource: GroupResource & { readonly kind: string };
   readonly definedBy: PastObject;
 }

@@ -24,7 +24,7 @@ const RANKS: ReadonlyMap<string, number> = new Map([
 
 const rankOf = (resource: GroupResource): number => RANKS.get(toQualifiedResource(resource)) ?? FIRST.length;
 
-export interface Orderable {
+interface Orderable {
   readonly resource: GroupResource;
   readonly uid: string;
   readonly ownerUids: readonly string[];

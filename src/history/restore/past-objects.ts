@@ -14,7 +14,7 @@ import type { Revision } from '../../storage/revision.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import { Pace } from '../../util/turns.ts';
 import { readPast } from '../../verbs/as-of.ts';
-import { toStatusError } from '../../verbs/writing/storage-status.ts';
+import { toStatusError } from '../../verbs/storage-status.ts';
 import { invalidRestore, type Wish } from './wish.ts';
 import type { Subject } from './write-rights.ts';
 

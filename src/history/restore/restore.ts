@@ -10,7 +10,7 @@ import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import { Slots } from '../../util/concurrency.ts';
 import type { Births } from '../../verbs/incarnations.ts';
-import { inStatuses } from '../../verbs/writing/storage-status.ts';
+import { inStatuses } from '../../verbs/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import { type Outcome, restoreAll } from './bulk.ts';
 import { type Collected, collectDependents, collectNamespace } from './collect.ts';

@@ -11,7 +11,7 @@ import type { Steps } from '../../util/turns.ts';
  *   spec.args[0]                                        the element at a place
  *   metadata.annotations["a.example/b"]                 a field whose name is no word
  */
-export type Step =
+type Step =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'element'; readonly keys: readonly (readonly [field: string, value: string])[] }
   | { readonly kind: 'place'; readonly at: number };

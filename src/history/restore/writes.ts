@@ -13,8 +13,8 @@ import { ObjectReader, toObject } from '../../storage/object-reader.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
 import { endTurn, inOwnTurn, inTurns, isLarge } from '../../util/turns.ts';
+import { inStatuses } from '../../verbs/storage-status.ts';
 import type { WriteCall } from '../../verbs/writing/call.ts';
-import { inStatuses } from '../../verbs/writing/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import {
   advised,
@@ -36,7 +36,7 @@ import type { RestoreAudit, WriteAudit } from './write-audit.ts';
 import type { WriteRights } from './write-rights.ts';
 
 /** What the writes of one restore need. */
-export interface WritesParts {
+interface WritesParts {
   readonly writer: ObjectWriter;
   readonly store: Store;
   readonly request: AuthorizedResourceRequest;
@@ -63,7 +63,7 @@ export interface Restored {
 }
 
 /** Paths, and their texts in the request. */
-export interface AskedPaths {
+interface AskedPaths {
   readonly paths: readonly Path[];
   readonly texts: readonly string[];
 }

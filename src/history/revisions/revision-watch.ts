@@ -18,7 +18,7 @@ const MAX_PENDING = 500;
 /** Retries while the database is unavailable. */
 const RETRIES: Backoff = { firstMs: 50, longestMs: 1000 };
 
-export interface RevisionWatchOptions {
+interface RevisionWatchOptions {
   readonly history: History;
   /** New rows of that history, which all its watches share. */
   readonly shared: SharedRows;

@@ -23,7 +23,7 @@ const LARGEST_PAGE = 64;
 /** Parsing as much takes some milliseconds. Then other work runs. */
 const BYTES_OF_TURN = 512 * 1024;
 
-export interface LoggedPastParts {
+interface LoggedPastParts {
   readonly history: Pick<History, 'rows'>;
   readonly begin: HistoryBegin;
   readonly find: Past['find'];

@@ -3,7 +3,7 @@ import { type Revision, toRevision } from '../../storage/revision.ts';
 import type { Confidence, PastWrite } from './past.ts';
 
 /** Another write of the act with which an explanation ends. It caused nothing in it. */
-export interface Sibling {
+interface Sibling {
   readonly row: LoggedRevision;
   readonly evidence: string;
   readonly confidence: Confidence;

@@ -50,7 +50,7 @@ export type ProxyAddress =
     };
 
 /** PEM texts. Without `ca`: the authorities that the host trusts. */
-export interface ProxyTls {
+interface ProxyTls {
   readonly ca: string | undefined;
   readonly cert: string;
   readonly key: string;

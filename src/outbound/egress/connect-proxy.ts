@@ -36,7 +36,7 @@ function begin(proxy: ProxyAddress): { socket: Socket | TLSSocket; connected: st
   return { socket, connected: 'secureConnect' };
 }
 
-export interface ProxyRequest {
+interface ProxyRequest {
   /** The proxy's address, for errors. */
   readonly proxy: string;
   /** `host:port` */

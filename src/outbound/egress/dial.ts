@@ -12,12 +12,12 @@ export interface DialObserver {
   failed(way: Way, stage: DialStage): void;
 }
 
-export interface Way {
+interface Way {
   readonly protocol: 'http_connect' | 'grpc';
   readonly transport: 'tcp' | 'uds';
 }
 
-export type DialStage = 'connect' | 'proxy';
+type DialStage = 'connect' | 'proxy';
 
 /** Limit for reaching the proxy, and for its answer (Kubernetes: the same for its dialers). */
 const DIAL_MS = 30_000;

@@ -7,7 +7,7 @@ import { type Duplex, pipeline } from 'node:stream';
 import type { Dial } from './dial.ts';
 
 /** A Unix socket in a folder that only its user can enter. */
-export interface DialledSocket {
+interface DialledSocket {
   readonly path: string;
   /** Connections that there are end. */
   close(): void;

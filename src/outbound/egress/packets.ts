@@ -26,7 +26,7 @@ export interface Packet {
 type Int64 = ReturnType<protobuf.Reader['int64']> | number;
 
 const TYPES = ['DIAL_REQ', 'DIAL_RSP', 'CLOSE_REQ', 'CLOSE_RSP', 'DATA', 'DIAL_CLS'] as const;
-export type PacketType = (typeof TYPES)[number];
+type PacketType = (typeof TYPES)[number];
 
 type FieldName = Exclude<keyof Packet, 'type'>;
 type Message = readonly [field: number, fields: readonly (readonly [number, FieldName])[]];

@@ -15,7 +15,7 @@ const NODES: ResourceOf<Node> = { group: '', resource: 'nodes' };
 /** The default port of node agents. */
 const DEFAULT_PORT = 10250;
 
-export interface AgentAddress {
+interface AgentAddress {
   readonly scheme: 'https';
   readonly host: string;
   readonly port: string;

@@ -99,7 +99,7 @@ function rotated<T>(items: readonly T[]): T[] {
   return [...items.slice(start), ...items.slice(0, start)];
 }
 
-export interface TargetName {
+interface TargetName {
   readonly scheme: 'http' | 'https';
   readonly name: string;
   /** A number or a name; '' for none. */

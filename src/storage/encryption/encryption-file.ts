@@ -7,7 +7,7 @@ import { GrpcKmsClient, type KmsClient } from './kms-client.ts';
 import { KmsProvider } from './kms-provider.ts';
 import { EncryptionMetrics } from './metrics.ts';
 
-export interface EncryptionFileOptions {
+interface EncryptionFileOptions {
   readonly path: string;
   /** Whether changes of the file take effect. */
   readonly reloads: boolean;
@@ -16,7 +16,7 @@ export interface EncryptionFileOptions {
   readonly metrics?: EncryptionMetrics;
 }
 
-export interface EncryptionReport {
+interface EncryptionReport {
   /** Called when a new file is in effect. */
   onReload(): Promise<void> | void;
   /** Called when a new file is refused; the old one stays. */

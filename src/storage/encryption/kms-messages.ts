@@ -2,7 +2,7 @@ import protobuf from 'protobufjs/minimal.js';
 
 /** The messages of KMS API v2 (k8s.io/kms/apis/v2, api.proto), and the envelope of stored objects that its keys encrypt. */
 
-export type Annotations = ReadonlyMap<string, Uint8Array>;
+type Annotations = ReadonlyMap<string, Uint8Array>;
 
 export interface KmsStatus {
   readonly version: string;

@@ -28,7 +28,7 @@ const MAX_KEY_ID_BYTES = 1024;
 const MAX_SEED_BYTES = 1024;
 const MAX_ANNOTATION_BYTES = 32 * 1024;
 
-export interface KmsProviderOptions {
+interface KmsProviderOptions {
   readonly name: string;
   readonly client: KmsClient;
   readonly now?: () => number;

@@ -29,7 +29,7 @@ const LATE_AT_LEAST_MS = 600_000;
 /** Interval between lines about the same trouble. */
 const REPEAT_MS = 3_600_000;
 
-export interface CompactorOptions {
+interface CompactorOptions {
   readonly database: DatabaseSource;
   /** A connection of its own, for migrations and indexes. */
   readonly connect: () => Promise<Connection>;
@@ -46,7 +46,7 @@ export interface CompactorOptions {
 
 /** Partitions made, objects given their bytes, states forgotten, partitions left, dropped, indexed and thinned. */
 const KINDS = ['make', 'fill', 'forget', 'leave', 'drop', 'index', 'thin'] as const;
-export type UpkeepKind = (typeof KINDS)[number];
+type UpkeepKind = (typeof KINDS)[number];
 
 /**
  * Compactor keeps the log in shape: it makes partitions ahead, and cuts off history behind the window. It raises the compacted

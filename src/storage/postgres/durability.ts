@@ -21,7 +21,7 @@ export async function describeDurability(client: pg.ClientBase): Promise<string>
   return describeSettings(settings);
 }
 
-export interface DurabilitySettings {
+interface DurabilitySettings {
   /** synchronous_commit */
   readonly commit: string;
   /** synchronous_standby_names */

@@ -84,7 +84,7 @@ async function renewGrants(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.has === true || rows[0]?.has === 't') await client.query('SELECT renew_grants()');
 }
 
-export type MigrationState = 'applied' | 'pending' | 'waits for servers of an older version to end';
+type MigrationState = 'applied' | 'pending' | 'waits for servers of an older version to end';
 
 export interface ListedMigration extends Pick<Migration, 'id' | 'name'> {
   readonly state: MigrationState;

@@ -50,7 +50,7 @@ export interface PostgresOptions extends ConnectionOptions {
   readonly witnessFile?: string;
 }
 
-export interface ObjectCount {
+interface ObjectCount {
   readonly resource: GroupResource;
   readonly objects: number;
 }

@@ -121,7 +121,7 @@ export class PrimaryGuard {
 
 type GuardConnection = Connection & { readonly isReadOnly: boolean };
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly connection: ConnectionOptions;
   readonly watch: HostWatch;
   readonly lease: Lease;

@@ -14,7 +14,7 @@ export interface ReadServersState {
   readonly answeredByPrimary: number;
 }
 
-export interface ReadServersOptions extends Omit<ReadServerOptions, 'known' | 'wanted'> {
+interface ReadServersOptions extends Omit<ReadServerOptions, 'known' | 'wanted'> {
   /** postgres:// URLs of standbys. */
   readonly urls: readonly string[];
   readonly history: KnownHistory;

@@ -14,7 +14,7 @@ import { type LoggedChange, NO_JSON, toVerb } from './rows.ts';
  * stream that has gone silent, and does not reconnect. The feed (feed.ts) does the latter.
  */
 
-export interface ReplicationHandlers {
+interface ReplicationHandlers {
   /** The cluster, where the database has several. */
   readonly schema: ClusterSchema | undefined;
   /** Called when connected, and when the slot exists. @throws Error to refuse this host's changes */

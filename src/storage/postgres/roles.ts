@@ -11,7 +11,7 @@ export interface RoleNames {
   readonly reader: string;
 }
 
-export interface RoleOptions {
+interface RoleOptions {
   /** All that another user may have applied before. */
   readonly migrations: readonly Migration[];
   /** Brings the schema up to date; new things belong to the migrator. */

@@ -16,7 +16,7 @@ import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
 import { makeRoles, type RoleNames } from './roles.ts';
 import { SigningKeyChanges } from './signing-keys.ts';
 
-export interface SetupOptions extends MigrateOptions {
+interface SetupOptions extends MigrateOptions {
   /** Whether the user serves as well; by default it does. */
   readonly serves?: boolean;
 }

@@ -15,7 +15,7 @@ export interface Target {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export interface TlsParameters {
+interface TlsParameters {
   readonly mode: SslMode | undefined;
   readonly rootCert: string | undefined;
   readonly cert: string | undefined;

@@ -31,7 +31,7 @@ const TICK_MS = 1000;
 /** The stream of a watch that ended before it began. */
 const NO_EVENTS = new DeliveredEvents(async () => {}, AbortSignal.abort());
 
-export interface WatchCacheOptions extends RevisionLog {
+interface WatchCacheOptions extends RevisionLog {
   /** Returns the reader of a resource's selectable fields. */
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
   /** Resources whose objects are in memory, by default all. Others are read from the log. */

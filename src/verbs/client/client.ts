@@ -13,14 +13,14 @@ import type { StateChange } from '../writing/change.ts';
 import type { DeleteOptions } from '../writing/deletion.ts';
 import type { ObjectWriter } from '../writing/writer.ts';
 
-export interface ClientParts {
+interface ClientParts {
   readonly store: Store;
   readonly registry: Registry;
   readonly writer: ObjectWriter;
 }
 
 /** How to ensure that an object exists. */
-export interface Ensuring<T extends ApiObject> {
+interface Ensuring<T extends ApiObject> {
   /** Returns the corrected object; undefined: it may stay. Absent: any existing object may stay. */
   readonly mend?: (current: T) => T | undefined;
   /** Where to look for the object before writing; `latest` by default. */
@@ -299,7 +299,7 @@ const APISERVER: UserInfo = {
 };
 
 /** A part of the server that writes without a request. */
-export interface ServerAuthor {
+interface ServerAuthor {
   /** The user agent and field manager in history. */
   readonly name: string;
   /** `track`: metadata.managedFields records its writes under its name. */

@@ -103,7 +103,7 @@ export const toListMeta = ({
 
 export const encodeLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
-export interface BookmarkOptions {
+interface BookmarkOptions {
   readonly kind: string;
   readonly apiVersion: string;
   readonly revision: Revision;

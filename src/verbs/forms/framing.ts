@@ -7,7 +7,7 @@ const BOOKMARK_EVERY_MS = 60_000;
 /** How long before its deadline a watch gets a last bookmark. */
 const BOOKMARK_BEFORE_END_MS = 2000;
 
-export interface FramingOptions {
+interface FramingOptions {
   readonly form: Form;
   readonly sink: ResponseSink;
   /** Whether a bookmark marks the end of the initial events (sendInitialEvents with bookmarks). */

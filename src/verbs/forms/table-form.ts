@@ -166,7 +166,7 @@ export class TableForm implements Form {
 }
 
 /** The cells of an object in one state, for any moment. */
-export interface TableRow {
+interface TableRow {
   readonly definition: ResourceDefinition;
   /** JSON of the cells; undefined when they depend on the time in other ways than by ages. */
   readonly cells: Undated | undefined;

@@ -19,7 +19,7 @@ import {
 } from './form.ts';
 
 /** Writes a list as an answer of its own. */
-export type ListEnd = (list: JsonObject) => Buffer;
+type ListEnd = (list: JsonObject) => Buffer;
 
 /** Converts objects to values, for forms that need the objects themselves. */
 export interface Values {

@@ -16,7 +16,7 @@ import type { Hold, WriteVerb } from '../../storage/revision-log.ts';
 /** Other servers also choose at random: so many collisions mean that the pool is almost full. */
 const ATTEMPTS = 50;
 
-export interface Allocation {
+interface Allocation {
   /** How the resource allocates values. */
   readonly values: AssignedValues;
   readonly allocator: ValueAllocator;

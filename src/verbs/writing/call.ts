@@ -32,7 +32,7 @@ export interface WriteCall {
   readonly request?: WriteRequest;
 }
 
-export interface Author {
+interface Author {
   /** For admission. */
   readonly user: UserInfo;
   /** For history. */
@@ -40,7 +40,7 @@ export interface Author {
 }
 
 /** The part of a request that its write needs. */
-export interface WriteRequest {
+interface WriteRequest {
   /** Options for webhooks. */
   readonly query: URLSearchParams;
   readonly receivedBytes: number;

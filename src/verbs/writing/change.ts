@@ -32,14 +32,14 @@ interface ChangeBase {
   readonly leavesCopy?: boolean;
 }
 
-export interface ObjectChange extends ChangeBase {
+interface ObjectChange extends ChangeBase {
   readonly kind: 'object';
   /** Makes the object to create when there is none (server-side apply, create on update). */
   create?(): ApiObject | Promise<ApiObject>;
 }
 
 /** `apply` returns the new view, from which the view takes the permitted changes. */
-export interface ViewChange extends ChangeBase {
+interface ViewChange extends ChangeBase {
   readonly kind: 'view';
   readonly view: ViewSubresource;
 }
@@ -49,7 +49,7 @@ export interface StateChange extends ChangeBase {
 }
 
 /** The object after a change, and the body of a view of the whole object. */
-export interface Changed {
+interface Changed {
   readonly object: ApiObject;
   readonly sent?: ApiObject;
 }

@@ -10,6 +10,7 @@ import type { GatedFields } from '../../registry/gated-fields.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
 import { endTurn, inOwnTurn, isLarge, runSteps } from '../../util/turns.ts';
+import { inStatuses } from '../storage-status.ts';
 import { toAttributes, toDeleteAttributes } from './admission-attributes.ts';
 import { allocateAndFinish, type ValueAllocator } from './allocation.ts';
 import { isLargeCall, orNotFound, type Removed, type WriteCall, type Written, warnOf } from './call.ts';
@@ -28,9 +29,8 @@ import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } fr
 import type { Ownership } from './ownership.ts';
 import { Preparation } from './preparation.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
-import { inStatuses } from './storage-status.ts';
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly store: Store;
   readonly admission: AdmissionChain;
   readonly types: TypeLibrary;

@@ -4,7 +4,7 @@ import { allow, EVENTS, READ, type RuleData } from './shape.ts';
  * The rights of each controller of kube-controller-manager, by its service account in kube-system. Each becomes a ClusterRole
  * `system:controller:<name>` and a binding of that name.
  */
-export interface ControllerData {
+interface ControllerData {
   readonly name: string;
   readonly rules: readonly RuleData[];
   readonly gate?: string;

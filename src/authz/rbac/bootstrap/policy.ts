@@ -25,7 +25,7 @@ import { USER_ROLES } from './user-roles.ts';
 export type Gates = (gate: string) => boolean;
 
 /** The objects of Kubernetes 1.31's default policy. */
-export interface BootstrapPolicy {
+interface BootstrapPolicy {
   readonly clusterRoles: readonly ClusterRole[];
   readonly clusterRoleBindings: readonly ClusterRoleBinding[];
   readonly roles: readonly ClusterRole[];

@@ -6,7 +6,7 @@ import { ANY, add, either, exactly, multiply, ONE, type Range, scale } from './r
  * checker/cost.go and ext/sets.go). The figures decide which rules Kubernetes accepts, so they are kept.
  */
 
-export interface Call {
+interface Call {
   readonly name: string;
   /** The value before the dot. */
   readonly target: Operand | undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { StatusError } from '../../../src/api/status.ts';
-import { type Shortage, StorageError, type StorageFailure } from '../../../src/storage/errors.ts';
-import { toStatusError } from '../../../src/verbs/writing/storage-status.ts';
+import { StatusError } from '../../src/api/status.ts';
+import { type Shortage, StorageError, type StorageFailure } from '../../src/storage/errors.ts';
+import { toStatusError } from '../../src/verbs/storage-status.ts';
 
 function statusOf(failure: StorageFailure) {
   const error = toStatusError(new StorageError(failure), { group: '', resource: 'pods' }, 'a');

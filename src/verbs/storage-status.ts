@@ -1,8 +1,8 @@
-import type { GroupResource } from '../../api/names.ts';
-import * as status from '../../api/status.ts';
-import { StatusError, type StatusInit } from '../../api/status.ts';
-import { type Shortage, StorageError, type UnreadableObject } from '../../storage/errors.ts';
-import type { ObjectKey } from '../../storage/key.ts';
+import type { GroupResource } from '../api/names.ts';
+import * as status from '../api/status.ts';
+import { StatusError, type StatusInit } from '../api/status.ts';
+import { type Shortage, StorageError, type UnreadableObject } from '../storage/errors.ts';
+import type { ObjectKey } from '../storage/key.ts';
 
 /**
  * Converts a StorageError to the status that clients see. Passes everything else through unchanged. Clients parse these texts
