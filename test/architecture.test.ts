@@ -52,8 +52,8 @@ const LAYERS: Readonly<Record<string, number>> = {
 
 /** Files at the top: the composition root stands above what it composes, the command line above it. */
 const TOP_FILES: Readonly<Record<string, number>> = {
+  'project.ts': -1,
   'version.ts': 0,
-  'project.ts': 0,
   'server.ts': 15,
   'main.ts': 17,
 };
