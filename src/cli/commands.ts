@@ -1,6 +1,7 @@
 import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
+import { examineDatabases } from './doctor.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
@@ -32,6 +33,12 @@ export const COMMANDS: readonly Command[] = [
       '--roles[=apiserver]: make the roles apiserver_migrator, _server and _reader, or three names',
     ],
     run: runMigrations,
+  },
+  {
+    name: 'doctor',
+    words: '[postgres://…]',
+    meaning: ['say what a database lacks for a server, and what could be better, and change nothing'],
+    run: examineDatabases,
   },
   {
     name: 'begin-epoch',
