@@ -5,6 +5,7 @@ import { examineDatabases } from './doctor.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
+import { printUnit } from './systemd-unit.ts';
 import { usualFlags } from './usual-flags.ts';
 
 /** What pg-apiserver does besides serving. */
@@ -65,6 +66,12 @@ export const COMMANDS: readonly Command[] = [
     words: 'id',
     meaning: ['end the tokens that an old key signed'],
     run: withWords(dropSigningKey),
+  },
+  {
+    name: 'systemd-unit',
+    words: '',
+    meaning: ['print a hardened unit for systemd that serves with these flags'],
+    run: printUnit,
   },
 ];
 
