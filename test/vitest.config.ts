@@ -9,7 +9,17 @@ import { Tally } from './kit/tally.ts';
  * filling, order, shutdown, stalled commits) is run on all versions by `npm run test:postgres-versions`.
  */
 const ON_THE_OLDEST = [
-  ...['allocations', 'binary-rows', 'changes', 'commit', 'encoded', 'expiry', 'feed', 'history'],
+  ...[
+    'allocations',
+    'binary-rows',
+    'changes',
+    'commit',
+    'encoded',
+    'examination',
+    'expiry',
+    'feed',
+    'history',
+  ],
   ...['history-window', 'load', 'migrate', 'roles'],
 ].map((name) => `test/storage/postgres/${name}.test.ts`);
 
