@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,8 @@ interface Folder extends Disposable {
 
 function emptyFolder(): Folder {
   const path = mkdtempSync(join(tmpdir(), 'pg-apiserver-package-'));
+  // Where root runs the tests, the account of PostgreSQL passes, so that the cluster is in here and goes with it.
+  chmodSync(path, 0o755);
   return {
     path,
     npm: (...args) => npmIn(path, args),
@@ -93,7 +95,7 @@ test('an installed package serves a cluster, and says what to do without its Pos
   const program = join(folder.path, 'node_modules', '.bin', 'pg-apiserver');
   const start = ['start', `--secure-port=${await freePort()}`];
   const server = watchTool(onLeash(spawn(program, start, { cwd: folder.path, env })));
-  await server.says('serving on https://127.0.0.1:');
+  await server.says('kubectl get namespaces');
   const [, kubeconfig = ''] = /export KUBECONFIG=(\S+) && kubectl get namespaces/.exec(server.output) ?? [];
   const listed = await runTool(kubectlPath(), ['get', 'namespaces', '-o', 'name'], {
     kubeconfig,
