@@ -6,7 +6,8 @@ const OLDEST = 22;
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST) {
   process.stderr.write(
-    `pg-apiserver: this is Node.js ${process.versions.node}, and ${OLDEST} or newer is needed; npm start brings its own\n`,
+    `pg-apiserver: this is Node.js ${process.versions.node}, and ${OLDEST} or newer is needed: install that from https://nodejs.org, ` +
+      'or run npm start in a checkout, which brings its own\n',
   );
   process.exitCode = 1;
 } else {

@@ -1,7 +1,30 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { PROJECT } from './project.ts';
+
+/** The version of this program. package.json is beside dist/ wherever the program runs. */
+const { version }: { version: string } = JSON.parse(readFileSync(new URL('package.json', PROJECT), 'utf8'));
+const KUBERNETES = { major: '1', minor: '31', patch: '0' };
+
 /** The version of the API, as the server reports it. */
 export const VERSION = {
-  major: '1',
-  minor: '31',
-  gitVersion: 'v1.31.0+pg-apiserver.0.1.0',
+  major: KUBERNETES.major,
+  minor: KUBERNETES.minor,
+  gitVersion: `v${KUBERNETES.major}.${KUBERNETES.minor}.${KUBERNETES.patch}+pg-apiserver.${version}`,
   platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
 };
+
+/**
+ * The commit that the build was made from (cli/commit.mjs), with `-dirty` behind it when files were changed since. Empty: the
+ * build was made without git.
+ */
+export function readCommit(): string {
+  const file = new URL('dist/commit.txt', PROJECT);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+}
+
+/** `pg-apiserver 0.2.0 (commit 5b3170b51a90, Kubernetes 1.31)` */
+export function describeVersion(commit: string = readCommit()): string {
+  const { major, minor } = KUBERNETES;
+  const origin = commit === '' ? 'built without git' : `commit ${commit}`;
+  return `pg-apiserver ${version} (${origin}, Kubernetes ${major}.${minor})`;
+}

@@ -8,7 +8,8 @@ import { expect, test } from 'vitest';
  * ground up. A few files have a floor of their own, such as the composition root above what it composes.
  */
 const FLOORS: readonly (readonly string[])[] = [
-  ['util', 'x509', 'console', 'version.ts', 'project.ts'],
+  ['project.ts'],
+  ['util', 'x509', 'console', 'version.ts'],
   ['observability', 'api'],
   ['object', 'request'],
   ['codec', 'cel'],

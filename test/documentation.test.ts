@@ -18,9 +18,11 @@ const RUN_BY: Readonly<Record<string, string>> = {
 
 /** Of `migrate`, which reads its own. */
 const MIGRATE_FLAGS = ['list', 'dry-run', 'to', 'roles'];
+const NPM_FLAGS = ['omit'];
 const KNOWN_FLAGS = new Set([
   ...[...ALL_FLAGS, ...Object.values(FLAGS), ...KUBECTL_FLAGS].map(({ name }) => name),
   ...MIGRATE_FLAGS,
+  ...NPM_FLAGS,
   ...[...USAGE.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name = '']) => name),
 ]);
 
@@ -63,3 +65,9 @@ test('README can be read in a minute, and leads to all other pages', () => {
 });
 
 const withoutBlocks = (text: string): string => text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+
+test('the pages name the package as npm pack does', () => {
+  const { name, version } = JSON.parse(readFileSync(join(SOURCE, '..', 'package.json'), 'utf8'));
+  const named = PAGES.flatMap((page) => readPage(page).match(/[\w-]+-\d+\.\d+\.\d+\.tgz/g) ?? []);
+  expect([...new Set(named)]).toEqual([`${name}-${version}.tgz`]);
+});

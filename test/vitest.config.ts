@@ -9,8 +9,8 @@ import { Tally } from './kit/tally.ts';
  * filling, order, shutdown, stalled commits) is run on all versions by `npm run test:postgres-versions`.
  */
 const ON_THE_OLDEST = [
-  ...['allocations', 'binary-rows', 'changes', 'commit', 'encoded', 'expiry', 'feed', 'history'],
-  ...['history-window', 'load', 'migrate', 'roles', 'schema'],
+  ...['allocations', 'binary-rows', 'changes', 'commit', 'encoded', 'examination', 'expiry', 'feed'],
+  ...['history', 'history-window', 'load', 'migrate', 'roles', 'schema'],
 ].map((name) => `test/storage/postgres/${name}.test.ts`);
 
 const ALONE = ['test/e2e/hostile/*.test.ts'];

@@ -42,6 +42,23 @@ await build({
   },
 });
 
+// What reads long YAML in a thread of its own (codec/yaml-aside.ts), so that the package needs no module beside the bundles.
+await build({
+  root,
+  configFile: false,
+  logLevel: 'warn',
+  ssr: { noExternal: true, target: 'node' },
+  build: {
+    ssr: 'dist/codec/yaml-thread.js',
+    outDir: 'dist',
+    emptyOutDir: false,
+    copyPublicDir: false,
+    minify: false,
+    target: 'node22',
+    rollupOptions: { output: { entryFileNames: 'pg-apiserver-yaml-thread.js' } },
+  },
+});
+
 // The plugin of kubectl, as one file that works wherever it is copied: as a module in this package, and as a script elsewhere. So it
 // has neither import nor require, and asks Node itself for its modules (Node 22.0 to 22.2 cannot be asked, and have require elsewhere).
 const plugin = join(root, 'dist/kubectl-history.js');

@@ -2,28 +2,25 @@ import { SECTIONS } from '../options/all-flags.ts';
 import { UsageError } from '../options/flag.ts';
 import { formatHelp } from '../options/help.ts';
 import { loggingFlags } from '../options/observability.ts';
-import { parseOptions, type ServerOptions } from '../options/options.ts';
+import { parseOptions } from '../options/options.ts';
 import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
-import { VERSION } from '../version.ts';
-import { beginEpoch } from './begin-epoch.ts';
-import { runMigrations } from './migrate.ts';
+import { describeVersion, readCommit, VERSION } from '../version.ts';
+import { COMMANDS } from './commands.ts';
 import { serve } from './serve.ts';
-import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
   const { help, reportedVersion } = loggingFlags;
   if (args.includes(help.shown) || args.includes('-h')) {
-    process.stdout.write(formatHelp(SECTIONS));
+    process.stdout.write(formatHelp(SECTIONS, COMMANDS));
     return 0;
   }
   const { shown } = reportedVersion;
   const version = args.find((argument) => [shown, `${shown}=true`, `${shown}=raw`].includes(argument));
   if (version !== undefined) {
-    process.stdout.write(
-      version === `${shown}=raw` ? `${JSON.stringify(VERSION)}\n` : `pg-apiserver ${VERSION.gitVersion}\n`,
-    );
+    const raw = { ...VERSION, gitCommit: readCommit() };
+    process.stdout.write(`${version === `${shown}=raw` ? JSON.stringify(raw) : describeVersion()}\n`);
     return 0;
   }
   hideFromProcessList();
@@ -36,23 +33,10 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-type Command = (words: readonly string[], options: ServerOptions) => Promise<void>;
-
-const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ['rotate-signing-key', rotateSigningKey],
-  ['drop-signing-key', dropSigningKey],
-  ['list-signing-keys', listSigningKeys],
-  ['begin-epoch', beginEpoch],
-]);
-
 async function runCommand(args: readonly string[]): Promise<void> {
-  const [name = '', ...others] = args;
-  if (name === 'migrate') return runMigrations(others);
-  const command = COMMANDS.get(name);
-  if (command === undefined) return serve(parseOptions(args));
-  const firstFlag = others.findIndex((word) => word.startsWith('-'));
-  const end = firstFlag < 0 ? others.length : firstFlag;
-  return command(others.slice(0, end), parseOptions(others.slice(end)));
+  const [name = 'start', ...others] = args;
+  const command = COMMANDS.find((one) => one.name === name);
+  return command === undefined ? serve(parseOptions(args)) : command.run(others);
 }
 
 /** Hides arguments with secrets: setting the title overwrites what `ps` shows. */

@@ -29,7 +29,10 @@ export function lockDataDir(folder: string): { release(): void } {
 const isExists = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST';
 
-/** Process ids are reused, above all after a reboot: with /proc, only a Node process counts. */
+/** As the program is called: by its file, or by the link that npm makes to it. */
+const PROGRAM = /(^|\/)(main\.js|pg-apiserver)[\0 ]/;
+
+/** Process ids are reused, above all after a reboot: with /proc, only a server counts. */
 function isServer(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
   try {
@@ -38,7 +41,7 @@ function isServer(pid: number): boolean {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('main.js');
+    return PROGRAM.test(`${readFileSync(`/proc/${pid}/cmdline`, 'utf8')}\0`);
   } catch {
     return true;
   }

@@ -21,7 +21,4 @@ if (modified(join(root, 'dist', 'pg-apiserver.js')) < newest(join(root, 'src')))
   run('npm', ['run', '--silent', 'build'], { silent: true });
 }
 
-const given = process.argv.slice(2);
-// Built just now: nothing of it could be imported before.
-const { usualFlags } = await import('../../dist/cli/usual-flags.js');
-handOver('node', [join(root, 'dist', 'main.js'), ...given, ...usualFlags(given)]);
+handOver('node', [join(root, 'dist', 'main.js'), 'start', ...process.argv.slice(2)]);

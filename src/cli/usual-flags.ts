@@ -1,4 +1,4 @@
-/** Flags that `npm start` adds: a server on a laptop serves its owner only, with the strictness of a cluster's. */
+/** Flags that `pg-apiserver start` adds: a server on a laptop serves its owner only, with the strictness of a cluster's. */
 export function usualFlags(given: readonly string[]): string[] {
   const isGiven = (...names: readonly string[]): boolean =>
     given.some((argument) => names.includes(argument.replace(/^--?/, '').replace(/=.*$/s, '')));

@@ -124,12 +124,11 @@ const tooMuch = (): StatusError =>
     message: `Request entity too large: YAML that takes more than ${DEADLINE_MS / 1000} s or ${LIMITS.maxOldGenerationSizeMb} MB to read; send it as JSON`,
   });
 
-/** Beside this module, or below the bundle that this module is part of. */
+/** Beside this module, or a bundle of its own beside the bundle that this module is part of. */
 function workerFile(): string {
   const here = fileURLToPath(import.meta.url);
-  const name = `yaml-thread${extname(here)}`;
-  const beside = join(dirname(here), name);
-  return existsSync(beside) ? beside : join(dirname(here), 'codec', name);
+  const beside = join(dirname(here), `yaml-thread${extname(here)}`);
+  return existsSync(beside) ? beside : join(dirname(here), 'pg-apiserver-yaml-thread.js');
 }
 
 const thread = new YamlThread();

@@ -3,27 +3,38 @@ import type { Flag } from './flag.ts';
 
 const WIDTH = 100;
 const INDENT = 8;
+/** Where the meaning of a command begins. */
+const MEANING_AT = 34;
+
+/** How a command is called, and what it does: one line or several. */
+export interface CommandUsage {
+  readonly name: string;
+  /** What it takes before flags, such as `[reason]`. */
+  readonly words: string;
+  readonly meaning: readonly string[];
+}
 
 /** The text of --help: how to call it, then every flag under its heading with type and default. */
-export function formatHelp(sections: readonly Section[]): string {
+export function formatHelp(sections: readonly Section[], commands: readonly CommandUsage[]): string {
+  const serving = { name: '', words: '', meaning: ['serve'] };
   const lines = [
     'pg-apiserver: a Kubernetes-compatible API server whose only state is PostgreSQL.',
     '',
     'Usage:',
-    '  pg-apiserver [flags]            serve',
-    '  pg-apiserver migrate [flags]    bring the database up to date and end',
-    '                                  --list: show the migrations; --dry-run: show what would be applied; --to=31: end with that one',
-    '                                  --roles[=apiserver]: make the roles apiserver_migrator, _server and _reader, or three names',
-    '  pg-apiserver rotate-signing-key [after] [flags]',
-    '                                  sign service account tokens with a new key, in 5s or so long after; old tokens stay good',
-    '  pg-apiserver list-signing-keys [flags]',
-    '  pg-apiserver drop-signing-key id [flags]',
-    '                                  end the tokens that an old key signed',
+    ...[serving, ...commands].flatMap(formatCommand),
     '',
     'Without --kvstore-servers an embedded PostgreSQL is started in --data-dir.',
   ];
   for (const { heading, flags } of sections) lines.push('', `${heading}:`, ...flags.flatMap(formatFlag));
   return `${lines.join('\n')}\n`;
+}
+
+/** As it is typed on a line of its own where that is long, and what it does beside or below that. */
+function formatCommand({ name, words, meaning }: CommandUsage): string[] {
+  const call = ['  pg-apiserver', name, words, '[flags]'].filter((word) => word !== '').join(' ');
+  const [first = '', ...others] = meaning.map((line) => ' '.repeat(MEANING_AT) + line);
+  if (call.length >= MEANING_AT) return [call, first, ...others];
+  return [call.padEnd(MEANING_AT) + first.trimStart(), ...others];
 }
 
 function formatFlag(flag: Flag): string[] {

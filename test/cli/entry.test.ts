@@ -20,7 +20,7 @@ test('a Node.js that is too old is told so in one line', () => {
     expect(startOn(version)).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: `pg-apiserver: this is Node.js ${version}, and ${oldest} or newer is needed; npm start brings its own\n`,
+      stderr: `pg-apiserver: this is Node.js ${version}, and ${oldest} or newer is needed: install that from https://nodejs.org, or run npm start in a checkout, which brings its own\n`,
     });
   }
   expect(startOn(`${oldest}.0.0`)).toMatchObject({ status: 0, stderr: '' });

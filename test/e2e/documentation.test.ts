@@ -69,7 +69,9 @@ class Reader implements AsyncDisposable {
       return { code: 0, stdout: '', stderr: '' };
     }
     const [, says] = ENDLESS.find(([shape]) => shape.test(command)) ?? [];
-    return says === undefined ? this.run(command) : this.#interrupt(command, says);
+    return says === undefined
+      ? this.run(command.replace(URL_OF_PAGES, this.#database.url))
+      : this.#interrupt(command, says);
   }
 
   /** The database is the test's. */

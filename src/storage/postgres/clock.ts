@@ -42,11 +42,16 @@ export async function correctClock(
 }
 
 function compareClocks(row: ClockRow | undefined, onTrouble: (message: string) => void): boolean {
-  const seconds = Math.round(Number(row?.clock_ahead ?? 0));
-  if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_S) return true;
-  const direction = seconds > 0 ? 'ahead of' : 'behind';
-  onTrouble(
-    `the database's clock is ${Math.abs(seconds)} s ${direction} this server's: set them right; until then this server cuts off no history`,
-  );
+  const difference = describeClockDifference(Number(row?.clock_ahead ?? 0));
+  if (difference === undefined) return true;
+  onTrouble(difference);
   return false;
+}
+
+/** Takes how far the database's clock is ahead, in seconds. Undefined: the clocks agree. */
+export function describeClockDifference(aheadS: number): string | undefined {
+  const seconds = Math.round(aheadS);
+  if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_S) return undefined;
+  const direction = seconds > 0 ? 'ahead of' : 'behind';
+  return `the database's clock is ${Math.abs(seconds)} s ${direction} this server's: set them right; until then this server cuts off no history`;
 }

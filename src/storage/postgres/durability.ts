@@ -13,15 +13,19 @@ const WITH_STANDBYS: Readonly<Record<string, string>> = {
  * synchronous_commit is off, commits of the log act as if it were on (assure_durability).
  */
 export async function describeDurability(client: pg.ClientBase): Promise<string> {
+  return describeSettings(await readDurability(client));
+}
+
+export async function readDurability(client: pg.ClientBase): Promise<DurabilitySettings> {
   const { rows } = await client.query<DurabilitySettings>(`
     SELECT current_setting('synchronous_commit') AS commit, current_setting('synchronous_standby_names') AS standbys,
       current_setting('fsync') AS fsync`);
   const [settings] = rows;
   if (settings === undefined) throw new Error('PostgreSQL does not say how durable commits are');
-  return describeSettings(settings);
+  return settings;
 }
 
-interface DurabilitySettings {
+export interface DurabilitySettings {
   /** synchronous_commit */
   readonly commit: string;
   /** synchronous_standby_names */

@@ -1,3 +1,4 @@
+import { type ManagedService, SERVICE, toService } from './managed-service.ts';
 import type { Queryable } from './prepared.ts';
 
 /** Amazon gives a role instead of the REPLICATION attribute; few servers have it, so it is looked up by name. */
@@ -10,20 +11,18 @@ export const MAY_REPLICATE = `(
 
 /** Thrown where the user may not replicate: then changes are polled. */
 export class ReplicationDenied extends Error {
-  constructor(user: string) {
+  constructor(user: string, service: ManagedService) {
     const role = JSON.stringify(user);
-    super(
-      `the user ${role} may not replicate; where it may, they are streamed: ALTER ROLE ${role} REPLICATION`,
-    );
+    super(`the user ${role} may not replicate; where it may, they are streamed: ${service.replicates(role)}`);
     this.name = 'ReplicationDenied';
   }
 }
 
 /** Checks before the attempt, which PostgreSQL would log as fatal each time. @throws ReplicationDenied */
 export async function assertMayReplicate(client: Queryable): Promise<void> {
-  const { rows } = await client.query<{ may: string; usr: string }>({
-    text: `SELECT ${MAY_REPLICATE} AS may, current_user AS usr`,
+  const { rows } = await client.query<{ may: string; usr: string; service: string | null }>({
+    text: `SELECT ${MAY_REPLICATE} AS may, current_user AS usr, ${SERVICE} AS service`,
   });
-  const [{ may = 'f', usr = '' } = {}] = rows;
-  if (may !== 't') throw new ReplicationDenied(usr);
+  const [{ may = 'f', usr = '', service = null } = {}] = rows;
+  if (may !== 't') throw new ReplicationDenied(usr, toService(service));
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { type ManagedService, SERVICE, toService } from './managed-service.ts';
 import { MAY_REPLICATE } from './replication-right.ts';
 
 /** What the database must offer. Each missing thing is one line, which says exactly what to change where. */
@@ -8,6 +9,7 @@ const MIN_VERSION = 140000;
 const MIN_CONNECTIONS = 40;
 
 interface Facts {
+  readonly service: ManagedService;
   readonly version: number;
   readonly walLevel: string;
   readonly encoding: string;
@@ -26,6 +28,7 @@ async function readFacts(client: pg.ClientBase): Promise<Facts> {
   const row = rows[0] ?? {};
   const number = (column: string): number => Number(row[column] ?? 0);
   return {
+    service: toService(row.service),
     version: number('version'),
     walLevel: row.wal_level ?? '',
     encoding: row.encoding ?? '',
@@ -51,6 +54,7 @@ const FACTS = `
     to_regclass('schema_migrations') IS NOT NULL
       OR has_database_privilege(current_database(), 'CREATE') AS may_create_publication,
     current_setting('server_encoding') AS encoding,
+    ${SERVICE} AS service,
     ${MAY_REPLICATE} AS may_replicate`;
 
 /**
@@ -76,10 +80,7 @@ export async function findMissingRequirements(
   }
   // Without the right there is no slot, and nothing needs what slots need.
   if (facts.walLevel !== 'logical' && (facts.mayReplicate || !serves)) {
-    missing.push(
-      `wal_level is ${facts.walLevel}: set wal_level = logical and restart PostgreSQL ` +
-        '(Amazon RDS and Aurora: rds.logical_replication = 1; Cloud SQL: cloudsql.logical_decoding = on; Azure: wal_level = logical under server parameters).',
-    );
+    missing.push(`wal_level is ${facts.walLevel}: ${facts.service.logicalReplication}.`);
   }
   // A missing schema is made, with the right that the publication needs too.
   const grants = grantsForMigrating({
@@ -94,7 +95,7 @@ export async function findMissingRequirements(
   }
   if (facts.maxConnections < MIN_CONNECTIONS) {
     missing.push(
-      `max_connections is ${facts.maxConnections}: set max_connections = ${MIN_CONNECTIONS} or more and restart PostgreSQL.`,
+      `max_connections is ${facts.maxConnections}: ${facts.service.connections(MIN_CONNECTIONS)}.`,
     );
   }
   return missing;

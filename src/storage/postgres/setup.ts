@@ -5,6 +5,7 @@ import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.
 import { ensureSchema, inSchema } from './cluster-schema.ts';
 import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
 import { describeDurability } from './durability.ts';
+import { examine, type Finding } from './examination.ts';
 import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-window.ts';
 import { HostWatch } from './host-watch.ts';
 import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migrate.ts';
@@ -32,6 +33,8 @@ export interface DatabaseSetup {
   migrate(options?: SetupOptions): Promise<string[]>;
   /** Migrates as the first of the roles; see {@link makeRoles}. Returns the names of the migrations it applied. */
   makeRoles(names: RoleNames, options: { readonly say: (line: string) => void }): Promise<string[]>;
+  /** Returns what a server would find here. Changes nothing. */
+  examine(): Promise<Finding[]>;
   /** Returns all migrations and their states. Changes nothing. */
   listMigrations(to?: number): Promise<ListedMigration[]>;
   /** Sets how far back history is kept; see {@link keepHistoryWindow}. After `migrate`. */
@@ -59,7 +62,10 @@ export async function setUpDatabase<Result>(
 ): Promise<Result> {
   const { schema } = options;
   const watch = new HostWatch(options);
-  const { client, encryption, close } = await connectWritable({ hosts: watch.hosts, ...options }, 'setup');
+  const { client, encryption, prepares, close } = await connectWritable(
+    { hosts: watch.hosts, ...options },
+    'setup',
+  );
   try {
     return await use({
       encryption,
@@ -75,6 +81,7 @@ export async function setUpDatabase<Result>(
         await makeRoles(client, names, { migrations, migrate: work, replicates, say });
         return applied;
       },
+      examine: () => examine(client, { schema, prepares }),
       listMigrations: (to) =>
         listMigrations(client, readMigrations(), { ...(to === undefined ? {} : { to }), schema }),
       keepHistoryWindow: (wish) => keepHistoryWindow(client, wish),

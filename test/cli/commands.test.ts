@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { formatHelp } from '../../src/options/help.ts';
+import { describeVersion } from '../../src/version.ts';
+import { commandsOf, PAGES, readPage } from '../kit/pages.ts';
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+
+test('--help lists each command once, with what it does', () => {
+  const lines = formatHelp([], COMMANDS).split('\n');
+  for (const { name, meaning } of COMMANDS) {
+    const at = lines.flatMap((line, number) => (line.startsWith(`  pg-apiserver ${name} `) ? [number] : []));
+    expect(at, name).toHaveLength(1);
+    const [first = 0] = at;
+    expect(lines.slice(first, first + 1 + meaning.length).join('\n')).toContain(meaning[0]);
+  }
+});
+
+test('the pages name only commands that --help lists', () => {
+  const typed = PAGES.flatMap((page) => [
+    ...commandsOf(page),
+    ...[...readPage(page).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code),
+  ]);
+  const named = typed.flatMap((code) => /^pg-apiserver ([a-z][a-z-]+)/.exec(code)?.[1] ?? []);
+  const known = new Set(COMMANDS.map(({ name }) => name));
+  expect(named.length).toBeGreaterThan(3);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('--version names the version of package.json and the commit of the build', () => {
+  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  expect(describeVersion('5b3170b51a90')).toBe(
+    `pg-apiserver ${version} (commit 5b3170b51a90, Kubernetes 1.31)`,
+  );
+  expect(describeVersion('')).toBe(`pg-apiserver ${version} (built without git, Kubernetes 1.31)`);
+});
