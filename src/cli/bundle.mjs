@@ -28,6 +28,8 @@ await build({
     target: 'node',
   },
   build: {
+    // Of the packages in the bundle.
+    license: { fileName: 'licenses.md' },
     ssr: 'dist/cli/command.js',
     outDir: 'dist',
     emptyOutDir: false,
