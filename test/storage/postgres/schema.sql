@@ -1247,16 +1247,16 @@ AS $function$
     SET shorter = (
         SELECT jsonb_object_agg(
             s.key,
-            s.value || jsonb_build_object('revision', greatest(
-                (s.value ->> 'revision')::bigint,
-                least(
-                    revision_at(clock_timestamp() - make_interval(secs => (s.value ->> 'window')::float8)),
-                    (SELECT max(r.revision) - 1 FROM revisions r)
-                ),
-                0
-            ))
+            -- Null: its window reaches back further than what is compacted of all, or it has none any more.
+            CASE WHEN cut.up_to > (s.value ->> 'revision')::bigint
+                THEN s.value || jsonb_build_object('revision', least(cut.up_to, (SELECT max(r.revision) - 1 FROM revisions r)))
+                ELSE s.value
+            END
         )
         FROM jsonb_each(c.shorter) s
+        CROSS JOIN LATERAL (
+            SELECT revision_at(clock_timestamp() - make_interval(secs => (s.value ->> 'window')::float8)) AS up_to
+        ) cut
     )
     WHERE c.shorter <> '{}'
 $function$;
