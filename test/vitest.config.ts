@@ -13,7 +13,7 @@ const ON_THE_OLDEST = [
   ...['history', 'history-window', 'load', 'migrate', 'roles', 'schema'],
 ].map((name) => `test/storage/postgres/${name}.test.ts`);
 
-const ALONE = ['test/e2e/hostile/*.test.ts'];
+const ALONE = ['test/e2e/hostile/*.test.ts', 'test/e2e/large-answers.test.ts'];
 
 /** These wait for time limits of the server most of the time, so that many of them share two cores. */
 const WAITING = [
@@ -84,7 +84,7 @@ export default defineConfig({
         },
       },
       // What measures the time of a thread has the machine for itself: neighbours in its caches make the same work longer.
-      { test: { ...EVERYWHERE, name: 'alone', include: ALONE, sequence: { groupOrder: 2 } } },
+      { test: { ...EVERYWHERE, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -217,6 +217,16 @@ const RETENTION_GAUGES: readonly (readonly [string, string, (of: Retention) => n
     'WAL that PostgreSQL keeps for the slowest replication slot.',
     ({ walOfSlotsBytes }) => walOfSlotsBytes,
   ],
+  [
+    'pg_apiserver_filling_rows',
+    'Rows of the log at which filling has looked, by all servers: it follows what is written.',
+    ({ rowsLookedAt }) => rowsLookedAt,
+  ],
+  [
+    'pg_apiserver_filled_objects',
+    'Objects that filling has given their bytes, by all servers.',
+    ({ objectsFilled }) => objectsFilled,
+  ],
 ];
 
 /** Shows which host serves reads from standbys. */

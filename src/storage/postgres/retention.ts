@@ -11,6 +11,9 @@ export interface Retention {
   readonly oldestTransactionMs: number;
   /** WAL that slots, of any program, make PostgreSQL keep. */
   readonly walOfSlotsBytes: number;
+  /** Rows of the log at which filling has looked, and objects that it gave their bytes, by all servers since the migration 0083. */
+  readonly rowsLookedAt: number;
+  readonly objectsFilled: number;
 }
 
 interface RetentionRow {
@@ -18,6 +21,8 @@ interface RetentionRow {
   readonly partitions: string | null;
   readonly transaction: string | null;
   readonly wal: string | null;
+  readonly looked: string | null;
+  readonly filled: string | null;
 }
 
 /** Returns undefined while a needed migration waits. */
@@ -29,6 +34,8 @@ export async function readRetention({ pool }: Database): Promise<Retention | und
       partitionsBehind: Number(row?.partitions ?? 0),
       oldestTransactionMs: Number(row?.transaction ?? 0) * 1000,
       walOfSlotsBytes: Number(row?.wal ?? 0),
+      rowsLookedAt: Number(row?.looked ?? 0),
+      objectsFilled: Number(row?.filled ?? 0),
     };
   } catch (error) {
     if (isUnknownFunction(error)) return undefined;
@@ -40,7 +47,9 @@ const RETENTION = `
   SELECT r.behind_s AS behind, r.partitions,
     (SELECT extract(epoch FROM clock_timestamp() - min(a.xact_start)) FROM pg_stat_activity a WHERE a.backend_type = 'client backend')
       AS transaction,
-    (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)) FROM pg_replication_slots s) AS wal
+    (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), s.restart_lsn)) FROM pg_replication_slots s) AS wal,
+    (SELECT to_jsonb(f) ->> 'passed' FROM filling f) AS looked,
+    (SELECT to_jsonb(f) ->> 'filled' FROM filling f) AS filled
   FROM retention() r`;
 
 /** Names the backends in the detail of drop_partition's error, as far as the user may see what they are. */
