@@ -53,8 +53,6 @@ test('under a steady load each run drops what the one before it has left', async
   }
   expect(dropped).toEqual([0, 1, 1, 1]);
   expect(log.compactor.retention?.partitionsBehind).toBe(1);
-  expect(log.compactor.retention?.rowsLookedAt).toBeGreaterThan(0);
-  expect(log.compactor.retention?.objectsFilled).toBeGreaterThan(0);
   await log.close();
 });
 

@@ -78,6 +78,8 @@ test('whatever reads an object finds its bytes, where a commit left them to the 
     expect(found, way).toEqual(expected);
   const { objects } = await log.reader.listAt({ ...EVERYTHING, revision: filled });
   expect(objects.map(({ key }) => key.name)).toEqual(['filled']);
+  await log.compactor.compact(new AbortController().signal);
+  expect(log.compactor.retention).toMatchObject({ rowsLookedAt: 4, objectsFilled: 4 });
   await log.close();
 });
 
