@@ -1,3 +1,5 @@
+import { endTurn } from './turns.ts';
+
 type Loop = (signal: AbortSignal, also: AlsoRun) => Promise<void>;
 
 /** Lets a loop start other loops beside itself. */
@@ -59,6 +61,9 @@ interface Batches<Item> {
   readonly work: (item: Item) => Promise<unknown>;
 }
 
+/** Items of a batch that start without yielding the event loop: work on an object of 16 kB takes 0.4 ms. */
+const STARTED_TOGETHER = 32;
+
 /**
  * Works on the items of a batch concurrently, on several batches at a time. After a failure it starts no batch, and waits for
  * running ones before it rejects. @throws the first failure
@@ -73,8 +78,12 @@ export async function workInBatches<Item>(
     while (next < items.length && failures.length === 0) {
       const batch = items.slice(next, next + batchSize);
       next += batch.length;
-      const outcomes = await Promise.allSettled(batch.map(work));
-      for (const outcome of outcomes) if (outcome.status === 'rejected') failures.push(outcome.reason);
+      const running: Promise<unknown>[] = [];
+      for (const [at, item] of batch.entries()) {
+        if (at > 0 && at % STARTED_TOGETHER === 0) await endTurn();
+        running.push(work(item).catch((error: unknown) => failures.push(error)));
+      }
+      await Promise.all(running);
     }
   };
   await Promise.all(Array.from({ length: workers }, worker));

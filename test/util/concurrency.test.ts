@@ -107,3 +107,19 @@ test('after a failure no batch is begun, and those under way have ended before i
   expect(told).toEqual(['refused']);
   expect(begun.size).toBe(0);
 });
+
+test('a large batch does not begin as a whole before others have their turn', async () => {
+  let begun = 0;
+  const work = async (): Promise<void> => {
+    begun += 1;
+  };
+  const all = workInBatches(Array.from({ length: 256 }), { workers: 1, batchSize: 256, work });
+  const seen: number[] = [];
+  for (let turn = 0; turn < 3; turn += 1) {
+    seen.push(begun);
+    await endTurn();
+  }
+  await all;
+  expect(seen).toEqual([32, 64, 96]);
+  expect(begun).toBe(256);
+});
