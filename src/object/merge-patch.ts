@@ -195,14 +195,20 @@ function place(
   idOf: (item: JsonValue | undefined) => JsonValue | undefined,
 ): JsonValue[] {
   const ranks = firstPlaces(order);
+  const listed: { readonly item: JsonValue; readonly rank: number }[] = [];
+  const others: JsonValue[] = [];
+  for (const item of merged) {
+    const rank = ranks.get(idOf(item));
+    if (rank === undefined) others.push(item);
+    else listed.push({ item, rank });
+  }
+  listed.sort((a, b) => a.rank - b.rank);
+  if (others.length === 0) return listed.map(({ item }) => item);
   const oldPlaces = firstPlaces(before.map(idOf));
-  const rank = (item: JsonValue): number => ranks.get(idOf(item)) ?? -1;
   const oldPlace = (item: JsonValue): number => oldPlaces.get(idOf(item)) ?? -1;
-  const listed = merged.filter((item) => rank(item) >= 0).sort((a, b) => rank(a) - rank(b));
-  const others = merged.filter((item) => rank(item) < 0);
   const out: JsonValue[] = [];
   let next = 0;
-  for (const item of listed) {
+  for (const { item } of listed) {
     for (; next < others.length; next += 1) {
       const other = others[next];
       if (other === undefined) break;
@@ -217,7 +223,8 @@ function place(
 
 function firstPlaces(ids: readonly (JsonValue | undefined)[]): Map<JsonValue | undefined, number> {
   const places = new Map<JsonValue | undefined, number>();
-  for (const [at, id] of ids.entries()) if (!places.has(id)) places.set(id, at);
+  // Backwards, so that the first one stays.
+  for (let at = ids.length - 1; at >= 0; at -= 1) places.set(ids[at], at);
   return places;
 }
 
