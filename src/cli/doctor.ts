@@ -5,6 +5,7 @@ import { overridesOf } from '../server/databases.ts';
 import type { Finding } from '../storage/postgres/examination.ts';
 import { setUpDatabase } from '../storage/postgres/setup.ts';
 import { explainFault } from '../storage/postgres/trouble.ts';
+import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { databaseConnection, databaseOf } from './database.ts';
 
@@ -52,7 +53,7 @@ function look(storage: ServerOptions['storage'], urls: readonly string[]): Promi
     ],
   ).catch((error: unknown) => {
     const fault = explainFault(error);
-    return [{ kind: 'lacks', text: fault instanceof Error ? fault.message : String(fault) }];
+    return [{ kind: 'lacks', text: errorText(fault) }];
   });
 }
 

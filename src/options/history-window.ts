@@ -16,10 +16,10 @@ const SHORTER: readonly (readonly [resource: string, windowMs: number])[] = [
   ['events', HOUR_MS],
 ];
 /** What the resources above are called besides. */
-const ALIASES: Readonly<Record<string, string>> = {
-  leases: 'leases.coordination.k8s.io',
-  'events.events.k8s.io': 'events',
-};
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['leases', 'leases.coordination.k8s.io'],
+  ['events.events.k8s.io', 'events'],
+]);
 const RESOURCE = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 export const DEFAULT_WINDOW = ['1d', 'leases=1h', 'events=1h'];
@@ -40,7 +40,7 @@ export function parseHistoryWindow(items: readonly string[], flag: string): Hist
         );
       windowMs = itemMs;
     } else if (RESOURCE.test(resource)) {
-      shorter.set(ALIASES[resource] ?? resource, itemMs);
+      shorter.set(ALIASES.get(resource) ?? resource, itemMs);
     } else {
       throw new UsageError(
         `${flag}: ${JSON.stringify(resource)} must be a resource, such as pods or leases.coordination.k8s.io`,

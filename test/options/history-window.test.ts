@@ -20,9 +20,9 @@ test('history is kept for a day, of leases and events for an hour', () => {
 });
 
 test('a resource is named as kubectl names it', () => {
-  expect(read('1h,pods=10m,widgets.example.com=5m,events.events.k8s.io=7m')).toEqual({
+  expect(read('1h,pods=10m,constructor=1m,widgets.example.com=5m,events.events.k8s.io=7m')).toEqual({
     ...{ windowMs: HOUR_MS, 'leases.coordination.k8s.io': HOUR_MS, events: 420_000 },
-    ...{ pods: 600_000, 'widgets.example.com': 300_000 },
+    ...{ pods: 600_000, constructor: 60_000, 'widgets.example.com': 300_000 },
   });
 });
 

@@ -106,7 +106,10 @@ export class Compactor {
     const fills = { pauseMs: FILL_MS, failedMs: FILL_MS };
     const filling = this.#repeat(fills, signal, () => this.#spend('fill', fillObjects(database, signal)));
     const indexes = { pauseMs: CLOSED_MS, failedMs: INDEX_FAILED_MS };
-    const indexing = this.#repeat(indexes, signal, () => this.#spend('index', this.indexRequests(signal)));
+    const indexing = this.#repeat(indexes, signal, async () => {
+      await this.#spend('index', this.indexRequests(signal));
+      await this.#spend('thin', this.thin(signal));
+    });
     await Promise.all([compacting, filling, indexing]);
   }
 
@@ -137,16 +140,8 @@ export class Compactor {
   async indexRequests(signal: AbortSignal): Promise<number> {
     let indexed = 0;
     while (!signal.aborted && (await this.#isRequestsIndexDue())) {
-      const { client, close } = await this.#options.connect();
-      const abandon = (): void => void close();
-      signal.addEventListener('abort', abandon, { once: true });
-      try {
-        await withoutTimeouts(client, () => client.query(INDEX_REQUESTS));
-        indexed += 1;
-      } finally {
-        signal.removeEventListener('abort', abandon);
-        await close();
-      }
+      await this.#callLong('index_requests()', signal);
+      indexed += 1;
     }
     return indexed;
   }
@@ -155,6 +150,43 @@ export class Compactor {
     const database = await this.#options.database();
     this.#canIndex ||= (await call(database, "to_regproc('index_requests') IS NOT NULL")) === 't';
     return this.#canIndex && (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
+  }
+
+  /**
+   * Removes the old rows that resources with a shorter history have in closed partitions (migrations/0086). A copy that waits for an
+   * older transaction is looked at again in the next run.
+   */
+  async thin(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await this.#isThinningDue())) {
+      const step = await this.#callLong('thin_partition()', signal);
+      if (step === 'nothing' || step === 'waits') return;
+    }
+  }
+
+  async #isThinningDue(): Promise<boolean> {
+    const database = await this.#options.database();
+    return (await this.#knowsShorter(database)) && (await call(database, 'thinning_is_due()')) === 't';
+  }
+
+  /** Whether the schema has shorter histories that are thinned like this. */
+  async #knowsShorter(database: Database): Promise<boolean> {
+    this.#canThin ||= (await call(database, "to_regproc('thinning_is_due') IS NOT NULL")) === 't';
+    return this.#canThin;
+  }
+
+  /** Calls a function that may take minutes, over a connection of its own, which ends with the signal. */
+  async #callLong(text: string, signal: AbortSignal): Promise<string | undefined> {
+    const { client, close } = await this.#options.connect();
+    const abandon = (): void => void close();
+    signal.addEventListener('abort', abandon, { once: true });
+    try {
+      const query = { text: `SELECT ${text} AS answer`, query_timeout: 2 ** 31 - 1 };
+      const { rows } = await withoutTimeouts(client, () => client.query<{ answer: string }>(query));
+      return rows[0]?.answer;
+    } finally {
+      signal.removeEventListener('abort', abandon);
+      await close();
+    }
   }
 
   /** Returns how many partitions it made. */
@@ -179,6 +211,7 @@ export class Compactor {
     try {
       const due = await this.#spend('drop', this.#dropPartitions(database, signal));
       await call(database, 'compact_history()');
+      if (await this.#knowsShorter(database)) await call(database, 'compact_shorter_histories()');
       while (
         !signal.aborted &&
         (await this.#spend('forget', call(database, `forget_superseded(${BATCH_ROWS})`))) ===
@@ -189,21 +222,10 @@ export class Compactor {
         !signal.aborted &&
         (await this.#spend('leave', call(database, 'leave_partition()'))) !== 'nothing'
       );
-      const dropped = await this.#spend('drop', this.#dropPartitions(database, signal));
-      await this.#spend('thin', this.#thinPartitions(database, signal));
-      return due + dropped;
+      return due + (await this.#spend('drop', this.#dropPartitions(database, signal)));
     } finally {
       await this.#measure(database);
     }
-  }
-
-  /** Removes what resources with a shorter history have left behind (migrations/0084). */
-  async #thinPartitions(database: Database, signal: AbortSignal): Promise<void> {
-    this.#canThin ||= (await call(database, "to_regproc('thin_partition') IS NOT NULL")) === 't';
-    if (!this.#canThin) return;
-    await call(database, 'compact_shorter_histories()');
-    for (let step: string | undefined; !signal.aborted && step !== 'nothing' && step !== 'waits'; )
-      step = await call(database, 'thin_partition()');
   }
 
   async #dropPartitions(database: Database, signal: AbortSignal): Promise<number> {
@@ -261,8 +283,6 @@ export class Compactor {
     }
   }
 }
-
-const INDEX_REQUESTS = { text: 'SELECT index_requests()', query_timeout: 2 ** 31 - 1 };
 
 async function call({ pool }: Database, text: string): Promise<string | undefined> {
   const { rows } = await pool.query<{ answer: string }>({ text: `SELECT ${text} AS answer` });

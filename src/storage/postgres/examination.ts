@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { errorText } from '../../util/error-text.ts';
 import { describeClockDifference } from './clock.ts';
 import { type ClusterSchema, inSchema } from './cluster-schema.ts';
 import { type DurabilitySettings, describeSettings, readDurability } from './durability.ts';
@@ -64,7 +65,7 @@ export async function examine(client: pg.ClientBase, circumstances: Circumstance
   const findings: Finding[] = [];
   for (const [what, look] of Object.entries(LOOKS)) {
     const found = await look(client, circumstances).catch((error: unknown) => [
-      warning(`${what} cannot be looked at: ${error instanceof Error ? error.message : String(error)}`),
+      warning(`${what} cannot be looked at: ${errorText(error)}`),
     ]);
     findings.push(...found);
   }
@@ -114,7 +115,7 @@ async function lookAtMigrations(client: pg.ClientBase, { schema }: Circumstances
       ...(trouble === undefined ? [] : [warning(`${trouble.trouble}: the next start makes it again`)]),
     ];
   } catch (error) {
-    return [lacks(error instanceof Error ? error.message : String(error))];
+    return [lacks(errorText(error))];
   }
 }
 

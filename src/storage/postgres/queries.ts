@@ -101,8 +101,8 @@ export const LOG_POSITION = prepare((of: PositionValues) =>
 );
 
 /**
- * Clients cannot go on from before this, for a resource by its qualified name; '': for what is of no certain resource. As JSON, because a schema from before
- * shorter histories (migrations/0084) has no such column.
+ * Clients of a resource cannot go on from before this. `of`: its qualified name, or '' for the log as a whole. Read as JSON, because a
+ * schema from before shorter histories (migrations/0084) has no such column.
  */
 export const COMPACTED_REVISION = prepare((of: { readonly of: string }) =>
   tables

@@ -245,7 +245,6 @@ CREATE TABLE thinning (
     high bigint NOT NULL,
     partition regclass NOT NULL,
     copy regclass NOT NULL,
-    resources text[] NOT NULL,
     waits_for text[],
     CONSTRAINT thinning_pkey PRIMARY KEY (high)
 );
@@ -1646,6 +1645,7 @@ BEGIN
             ('EXECUTE ON FUNCTION make_partition(bigint)'),
             ('EXECUTE ON FUNCTION leave_partition()'),
             ('EXECUTE ON FUNCTION drop_partition(interval)'),
+            ('SELECT ON thinning'),
             ('EXECUTE ON FUNCTION thin_partition()'),
             ('EXECUTE ON FUNCTION put_custom_resource_view(text, text, json, text)'),
             ('EXECUTE ON FUNCTION drop_custom_resource_view(text, text)'),
@@ -2107,6 +2107,27 @@ AS $function$
     SELECT object_at(of_group, of_resource, of_namespace, of_name, revision_at(moment))
 $function$;
 
+CREATE FUNCTION partitions_to_thin()
+ RETURNS TABLE(high bigint, partition regclass, low bigint, names text[], revisions bigint[])
+ LANGUAGE sql
+ STABLE
+AS $function$
+    SELECT p.high, p.partition, p.low, array_agg(k.name) AS names, array_agg(k.revision) AS revisions
+    FROM log_partitions() p
+    JOIN (
+        SELECT s.key AS name, (s.value ->> 'revision')::bigint AS revision, (s.value ->> 'thinned')::bigint AS thinned,
+            revision_at(clock_timestamp() - make_interval(secs => 2 * (s.value ->> 'window')::float8)) AS up_to
+        FROM compaction c, jsonb_each(c.shorter) s
+        WHERE s.value ->> 'window' IS NOT NULL
+    ) k ON k.thinned < p.high AND k.up_to >= p.high - 1 AND k.revision >= p.high - 1
+    WHERE p.low IS NOT NULL AND p.high - 1 > (SELECT c.revision FROM compaction c) AND p.high > (SELECT b.noted FROM log_bounds b)
+      AND p.high <= (SELECT max(r.revision) FROM revisions r)
+      -- Loads read no bytes from it any more.
+      AND p.high - 1 <= (SELECT coalesce(f.filled_to, p.high) FROM filling f)
+    GROUP BY p.high, p.partition, p.low
+    ORDER BY p.high
+$function$;
+
 -- The fields of an object or the elements of a list, with their paths.
 CREATE FUNCTION parts_of(parent text, value jsonb, keys text[])
  RETURNS TABLE(path text, part jsonb)
@@ -2511,6 +2532,7 @@ DECLARE
     size      record;
     fresh     text;
     target    int;
+    is_due    boolean;
     readers   integer[];
 BEGIN
     IF NOT (SELECT c.thins FROM compaction c)
@@ -2554,19 +2576,7 @@ BEGIN
         RETURN 'thinned';
     END IF;
 
-    SELECT p.high, p.partition, p.low, array_agg(k.name) AS names, array_agg(k.revision) AS revisions INTO kinds
-    FROM log_partitions() p
-    JOIN (
-        SELECT s.key AS name, (s.value ->> 'revision')::bigint AS revision, (s.value ->> 'thinned')::bigint AS thinned,
-            revision_at(clock_timestamp() - make_interval(secs => 2 * (s.value ->> 'window')::float8)) AS up_to
-        FROM compaction c, jsonb_each(c.shorter) s
-        WHERE s.value ->> 'window' IS NOT NULL
-    ) k ON k.thinned < p.high AND k.up_to >= p.high - 1 AND k.revision >= p.high - 1
-    WHERE p.low IS NOT NULL AND p.high - 1 > (SELECT c.revision FROM compaction c) AND p.high > (SELECT b.noted FROM log_bounds b)
-      AND p.high <= (SELECT max(r.revision) FROM revisions r)
-    GROUP BY p.high, p.partition, p.low
-    ORDER BY p.high
-    LIMIT 1;
+    SELECT * INTO kinds FROM partitions_to_thin() LIMIT 1;
     IF kinds.partition IS NULL THEN
         RETURN 'nothing';
     END IF;
@@ -2600,40 +2610,48 @@ BEGIN
             (SELECT coalesce(sum(300 + coalesce(pg_column_size(r.object), pg_column_size(r.encoded), 0)), 0) FROM %s r) AS whole',
         gone, kinds.partition
     ) INTO size;
+    -- What stays is written once more: that is worth it where at least half goes.
+    is_due := size.gone > 0 AND size.gone * 2 >= size.whole;
+    IF is_due THEN
+        fresh := format('revisions_%s_from_%s', kinds.low, (SELECT max(r.revision) FROM revisions r));
+        SELECT CASE a.attcompression WHEN 'l' THEN 4080 ELSE 8160 END INTO target
+        FROM pg_attribute a
+        WHERE a.attrelid = 'revisions'::regclass AND a.attname = 'object';
+        EXECUTE format(
+            'CREATE TABLE %I (
+                LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING CONSTRAINTS INCLUDING INDEXES,
+                CONSTRAINT within CHECK (revision >= %s AND revision < %s)
+            ) WITH (toast_tuple_target = %s)',
+            fresh, kinds.partition, kinds.low, kinds.high, target
+        );
+        EXECUTE (
+            SELECT format('ALTER TABLE %I %s', fresh, string_agg(format('ALTER COLUMN %I SET STATISTICS 10', a.attname), ', '))
+            FROM pg_attribute a
+            WHERE a.attrelid = fresh::regclass AND a.attnum > 0 AND NOT a.attisdropped
+        );
+        EXECUTE format(
+            'INSERT INTO %I SELECT r.* FROM %s r WHERE NOT EXISTS (SELECT FROM (%s) g WHERE g.revision = r.revision) ORDER BY r.revision',
+            fresh, kinds.partition, gone
+        );
+        INSERT INTO thinning (high, partition, copy) VALUES (kinds.high, kinds.partition, fresh::regclass);
+    END IF;
+    -- Last, because servers that start wait for this row.
     UPDATE compaction c SET shorter = (
         SELECT jsonb_object_agg(
             s.key, CASE WHEN s.key = ANY (kinds.names) THEN s.value || jsonb_build_object('thinned', kinds.high) ELSE s.value END
         )
         FROM jsonb_each(c.shorter) s
     );
-    -- What stays is written once more: that is worth it where at least half goes.
-    IF size.gone * 2 < size.whole OR size.gone = 0 THEN
-        RETURN 'passed';
-    END IF;
-
-    fresh := format('revisions_%s_from_%s', kinds.low, (SELECT max(r.revision) FROM revisions r));
-    SELECT CASE a.attcompression WHEN 'l' THEN 4080 ELSE 8160 END INTO target
-    FROM pg_attribute a
-    WHERE a.attrelid = 'revisions'::regclass AND a.attname = 'object';
-    EXECUTE format(
-        'CREATE TABLE %I (
-            LIKE %s INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING CONSTRAINTS INCLUDING INDEXES,
-            CONSTRAINT within CHECK (revision >= %s AND revision < %s)
-        ) WITH (toast_tuple_target = %s)',
-        fresh, kinds.partition, kinds.low, kinds.high, target
-    );
-    EXECUTE (
-        SELECT format('ALTER TABLE %I %s', fresh, string_agg(format('ALTER COLUMN %I SET STATISTICS 10', a.attname), ', '))
-        FROM pg_attribute a
-        WHERE a.attrelid = fresh::regclass AND a.attnum > 0 AND NOT a.attisdropped
-    );
-    EXECUTE format(
-        'INSERT INTO %I SELECT r.* FROM %s r WHERE r.revision NOT IN (SELECT g.revision FROM (%s) g) ORDER BY r.revision',
-        fresh, kinds.partition, gone
-    );
-    INSERT INTO thinning (high, partition, copy, resources) VALUES (kinds.high, kinds.partition, fresh::regclass, kinds.names);
-    RETURN 'copied';
+    RETURN CASE WHEN is_due THEN 'copied' ELSE 'passed' END;
 END $function$;
+
+CREATE FUNCTION thinning_is_due()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+    SELECT c.thins AND (EXISTS (SELECT FROM thinning) OR EXISTS (SELECT FROM partitions_to_thin())) FROM compaction c
+$function$;
 
 -- What happened in a namespace since a moment, with the fields that changed.
 CREATE FUNCTION timeline(of_namespace text, since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone)
