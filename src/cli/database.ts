@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { UsageError } from '../options/flag.ts';
 import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
 import { connectionParts } from '../server/databases.ts';
-import type { ConnectionOptions } from '../storage/postgres/connection.ts';
-import type { KeptWindow, WindowWish } from '../storage/postgres/history-window.ts';
+import type { ConnectionOptions } from '../storage/postgres/connection/connection.ts';
+import type { KeptWindow, WindowWish } from '../storage/postgres/upkeep/history-window.ts';
 
 /** The database connection of commands other than serving. */
 export const databaseConnection = (

@@ -5,7 +5,7 @@ import {
   type LoggerOptions,
 } from '../observability/logger.ts';
 import type { ObservabilityOptions } from '../options/observability.ts';
-import { tellExpected } from '../storage/postgres/trouble.ts';
+import { tellExpected } from '../storage/postgres/connection/trouble.ts';
 import { createReminders } from '../util/reminder.ts';
 
 /** Opens the log as the options demand: one stream, or a separate one for errors. */

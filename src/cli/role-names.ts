@@ -1,5 +1,5 @@
 import { UsageError } from '../options/flag.ts';
-import type { RoleNames } from '../storage/postgres/roles.ts';
+import type { RoleNames } from '../storage/postgres/migration/roles.ts';
 
 /** The prefix for a cluster without --kvstore-prefix. */
 export const ROLE_PREFIX = 'apiserver';

@@ -4,7 +4,7 @@ import type { ServerOptions } from '../options/options.ts';
 import { openEncryption } from '../server/encryption.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
-import type { SigningKeyChanges } from '../storage/postgres/signing-keys.ts';
+import type { SigningKeyChanges } from '../storage/postgres/shared/signing-keys.ts';
 import type { StoredSigningKey } from '../storage/signing-keys.ts';
 import { parseDuration } from '../util/duration.ts';
 import { databaseConnection, databaseOf, isOld, OLD_DATABASE } from './database.ts';

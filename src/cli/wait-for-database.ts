@@ -1,4 +1,4 @@
-import { describeTrouble, explainFault, isPassing } from '../storage/postgres/trouble.ts';
+import { describeTrouble, explainFault, isPassing } from '../storage/postgres/connection/trouble.ts';
 import { persist } from '../util/pause.ts';
 import { createReminder } from '../util/reminder.ts';
 

@@ -1,6 +1,6 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { GroupResource } from '../api/names.ts';
-import type { ReservedNames } from '../controllers/custom-resource-names.ts';
+import type { ReservedNames } from '../controllers/custom-resources/definition-names.ts';
 import { BUILT_IN_RESOURCES } from '../resources/all.ts';
 
 /** Names that no custom resource of a group can have, because built-in resources have them, whether they are served or not. */

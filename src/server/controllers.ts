@@ -1,8 +1,8 @@
 import { repairAllocations } from '../controllers/allocation-repair.ts';
 import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
-import { CustomResourceAcceptance } from '../controllers/custom-resource-acceptance.ts';
-import { CustomResourceEnd } from '../controllers/custom-resource-end.ts';
-import { CustomResourceViews } from '../controllers/custom-resource-views.ts';
+import { CustomResourceAcceptance } from '../controllers/custom-resources/acceptance.ts';
+import { CustomResourceEnd } from '../controllers/custom-resources/definition-end.ts';
+import { CustomResourceViews } from '../controllers/custom-resources/views.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';

@@ -10,7 +10,7 @@ import type { ServedVersion } from '../registry/definition.ts';
 import { Registry } from '../registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../resources/all.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
-import { describeTrouble, isPassing } from '../storage/postgres/trouble.ts';
+import { describeTrouble, isPassing } from '../storage/postgres/connection/trouble.ts';
 import { pause, persist } from '../util/pause.ts';
 import { createReminder } from '../util/reminder.ts';
 import type { Egress } from './egress.ts';

@@ -1,9 +1,9 @@
 import type { HealthCheck } from '../diagnostics/health.ts';
 import type { LogControl } from '../observability/logger.ts';
 import type { StorageOptions } from '../options/storage.ts';
-import type { FeedState } from '../storage/postgres/feed.ts';
+import type { FeedState } from '../storage/postgres/feed/feed.ts';
+import { PRIMARY } from '../storage/postgres/feed/tail-source.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
-import { PRIMARY } from '../storage/postgres/tail-source.ts';
 
 const EVERYWHERE = ['healthz', 'livez', 'readyz'] as const;
 const READYZ = ['readyz'] as const;

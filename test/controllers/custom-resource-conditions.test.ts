@@ -3,7 +3,7 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
 } from '../../src/api/types/apiextensions/v1.ts';
-import { withFindings } from '../../src/controllers/custom-resource-conditions.ts';
+import { withFindings } from '../../src/controllers/custom-resources/definition-conditions.ts';
 import { structuralViolations } from '../../src/resources/apiextensions/schema/violations.ts';
 import { definitionOf } from '../kit/definitions.ts';
 

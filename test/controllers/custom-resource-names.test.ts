@@ -5,7 +5,7 @@ import {
   decideNames,
   type NameDecision,
   sameNames,
-} from '../../src/controllers/custom-resource-names.ts';
+} from '../../src/controllers/custom-resources/definition-names.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 
 const NOBODY: CustomResourceDefinitionNames = { plural: '', kind: '' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CustomResourceColumnDefinition } from '../../src/api/types/apiextensions/v1.ts';
-import { toViewColumns } from '../../src/controllers/custom-resource-view-columns.ts';
+import { toViewColumns } from '../../src/controllers/custom-resources/view-columns.ts';
 import { definitionOf } from '../kit/definitions.ts';
 
 function columnsOf(...additionalPrinterColumns: CustomResourceColumnDefinition[]) {

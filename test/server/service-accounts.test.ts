@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { parseOptions } from '../../src/options/options.ts';
 import { createServiceAccounts, type ServiceAccountParts } from '../../src/server/service-accounts.ts';
-import { isPassing } from '../../src/storage/postgres/trouble.ts';
+import { isPassing } from '../../src/storage/postgres/connection/trouble.ts';
 import type { StoredSigningKey } from '../../src/storage/signing-keys.ts';
 import { persist } from '../../src/util/pause.ts';
 

@@ -1,35 +1,40 @@
 import type { GroupResource } from '../../api/names.ts';
 import { createReminder } from '../../util/reminder.ts';
 import { createKeySealer, type KeySealer } from '../key-sealer.ts';
-import { PostgresAllocations } from './allocations.ts';
-import { CommitBell } from './commit-bell.ts';
-import { BatchingCommitter } from './committer.ts';
-import { Compactor } from './compactor.ts';
-import { Condition } from './condition.ts';
-import { type ConnectionOptions, connectWritable, findReadable, toClientConfig } from './connection.ts';
-import { Expirer } from './expirer.ts';
-import { PostgresFeed } from './feed.ts';
-import { PostgresHistory } from './history.ts';
-import { HostWatch } from './host-watch.ts';
-import type { Hosts } from './hosts.ts';
-import { KnownHistory } from './known-history.ts';
-import { Lease } from './lease.ts';
-import { connectToLoad } from './load.ts';
-import { PostgresObjectViews } from './object-views.ts';
-import { PostgresPeers } from './peers.ts';
-import { type PoolState, Pools } from './pools.ts';
-import { PrimaryGuard } from './primary-guard.ts';
-import { keepPublication } from './publication.ts';
-import { COUNT_OBJECTS } from './queries.ts';
-import { ReadServers, type ReadServersState } from './read-servers.ts';
-import { PostgresReader } from './reader.ts';
-import { assertMayReplicate } from './replication-right.ts';
-import { PostgresServerLeases } from './server-leases.ts';
-import { PostgresSigningKeys } from './signing-keys.ts';
-import { PRIMARY, type TailSource } from './tail-source.ts';
-import { describeTrouble } from './trouble.ts';
-import { Witness } from './witness.ts';
-import { PostgresWorkLeases } from './work-leases.ts';
+import { BatchingCommitter } from './commit/committer.ts';
+import { Expirer } from './commit/expirer.ts';
+import { Condition } from './connection/condition.ts';
+import {
+  type ConnectionOptions,
+  connectWritable,
+  findReadable,
+  toClientConfig,
+} from './connection/connection.ts';
+import type { Hosts } from './connection/hosts.ts';
+import { type PoolState, Pools } from './connection/pools.ts';
+import { describeTrouble } from './connection/trouble.ts';
+import { CommitBell } from './feed/commit-bell.ts';
+import { PostgresFeed } from './feed/feed.ts';
+import { keepPublication } from './feed/publication.ts';
+import { assertMayReplicate } from './feed/replication-right.ts';
+import { PRIMARY, type TailSource } from './feed/tail-source.ts';
+import { HostWatch } from './fencing/host-watch.ts';
+import { KnownHistory } from './fencing/known-history.ts';
+import { Lease } from './fencing/lease.ts';
+import { PrimaryGuard } from './fencing/primary-guard.ts';
+import { Witness } from './fencing/witness.ts';
+import { PostgresHistory } from './past/history.ts';
+import { PostgresObjectViews } from './past/object-views.ts';
+import { connectToLoad } from './read/load.ts';
+import { COUNT_OBJECTS } from './read/queries.ts';
+import { ReadServers, type ReadServersState } from './read/read-servers.ts';
+import { PostgresReader } from './read/reader.ts';
+import { PostgresAllocations } from './shared/allocations.ts';
+import { PostgresPeers } from './shared/peers.ts';
+import { PostgresServerLeases } from './shared/server-leases.ts';
+import { PostgresSigningKeys } from './shared/signing-keys.ts';
+import { PostgresWorkLeases } from './shared/work-leases.ts';
+import { Compactor } from './upkeep/compactor.ts';
 
 export interface PostgresOptions extends ConnectionOptions {
   /** postgres:// URLs of standbys, which are preferred for reads of what they have. */

@@ -1,21 +1,21 @@
 import type pg from 'pg';
 import { createKeySealer, type KeySealer } from '../key-sealer.ts';
 import { type Revision, toRevision } from '../revision.ts';
-import { type ClusterKey, type KeyWishes, keepClusterKey } from './cluster-keys.ts';
-import { ensureSchema, inSchema } from './cluster-schema.ts';
-import { type Connection, type ConnectionOptions, connectWritable } from './connection.ts';
-import { describeDurability } from './durability.ts';
-import { examine, type Finding } from './examination.ts';
-import { type KeptWindow, keepHistoryWindow, type WindowWish } from './history-window.ts';
-import { HostWatch } from './host-watch.ts';
-import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migrate.ts';
-import { readMigrations } from './migration.ts';
-import { describeLoggedValues } from './parameter-log.ts';
-import { BEGIN_EPOCH } from './queries.ts';
-import { findMissingRequirements } from './requirements.ts';
-import { findLeftMigrations, mayMigrate } from './right-to-migrate.ts';
-import { makeRoles, type RoleNames } from './roles.ts';
-import { SigningKeyChanges } from './signing-keys.ts';
+import { ensureSchema, inSchema } from './connection/cluster-schema.ts';
+import { type Connection, type ConnectionOptions, connectWritable } from './connection/connection.ts';
+import { describeLoggedValues } from './connection/parameter-log.ts';
+import { describeDurability } from './examination/durability.ts';
+import { examine, type Finding } from './examination/examination.ts';
+import { findMissingRequirements } from './examination/requirements.ts';
+import { HostWatch } from './fencing/host-watch.ts';
+import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migration/migrate.ts';
+import { readMigrations } from './migration/migration.ts';
+import { findLeftMigrations, mayMigrate } from './migration/right-to-migrate.ts';
+import { makeRoles, type RoleNames } from './migration/roles.ts';
+import { BEGIN_EPOCH } from './read/queries.ts';
+import { type ClusterKey, type KeyWishes, keepClusterKey } from './shared/cluster-keys.ts';
+import { SigningKeyChanges } from './shared/signing-keys.ts';
+import { type KeptWindow, keepHistoryWindow, type WindowWish } from './upkeep/history-window.ts';
 
 interface SetupOptions extends MigrateOptions {
   /** Whether the user serves as well; by default it does. */

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ObjectKey } from '../../../src/storage/key.ts';
-import { BatchCommit, type PendingWrite, toPendingWrite } from '../../../src/storage/postgres/commit.ts';
-import { type Connection, connectWritable } from '../../../src/storage/postgres/connection.ts';
+import {
+  BatchCommit,
+  type PendingWrite,
+  toPendingWrite,
+} from '../../../src/storage/postgres/commit/commit.ts';
+import { type Connection, connectWritable } from '../../../src/storage/postgres/connection/connection.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { WriteVerb } from '../../../src/storage/revision-log.ts';
 import { compileTemplate, type Template } from '../load/template.ts';

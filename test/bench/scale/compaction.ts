@@ -73,7 +73,7 @@ interface Steps {
   readonly dropMs: number;
 }
 
-/** As the server does it (storage/postgres/compactor.ts), without a pause before what was left is dropped. */
+/** As the server does it (storage/postgres/upkeep/compactor.ts), without a pause before what was left is dropped. */
 async function compact(url: string): Promise<Steps> {
   const client = new pg.Client({ connectionString: url });
   // What breaks the connection is told by the call that is under way.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Behind } from '../../../src/storage/postgres/behind.ts';
+import { Behind } from '../../../src/storage/postgres/feed/behind.ts';
 import { NO_REVISION, type Revision, toRevision } from '../../../src/storage/revision.ts';
 
 function followed() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BinaryRows } from '../../../src/storage/postgres/binary-rows.ts';
+import { BinaryRows } from '../../../src/storage/postgres/read/binary-rows.ts';
 import type { StoredObject } from '../../../src/storage/revision-log.ts';
 
 const HEADER = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), Buffer.alloc(8)]);

@@ -7,9 +7,9 @@ import {
   TEXT,
   TIMESTAMPTZ,
   UUID,
-} from '../../../src/storage/postgres/binary-arrays.ts';
-import { call, type TextFields } from '../../../src/storage/postgres/call.ts';
-import { type Callee, CallMessages } from '../../../src/storage/postgres/call-messages.ts';
+} from '../../../src/storage/postgres/commit/binary-arrays.ts';
+import { call, type TextFields } from '../../../src/storage/postgres/commit/call.ts';
+import { type Callee, CallMessages } from '../../../src/storage/postgres/commit/call-messages.ts';
 import { createTestDatabase } from '../../postgres.ts';
 
 /** What PostgreSQL makes of five arrays and a json, as json, so that it can be compared. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { assertSchema, toClusterSchema } from '../../../src/storage/postgres/cluster-schema.ts';
+import { assertSchema, toClusterSchema } from '../../../src/storage/postgres/connection/cluster-schema.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { findWrites } from '../../../src/storage/postgres/commit.ts';
-import { connectWritable } from '../../../src/storage/postgres/connection.ts';
+import { findWrites } from '../../../src/storage/postgres/commit/commit.ts';
+import { connectWritable } from '../../../src/storage/postgres/connection/connection.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startDatabaseProxy } from '../../kit/database-proxy.ts';
 import { createTestDatabase } from '../../postgres.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Condition } from '../../../src/storage/postgres/condition.ts';
+import { Condition } from '../../../src/storage/postgres/connection/condition.ts';
 
 test('what stops working is told once, then once a minute, and once when it works again', () => {
   let nowMs = 0;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { CopySocket } from '../../../src/storage/postgres/copy-socket.ts';
+import { CopySocket } from '../../../src/storage/postgres/read/copy-socket.ts';
 
 function message(letter: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeSettings } from '../../../src/storage/postgres/durability.ts';
+import { describeSettings } from '../../../src/storage/postgres/examination/durability.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase } from '../../postgres.ts';
 

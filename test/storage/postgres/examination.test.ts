@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import type { Finding } from '../../../src/storage/postgres/examination.ts';
+import type { Finding } from '../../../src/storage/postgres/examination/examination.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { TestRoles } from '../../kit/roles.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
+import { isLockTimeout } from '../../../src/storage/postgres/connection/statements.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import { isLockTimeout } from '../../../src/storage/postgres/statements.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { StoredObject } from '../../../src/storage/revision-log.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import type { WindowWish } from '../../../src/storage/postgres/history-window.ts';
-import { migrate } from '../../../src/storage/postgres/migrate.ts';
-import { readMigrations } from '../../../src/storage/postgres/migration.ts';
+import { migrate } from '../../../src/storage/postgres/migration/migrate.ts';
+import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
+import type { WindowWish } from '../../../src/storage/postgres/upkeep/history-window.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';

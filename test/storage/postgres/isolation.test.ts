@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { toClientConfig } from '../../../src/storage/postgres/connection.ts';
-import { streamChanges } from '../../../src/storage/postgres/replication.ts';
+import { toClientConfig } from '../../../src/storage/postgres/connection/connection.ts';
+import { parseTarget } from '../../../src/storage/postgres/connection/target.ts';
+import { streamChanges } from '../../../src/storage/postgres/feed/replication.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
-import { parseTarget } from '../../../src/storage/postgres/target.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';

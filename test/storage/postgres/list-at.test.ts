@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { LIST_AT } from '../../../src/storage/postgres/past-queries.ts';
+import { LIST_AT } from '../../../src/storage/postgres/read/past-queries.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { beginPartition, keepHistory, openLog, write } from './kit.ts';

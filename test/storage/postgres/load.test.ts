@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CopySocket } from '../../../src/storage/postgres/copy-socket.ts';
-import { connectToLoad, copyLive, type LoadConnection } from '../../../src/storage/postgres/load.ts';
+import { CopySocket } from '../../../src/storage/postgres/read/copy-socket.ts';
+import { connectToLoad, copyLive, type LoadConnection } from '../../../src/storage/postgres/read/load.ts';
 import type { StoredObject } from '../../../src/storage/revision-log.ts';
 import { startBlackHole } from '../../kit/black-hole.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';

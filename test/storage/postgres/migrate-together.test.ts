@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../../src/storage/postgres/migrate.ts';
-import { readMigrations } from '../../../src/storage/postgres/migration.ts';
+import { migrate } from '../../../src/storage/postgres/migration/migrate.ts';
+import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { writeSchema } from './written-schema.ts';
 

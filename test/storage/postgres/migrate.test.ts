@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { migrate } from '../../../src/storage/postgres/migrate.ts';
-import { type Migration, readMigrations } from '../../../src/storage/postgres/migration.ts';
+import { migrate } from '../../../src/storage/postgres/migration/migrate.ts';
+import { type Migration, readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 

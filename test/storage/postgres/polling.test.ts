@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Condition } from '../../../src/storage/postgres/condition.ts';
-import { PostgresFeed } from '../../../src/storage/postgres/feed.ts';
-import { KnownHistory } from '../../../src/storage/postgres/known-history.ts';
-import type { PostgresReader, TailPage } from '../../../src/storage/postgres/reader.ts';
+import { Condition } from '../../../src/storage/postgres/connection/condition.ts';
+import { PostgresFeed } from '../../../src/storage/postgres/feed/feed.ts';
+import { KnownHistory } from '../../../src/storage/postgres/fencing/known-history.ts';
+import type { PostgresReader, TailPage } from '../../../src/storage/postgres/read/reader.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { Recorder } from './kit.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { prepare, type Queryable, tables } from '../../../src/storage/postgres/prepared.ts';
+import { prepare, type Queryable, tables } from '../../../src/storage/postgres/connection/prepared.ts';
 
 function recorder(): { client: Queryable; sent: pg.QueryConfig[] } {
   const sent: pg.QueryConfig[] = [];

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { keepPublication } from '../../../src/storage/postgres/publication.ts';
+import { TEXT_TYPES } from '../../../src/storage/postgres/connection/statements.ts';
+import { keepPublication } from '../../../src/storage/postgres/feed/publication.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
-import { TEXT_TYPES } from '../../../src/storage/postgres/statements.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readMigrations } from '../../../src/storage/postgres/migration.ts';
+import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { isLikeEmbedded, onAnyPostgres, writeSchema } from './written-schema.ts';
 

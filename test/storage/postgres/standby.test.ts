@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findStrangeness, type LogPosition } from '../../../src/storage/postgres/standby.ts';
+import { findStrangeness, type LogPosition } from '../../../src/storage/postgres/read/standby.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 
 const revision = (value: number): Revision => BigInt(value) as Revision;

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { StatusError } from '../../../src/api/status.ts';
 import { StorageError } from '../../../src/storage/errors.ts';
-import { toUnavailable } from '../../../src/storage/postgres/statements.ts';
+import { toUnavailable } from '../../../src/storage/postgres/connection/statements.ts';
 import {
   describeTrouble,
   explainFault,
   isPassing,
   tellExpected,
-} from '../../../src/storage/postgres/trouble.ts';
+} from '../../../src/storage/postgres/connection/trouble.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 
 const withCode = (code: string, message = code, more = {}): Error =>

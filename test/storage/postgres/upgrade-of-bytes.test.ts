@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { listMigrations, migrate } from '../../../src/storage/postgres/migrate.ts';
-import { readMigrations } from '../../../src/storage/postgres/migration.ts';
+import { listMigrations, migrate } from '../../../src/storage/postgres/migration/migrate.ts';
+import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { StoredObject } from '../../../src/storage/revision-log.ts';
