@@ -1,13 +1,11 @@
+import { MINORS, type Minor } from './emulation.ts';
+import { GATE_CHANGES, type GateGroup } from './gate-changes.ts';
+import { DEFAULT_MINOR } from '../version.ts';
+
 /** Whether a feature gate is on. */
 export type Gates = (gate: string) => boolean;
 
-interface GateGroup {
-  readonly stage: 'Alpha' | 'Beta';
-  readonly on: boolean;
-  readonly names: string;
-}
-
-/** The gates of the specification by stage and default. */
+/** The gates of the specification, which is 1.31, by stage and default. */
 const GROUPS: readonly GateGroup[] = [
   {
     stage: 'Alpha',
@@ -71,15 +69,26 @@ const GROUPS: readonly GateGroup[] = [
 ];
 
 /** The properties of a gate. */
-interface GateInfo {
+export interface GateInfo {
   readonly stage: GateGroup['stage'];
   /** The default. */
   readonly on: boolean;
+  readonly isLocked: boolean;
 }
 
-export const GATES: ReadonlyMap<string, GateInfo> = new Map(
-  GROUPS.flatMap(({ stage, on, names }) => names.split(' ').map((name) => [name, { stage, on }])),
-);
+export type GateTable = ReadonlyMap<string, GateInfo>;
+
+/** The gates of a version of Kubernetes. */
+export function gatesOf(minor: Minor): GateTable {
+  const changes = MINORS.filter((one) => one <= minor).flatMap((one) => GATE_CHANGES[one]);
+  return new Map(
+    [...GROUPS, ...changes].flatMap(({ names, stage, on, isLocked = false }) =>
+      names.split(' ').map((name) => [name, { stage, on, isLocked }]),
+    ),
+  );
+}
+
+export const GATES: GateTable = gatesOf(DEFAULT_MINOR);
 
 /** The default of every gate. */
 export const defaultGates: Gates = (gate) => GATES.get(gate)?.on ?? false;

@@ -1,3 +1,4 @@
+import { isAlive, type Minor } from '../api/emulation.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from './admissionregistration/validating-admission-policy-binding.ts';
@@ -75,9 +76,10 @@ import { storageclasses } from './storage/storage-class.ts';
 import { volumeattachments } from './storage/volume-attachment.ts';
 import { volumeattributesclasses } from './storage/volume-attributes-class.ts';
 import { storageversionmigrations } from './storagemigration/storage-version-migration.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 
-/** Every built-in resource, in the order in which discovery lists the groups. */
-export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
+/** Every built-in resource of any version of Kubernetes, in the order in which discovery lists the groups. */
+export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   bindings,
   componentstatuses,
   configmaps,
@@ -153,3 +155,17 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
   blames,
   restores,
 ];
+
+/** The built-in resources as a version of Kubernetes has them. */
+export const builtInResources = (minor: Minor): readonly ResourceDefinition[] =>
+  EVERY_RESOURCE.map((definition) => asOf(definition, minor)).filter(({ versions }) => versions.length > 0);
+
+function asOf(definition: ResourceDefinition, minor: Minor): ResourceDefinition {
+  const versions = definition.versions.filter((version) => isAlive(version, minor));
+  const subresources = definition.subresources.filter((subresource) => isAlive(subresource, minor));
+  const isWhole =
+    versions.length === definition.versions.length && subresources.length === definition.subresources.length;
+  return isWhole ? definition : { ...definition, versions, subresources };
+}
+
+export const BUILT_IN_RESOURCES = builtInResources(DEFAULT_MINOR);

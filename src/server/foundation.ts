@@ -8,7 +8,7 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServedVersion } from '../registry/definition.ts';
 import { Registry } from '../registry/registry.ts';
-import { BUILT_IN_RESOURCES } from '../resources/all.ts';
+import { builtInResources } from '../resources/all.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/connection/trouble.ts';
 import { pause, persist } from '../util/pause.ts';
@@ -65,7 +65,7 @@ export function createFoundation(
   const remind = createReminder((trouble) => logger.warn('the start waits for the database', { trouble }));
   return {
     services: createServices(logger),
-    types: loadTypes(),
+    types: loadTypes(api.emulated),
     registry: createRegistry(api),
     logger,
     egress,
@@ -93,11 +93,11 @@ const createServices = (logger: Logger): Services =>
     pause,
   });
 
-function createRegistry({ runtimeConfig, featureGates }: ServerOptions['api']): Registry {
+function createRegistry({ emulated, runtimeConfig, featureGates }: ServerOptions['api']): Registry {
   const registry = new Registry();
   const isServed = (version: GroupVersion, { enabledByDefault, gate }: ServedVersion): boolean =>
     (gate === undefined || featureGates.isEnabled(gate)) &&
     runtimeConfig.isEnabled(version, enabledByDefault);
-  for (const definition of BUILT_IN_RESOURCES) registry.add(definition, isServed);
+  for (const definition of builtInResources(emulated)) registry.add(definition, isServed);
   return registry;
 }

@@ -1,3 +1,4 @@
+import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
 import type { GroupResource } from '../api/names.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
@@ -63,12 +64,13 @@ export function createStorage(
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
   const elsewhere = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
-  const { types } = foundation;
+  let types: TypeLibrary | undefined;
   const mediaTypes = new MediaTypeEncoding({
     mediaType: options.mediaType,
     schemaOf: (resource) => {
       const type = storedTypeOf(resource);
-      return type === undefined ? undefined : types.message(type);
+      // Stored protobuf may have fields of a newer version than the emulated one.
+      return type === undefined ? undefined : (types ??= loadTypes('all')).message(type);
     },
   });
   const encodings = [mediaTypes, ...(encryption === undefined ? [] : [encryption.encoding])];

@@ -1,6 +1,10 @@
+import { type Minor, parseMinor } from '../emulation.ts';
 import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
 
-/** The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", or "storage.v1: CSINode, StorageClass". */
+/**
+ * The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", "storage.v1: CSINode, StorageClass",
+ * or "networking.v1beta1 since 1.33: IPAddress" for those that came with a newer version of Kubernetes than their origin.
+ */
 export interface SameAs {
   /** `flowcontrol/v1beta3` */
   readonly folder: string;
@@ -8,11 +12,15 @@ export interface SameAs {
   readonly from: string;
   /** Undefined: all that the file does not declare itself. */
   readonly names: readonly string[] | undefined;
+  readonly since?: Minor;
 }
 
 export function parseSameAs(folder: string, text: string): SameAs {
-  const [from = '', names] = text.split(': ');
-  return { folder, from: from.replace('.', '/'), names: names?.split(', ') };
+  const [origin = '', names] = text.split(': ');
+  const [from = '', version = ''] = origin.split(' since ');
+  const since = parseMinor(version);
+  const life = since === undefined ? {} : { since };
+  return { folder, from: from.replace('.', '/'), names: names?.split(', '), ...life };
 }
 
 /**
@@ -56,7 +64,7 @@ function namesToTake({ folder, from, names }: SameAs, types: CompiledTypes): rea
 
 function moved(
   message: CompiledMessage | undefined,
-  { folder, from }: SameAs,
+  { folder, from, since }: SameAs,
   has: (name: string) => boolean,
 ): CompiledMessage {
   if (message === undefined) throw new Error(`${folder}: nothing to take from ${from}`);
@@ -64,7 +72,7 @@ function moved(
     const local = field.type.startsWith(`${from}.`) ? folder + field.type.slice(from.length) : field.type;
     return has(local) ? { ...field, type: local } : field;
   });
-  return { ...message, fields };
+  return { ...message, fields, ...(since === undefined ? {} : { since }) };
 }
 
 /** Taken messages that equal their origin, including all messages they refer to. */

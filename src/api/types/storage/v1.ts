@@ -41,6 +41,12 @@ export type CSIDriverSpec = {
   requiresRepublish?: boolean;
   /** Volumes can be mounted with an SELinux label, which saves relabelling every file. False unless set. Used for ReadWriteOncePod volumes. */
   seLinuxMount?: boolean;
+  /** Seconds after which a node asks the driver anew how many volumes it can attach; 10 at least. Never unless set. Needs the feature gate MutableCSINodeAllocatableCount. */
+  nodeAllocatableUpdatePeriodSeconds?: number | bigint;
+  /** Give tokens of service accounts to the driver among the secrets, not in the context of the volume. Only with tokenRequests. False unless set. Needs the feature gate CSIServiceAccountTokenSecrets. */
+  serviceAccountTokenInSecrets?: boolean;
+  /** Place no pod that uses the driver on a node without it. False unless set. Needs the feature gate VolumeLimitScaling. */
+  preventPodSchedulingIfMissing?: boolean;
 };
 
 /** The CSI drivers of a node. Written by the node agent, under the name of the node. */
@@ -205,6 +211,8 @@ export type VolumeError = {
   time?: string | null;
   /** What went wrong, for people, at most 1024 bytes. It must not hold confidential data. */
   message?: string;
+  /** The gRPC code of the error. Needs the feature gate MutableCSINodeAllocatableCount. */
+  errorCode?: number;
 };
 
 /** How many volumes a node can take. */
