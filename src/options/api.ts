@@ -1,10 +1,10 @@
 import type { Dialect } from '../api/dialect.ts';
 import { type Minor, NEWEST_MINOR, parseMinor, toVersion } from '../api/emulation.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import type { CommandLine } from './command-line.ts';
 import { describeGateChanges, describeGates, parseFeatureGates } from './feature-gates.ts';
 import { list, UsageError } from './flag.ts';
 import { parseRuntimeConfig } from './runtime-config.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 
 const OLDEST = toVersion(DEFAULT_MINOR);
 const NEWEST = toVersion(NEWEST_MINOR);

@@ -1,9 +1,9 @@
 import { MINORS, type Minor, NEWEST_MINOR, toVersion } from '../api/emulation.ts';
 import { GATES, type Gates, type GateTable, gatesOf } from '../api/feature-gates.ts';
 import { GATE_CHANGES } from '../api/gate-changes.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 
 /** Gates that change something here. Every other one is in ELSEWHERE. */
 export const EFFECTIVE: ReadonlySet<string> = new Set([
@@ -141,6 +141,8 @@ export const describeGateChanges = (): string[] =>
 
 export interface FeatureGates {
   readonly isEnabled: Gates;
+  /** Whether the operator has set the gate, alone or with all of its stage. */
+  readonly isGiven: Gates;
 }
 
 /** The specification's name for the component, and the ecosystem's. */
@@ -179,6 +181,7 @@ export function parseFeatureGates(
     given.set(name, value === 'true');
   }
   return {
+    isGiven: (name) => given.has(name) || given.has(`All${gates.get(name)?.stage ?? ''}`),
     isEnabled: (name) => {
       const gate = gates.get(name);
       return given.get(name) ?? given.get(`All${gate?.stage ?? ''}`) ?? gate?.on ?? false;

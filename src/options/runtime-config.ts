@@ -4,9 +4,9 @@ import type { GroupVersion } from '../api/names.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { builtInResources, EVERY_RESOURCE } from '../resources/all.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 
 /** Which API versions are served. */
 interface RuntimeConfig {

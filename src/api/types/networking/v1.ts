@@ -3,6 +3,8 @@
 import type { TypedLocalObjectReference } from '../core/v1.ts';
 import type { LabelSelector, ListMeta, ObjectMeta } from '../meta/v1.ts';
 
+export type { IPAddress, IPAddressList, IPAddressSpec, ParentReference, ServiceCIDR, ServiceCIDRList, ServiceCIDRSpec, ServiceCIDRStatus } from './v1beta1.ts';
+
 /** A path, and where requests for it go. */
 export type HTTPIngressPath = {
   /** Path of the request, beginning with /. May be empty only for ImplementationSpecific, where it then matches every path. */

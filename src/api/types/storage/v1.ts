@@ -3,6 +3,8 @@
 import type { PersistentVolumeSpec, TopologySelectorTerm } from '../core/v1.ts';
 import type { LabelSelector, ListMeta, ObjectMeta } from '../meta/v1.ts';
 
+export type { VolumeAttributesClass, VolumeAttributesClassList } from './v1beta1.ts';
+
 /** What Kubernetes must know about a CSI driver. Its name is the name of the driver. */
 export type CSIDriver = {
   kind: string;

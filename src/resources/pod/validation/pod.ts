@@ -35,6 +35,10 @@ export const POD_RATCHETS: readonly Ratchet[] = [
   // The path of a service account token, which messages report for the volume.
   ratchetOf(/\.projected\.path$/),
   ratchetOf(/\.sysctls\[\d+\]\.name$/, /may not be specified when 'host(Network|IPC)' is true$/),
+  // What servers stored that emulate a newer version.
+  ratchetOf(/\.(containers|initContainers)\[\d+\]\.restartPolicy$/),
+  ratchetOf(/\.env\[\d+\]\.valueFrom$/, /must specify one of/),
+  ratchetOf(/\.tolerations\[\d+\]\.operator$/, /^Unsupported value: "(Lt|Gt)"/),
   { ...ratchetOf(/\.(env\[\d+\]\.name|envFrom\[\d+\]\.prefix)$/, /^Invalid value/), sameValue: true },
 ];
 
