@@ -15,6 +15,7 @@ import {
   type LibraryType,
   type LibraryVariable,
 } from './library-internals.ts';
+import { typeNumber } from './numbered-types.ts';
 import type { ObjectType, ValueType } from './objects.ts';
 import { CelError, isTooDeep, parseIn, toCelError } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
@@ -123,7 +124,7 @@ export class DeclaredTypes {
   }
 
   #declare(object: ObjectType): LibraryType {
-    const type = objectTypeNumber(this.#objects.size, this.#base.internals);
+    const type = typeNumber(this.#objects.size);
     this.#objects.set(object, type);
     this.#byName.add(type.name);
     const fields = new Proxy<Record<string, LibraryType | undefined>>(
@@ -176,25 +177,3 @@ const toRunError = (error: unknown): CelError =>
   error instanceof TypeError || (error instanceof RangeError && !isTooDeep(error))
     ? new CelError('no such overload', { cause: error })
     : toCelError(error);
-
-/**
- * The library keeps each name of a type for good and for all, so the types of one schema are numbered, and the next schema uses
- * the same ones again.
- */
-const numbered: LibraryType[] = [];
-const AT_ONCE = 256;
-
-function objectTypeNumber(at: number, { registry, options }: Internals): LibraryType {
-  if (at >= numbered.length) {
-    const names = Array.from({ length: AT_ONCE }, (_, index) => `selfType${numbered.length + index + 1}`);
-    const { fields } = registry.clone(options).registerType({
-      name: `selfTypes.${numbered.length}`,
-      ctor: class {},
-      fields: Object.fromEntries(names.map((name) => [name, name])),
-    });
-    for (const name of names) if (fields[name] !== undefined) numbered.push(fields[name]);
-  }
-  const type = numbered[at];
-  if (type === undefined) throw new Error('the CEL library made no type');
-  return type;
-}

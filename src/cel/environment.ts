@@ -10,6 +10,7 @@ import { registerLists, registerSets } from './libraries/lists.ts';
 import { registerOptionals, registerPresence } from './libraries/optionals.ts';
 import { registerQuantities } from './libraries/quantities.ts';
 import { registerTexts } from './libraries/texts.ts';
+import { teachMessages } from './messages.ts';
 import { teachOptionalEntries } from './optional-entries.ts';
 
 /** Limits for expressions of administrators; larger ones are a mistake or an attack. */
@@ -49,6 +50,7 @@ function createBase(): Environment {
   );
   closeTypes(environment);
   teachOptionalEntries(environment);
+  teachMessages(environment);
   return environment;
 }
 

@@ -83,6 +83,10 @@ function goTypes(text: string): string {
   return GENERIC.test(filled) ? filled.replaceAll('<', '(').replaceAll('>', ')') : filled;
 }
 
+/** The type of a program: `list` and `map` hold anything. */
+export const typeText = (type: string): string =>
+  type === 'list' ? 'list(dyn)' : type === 'map' ? 'map(dyn, dyn)' : goTypes(type);
+
 const GENERIC = /\b(?:list|map|optional_type)</;
 
 const undeclared = (name: string): string => `undeclared reference to '${name}' (in container '')`;

@@ -39,6 +39,7 @@ export const EFFECTIVE: ReadonlySet<string> = new Set([
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
   'MultiCIDRServiceAllocator',
+  'MutatingAdmissionPolicy',
   'NodeInclusionPolicyInPodTopologySpread',
   'OpenAPIEnums',
   'PodDeletionCost',
@@ -102,10 +103,6 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
   {
     what: 'concerns what this server does not have: a second log format, and another allocator of addresses',
     names: 'DisableAllocatorDualWrite LoggingBetaOptions',
-  },
-  {
-    what: 'names an API that came with 1.32, and does nothing in the version that is emulated',
-    names: 'MutatingAdmissionPolicy',
   },
   {
     what: 'expressions pay for what their libraries do in any case, because they run while others wait',

@@ -31,7 +31,7 @@ export function parseOptions(args: readonly string[]) {
     authorization,
     services: readClusterServices(line),
     authentication: readAuthentication(line, { gates, authorization }),
-    admission: readAdmission(line),
+    admission: readAdmission(line, api.emulated),
     audit: readAudit(line),
     tls: readTls(line),
     serving: readServing(line, gates),

@@ -1,5 +1,7 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
+import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';
 import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from './admissionregistration/validating-admission-policy-binding.ts';
 import {
@@ -131,6 +133,8 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   storageclasses,
   volumeattachments,
   volumeattributesclasses,
+  mutatingadmissionpolicies,
+  mutatingadmissionpolicybindings,
   mutatingwebhookconfigurations,
   validatingadmissionpolicies,
   validatingadmissionpolicybindings,

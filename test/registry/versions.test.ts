@@ -22,7 +22,6 @@ interface Facts {
 const facts = JSON.parse(readFileSync(new URL('version-facts.json', import.meta.url), 'utf8')) as Facts;
 
 const DYNAMIC = 'dynamic resource allocation is there as 1.31 has it alone';
-const MUTATING = 'mutating admission policies are not there yet';
 const CERTIFICATES = 'certificates of pods are not there yet';
 const WORKLOADS = 'workloads and pod groups are not there yet; the references of pods are';
 
@@ -35,7 +34,6 @@ const MISSING: Readonly<Record<string, string>> = {
   'certificates/v1alpha1.PodCertificateRequest': CERTIFICATES,
   'certificates/v1beta1.PodCertificateRequest': CERTIFICATES,
   'resource/': DYNAMIC,
-  'admissionregistration/': MUTATING,
   'coordination/v1alpha2.': 'candidates of leases are there as 1.31 has them alone',
   'coordination/v1beta1.': 'candidates of leases are there as 1.31 has them alone',
   'scheduling/': WORKLOADS,
@@ -45,9 +43,6 @@ const MISSING: Readonly<Record<string, string>> = {
 /** Resources of 1.36, and parts of them. */
 const MISSING_RESOURCES: Readonly<Record<string, string>> = {
   'resource.k8s.io/': DYNAMIC,
-  'admissionregistration.k8s.io/v1 mutatingadmissionpolic': MUTATING,
-  'admissionregistration.k8s.io/v1beta1 mutatingadmissionpolic': MUTATING,
-  'admissionregistration.k8s.io/v1alpha1 mutatingadmissionpolic': MUTATING,
   'coordination.k8s.io/': 'candidates of leases are there as 1.31 has them alone',
   '/v1 pods ': 'the subresource resize is not there yet',
 };

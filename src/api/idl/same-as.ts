@@ -3,7 +3,7 @@ import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.t
 
 /**
  * The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", "storage.v1: CSINode, StorageClass",
- * or "networking.v1beta1 since 1.33: IPAddress" for those that came with a newer version of Kubernetes than their origin.
+ * or "networking.v1beta1 since 1.33: IPAddress" for those that came with another version of Kubernetes than their origin.
  */
 export interface SameAs {
   /** `flowcontrol/v1beta3` */
@@ -15,7 +15,11 @@ export interface SameAs {
   readonly since?: Minor;
 }
 
-export function parseSameAs(folder: string, text: string): SameAs {
+/** Several origins are separated by "; ". */
+export const parseSameAs = (folder: string, text: string): SameAs[] =>
+  text.split('; ').map((one) => parseOne(folder, one));
+
+function parseOne(folder: string, text: string): SameAs {
   const [origin = '', names] = text.split(': ');
   const [from = '', version = ''] = origin.split(' since ');
   const since = parseMinor(version);
@@ -32,16 +36,18 @@ export function parseSameAs(folder: string, text: string): SameAs {
  */
 export function addTaken(takings: readonly SameAs[], types: CompiledTypes): Map<string, string> {
   const origins = new Map<string, string>();
-  const waiting = new Map(takings.map((taking) => [taking.folder, taking]));
+  const waiting = Map.groupBy(takings, ({ folder }) => folder);
   const settle = (folder: string): void => {
-    const taking = waiting.get(folder);
-    if (taking === undefined) return;
+    const own = waiting.get(folder) ?? [];
     waiting.delete(folder);
-    settle(taking.from);
-    for (const name of namesToTake(taking, types)) origins.set(`${folder}.${name}`, `${taking.from}.${name}`);
-    for (const [name, origin] of origins)
-      if (name.startsWith(`${folder}.`))
-        types[name] = moved(types[origin], taking, (one) => types[one] !== undefined || origins.has(one));
+    for (const { from } of own) settle(from);
+    const taken = own.map((taking) => ({ taking, names: namesToTake(taking, types) }));
+    for (const { taking, names } of taken)
+      for (const name of names) origins.set(`${folder}.${name}`, `${taking.from}.${name}`);
+    const isThere = (name: string): boolean => types[name] !== undefined || origins.has(name);
+    for (const { taking, names } of taken)
+      for (const name of names)
+        types[`${folder}.${name}`] = moved(types[`${taking.from}.${name}`], taking, isThere);
   };
   for (const { folder } of takings) settle(folder);
   return origins;

@@ -1,6 +1,7 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { Duration } from '@marcbachmann/cel-js/evaluator';
 import { hasKey, isMap, isNumber, isOptional, sizeOfMap } from '../equality.ts';
+import { CelMessage } from '../messages.ts';
 
 /** Functions of optional values that the library lacks (cel-go: cel/library, optionals). */
 export const registerOptionals = (environment: Environment): Environment =>
@@ -22,6 +23,7 @@ function isZero(value: unknown): boolean {
   if (value instanceof Date) return value.getTime() === FIRST_TIME;
   if (typeof value === 'string' || Array.isArray(value) || value instanceof Uint8Array)
     return value.length === 0;
+  if (value instanceof CelMessage) return value.fields.size === 0;
   return value === null || value === false || (isMap(value) && sizeOfMap(value) === 0);
 }
 
