@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { isAlive, type Minor } from '../emulation.ts';
 import {
   type FieldSchema,
@@ -18,6 +17,7 @@ import {
   type CompiledMessage,
   type CompiledTypes,
 } from './compiled.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 
 /** The types of the API by IDL name. Schemas are made on demand: most requests need a few of the hundreds. */
 export interface TypeLibrary {
