@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import type { Minor } from '../api/emulation.ts';
 import { OutOfBudget, spent, withBudget } from './budget.ts';
 import { balanceChains } from './chains.ts';
 import { checkerFor } from './declared-checker.ts';
@@ -54,7 +55,12 @@ function openBase(): Base {
 
 /** Macros, which are no functions to Kubernetes where their arguments do not fit, and functions of the library alone. */
 const UNKNOWN: ReadonlySet<string> = new Set(
-  'all exists exists_one map filter optMap optFlatMap bind json hex base64 at'.split(' '),
+  [
+    'all exists exists_one existsOne map filter transformList transformMap transformMapEntry sortBy',
+    'optMap optFlatMap bind json hex base64 at',
+  ]
+    .join(' ')
+    .split(' '),
 );
 
 /** Kubernetes has no `cel.bind(…)`: the parser takes it for a call, and the checker does not know `cel`. */
@@ -84,11 +90,18 @@ export class DeclaredTypes {
     this.#evaluator = new Evaluator(parts);
   }
 
-  /** @throws CelError whose message is the text of Kubernetes: `compilation failed: ` and the place */
-  compile(expression: string, variables: Readonly<Record<string, ValueType>>): DeclaredProgram {
+  /**
+   * `newest`: the newest version of Kubernetes whose functions the expression may use; absent: all.
+   * @throws CelError whose message is the text of Kubernetes: `compilation failed: ` and the place
+   */
+  compile(
+    expression: string,
+    variables: Readonly<Record<string, ValueType>>,
+    newest?: Minor,
+  ): DeclaredProgram {
     assertSize(expression);
     try {
-      const tree = parseIn(this.#base.environment, expression).ast as unknown as CheckedNode;
+      const tree = parseIn(this.#base.environment, expression, newest).ast as unknown as CheckedNode;
       balanceChains(tree);
       const type = this.#checker.check(tree, new CheckScope(this.#lookup(variables)));
       instrument(tree);

@@ -113,6 +113,8 @@ const NAMESPACES: Readonly<Record<string, string>> = {
   'kubernetes.Sets': 'sets',
   'kubernetes.Strings': 'strings',
   'kubernetes.Formats': 'format',
+  'kubernetes.JSONPatches': 'jsonpatch',
+  'kubernetes.Lists': 'lists',
   'net.IPFunctions': 'ip',
   OptionalNamespace: 'optional',
 };

@@ -179,10 +179,13 @@ export function parseFeatureGates(
   }
   return {
     isGiven: (name) => given.has(name) || given.has(`All${gates.get(name)?.stage ?? ''}`),
-    isEnabled: (name) => {
-      const gate = gates.get(name);
-      return given.get(name) ?? given.get(`All${gate?.stage ?? ''}`) ?? gate?.on ?? false;
-    },
+    isEnabled: Object.assign(
+      (name: string) => {
+        const gate = gates.get(name);
+        return given.get(name) ?? given.get(`All${gate?.stage ?? ''}`) ?? gate?.on ?? false;
+      },
+      { minor },
+    ),
   };
 }
 

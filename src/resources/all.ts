@@ -1,5 +1,6 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
 import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';
 import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
@@ -78,7 +79,6 @@ import { storageclasses } from './storage/storage-class.ts';
 import { volumeattachments } from './storage/volume-attachment.ts';
 import { volumeattributesclasses } from './storage/volume-attributes-class.ts';
 import { storageversionmigrations } from './storagemigration/storage-version-migration.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 
 /** Every built-in resource of any version of Kubernetes, in the order in which discovery lists the groups. */
 export const EVERY_RESOURCE: readonly ResourceDefinition[] = [

@@ -7,6 +7,7 @@ import { AUTHORIZER } from '../libraries/authorizer.ts';
 import type { Fields } from '../libraries/optionals.ts';
 import { findPatchType, JSON_PATCH, OBJECT, registerPatches } from '../libraries/patches.ts';
 import { allowMessages } from '../messages.ts';
+import type { NewExpressions } from '../newer.ts';
 import { CelError, type CelProgram, type Compiled, compileIn } from '../program.ts';
 import { registerRequest } from './request.ts';
 
@@ -47,11 +48,14 @@ function policyBase(): NonNullable<typeof base> {
  */
 export class PolicyCompiler {
   readonly #hasParams: boolean;
+  readonly #limit: NewExpressions | undefined;
   readonly #fields: Record<string, string> = {};
   #environments = new Map<'authorizer' | 'plain' | 'patches', Scope>();
 
-  constructor(hasParams: boolean) {
+  /** `limit`: of a policy that is written; absent: all functions are known. */
+  constructor(hasParams: boolean, limit?: NewExpressions) {
     this.#hasParams = hasParams;
+    this.#limit = limit;
   }
 
   variable(name: string, expression: string): Compiled {
@@ -67,7 +71,8 @@ export class PolicyCompiler {
       isPatch(gives) ? 'patches' : authorizer ? 'authorizer' : 'plain',
     );
     try {
-      const program = compileIn(environment, expression);
+      const isStored = this.#limit === undefined || this.#limit.stored.has(expression);
+      const program = compileIn(environment, expression, isStored ? undefined : this.#limit?.newest);
       const problem = wrongType({ ...program, type: named(program.type) }, gives);
       return problem === undefined ? { expression, program } : { expression, program: undefined, problem };
     } catch (error) {

@@ -1,9 +1,12 @@
+import { type Gates, newestForExpressions } from '../../api/feature-gates.ts';
+import type { JsonValue } from '../../api/object-meta.ts';
 import type {
   AuditAnnotation,
   Mutation,
   Validation,
   Variable,
 } from '../../api/types/admissionregistration/v1.ts';
+import type { NewExpressions } from '../../cel/newer.ts';
 import type { Gives, PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
 import type { FieldPath } from '../../object/field-path.ts';
@@ -11,6 +14,21 @@ import { checkQualifiedName } from '../../object/formats.ts';
 import { mustBeOneOf } from '../rules/names.ts';
 
 /** The parts of admission policies that carry expressions. */
+
+/** What the expressions of a policy may use, of which `stored` is there already. */
+export const newExpressions = (isOn: Gates, stored?: JsonValue): NewExpressions => ({
+  newest: newestForExpressions(isOn),
+  stored: new Set(textsIn(stored)),
+});
+
+/** All texts, trimmed as expressions are: one that is no expression is compiled nowhere. */
+function* textsIn(value: JsonValue | undefined): Generator<string> {
+  if (typeof value === 'string') {
+    yield value;
+    yield value.trim();
+  } else if (typeof value === 'object' && value !== null)
+    for (const inner of Object.values(value)) yield* textsIn(inner);
+}
 
 const isBlank = (value: string): boolean => value.trim() === '';
 

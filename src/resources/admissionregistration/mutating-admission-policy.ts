@@ -5,7 +5,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeOneOf } from '../rules/names.ts';
-import { validateMutation, validateVariables } from './expressions.ts';
+import { newExpressions, validateMutation, validateVariables } from './expressions.ts';
 import {
   conditionsRatchet,
   FAILURE_POLICIES,
@@ -56,16 +56,21 @@ export const mutatingadmissionpolicies = define<MutatingAdmissionPolicy>({
   },
 });
 
-function validate(root: FieldPath, { spec = {} }: MutatingAdmissionPolicy): void {
+function validate(
+  root: FieldPath,
+  { spec = {} }: MutatingAdmissionPolicy,
+  old?: MutatingAdmissionPolicy,
+): void {
   const at = root.field('spec');
   const { paramKind, failurePolicy, matchConstraints, matchConditions = [], mutations = [] } = spec;
   const hasParams = paramKind !== undefined;
-  const compiler = new PolicyCompiler(hasParams);
+  const limit = newExpressions(root.isOn, old?.spec);
+  const compiler = new PolicyCompiler(hasParams, limit);
   mustBeOneOf(at.field('failurePolicy'), failurePolicy, FAILURE_POLICIES);
   if (hasParams) validateParamKind(at.field('paramKind'), paramKind);
   validateMatchConstraints(at.field('matchConstraints'), matchConstraints);
   mustNotMatchDeletions(at.field('matchConstraints'), matchConstraints);
-  validateMatchConditions(at.field('matchConditions'), matchConditions, new PolicyCompiler(hasParams));
+  validateMatchConditions(at.field('matchConditions'), matchConditions, new PolicyCompiler(hasParams, limit));
   const compiles = validateVariables(at.field('variables'), spec.variables, compiler);
   if (mutations.length === 0) at.field('mutations').required('mutations must contain at least one item');
   if (compiles && mustBeFewExpressions(at.field('mutations'), mutations.length))

@@ -9,7 +9,12 @@ import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/conditions.ts';
 import { mustBeOneOf } from '../rules/names.ts';
-import { validateAuditAnnotations, validateValidation, validateVariables } from './expressions.ts';
+import {
+  newExpressions,
+  validateAuditAnnotations,
+  validateValidation,
+  validateVariables,
+} from './expressions.ts';
 import {
   conditionsRatchet,
   FAILURE_POLICIES,
@@ -59,16 +64,21 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   },
 });
 
-function validate(root: FieldPath, { metadata, spec = {} }: ValidatingAdmissionPolicy): void {
+function validate(
+  root: FieldPath,
+  { metadata, spec = {} }: ValidatingAdmissionPolicy,
+  old?: ValidatingAdmissionPolicy,
+): void {
   const at = root.field('spec');
   const { paramKind, failurePolicy, matchConditions = [], variables } = spec;
   const hasParams = paramKind !== undefined;
-  const compiler = new PolicyCompiler(hasParams);
+  const limit = newExpressions(root.isOn, old?.spec);
+  const compiler = new PolicyCompiler(hasParams, limit);
   mustBeOneOf(at.field('failurePolicy'), failurePolicy, FAILURE_POLICIES);
   if (hasParams) validateParamKind(at.field('paramKind'), paramKind);
   validateMatchConstraints(at.field('matchConstraints'), spec.matchConstraints);
   // Conditions run before variables exist.
-  validateMatchConditions(at.field('matchConditions'), matchConditions, new PolicyCompiler(hasParams));
+  validateMatchConditions(at.field('matchConditions'), matchConditions, new PolicyCompiler(hasParams, limit));
   if (validateVariables(at.field('variables'), variables, compiler))
     validateChecks(at, spec, { policyName: metadata.name ?? '', compiler });
 }
