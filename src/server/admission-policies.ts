@@ -25,10 +25,12 @@ export function policyParts(parts: {
   readonly authorizer: Authorizer;
   readonly admissionMetrics: AdmissionMetrics;
   readonly isFeatureOn: Gates;
+  isServing(): boolean;
 }): PolicyParts {
   const { objects, store, registry, authorizer, admissionMetrics, isFeatureOn } = parts;
   return {
     ...{ objects, admissionMetrics },
+    isServing: () => parts.isServing(),
     findParams: paramsIn(store, registry),
     equivalentsOf: equivalentsIn(registry),
     convert: conversionIn(registry),

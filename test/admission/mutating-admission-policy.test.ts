@@ -79,6 +79,7 @@ function pluginOf({ policies, bindings, params = [], metrics = new Metrics() }: 
     convert: (object, { group, version }) => ({ ...object, apiVersion: `${group}/${version}` }),
     rights: { decide: async (_user, { verb }) => ({ allowed: verb === 'wink', reason: '' }) },
     onResources: () => {},
+    isServing: () => true,
   });
 }
 

@@ -53,7 +53,7 @@ export function createMutatingAdmissionPolicy(parts: MutatingPolicyParts): Admis
     // A deletion has nothing to change.
     operations: ['CREATE', 'UPDATE', 'CONNECT'],
     mutate: (attributes) => {
-      const found = hooks.for(attributes);
+      const found = parts.isServing() ? hooks.for(attributes) : [];
       if (found.length === 0) return undefined;
       const round = rounds.begin(attributes);
       return new Dispatch(attributes, { ...parts, namespaces, matcher }, round).run(found);

@@ -26,7 +26,7 @@ export function createValidatingAdmissionPolicy(parts: PolicyParts): AdmissionPl
     name: 'ValidatingAdmissionPolicy',
     operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
     validate: (attributes) => {
-      const found = hooks.for(attributes);
+      const found = parts.isServing() ? hooks.for(attributes) : [];
       if (found.length === 0) return undefined;
       return new Dispatch(attributes, { ...parts, namespaces, matcher }).run(found);
     },

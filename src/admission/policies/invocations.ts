@@ -31,6 +31,11 @@ export interface PolicyParts {
   readonly admissionMetrics: AdmissionMetrics;
   /** Calls back when the set of served resources changes. */
   readonly onResources: (changed: () => void) => void;
+  /**
+   * False while the server starts. Its writes then are necessary, and a policy that refuses them must not keep it from starting:
+   * the policy could not be corrected.
+   */
+  isServing(): boolean;
 }
 
 /** A policy that is to run on a request, for one of its bindings and one parameter. */

@@ -252,10 +252,96 @@ test('a policy that does not compile is refused when it is written', async () =>
   );
 });
 
-test('before 1.36, the API and its gate must be turned on', async () => {
+const EXPRESSIONS = {
+  versions: 'semver("1.2.3").major() == 1',
+  lists: 'object.data.map(k, k).distinct().size() < 3',
+};
+
+const validating = (name: string, expression: string): JsonObject => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicy',
+  metadata: { name },
+  spec: {
+    matchConstraints: { resourceRules: [rule('', 'configmaps')] },
+    matchConditions: [{ name: 'ours', expression: `object.metadata.name.startsWith('${name.slice(0, 3)}')` }],
+    validations: [{ expression }],
+  },
+});
+
+const definition = (plural: string, rules: string): JsonObject => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.example.com` },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural, kind: plural },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: { spec: { type: 'string', 'x-kubernetes-validations': [{ rule: rules }] } },
+          },
+        },
+      },
+    ],
+  },
+});
+
+test('1.34 leaves alone what only 1.36 has turned on, and knows the functions of its time', async () => {
+  const bound = {
+    ...binding('old'),
+    kind: 'ValidatingAdmissionPolicyBinding',
+    spec: { policyName: 'old', validationActions: ['Deny'] },
+  };
+  await applied(validating('old', EXPRESSIONS.lists), bound);
+  await inForce(
+    'create configmap old-0 --from-literal=a=1 --from-literal=b=2 --from-literal=c=3',
+    /denied request/,
+  );
+  await using off = await startCluster(database.url, [
+    ...['--emulated-version=1.34', '--disable-admission-plugins=ServiceAccount'],
+  ]);
   const path = '/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies';
-  await using off = await startCluster(database.url, ['--emulated-version=1.34']);
   expect((await off.request('GET', path)).code).toBe(404);
   expect((await off.kubectl('create -f -', pod('sid-2'))).code).toBe(0);
   expect((await off.kubectl('get pod sid-2 -o jsonpath={.metadata.labels}')).stdout).toBe('');
+  const problemOf = async (object: JsonObject): Promise<string> =>
+    (await off.kubectl('create --dry-run=server -f -', JSON.stringify(object))).stderr;
+  expect(await problemOf(validating('new', EXPRESSIONS.versions))).toBe('');
+  expect(await problemOf(validating('new', EXPRESSIONS.lists))).toContain(
+    "undeclared reference to 'distinct'",
+  );
+  expect(await problemOf(definition('fresh', 'isSemver(self)'))).toBe('');
+  expect(await problemOf(definition('fresh', 'lists.range(3).size() == 3'))).toContain(
+    "undeclared reference to 'lists'",
+  );
+  // What is stored goes on, and may be changed elsewhere.
+  expect(
+    (
+      await off.kubectl(
+        'patch validatingadmissionpolicy old --type=merge -p {"spec":{"failurePolicy":"Ignore"}}',
+      )
+    ).code,
+  ).toBe(0);
+  const denied = await off.kubectl(
+    'create configmap old-1 --from-literal=a=1 --from-literal=b=2 --from-literal=c=3',
+  );
+  expect(denied.stderr).toContain('denied request: failed expression');
+});
+
+test('1.34 changes objects where the gate and the API are turned on', async () => {
+  await using on = await startCluster(database.url, [
+    ...['--emulated-version=1.34', '--disable-admission-plugins=ServiceAccount'],
+    '--feature-gates=MutatingAdmissionPolicy=true',
+    '--runtime-config=admissionregistration.k8s.io/v1beta1=true',
+  ]);
+  const { stdout } = await on.kubectl('get mutatingadmissionpolicy sid -o jsonpath={.apiVersion}');
+  expect(stdout).toBe('admissionregistration.k8s.io/v1beta1');
+  expect((await on.kubectl('create -f -', pod('sid-3'))).code).toBe(0);
+  expect((await on.kubectl('get pod sid-3 -o jsonpath={.metadata.labels.injected}')).stdout).toBe('yes');
 });
