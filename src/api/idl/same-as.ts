@@ -3,7 +3,8 @@ import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.t
 
 /**
  * The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", "storage.v1: CSINode, StorageClass",
- * or "networking.v1beta1 since 1.33: IPAddress" for those that came with another version of Kubernetes than their origin.
+ * or "certificates.v1alpha1 since 1.33: ClusterTrustBundle". Which versions of Kubernetes have them is said here, not by
+ * their origin.
  */
 export interface SameAs {
   /** `flowcontrol/v1beta3` */
@@ -78,7 +79,8 @@ function moved(
     const local = field.type.startsWith(`${from}.`) ? folder + field.type.slice(from.length) : field.type;
     return has(local) ? { ...field, type: local } : field;
   });
-  return { ...message, fields, ...(since === undefined ? {} : { since }) };
+  const { since: _, until: __, ...taken } = message;
+  return { ...taken, fields, ...(since === undefined ? {} : { since }) };
 }
 
 /** Taken messages that equal their origin, including all messages they refer to. */

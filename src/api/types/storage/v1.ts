@@ -3,8 +3,6 @@
 import type { PersistentVolumeSpec, TopologySelectorTerm } from '../core/v1.ts';
 import type { LabelSelector, ListMeta, ObjectMeta } from '../meta/v1.ts';
 
-export type { VolumeAttributesClass, VolumeAttributesClassList } from './v1beta1.ts';
-
 /** What Kubernetes must know about a CSI driver. Its name is the name of the driver. */
 export type CSIDriver = {
   kind: string;
@@ -221,4 +219,26 @@ export type VolumeError = {
 export type VolumeNodeResources = {
   /** How many different volumes of the driver can be attached at the same time. No limit unless set; 0 allows none. */
   count?: number;
+};
+
+/** A set of properties of volumes that can be changed during their life, such as speed. Needs the feature gate VolumeAttributesClass. */
+export type VolumeAttributesClass = {
+  kind: string;
+  apiVersion: string;
+  /** Name, labels and the rest that every object has. */
+  metadata: ObjectMeta;
+  /** Name of the CSI driver that understands the properties. Cannot be changed. */
+  driverName?: string;
+  /** The properties, from 1 to 512 and 256 KiB in all. Their meaning is up to the driver. Cannot be changed. */
+  parameters?: { [key: string]: string };
+};
+
+/** A list of volume attributes classes. */
+export type VolumeAttributesClassList = {
+  kind?: string;
+  apiVersion?: string;
+  /** The revision the list shows, and where it goes on. */
+  metadata?: ListMeta;
+  /** The VolumeAttributesClasses of this page. */
+  items?: VolumeAttributesClass[] | null;
 };
