@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { migrate } from '../../../src/storage/postgres/migration/migrate.ts';
-import { type Migration, readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
+import { listMigrations, migrate } from '../../../src/storage/postgres/migration/migrate.ts';
+import {
+  type Migration,
+  notesOf,
+  readMigrations,
+} from '../../../src/storage/postgres/migration/migration.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
@@ -81,6 +85,35 @@ test('a migration whose connection is ended says so', async () => {
   await failing;
 });
 
+/** The schema as a version before the baseline knows it: each of the migrations that the baseline replaces, by itself. */
+const migrationsOfBefore = (): Migration[] =>
+  readMigrations().flatMap((migration) =>
+    notesOf(migration).map(({ beside, ...noted }) => ({ ...noted, sql: `-- beside: ${beside}` })),
+  );
+
+test('a server of before the baseline finds in a new database what it knows, and the other way round', async () => {
+  await using database = await createTestDatabase();
+  expect(migrationsOfBefore().length).toBeGreaterThan(readMigrations().length + 30);
+  expect(await withClient(database, (client) => migrate(client, migrationsOfBefore()))).toEqual([]);
+  await using old = await createTestDatabase({ empty: true });
+  const of = await withClient(old, (client) => migrate(client, migrationsOfBefore(), { to: 64 }));
+  expect(of[0]).toBe('revisions');
+  const left = await withClient(old, (client) => listMigrations(client, readMigrations()));
+  expect(left.filter(({ state }) => state === 'applied').map(({ name }) => name)).toEqual(['baseline']);
+});
+
+test('a database that has some of what the baseline replaces is refused, and says which version to start', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await withClient(database, (client) => migrate(client, migrationsOfBefore(), { to: 45 }));
+  const message =
+    'the database is at migration 45, and lacks some of 1 to 64, without which this version cannot upgrade it: ' +
+    'start the version before this one, which applies them, and then this one';
+  await expect(migrateDatabase({ urls: [database.url], poolSize: 1 })).rejects.toThrow(message);
+  const listing = withClient(database, (client) => listMigrations(client, readMigrations()));
+  await expect(listing).rejects.toThrow(message);
+  expect(await database.query('SELECT max(id) FROM schema_migrations')).toEqual([{ max: 45 }]);
+});
+
 test('a schema that is newer than the server is refused', async () => {
   await using database = await createTestDatabase();
   await withClient(database, (client) => migrate(client, [...readMigrations(), extra('SELECT 1')]));
@@ -149,29 +182,4 @@ test('the statistics of tables that grow with every write are made from a small 
     { table: 'objects', target: 10 },
     { table: 'revisions_1', target: 10 },
   ]);
-});
-
-test('a commit that began under the lock of the version before does not end beside those under the new one', async () => {
-  await using database = await createTestDatabase({ empty: true });
-  const migrations = readMigrations();
-  const before = migrations.filter(({ id }) => id < 20);
-  await withClient(database, (client) => migrate(client, before));
-  const holder = new pg.Client({ connectionString: database.url });
-  await holder.connect();
-  await holder.query("SELECT pg_advisory_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))");
-  const commit = `SELECT accepted FROM commit_revisions(
-    '{"{}"}', '{create}', '{""}', '{configmaps}', '{default}', '{a}', '{1}', '{0}', ARRAY[gen_random_uuid()],
-    '{null}', '{""}', '{""}', '{""}', '{""}', '{""}')`;
-  const begun = database.query(commit).then(
-    () => 'committed',
-    (error: unknown) => (error instanceof pg.DatabaseError ? error.constraint : String(error)),
-  );
-  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-  await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1));
-  const locked = migrations.filter(({ id }) => id <= 22);
-  await withClient(database, (client) => migrate(client, locked));
-  await holder.end();
-  expect(await begun).toBe('revisions_follow');
-  expect(await database.query(commit)).toEqual([{ accepted: ['2'] }]);
 });
