@@ -2,8 +2,8 @@
 -- whole, once. A database that has all of these migrations has the baseline; one that has only some of them is upgraded by the
 -- version before the baseline.
 --
--- What follows is how databases have them noted, and how they note the baseline, for older servers beside it: number, name, the oldest servers
--- that may run beside it, and the checksum of its text.
+-- Databases have these migrations noted as follows, and so note the baseline, for older servers beside it: number, name, the oldest
+-- servers that may run beside it, and the checksum of its text.
 --
 -- replaces: 1 revisions beside 1 44ab36a034155d371b010e31d50b479329ffbc98e74342854e26a5ff45ab0a89
 -- replaces: 2 people beside 2 1407337f862a2b7bc2eef01ccb11832aae5d8b81449dfd0d32c40eda770b1f23

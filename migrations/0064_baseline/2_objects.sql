@@ -23,8 +23,8 @@ CREATE INDEX objects_by_expiry ON objects (expires_at) WHERE expires_at IS NOT N
 -- Objects stay in their row, as in the log, and for the same reasons.
 --
 -- ANALYZE sorts a sample of each column, 300 rows for each point of its target. With the default of 100 that took 0.3 s of CPU, as long
--- as 2,000 writes, each time autovacuum found that a tenth had changed: several times a minute under load. All that is looked for
--- in this table and in the log is found by their indexes, in whatever way a column's values are spread; a tenth of the sample takes 0.05 s.
+-- as 2,000 writes, each time autovacuum found that a tenth had changed: several times a minute under load. All queries of this table
+-- and of the log go by their indexes, in whatever way a column's values are spread; a tenth of the sample takes 0.05 s.
 DO $$
 DECLARE
     of record;

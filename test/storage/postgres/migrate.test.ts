@@ -16,6 +16,8 @@ async function withClient<T>(database: TestDatabase, use: (client: pg.Client) =>
   return use(client).finally(() => client.end());
 }
 
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
 const extra = (sql: string): Migration => ({ id: 9999, name: 'extra', sql, checksum: 'extra' });
 
 test('servers that start at the same time migrate once', async () => {
@@ -47,10 +49,10 @@ SELECT 1`);
     withClient(database, (client) => migrate(client, [...readMigrations(), inSteps]));
   const first = migrateThere();
   const building = "SELECT FROM pg_stat_progress_create_index WHERE phase LIKE '%wait%'";
-  await vi.waitFor(async () => expect(await database.query(building)).toHaveLength(1));
+  await vi.waitFor(async () => expect(await database.query(building)).toHaveLength(1), PATIENCE);
   const others = [migrateThere(), migrateThere()];
   const tried = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%pg_try_advisory_lock%' AND pid <> pg_backend_pid()`;
-  await vi.waitFor(async () => expect(await database.query(tried)).toHaveLength(2));
+  await vi.waitFor(async () => expect(await database.query(tried)).toHaveLength(2), PATIENCE);
   expect(await database.query('SELECT FROM begun')).toHaveLength(1);
   await reader.end();
   expect([await first, ...(await Promise.all(others))]).toEqual([['extra'], [], []]);

@@ -313,7 +313,7 @@ interface Interruption {
 
 const MIGRATORS = `SELECT pid FROM pg_stat_activity
   WHERE datname = current_database() AND application_name LIKE 'pg-apiserver setup%' AND pid <> $1`;
-const BUILDS = 'SELECT FROM pg_stat_progress_create_index WHERE datname = current_database()';
+const BUILDS = "SELECT FROM pg_stat_progress_create_index WHERE relid = 'objects'::regclass";
 const FILLS = `SELECT FROM pg_stat_activity a WHERE datname = current_database() AND query LIKE '%fill_marks(200)%'
   AND wait_event_type = 'Lock' AND EXISTS (SELECT FROM objects WHERE mark IS NOT NULL)`;
 const WAITS = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'

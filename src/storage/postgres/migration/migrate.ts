@@ -5,14 +5,7 @@ import { hasSessionOfItsOwn, withoutTimeouts } from '../connection/connection.ts
 import { prepare as prepareStatement, tables } from '../connection/prepared.ts';
 import { isDenied } from '../connection/statements.ts';
 import { findPublicationTrouble } from '../feed/publication.ts';
-import {
-  besideOf,
-  type Migration,
-  type MigrationNote,
-  type MigrationStep,
-  notesOf,
-  stepsOf,
-} from './migration.ts';
+import { besideOf, type Migration, type MigrationStep, notesOf, stepsOf } from './migration.ts';
 import { describeFailure, inTransaction, patiently, run } from './migration-transaction.ts';
 
 export interface MigrateOptions {
@@ -85,7 +78,7 @@ async function restorePublication(client: pg.ClientBase, options: MigrateOptions
   );
 }
 
-/** Grants new things to the roles that serve and read (migrations/0041). */
+/** Grants new things to the roles that serve and read (migrations/0064_baseline/9_roles.sql). */
 async function renewGrants(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query("SELECT to_regproc('renew_grants') IS NOT NULL AS has");
   if (rows[0]?.has === true || rows[0]?.has === 't') await client.query('SELECT renew_grants()');
@@ -268,7 +261,7 @@ async function apply(client: pg.ClientBase, migration: Migration): Promise<boole
   return inTransaction(client, async () => {
     if (await isApplied(client, migration)) return false;
     if (last?.kind === 'transaction') await run(client, last.sql);
-    for (const noted of notesOf(migration)) await note(client, noted);
+    await client.query(NOTE, [JSON.stringify(notesOf(migration))]);
     return true;
   });
 }
@@ -308,23 +301,11 @@ async function prepareNotes(client: pg.ClientBase): Promise<void> {
   await client.query('ALTER TABLE schema_migrations ADD COLUMN beside integer');
 }
 
-async function note(client: pg.ClientBase, { id, name, checksum, beside }: MigrationNote): Promise<void> {
-  await NOTE.run(client, { id: String(id), name, checksum, beside: String(beside) });
-}
-
 const APPLIED = prepareStatement(() =>
   tables.selectFrom('schema_migrations').select(['id', 'checksum', 'beside']),
 );
 
-interface NoteValues {
-  readonly id: string;
-  readonly name: string;
-  readonly checksum: string;
-  readonly beside: string;
-}
-
-const NOTE = prepareStatement((of: NoteValues) =>
-  tables
-    .insertInto('schema_migrations')
-    .values({ id: of.id, name: of.name, checksum: of.checksum, beside: of.beside }),
-);
+const NOTE = `
+  INSERT INTO schema_migrations (id, name, checksum, beside)
+  SELECT id, name, checksum, beside
+  FROM json_to_recordset($1::json) AS n (id integer, name text, checksum text, beside integer)`;

@@ -12,7 +12,7 @@ const OLDER_THAN = '10 minutes';
 const STEP_PAUSE_MS = 5;
 
 /**
- * Gives objects the bytes that commits have left to the log, as far as due (migrations/0042). Any server may do it, several at once
+ * Gives objects the bytes that commits have left to the log, as far as due (fill_objects, in migrations/). Any server may do it, several at once
  * too: steps take turns, and the database knows where the next begins.
  * @throws what PostgreSQL and the network say; then, and on the signal, another call goes on
  */
