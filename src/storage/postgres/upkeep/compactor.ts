@@ -65,7 +65,6 @@ type UpkeepKind = (typeof KINDS)[number];
 export class Compactor {
   readonly #options: CompactorOptions;
   #hasAllMigrations = false;
-  #canIndex = false;
   #canThin = false;
   #left: string | undefined;
   #failedDrops = 0;
@@ -153,8 +152,7 @@ export class Compactor {
 
   async #isRequestsIndexDue(): Promise<boolean> {
     const database = await this.#options.database();
-    this.#canIndex ||= (await call(database, "to_regproc('index_requests') IS NOT NULL")) === 't';
-    return this.#canIndex && (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
+    return (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
   }
 
   /**
