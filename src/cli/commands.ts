@@ -30,7 +30,7 @@ export const COMMANDS: readonly Command[] = [
     words: '',
     meaning: [
       'bring the database up to date and end',
-      '--list: show the migrations; --dry-run: show what would be applied; --to=31: end with that one',
+      '--list: show the migrations; --dry-run: show what would be applied; --to=84: end with that one',
       '--roles[=apiserver]: make the roles apiserver_migrator, _server and _reader, or three names',
     ],
     run: runMigrations,

@@ -86,9 +86,11 @@ test('an old schema of another owner is missing what the owner has to migrate', 
   const url = await roles.make('server');
   await database.query(`SELECT grant_server('${roles.nameOf('server')}')`);
   expect(textsOf(await examine(url), 'fine')).toContain('all migrations were applied');
-  await database.query('DELETE FROM schema_migrations WHERE id >= 22');
+  await database.query('DELETE FROM schema_migrations');
   expect(textsOf(await examine(url), 'lacks')).toEqual([
-    expect.stringMatching(/^the database lacks migration 22 .*: run pg-apiserver migrate as /),
+    expect.stringMatching(
+      /^the database lacks migration 64 \(baseline\) and \d+ more: run pg-apiserver migrate as /,
+    ),
   ]);
 });
 

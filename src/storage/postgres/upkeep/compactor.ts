@@ -56,7 +56,7 @@ type UpkeepKind = (typeof KINDS)[number];
 /**
  * Compactor keeps the log in shape: it makes partitions ahead, and cuts off history behind the window. It raises the compacted
  * revision first, which readers, watches and views obey; then it drops whole partitions, at the same cost however much they hold.
- * States that the window still needs are kept beside the log (migrations/0032), and objects whose bytes are in such a partition get
+ * States that the window still needs are kept beside the log (leave_partition, in migrations/), and objects whose bytes are in such a partition get
  * them first.
  *
  * Any server may run it, several at once too: each step is one call, which checks under a lock whether it is still due. How far
@@ -65,7 +65,6 @@ type UpkeepKind = (typeof KINDS)[number];
 export class Compactor {
   readonly #options: CompactorOptions;
   #hasAllMigrations = false;
-  #canIndex = false;
   #canThin = false;
   #left: string | undefined;
   #failedDrops = 0;
@@ -139,7 +138,7 @@ export class Compactor {
   }
 
   /**
-   * Indexes the request ids of closed partitions (migrations/0044): 24 s of CPU for ten million revisions, for which other upkeep
+   * Indexes the request ids of closed partitions (index_requests, in migrations/): 24 s of CPU for ten million revisions, for which other upkeep
    * does not wait. Returns how many partitions it indexed.
    */
   async indexRequests(signal: AbortSignal): Promise<number> {
@@ -153,8 +152,7 @@ export class Compactor {
 
   async #isRequestsIndexDue(): Promise<boolean> {
     const database = await this.#options.database();
-    this.#canIndex ||= (await call(database, "to_regproc('index_requests') IS NOT NULL")) === 't';
-    return this.#canIndex && (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
+    return (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
   }
 
   /**

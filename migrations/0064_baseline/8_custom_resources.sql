@@ -1,10 +1,8 @@
--- beside: 34
---
--- A view for the objects of each custom resource, for those who want them (--custom-resource-views): crd."widgets.example.com", and
--- crd.widgets as long as no other has that name. Servers create nothing by themselves: these two functions do it for them, with the
--- rights of the owner. Of what they are given, names and values get into a statement, and nothing gets there unquoted.
+-- A view for the objects of each custom resource (--custom-resource-views): crd."widgets.example.com", and crd.widgets as long as no other
+-- has that name. Servers create nothing by themselves: two functions do it for them, with the rights of the owner. Of what they are
+-- given, names and values get into a statement, and nothing gets there unquoted.
 
--- What the views need. The schema comes with the first view: not everybody who migrates may create one.
+-- What the views need. The schema comes with the first view: not every role that migrates may create one.
 --
 -- Nothing in it fails on a value: one object must not hide the others.
 CREATE FUNCTION make_schema_of_views() RETURNS void
@@ -55,17 +53,23 @@ BEGIN
     GRANT USAGE ON SCHEMA crd TO PUBLIC;
 END $make$;
 
--- How the comment on a view of ours begins: what else is in the schema is somebody else's.
+-- How the comment on a view of ours begins: anything else in the schema is not ours.
 CREATE FUNCTION mark_of_view(of_group text, of_resource text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$ SELECT format('Objects of %s.%s (', of_resource, of_group) $$;
+
+-- PostgreSQL cuts longer names off, and two might be the same then.
+CREATE FUNCTION view_name(name text) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN octet_length(name) <= 63 THEN name ELSE left(name, 54) || '_' || left(md5(name), 8) END
+$$;
 
 CREATE FUNCTION path_of_view(keys json) RETURNS text[]
 LANGUAGE sql IMMUTABLE AS $$
     SELECT coalesce(array_agg(k.key ORDER BY k.place), '{}') FROM json_array_elements_text(keys) WITH ORDINALITY k (key, place)
 $$;
 
--- The expression of a column: {"path": ["spec", "replicas"], "type": "integer"}, or what is in the first item of a list of which
--- something is true: {"path": ["status"], "type": "string", "item": {"path": ["status", "conditions"], "key": "type", "value": "Ready"}}.
+-- The expression of a column: {"path": ["spec", "replicas"], "type": "integer"}, or what is in the first item of a list of which something
+-- is true: {"path": ["status"], "type": "string", "item": {"path": ["status", "conditions"], "key": "type", "value": "Ready"}}.
 CREATE FUNCTION column_of_view(item json) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT format(
@@ -89,8 +93,8 @@ LANGUAGE sql IMMUTABLE AS $$
     )
 $$;
 
--- `columns`: [{"name": "replicas", "path": ["spec", "replicas"], "type": "integer"}]. `digest`: one that a view has already makes
--- nothing anew. A view that others depend on stays as it is.
+-- `columns`: [{"name": "replicas", "path": ["spec", "replicas"], "type": "integer"}]. `digest`: one that a view has already makes nothing
+-- anew. A view that others depend on stays as it is.
 CREATE FUNCTION put_custom_resource_view(of_group text, of_resource text, columns json, digest text) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -157,16 +161,10 @@ BEGIN
     RETURN outcome;
 END $$;
 
--- PostgreSQL cuts longer names off, and two might be the same then.
-CREATE FUNCTION view_name(name text) RETURNS text
-LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN octet_length(name) <= 63 THEN name ELSE left(name, 54) || '_' || left(md5(name), 8) END
-$$;
-
 COMMENT ON FUNCTION put_custom_resource_view(text, text, json, text) IS 'For servers: makes the views of a custom resource.';
 COMMENT ON FUNCTION drop_custom_resource_view(text, text) IS 'For servers: drops the views of a custom resource.';
 
--- Readers of a view wait for nobody who changes it, and a change that would wait for readers is tried again later.
+-- Readers of a view do not wait for a change of it, and a change that would wait for readers is tried again later.
 DO $$
 DECLARE
     of text;
@@ -177,19 +175,4 @@ BEGIN
             of, current_schema(), '2s'
         );
     END LOOP;
-END $$;
-
--- grant_server as it is, with the rights to these two.
-DO $$
-DECLARE
-    before text := pg_get_functiondef('grant_server(name)'::regprocedure);
-    last   text := '(''EXECUTE ON FUNCTION drop_partition(interval)'')';
-    more   text := last || $more$,
-            ('EXECUTE ON FUNCTION put_custom_resource_view(text, text, json, text)'),
-            ('EXECUTE ON FUNCTION drop_custom_resource_view(text, text)')$more$;
-BEGIN
-    IF position(last IN before) = 0 THEN
-        RAISE EXCEPTION 'grant_server does not say where rights to functions belong';
-    END IF;
-    EXECUTE replace(before, last, more);
 END $$;
