@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { isLockTimeout } from '../../../src/storage/postgres/connection/statements.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
@@ -192,6 +193,29 @@ test('filling costs what was written since, however many objects there are, and 
   await database.query('SELECT compact_history()');
   expect(await fillObjects(database, farBehind)).toBeGreaterThan(0);
   expect(await unfilled(database)).not.toContain('d-0');
+  await log.close();
+});
+
+test('the heap of the objects stays narrow, because large ones lie out of line, also after they are replaced', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const names = Array.from({ length: 200 }, (_, n) => `n${n}`);
+  // Other characters than one: some builds of PostgreSQL compress.
+  const data = (n: number): string => randomBytes(2500 + n).toString('hex');
+  const revisions = await Promise.all(
+    names.map((name, n) => log.committer.commit(write('create', name, undefined, data(n)))),
+  );
+  await fillObjects(database);
+  await Promise.all(
+    names.map((name, n) => log.committer.commit(write('update', name, revisions[n], data(n)))),
+  );
+  await fillObjects(database);
+  const [size] = await database.query<{ heap: number; whole: number }>(
+    `SELECT pg_relation_size('objects')::int / 8192 AS heap, pg_table_size('objects')::int / 8192 AS whole`,
+  );
+  // In their rows, they would take a page each.
+  expect(size?.heap).toBeLessThan(names.length / 5);
+  expect(size?.whole).toBeGreaterThan(names.length / 2);
   await log.close();
 });
 
