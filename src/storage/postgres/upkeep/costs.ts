@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Queryable } from '../connection/prepared.ts';
+import { TEXT_TYPES } from '../connection/statements.ts';
 
 /** Partitions made, objects given their bytes, states forgotten, partitions left, dropped, indexed and thinned. */
 const KINDS = ['make', 'fill', 'forget', 'leave', 'drop', 'index', 'thin'] as const;
@@ -77,7 +78,11 @@ async function explain({ database, text, timeoutMs }: UpkeepCall) {
     `EXPLAIN (ANALYZE, BUFFERS, WAL, TIMING OFF, FORMAT JSON) SELECT set_config('pg_apiserver.answer', (${text})::text, true)`,
     `SELECT current_setting('pg_apiserver.answer') AS answer, (${ROWS}) - current_setting('pg_apiserver.rows')::bigint AS rows`,
   ].join('; ');
-  const query = { text: statements, ...(timeoutMs === undefined ? {} : { query_timeout: timeoutMs }) };
+  const query = {
+    text: statements,
+    types: TEXT_TYPES,
+    ...(timeoutMs === undefined ? {} : { query_timeout: timeoutMs }),
+  };
   // `pg` answers a list to several statements, which its types do not know.
   const results = (await database.query(query)) as unknown as readonly pg.QueryResult<
     Record<string, string>
