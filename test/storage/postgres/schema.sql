@@ -148,7 +148,7 @@ CREATE TABLE objects (
     toast.autovacuum_vacuum_cost_delay=0,
     toast.autovacuum_vacuum_scale_factor=0.02,
     toast.autovacuum_vacuum_threshold=500,
-    toast_tuple_target=128
+    toast_tuple_target=8160
 );
 -- STATISTICS 10: all columns.
 
