@@ -243,10 +243,9 @@ export class Compactor {
   }
 
   /**
-   * Drops partitions in one transaction each, by a function of the schema's owner, when nothing reads them. DETACH CONCURRENTLY may not
-   * be in a function or a transaction, so that servers would need to own the log; it waits for each transaction that has used the log
-   * at all, and one that is cut off leaves the partition half detached, with every other detachment refused until that is finished. What
-   * it would spare commits is a lock that drop_partition asks for only while no reader holds it, and has for a moment.
+   * Drops what was left, when nothing reads it. DETACH CONCURRENTLY may not be in a function or a transaction, so that servers would
+   * have to own the log, and where it is cut off, the partition stays half detached and all further ones are refused. It would spare
+   * commits a lock that drop_partition asks for only while no reader is in its way, and it waits for those readers just as long.
    */
   async #dropPartitions(signal: AbortSignal): Promise<number> {
     const { settleMs = SETTLE_MS, database } = this.#options;
