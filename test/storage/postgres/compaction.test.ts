@@ -120,6 +120,8 @@ test('what each kind of upkeep costs the database is counted: pages, rows, WAL a
   expect([...log.compactor.costs.values()]).toEqual(
     Array(7).fill({ ...unlike, pagesRead: 0, pagesDirtied: 0 }),
   );
+  // A page counts as dirtied where it was clean.
+  await database.query('CHECKPOINT');
   expect(await log.compactor.compact(never)).toBe(1);
   const { fill, leave, drop, thin } = Object.fromEntries(log.compactor.costs);
   // All but the newest have their bytes, also the ten that were not written again, before their partition goes.
@@ -129,10 +131,10 @@ test('what each kind of upkeep costs the database is counted: pages, rows, WAL a
   expect(drop?.rows).toBe(0);
   for (const cost of [fill, leave, drop]) {
     expect(cost?.pagesHit).toBeGreaterThan(10);
-    expect(cost?.pagesDirtied).toBeGreaterThan(0);
     expect(cost?.walBytes).toBeGreaterThan(100);
     expect(cost?.ms).toBeGreaterThan(0);
   }
+  expect(fill?.pagesDirtied).toBeGreaterThan(0);
   expect(thin).toMatchObject(unlike);
   await log.close();
 });
