@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './kit/longest-first.ts';
 import { OLDEST_POSTGRES } from './kit/postgres-version.ts';
+import { Progress } from './kit/progress.ts';
 import { Tally } from './kit/tally.ts';
 
 /**
@@ -61,7 +62,7 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     // Two cores, and two more files in the time that others wait: more would only time each other out.
     maxWorkers: 4,
-    reporters: ['default', new Tally()],
+    reporters: ['default', new Progress(), new Tally()],
     sequence: { sequencer: LongestFirst },
     projects: [
       {
