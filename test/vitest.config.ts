@@ -42,7 +42,7 @@ const WAITING = [
  * These start servers, databases and processes. All others call functions, and share a process and what is loaded in it: that is half of
  * the time they would take.
  */
-const APART = ['bench', 'cli', 'e2e', 'faults', 'fuzz', 'http', 'proxy', 'storage'].map(
+const APART = ['cli', 'e2e', 'faults', 'storage/contract', 'storage/postgres'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
@@ -50,7 +50,7 @@ const EVERYWHERE = {
   // Generous, because tests wait for facts: only one that will never come takes so long, also on a busy machine.
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  expect: { poll: { timeout: 60_000, interval: 20 } },
+  expect: { poll: { timeout: 60_000 } },
   pool: 'forks',
   // CommonJS packages look as they do to Node.
   deps: { interopDefault: false },
