@@ -2,6 +2,7 @@ import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
 import { examineDatabases } from './doctor.ts';
+import { configureKubeadm } from './kubeadm/kubeadm-config.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
@@ -66,6 +67,17 @@ export const COMMANDS: readonly Command[] = [
     words: 'id',
     meaning: ['end the tokens that an old key signed'],
     run: withWords(dropSigningKey),
+  },
+  {
+    name: 'kubeadm-config',
+    words: '',
+    meaning: [
+      'print what kubeadm join reads, and a bootstrap token; with --apply write it, and print the line to type on nodes',
+      '--kubeconfig=FILE; --control-plane-endpoint=host:port: where nodes reach the server; --token, --token-ttl=24h,',
+      '--pod-network-cidr, --service-cluster-ip-range and --service-dns-domain: as for the server and kubeadm;',
+      '--with-kube-proxy: the config map of kube-proxy too. The server needs --enable-bootstrap-token-auth',
+    ],
+    run: configureKubeadm,
   },
   {
     name: 'systemd-unit',
