@@ -1,3 +1,4 @@
+import { authenticationFlags } from '../options/authentication.ts';
 import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
@@ -72,10 +73,8 @@ export const COMMANDS: readonly Command[] = [
     name: 'kubeadm-config',
     words: '',
     meaning: [
-      'print what kubeadm join reads, and a bootstrap token; with --apply write it, and print the line to type on nodes',
-      '--kubeconfig=FILE; --control-plane-endpoint=host:port: where nodes reach the server; --token, --token-ttl=24h,',
-      '--pod-network-cidr, --service-cluster-ip-range and --service-dns-domain: as for the server and kubeadm;',
-      '--with-kube-proxy: the config map of kube-proxy too. The server needs --enable-bootstrap-token-auth',
+      'print what kubeadm join reads, and a bootstrap token; with --apply write it, and print the line for nodes',
+      `the server needs ${authenticationFlags.bootstrapTokens.shown}; the flags of kubeadm-config stand below`,
     ],
     run: configureKubeadm,
   },

@@ -227,6 +227,24 @@ test('a token that ends, or is changed, ends its signature and its use; one that
   expect((await node.send(late, 'GET', REQUESTS)).code).toBe(401);
 });
 
+test('beside a controller manager nothing is approved or signed, and everything is when it has gone', async () => {
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+  const spec = { holderIdentity: 'm', leaseDurationSeconds: 3600 };
+  const lease = { metadata: { name: 'kube-controller-manager' }, spec };
+  expect((await cluster.request('POST', leases, lease)).code).toBe(201);
+  await vi.waitFor(async () => {
+    expect(await database.query("SELECT holder FROM work_leases WHERE work = 'upkeep'")).toEqual([
+      { holder: '' },
+    ]);
+  }, PATIENCE);
+  const node = new JoiningNode('worker-4', output);
+  const { name, pair } = await node.certificate(await node.discover());
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect((await cluster.request('GET', `${REQUESTS}/${name}`)).json.status).toEqual({});
+  await cluster.request('DELETE', `${leases}/kube-controller-manager`);
+  expect(new X509Certificate((await pair).cert).subject).toContain('CN=system:node:worker-4');
+});
+
 test('what it prints is what it writes: kubectl takes it, and nodes join by it', async () => {
   const flags = [
     '--token=printe.0123456789abcdef',

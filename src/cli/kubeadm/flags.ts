@@ -15,7 +15,7 @@ export const kubeadmFlags = {
   }),
   kubeconfig: text('kubeconfig', {
     default: '',
-    meaning: "the cluster's kubeconfig; $KUBECONFIG or admin.kubeconfig of --data-dir when empty",
+    meaning: `the cluster's kubeconfig; $KUBECONFIG or admin.kubeconfig of ${ownFlags.dataDir.shown} when empty`,
   }),
   endpoint: text('control-plane-endpoint', {
     default: '',
@@ -42,17 +42,22 @@ export const kubeadmFlags = {
     check: cidrs,
   }),
   dnsDomain: text('service-dns-domain', { default: 'cluster.local', meaning: 'domain of services' }),
-  // The server's own flags, so that its command line can be repeated.
-  clusterIpRanges: text(serviceFlags.clusterIpRanges.name, { default: '', meaning: '', check: serviceRange }),
+};
+
+/** Flags of the server too, so that its command line can be repeated. */
+const SHARED = {
+  clusterIpRanges: text(serviceFlags.clusterIpRanges.name, {
+    default: '',
+    meaning: serviceFlags.clusterIpRanges.meaning,
+    check: serviceRange,
+  }),
   dataDir: ownFlags.dataDir,
 };
 
-export type KubeadmOptions = ReturnType<typeof readKubeadmFlags>;
-
 /** @throws UsageError */
 export function readKubeadmFlags(args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
-  const line = parseFlags(args, Object.values(kubeadmFlags));
-  const { kubeconfig, dataDir, ...options } = line.valuesOf(kubeadmFlags);
+  const flags = { ...kubeadmFlags, ...SHARED };
+  const { kubeconfig, dataDir, ...options } = parseFlags(args, Object.values(flags)).valuesOf(flags);
   const given = kubeconfig === '' ? (env.KUBECONFIG ?? '') : kubeconfig;
   return { ...options, kubeconfig: given === '' ? resolve(dataDir, 'admin.kubeconfig') : given };
 }

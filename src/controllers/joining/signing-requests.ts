@@ -13,7 +13,7 @@ export const SIGNING_REQUESTS: ResourceOf<CertificateSigningRequest> = {
   resource: 'certificatesigningrequests',
 };
 
-export const hasCondition = ({ status }: CertificateSigningRequest, type: string): boolean =>
+const hasCondition = ({ status }: CertificateSigningRequest, type: string): boolean =>
   (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
 
 /** Neither approved nor denied. */

@@ -72,7 +72,7 @@ async function sign(
   now: Date,
 ): Promise<Outcome> {
   const checked = check(spec);
-  if ('why' in checked) return { kind: 'refused', why: checked.why };
+  if ('kind' in checked) return checked;
   // Loads the library with the first certificate.
   const { readIssuer, issueCertificate } = await import('../../x509/issuing.ts');
   const issuer = await attempt('trouble', () =>
@@ -89,17 +89,22 @@ async function sign(
   });
 }
 
-/** The request, or why no signer signs it. */
-function check(
-  spec: CertificateSigningRequestSpec,
-): { readonly request: CertificationRequest } | { readonly why: string } {
+/** Far more than any client reads. Encoding very many would hold up the requests of this server. */
+const MAX_NAMES = 1000;
+
+function check(spec: CertificateSigningRequestSpec): { readonly request: CertificationRequest } | Problem {
+  let request: CertificationRequest;
   try {
-    const request = readCertificationRequest(spec.request ?? '');
-    const why = request.signatureProblem ?? whyRefused(spec, request);
-    return why === undefined ? { request } : { why };
+    request = readCertificationRequest(spec.request ?? '');
   } catch (error) {
-    return { why: errorText(error) };
+    // Validation refuses such a request, and every write of one that was stored nevertheless.
+    return { kind: 'trouble', why: errorText(error) };
   }
+  const { names, signatureProblem } = request;
+  if (signatureProblem !== undefined) return { kind: 'trouble', why: signatureProblem };
+  const isLong = names.length > MAX_NAMES;
+  const why = isLong ? `more than ${MAX_NAMES} subjectAltNames are not allowed` : whyRefused(spec, request);
+  return why === undefined ? { request } : { kind: 'refused', why };
 }
 
 async function attempt<Result>(
