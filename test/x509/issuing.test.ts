@@ -43,6 +43,7 @@ async function authority(kind: keyof typeof KINDS, write: (key: KeyObject) => st
   const publicKey = new x509.PublicKey(createPublicKey(key).export({ type: 'spki', format: 'der' }));
   const name = [
     { O: [{ utf8String: 'Zürich' }] },
+    { OU: [{ utf8String: 'ops' }] },
     { CN: [{ printableString: 'kubernetes' }] },
   ] as unknown as x509.JsonName;
   const certificate = await x509.X509CertificateGenerator.create({
