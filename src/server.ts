@@ -55,9 +55,10 @@ async function startBehind(
   );
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
-  const { servingCa } = environment;
+  const { servingCa, signing } = environment;
+  const { authorizer } = policy;
   const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
-  const written = { storage, writing, aggregation, servingCa, options };
+  const written = { storage, writing, aggregation, authorizer, servingCa, signing, options };
   await phases.begin(createControllers(foundation, written));
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(createServing(foundation, { ...environment, ...built }));

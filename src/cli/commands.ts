@@ -1,7 +1,9 @@
+import { authenticationFlags } from '../options/authentication.ts';
 import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
 import { examineDatabases } from './doctor.ts';
+import { configureKubeadm } from './kubeadm/kubeadm-config.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
@@ -66,6 +68,15 @@ export const COMMANDS: readonly Command[] = [
     words: 'id',
     meaning: ['end the tokens that an old key signed'],
     run: withWords(dropSigningKey),
+  },
+  {
+    name: 'kubeadm-config',
+    words: '',
+    meaning: [
+      'print what kubeadm join reads, and a bootstrap token; with --apply write it, and print the line for nodes',
+      `the server needs ${authenticationFlags.bootstrapTokens.shown}; the flags of kubeadm-config stand below`,
+    ],
+    run: configureKubeadm,
   },
   {
     name: 'systemd-unit',

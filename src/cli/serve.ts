@@ -28,7 +28,7 @@ import type { KeepKey } from './kept-keys.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
-import { chooseServingPair, readServingCa } from './serving-pair.ts';
+import { chooseServingPair, chooseSigningPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
@@ -108,6 +108,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     egress,
     serving: chooseServingPair(tls, certificates.serving),
     servingCa: readServingCa(tls, certificates),
+    signing: chooseSigningPair(options, certificates),
     // Configured authorities replace the one made here.
     clientCaFiles: [authentication.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,

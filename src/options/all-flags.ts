@@ -5,6 +5,7 @@ import { auditLogFlags, auditWebhookFlags } from './audit.ts';
 import { authenticationFlags, frontProxyFlags, serviceAccountFlags } from './authentication.ts';
 import { authorizationFlags } from './authorization.ts';
 import { serviceFlags } from './cluster-services.ts';
+import { signingFlags } from './cluster-signing.ts';
 import type { Flag, FlagSet } from './flag.ts';
 import { fairnessFlags, limitsFlags } from './limits.ts';
 import { loggingFlags, tracingFlags } from './observability.ts';
@@ -45,6 +46,7 @@ export const SECTIONS: readonly Section[] = [
   section('OpenID Connect', oidcFlags),
   section('Front proxy', frontProxyFlags, proxyClientFlags),
   section('Service account tokens', serviceAccountFlags),
+  section('Certificate signing', signingFlags),
   section('Authorization', authorizationFlags),
   section('Admission', admissionFlags),
   section('API', apiFlags),

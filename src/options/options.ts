@@ -6,6 +6,7 @@ import { readAudit } from './audit.ts';
 import { readAuthentication } from './authentication.ts';
 import { readAuthorization } from './authorization.ts';
 import { readClusterServices } from './cluster-services.ts';
+import { readClusterSigning } from './cluster-signing.ts';
 import { parseFlags } from './command-line.ts';
 import { readLimits } from './limits.ts';
 import { readObservability } from './observability.ts';
@@ -30,6 +31,7 @@ export function parseOptions(args: readonly string[]) {
     api,
     authorization,
     services: readClusterServices(line),
+    signing: readClusterSigning(line),
     authentication: readAuthentication(line, { gates, authorization }),
     admission: readAdmission(line),
     audit: readAudit(line),
