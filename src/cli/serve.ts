@@ -27,6 +27,7 @@ import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import type { KeepKey } from './kept-keys.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
+import { readyFile } from './ready-file.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { chooseServingPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -38,7 +39,7 @@ type Undo = () => Promise<void> | void;
 /** Runs the server until a signal ends it. @throws Error with a message of one line, when it cannot start or continue */
 export async function serve(options: ServerOptions): Promise<void> {
   const undo: Undo[] = [];
-  const stop = stopSignal();
+  const stop = stopSignal(options.process);
   try {
     const server = await begin(options, undo, stop);
     undo.push(() => server.close());
@@ -68,6 +69,8 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const { authentication, authorization, serving, storage, tls } = options;
   checkExposure(serving, authorization);
   checkFiles(options);
+  const ready = readyFile(options.process);
+  ready.remove();
   const progress = createProgress();
   const encryption = openEncryption(storage);
   const sealer = createKeySealer(encryption?.encoding);
@@ -77,7 +80,8 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
-  const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
+  const database = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
+  const databaseUrls = database.urls;
   const egress = createEgress(options.observability.egress);
   undo.push(() => egress.close());
   const { reroute } = egress;
@@ -116,7 +120,15 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     stop,
   });
   giveBackMemory();
-  announce(options, { dataDir, certificates, progress });
+  undo.push(() => ready.remove());
+  const { url, kubeconfig } = announce(options, { dataDir, certificates, progress, port: server.port });
+  ready.write({
+    url,
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ca: certificates.caFile,
+    pid: process.pid,
+    ports: { secure: server.port, ...database.ports },
+  });
   return server;
 }
 
@@ -154,19 +166,25 @@ async function ensureKeys(
   return { certificates, serviceAccountKeyFile: given };
 }
 
+interface FoundDatabase {
+  readonly urls: readonly string[];
+  /** That of the embedded PostgreSQL. */
+  readonly ports: { readonly postgres?: number };
+}
+
 async function findDatabase(
   given: readonly string[],
   dataDir: string,
   { undo, progress }: { undo: Undo[]; progress: (message: string) => void },
-): Promise<readonly string[]> {
-  if (given.length > 0) return given;
+): Promise<FoundDatabase> {
+  if (given.length > 0) return { urls: given, ports: {} };
   const folder = join(dataDir, 'postgres');
   const postgres = new EmbeddedPostgres({ folder, port: 0, settings: [], onProgress: progress });
   await postgres.start();
   undo.push(() => postgres.stop());
   postgres.writeUrl(join(dataDir, 'postgres.url'));
   progress('PostgreSQL is running');
-  return [postgres.url];
+  return { urls: [postgres.url], ports: { postgres: Number(new URL(postgres.url).port) } };
 }
 
 const isUnspecified = (address: string): boolean =>
@@ -192,14 +210,15 @@ interface Announcement {
   readonly dataDir: string;
   readonly certificates: ClusterCertificates;
   readonly progress: (message: string) => void;
+  readonly port: number;
 }
 
 function announce(
-  { serving: { bindAddress, securePort }, authentication: { clientCaFile } }: ServerOptions,
-  { dataDir, certificates, progress }: Announcement,
-): void {
+  { serving: { bindAddress }, authentication: { clientCaFile } }: ServerOptions,
+  { dataDir, certificates, progress, port }: Announcement,
+): { readonly url: string; readonly kubeconfig: string | undefined } {
   const address = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
-  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${securePort}`;
+  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${port}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
   // A server with another authority does not trust the administrator's certificate made here.
   if (clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
@@ -209,6 +228,7 @@ function announce(
       ? `\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`
       : `\n  Clients need certificates signed by ${clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
   );
+  return { url, kubeconfig: clientCaFile === '' ? kubeconfig : undefined };
 }
 
 /** Writes one line for each step, with the time since the start. */

@@ -9,6 +9,7 @@ import { readClusterServices } from './cluster-services.ts';
 import { parseFlags } from './command-line.ts';
 import { readLimits } from './limits.ts';
 import { readObservability } from './observability.ts';
+import { readProcess } from './process.ts';
 import { readServing } from './serving.ts';
 import { readStorage } from './storage.ts';
 import { readTls } from './tls.ts';
@@ -34,6 +35,7 @@ export function parseOptions(args: readonly string[]) {
     admission: readAdmission(line),
     audit: readAudit(line),
     tls: readTls(line),
+    process: readProcess(line),
     serving: readServing(line, gates),
     observability: readObservability(line, gates),
     storage: readStorage(line),

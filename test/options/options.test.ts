@@ -33,7 +33,7 @@ test.each([
   [['--secure-prot=1'], 'did you mean --secure-port?'],
   [['--etcd-servers=x'], 'the flag is --kvstore-servers'],
   [['--secure-port=abc'], '--secure-port: "abc" is not a whole number'],
-  [['--secure-port=0'], 'between 1 and 65535'],
+  [['--secure-port=65536'], 'between 1 and 65535'],
   [['--event-ttl=soon'], '"soon" is not a duration'],
   [['--audit-log-mode=sometimes'], '"sometimes" must be one of batch, blocking, blocking-strict'],
   [['--kubelet-client-key=x'], '--agent-client-certificate and --agent-client-key belong together'],
