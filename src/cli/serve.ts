@@ -24,6 +24,7 @@ import {
 } from './certificates.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
+import { copyCertificates } from './embedded/template.ts';
 import type { KeepKey } from './kept-keys.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
@@ -32,6 +33,7 @@ import { ensureServiceAccountKey } from './service-account-key.ts';
 import { chooseServingPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
+import { ensureTemplate, UNSYNCED } from './warm-start.ts';
 
 /** Reverts a step of the start. The steps run in reverse order. */
 type Undo = () => Promise<void> | void;
@@ -80,7 +82,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
-  const database = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
+  const database = await findDatabase(options, dataDir, { undo, progress, stop });
   const databaseUrls = database.urls;
   const egress = createEgress(options.observability.egress);
   undo.push(() => egress.close());
@@ -166,6 +168,17 @@ async function ensureKeys(
   return { certificates, serviceAccountKeyFile: given };
 }
 
+/** The cluster, its keys included, is a copy. */
+async function warm(
+  dataDir: string,
+  progress: (message: string) => void,
+  stop: AbortSignal,
+): Promise<{ readonly template: string; readonly settings: readonly string[] }> {
+  const template = await ensureTemplate(progress, stop);
+  copyCertificates(template, dataDir);
+  return { template: join(template, 'postgres'), settings: UNSYNCED };
+}
+
 interface FoundDatabase {
   readonly urls: readonly string[];
   /** That of the embedded PostgreSQL. */
@@ -173,13 +186,15 @@ interface FoundDatabase {
 }
 
 async function findDatabase(
-  given: readonly string[],
+  { storage, process: { startsWarm } }: ServerOptions,
   dataDir: string,
-  { undo, progress }: { undo: Undo[]; progress: (message: string) => void },
+  { undo, progress, stop }: { undo: Undo[]; progress: (message: string) => void; stop: AbortSignal },
 ): Promise<FoundDatabase> {
-  if (given.length > 0) return { urls: given, ports: {} };
-  const folder = join(dataDir, 'postgres');
-  const postgres = new EmbeddedPostgres({ folder, port: 0, settings: [], onProgress: progress });
+  if (storage.databaseUrls.length > 0) return { urls: storage.databaseUrls, ports: {} };
+  const postgres = new EmbeddedPostgres({
+    ...{ folder: join(dataDir, 'postgres'), port: 0, onProgress: progress },
+    ...(startsWarm ? await warm(dataDir, progress, stop) : { settings: [] }),
+  });
   await postgres.start();
   undo.push(() => postgres.stop());
   postgres.writeUrl(join(dataDir, 'postgres.url'));

@@ -21,7 +21,8 @@ export const listenerFlags = {
   }),
   securePort: int('secure-port', {
     default: 6443,
-    meaning: 'HTTPS port with authentication and authorization; cannot be switched off: 0 is any free port, which --ready-file names',
+    meaning:
+      'HTTPS port with authentication and authorization; cannot be switched off: 0 is any free port, which --ready-file names',
     check: listenerPort,
   }),
   certDir: text('cert-dir', {

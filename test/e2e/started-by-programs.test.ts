@@ -87,7 +87,12 @@ test('a ready file that cannot be written ends the start with the name of the fl
   using folder = createFolder();
   await using database = await createTestDatabase();
   const path = join(folder.path, 'none', 'ready.json');
-  const flags = ['--bind-address=127.0.0.1', ...folder.flags.slice(0, 2), `--ready-file=${path}`, `--kvstore-servers=${database.url}`];
+  const flags = [
+    '--bind-address=127.0.0.1',
+    ...folder.flags.slice(0, 2),
+    `--ready-file=${path}`,
+    `--kvstore-servers=${database.url}`,
+  ];
   const server = watchTool(onLeash(spawn(process.execPath, [MAIN, ...flags], { cwd: folder.path })));
   expect(await server.ended).toBe(1);
   expect(server.output).toMatch(/^pg-apiserver: --ready-file: ENOENT: .*none\/ready\.json/m);
