@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { assetFlags } from '../src/cli/envtest/assets.ts';
 import { FLAGS, KUBECTL_FLAGS } from '../src/kubectl-history/flags.ts';
 import { ALL_FLAGS } from '../src/options/all-flags.ts';
 import { USAGE } from './bench/arguments.ts';
@@ -22,6 +23,7 @@ const NPM_FLAGS = ['omit'];
 const KNOWN_FLAGS = new Set([
   ...[...ALL_FLAGS, ...Object.values(FLAGS), ...KUBECTL_FLAGS].map(({ name }) => name),
   ...MIGRATE_FLAGS,
+  ...Object.values(assetFlags).map(({ name }) => name),
   ...NPM_FLAGS,
   ...[...USAGE.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name = '']) => name),
 ]);

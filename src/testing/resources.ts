@@ -33,8 +33,13 @@ export async function findResources(api: Api): Promise<Resource[]> {
   const lists = await Promise.all(
     ['/api', '/apis'].map((path) => api.send<DiscoveryList>('GET', path, { accept: AGGREGATED })),
   );
-  return lists
-    .flatMap(({ body }) => body.items ?? [])
+  const groups = lists.flatMap(({ body }) => body.items ?? []);
+  const names = new Set(groups.map(({ metadata }) => metadata?.name ?? ''));
+  // Both dialects serve the same objects: storage.k8s.io has those of storage.cluster.io.
+  const isTwin = (group: string): boolean =>
+    group.endsWith('.cluster.io') && names.has(group.replace(/cluster\.io$/, 'k8s.io'));
+  return groups
+    .filter(({ metadata }) => !isTwin(metadata?.name ?? ''))
     .flatMap(({ metadata, versions: [preferred] }) => resourcesOf(metadata?.name ?? '', preferred))
     .filter(({ qualified }) => qualified !== TWICE);
 }
