@@ -23,7 +23,7 @@ export async function runKubeApiserver(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Kubernetes' flags in ours. A serving pair in --cert-dir is used as it is, whoever signed it, as kube-apiserver does.
+ * Kubernetes' flags in ours. A serving pair in --cert-dir is used as it is, as kube-apiserver does: the cluster's own authority need not have signed it.
  * @throws UsageError
  */
 export function toOwnFlags(words: readonly Word[], findDatabase: (servers: string) => string): string[] {
