@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['project.ts'],
-  ['util', 'x509', 'console', 'version.ts'],
+  ['util', 'x509', 'console', 'testing', 'version.ts'],
   ['observability', 'api'],
   ['object', 'request'],
   ['codec', 'cel'],

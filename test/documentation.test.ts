@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { assetFlags } from '../src/cli/envtest/assets.ts';
 import { kubeadmFlags } from '../src/cli/kubeadm/flags.ts';
 import { FLAGS, KUBECTL_FLAGS } from '../src/kubectl-history/flags.ts';
 import { ALL_FLAGS } from '../src/options/all-flags.ts';
@@ -25,6 +26,7 @@ const KNOWN_FLAGS = new Set([
     ({ name }) => name,
   ),
   ...MIGRATE_FLAGS,
+  ...Object.values(assetFlags).map(({ name }) => name),
   ...NPM_FLAGS,
   ...[...USAGE.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name = '']) => name),
 ]);

@@ -44,22 +44,27 @@ await build({
   },
 });
 
-// What reads long YAML in a thread of its own (codec/yaml-aside.ts), so that the package needs no module beside the bundles.
-await build({
-  root,
-  configFile: false,
-  logLevel: 'warn',
-  ssr: { noExternal: true, target: 'node' },
-  build: {
-    ssr: 'dist/codec/yaml-thread.js',
-    outDir: 'dist',
-    emptyOutDir: false,
-    copyPublicDir: false,
-    minify: false,
-    target: 'node22',
-    rollupOptions: { output: { entryFileNames: 'pg-apiserver-yaml-thread.js' } },
-  },
-});
+// Modules of one file each, so that the package needs no module beside the bundles: what reads long YAML in a thread of its own
+// (codec/yaml-aside.ts), and what programs import.
+for (const [module, name] of [
+  ['codec/yaml-thread.js', 'yaml-thread'],
+  ['testing/start-cluster.js', 'testing'],
+])
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true, target: 'node' },
+    build: {
+      ssr: `dist/${module}`,
+      outDir: 'dist',
+      emptyOutDir: false,
+      copyPublicDir: false,
+      minify: false,
+      target: 'node22',
+      rollupOptions: { output: { entryFileNames: `pg-apiserver-${name}.js` } },
+    },
+  });
 
 // The plugin of kubectl, as one file that works wherever it is copied: as a module in this package, and as a script elsewhere. So it
 // has neither import nor require, and asks Node itself for its modules (Node 22.0 to 22.2 cannot be asked, and have require elsewhere).

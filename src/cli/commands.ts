@@ -3,6 +3,10 @@ import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
 import { examineDatabases } from './doctor.ts';
+import { makeAssets } from './envtest/assets.ts';
+import { runEtcd } from './envtest/etcd.ts';
+import { runKubeApiserver } from './envtest/kube-apiserver.ts';
+import { FIXTURE_NAMES, printFixture } from './fixture.ts';
 import { configureKubeadm } from './kubeadm/kubeadm-config.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
@@ -84,7 +88,30 @@ export const COMMANDS: readonly Command[] = [
     meaning: ['print a hardened unit for systemd that serves with these flags'],
     run: printUnit,
   },
+  {
+    name: 'envtest',
+    words: '--dir=DIR',
+    meaning: [
+      'make DIR for KUBEBUILDER_ASSETS: etcd, kube-apiserver and kubectl, which the envtest of controller-runtime',
+      'and other programs use unchanged; namespaces end there, and the dependents of owners are deleted',
+    ],
+    run: runEnvtest,
+  },
+  {
+    name: 'fixture',
+    words: FIXTURE_NAMES,
+    meaning: ['print a fixture for that test runner, or the step of a workflow: a cluster for your tests'],
+    run: printFixture,
+  },
 ];
+
+/** The programs in the folder call it with their names. */
+function runEnvtest(args: readonly string[]): Promise<void> {
+  const [program, ...others] = args;
+  if (program === 'etcd') return runEtcd(others);
+  if (program === 'kube-apiserver') return runKubeApiserver(others);
+  return makeAssets(args);
+}
 
 /** Words before the first flag are the command's own. */
 function withWords(run: (words: readonly string[], options: ServerOptions) => Promise<void>): Command['run'] {

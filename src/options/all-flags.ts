@@ -10,6 +10,7 @@ import type { Flag, FlagSet } from './flag.ts';
 import { fairnessFlags, limitsFlags } from './limits.ts';
 import { loggingFlags, tracingFlags } from './observability.ts';
 import { oidcFlags } from './oidc.ts';
+import { processFlags } from './process.ts';
 import { consoleFlags, lifecycleFlags, listenerFlags, peerFlags, profilingFlags } from './serving.ts';
 import { ownFlags, storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
@@ -27,7 +28,7 @@ const section = (heading: string, ...sets: readonly FlagSet[]): Section => ({
 
 /** In the order of --help. */
 export const SECTIONS: readonly Section[] = [
-  section('pg-apiserver', ownFlags, domainFlags, consoleFlags),
+  section('pg-apiserver', ownFlags, domainFlags, consoleFlags, processFlags),
   section(
     'Serving',
     listenerFlags,

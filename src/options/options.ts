@@ -10,6 +10,7 @@ import { readClusterSigning } from './cluster-signing.ts';
 import { parseFlags } from './command-line.ts';
 import { readLimits } from './limits.ts';
 import { readObservability } from './observability.ts';
+import { readProcess } from './process.ts';
 import { readServing } from './serving.ts';
 import { readStorage } from './storage.ts';
 import { readTls } from './tls.ts';
@@ -36,6 +37,7 @@ export function parseOptions(args: readonly string[]) {
     admission: readAdmission(line),
     audit: readAudit(line),
     tls: readTls(line),
+    process: readProcess(line),
     serving: readServing(line, gates),
     observability: readObservability(line, gates),
     storage: readStorage(line),
