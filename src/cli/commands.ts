@@ -1,6 +1,8 @@
 import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
+import { printAlerts, writeChart } from './chart.ts';
+import { printDashboard } from './dashboard.ts';
 import { examineDatabases } from './doctor.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
@@ -72,6 +74,27 @@ export const COMMANDS: readonly Command[] = [
     words: '',
     meaning: ['print a hardened unit for systemd that serves with these flags'],
     run: printUnit,
+  },
+  {
+    name: 'chart',
+    words: '[folder]',
+    meaning: ['write the Helm chart into a folder: servers on a PostgreSQL of yours, in a cluster of yours'],
+    isFlagless: true,
+    run: writeChart,
+  },
+  {
+    name: 'alerts',
+    words: '[job]',
+    meaning: ['print rules for Prometheus: what to alert on, for the scrape job of the servers'],
+    isFlagless: true,
+    run: printAlerts,
+  },
+  {
+    name: 'dashboard',
+    words: '',
+    meaning: ['print a dashboard for Grafana'],
+    isFlagless: true,
+    run: printDashboard,
   },
 ];
 
