@@ -4,6 +4,7 @@ import { beginEpoch } from './begin-epoch.ts';
 import { printAlerts, writeChart } from './chart.ts';
 import { printDashboard } from './dashboard.ts';
 import { examineDatabases } from './doctor.ts';
+import { reportHealth } from './health.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
@@ -42,6 +43,12 @@ export const COMMANDS: readonly Command[] = [
     words: '[postgres://…]',
     meaning: ['say what a database lacks for a server, and what could be better, and change nothing'],
     run: examineDatabases,
+  },
+  {
+    name: 'health',
+    words: '[readyz|livez]',
+    meaning: ['ask the server of this machine whether it is ready, or alive: 0 when it is, 1 when not'],
+    run: withWords(reportHealth),
   },
   {
     name: 'begin-epoch',

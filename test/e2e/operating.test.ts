@@ -74,6 +74,7 @@ beforeAll(async () => {
   const away = new URL(url);
   away.port = `${await freePort()}`;
   cluster = await startCluster(url, [
+    '--authorization-mode=RBAC',
     `--kvstore-read-servers=${away.href}`,
     `--audit-policy-file=${join(folder, 'policy.yaml')}`,
     `--audit-webhook-config-file=${webhook.kubeconfig()}`,
@@ -102,6 +103,10 @@ beforeAll(async () => {
       rules: [{ subjects: [{ kind: 'User', user: { name: 'noisy' } }], resourceRules: [everything] }],
     },
   });
+  const binding = await cluster.kubectl(
+    'create clusterrolebinding noisy --clusterrole=cluster-admin --user=noisy',
+  );
+  expect(binding).toMatchObject({ code: 0 });
   const watch = cluster.watch(`${CONFIG_MAPS}?watch=true`);
   await cluster.request('GET', CONFIG_MAPS);
   before = await scrape();
@@ -232,4 +237,14 @@ test.runIf(hasPromtool)('real faults raise their alerts, and none is raised befo
     ...['AuditBacklog', 'AuditEventsLost', 'EpochBegan', 'FailingRequests', 'ReadServerOut'],
     ...['RejectedByFairness', 'SlowRequests', 'TailPolls'],
   ]);
+});
+
+test('`health` says how the server of this machine is, and fails where nothing answers', async () => {
+  const at = (port: number): string[] => ['--bind-address=127.0.0.1', `--secure-port=${port}`];
+  expect(await pg('health', ...at(cluster.port))).toBe('ok\n');
+  expect(await pg('health', 'livez', ...at(cluster.port))).toBe('ok\n');
+  await expect(pg('health', ...at(await freePort()))).rejects.toThrow('nothing answers on port');
+  await expect(pg('health', 'metrics', ...at(cluster.port))).rejects.toThrow(
+    'is none of readyz, livez, healthz',
+  );
 });
