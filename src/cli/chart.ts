@@ -34,7 +34,7 @@ export async function printAlerts(words: readonly string[]): Promise<void> {
 }
 
 /** @throws UsageError for a name that a string of PromQL cannot hold */
-export function formatAlerts(job: string): string {
+function formatAlerts(job: string): string {
   if (!/^[\w./:-]+$/.test(job))
     throw new UsageError(
       `alerts: ${JSON.stringify(job)} is no scrape job: letters, digits and ._/:- make one`,

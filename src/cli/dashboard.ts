@@ -176,7 +176,7 @@ const HEIGHT = 8;
 const DATASOURCE = { type: 'prometheus', uid: '$datasource' };
 
 /** In Grafana's JSON model. Panels stand in rows of three. */
-export function createDashboard() {
+function createDashboard() {
   const panels: object[] = [];
   let top = 0;
   const add = (place: { x: number; y: number; w: number; h: number }, panel: object): void => {
