@@ -1,6 +1,6 @@
 // The last step of the build: one file of what tsc has made and the packages it needs, beside the modules it is made from.
 // Loading 1,400 modules is half of the CPU of a start.
-import { chmodSync, globSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, globSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { build } from 'vite';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 // Nothing of an earlier bundle is of use any more, nor what Node has kept of it (main.ts).
-for (const old of globSync('dist/{pg-apiserver*.js,.compiled}', { cwd: root })) {
+for (const old of globSync('dist/{pg-apiserver*.js,.compiled,deploy}', { cwd: root })) {
   rmSync(join(root, old), { recursive: true, force: true });
 }
 await build({
@@ -97,3 +97,6 @@ await build({
   },
 });
 chmodSync(plugin, 0o755);
+
+// What `pg-apiserver chart` and `alerts` give out.
+cpSync(join(root, 'src/deploy/chart'), join(root, 'dist/deploy/chart'), { recursive: true });

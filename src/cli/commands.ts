@@ -2,11 +2,14 @@ import { authenticationFlags } from '../options/authentication.ts';
 import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
+import { printAlerts, writeChart } from './chart.ts';
+import { printDashboard } from './dashboard.ts';
 import { examineDatabases } from './doctor.ts';
 import { makeAssets } from './envtest/assets.ts';
 import { runEtcd } from './envtest/etcd.ts';
 import { runKubeApiserver } from './envtest/kube-apiserver.ts';
 import { FIXTURE_NAMES, printFixture } from './fixture.ts';
+import { reportHealth } from './health.ts';
 import { configureKubeadm } from './kubeadm/kubeadm-config.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
@@ -46,6 +49,12 @@ export const COMMANDS: readonly Command[] = [
     words: '[postgres://…]',
     meaning: ['say what a database lacks for a server, and what could be better, and change nothing'],
     run: examineDatabases,
+  },
+  {
+    name: 'health',
+    words: '[readyz|livez]',
+    meaning: ['ask the server of this machine whether it is ready, or alive: 0 when it is, 1 when not'],
+    run: withWords(reportHealth),
   },
   {
     name: 'begin-epoch',
@@ -102,6 +111,27 @@ export const COMMANDS: readonly Command[] = [
     words: FIXTURE_NAMES,
     meaning: ['print a fixture for that test runner, or the step of a workflow: a cluster for your tests'],
     run: printFixture,
+  },
+  {
+    name: 'chart',
+    words: '[folder]',
+    meaning: ['write the Helm chart into a folder: servers on a PostgreSQL of yours, in a cluster of yours'],
+    isFlagless: true,
+    run: writeChart,
+  },
+  {
+    name: 'alerts',
+    words: '[job]',
+    meaning: ['print rules for Prometheus: what to alert on, for the scrape job of the servers'],
+    isFlagless: true,
+    run: printAlerts,
+  },
+  {
+    name: 'dashboard',
+    words: '',
+    meaning: ['print a dashboard for Grafana'],
+    isFlagless: true,
+    run: printDashboard,
   },
 ];
 

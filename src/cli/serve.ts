@@ -30,6 +30,7 @@ import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
 import { readyFile } from './ready-file.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
+import { findServiceManager } from './service-manager.ts';
 import { chooseServingPair, chooseSigningPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
@@ -42,10 +43,14 @@ type Undo = () => Promise<void> | void;
 export async function serve(options: ServerOptions): Promise<void> {
   const undo: Undo[] = [];
   const stop = stopSignal(options.process);
+  const manager = findServiceManager(process.env);
+  undo.push(() => manager.close());
   try {
     const server = await begin(options, undo, stop);
     undo.push(() => server.close());
+    manager.ready();
     await Promise.race([aborted(stop), server.failed.catch(endInTime)]);
+    manager.stopping();
     process.stderr.write('stopping\n');
   } catch (error) {
     // A start that is stopped ends without an error: it served no requests yet.

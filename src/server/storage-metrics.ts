@@ -176,6 +176,15 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at().value = Number(cache.state.applied);
     },
   );
+  measure(
+    'counter',
+    'pg_apiserver_epochs_begun_total',
+    'Epochs that have begun while this server ran: the database had lost commits, or a restore was reported.',
+    [],
+    ({ database: { log } }, at) => {
+      at().value = log.epochsBegun();
+    },
+  );
   for (const [name, help, read] of RETENTION_GAUGES)
     gauge(name, help, [], ({ database: { log } }, at) => {
       const { retention } = log.compactor;

@@ -71,7 +71,7 @@ test('the package has what runs and nothing else, and is built before it is pack
   ])
     expect(paths).toContain(`dist/${name}.js`);
   const shape =
-    /^(package\.json|README\.md|migrations\/(README\.md|\d{4}_\w+(\/\d_\w+)?\.sql)|dist\/(main|cli\/entry|pg-apiserver[\w-]*|kubectl-history)\.js|dist\/console\/.*|dist\/api\/idl\/\w+\.json|dist\/testing\/start-cluster\.d\.ts|dist\/(commit\.txt|licenses\.md))$/;
+    /^(package\.json|README\.md|migrations\/(README\.md|\d{4}_\w+(\/\d_\w+)?\.sql)|dist\/(main|cli\/entry|pg-apiserver[\w-]*|kubectl-history)\.js|dist\/console\/.*|dist\/deploy\/chart\/.*|dist\/api\/idl\/\w+\.json|dist\/testing\/start-cluster\.d\.ts|dist\/(commit\.txt|licenses\.md))$/;
   expect(paths.filter((path) => !shape.test(path))).toEqual([]);
   expect(size).toBeLessThan(3 * MB);
   expect(paths).toContain('dist/testing/start-cluster.d.ts');
