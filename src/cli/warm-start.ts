@@ -3,14 +3,13 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { processFlags } from '../options/process.ts';
+import { listenerFlags } from '../options/serving.ts';
 import { ownFlags } from '../options/storage.ts';
 import { newestMigration } from '../storage/postgres/migration/migration.ts';
 import { pause } from '../util/pause.ts';
 import { describeVersion } from '../version.ts';
 import { claimFolder, livingOwner } from './embedded/owner.ts';
 import { cacheFolder, useTemplate } from './embedded/template.ts';
-
-/** The data directory of a cluster that has started once and ended in order, to be copied. */
 
 /** A cluster takes seconds to make; on a busy machine a minute. */
 const MAKING_MS = 180_000;
@@ -72,14 +71,13 @@ async function make(
 async function runOnce(dataDir: string, stop: AbortSignal): Promise<void> {
   const readyFile = join(dataDir, '..', 'ready.json');
   const main = resolve(process.argv[1] ?? '');
-  const flags = [`${ownFlags.dataDir.shown}=${dataDir}`, `${processFlags.readyFile.shown}=${readyFile}`];
-  const child = spawn(
-    process.execPath,
-    [main, 'start', '--secure-port=0', ...flags, processFlags.exitsWithParent.shown],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
+  const flags = [
+    `${listenerFlags.securePort.shown}=0`,
+    `${ownFlags.dataDir.shown}=${dataDir}`,
+    `${processFlags.readyFile.shown}=${readyFile}`,
+    processFlags.exitsWithParent.shown,
+  ];
+  const child = spawn(process.execPath, [main, 'start', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString();
