@@ -316,7 +316,7 @@ test('an installed release migrates as the owner, then serves as a role of its o
   const migrated = await runWith(env, expand(migration.args, env));
   expect(migrated, migrated.output).toMatchObject({
     code: 0,
-    output: expect.stringContaining('applied revisions'),
+    output: expect.stringContaining('applied baseline'),
   });
   const now = new Date().toISOString();
   const condition = { status: 'True', lastTransitionTime: now, lastProbeTime: now };
