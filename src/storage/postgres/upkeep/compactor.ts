@@ -1,4 +1,5 @@
 import { pause } from '../../../util/pause.ts';
+import { StorageError } from '../../errors.ts';
 import { type ClusterSchema, inSchema } from '../connection/cluster-schema.ts';
 import {
   type Connection,
@@ -6,7 +7,7 @@ import {
   type DatabaseSource,
   withoutTimeouts,
 } from '../connection/connection.ts';
-import { isConnectionFailure, isLockTimeout } from '../connection/statements.ts';
+import { isConnectionFailure, isLockTimeout, isNotYetThere } from '../connection/statements.ts';
 import { listMigrations, migrate } from '../migration/migrate.ts';
 import { readMigrations } from '../migration/migration.ts';
 import { findLeftMigrations, mayMigrate } from '../migration/right-to-migrate.ts';
@@ -233,10 +234,20 @@ export class Compactor {
       const forget = `forget_superseded(${BATCH_ROWS})`;
       while (!signal.aborted && (await this.#call('forget', forget)) === String(BATCH_ROWS));
       await this.#fill(signal);
-      while (!signal.aborted && (await this.#call('leave', 'leave_partition()')) !== 'nothing');
+      while (!signal.aborted && (await this.#leave()) !== 'nothing');
       return due + (await this.#dropPartitions(signal));
     } finally {
       await this.#measure(database);
+    }
+  }
+
+  async #leave(): Promise<string> {
+    try {
+      return await this.#call('leave', 'leave_partition()');
+    } catch (error) {
+      // Another server has dropped the partition between the choice and the lock, and leaves the next ones.
+      if (error instanceof StorageError && isNotYetThere(error.cause)) return 'nothing';
+      throw error;
     }
   }
 
