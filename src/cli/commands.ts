@@ -18,7 +18,7 @@ import { printUnit } from './systemd-unit.ts';
 import { usualFlags } from './usual-flags.ts';
 
 /** What pg-apiserver does besides serving. */
-export interface Command extends CommandUsage {
+interface Command extends CommandUsage {
   readonly name: string;
   /** @throws Error for the exit code 1, UsageError for 2 */
   run(args: readonly string[]): Promise<void>;
