@@ -2,11 +2,14 @@ import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
 import { examineDatabases } from './doctor.ts';
+import { exportCluster } from './export.ts';
+import { importCluster } from './import.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
 import { printUnit } from './systemd-unit.ts';
 import { usualFlags } from './usual-flags.ts';
+import { verifyCluster } from './verify.ts';
 
 /** What pg-apiserver does besides serving. */
 export interface Command extends CommandUsage {
@@ -40,6 +43,35 @@ export const COMMANDS: readonly Command[] = [
     words: '[postgres://…]',
     meaning: ['say what a database lacks for a server, and what could be better, and change nothing'],
     run: examineDatabases,
+  },
+  {
+    name: 'export',
+    words: '',
+    meaning: [
+      'write the objects of a cluster as YAML, for kubectl apply and import, and its Secrets with them',
+      '--to=FILE.yaml or a folder; --namespace=shop; --as-of=2026-01-31T12:00:00Z, or a revision',
+      '--history: the kept revisions too, beside it; --kubeconfig=: by default that of --data-dir',
+    ],
+    run: exportCluster,
+  },
+  {
+    name: 'import',
+    words: '',
+    meaning: [
+      'write the objects of another cluster into the database of this one, uids, times and status as they are',
+      '--from=a kubeconfig, a file or folder of YAML, postgres://…?kine, or etcd://host:2379',
+      '--from-cafile, --from-certfile, --from-keyfile: for etcd; --from-encryption-config: for it and kine',
+      '--dry-run: report what would be taken, and what not, and write nothing',
+      '--follow: then follow its changes until Ctrl-C; --until-synced: until it is quiet for 3s',
+      '--replace: also objects that the target has under another uid. Run it again to go on',
+    ],
+    run: importCluster,
+  },
+  {
+    name: 'verify',
+    words: '',
+    meaning: ['compare the objects of --from=, as for import, with those here; ends with 1 where any differ'],
+    run: verifyCluster,
   },
   {
     name: 'begin-epoch',

@@ -1,0 +1,122 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import { parseOptions } from '../options/options.ts';
+import { stopSignal } from './stop-signal.ts';
+import { describe } from './transfer/describe.ts';
+import { differencesOf } from './transfer/differences.ts';
+import { openSource, sourceFlags } from './transfer/open-source.ts';
+import { takeFlags } from './transfer/own-flags.ts';
+import { Progress } from './transfer/progress.ts';
+import { NotTaken, ownedByItsCluster, type Shaped, Shapes } from './transfer/shapes.ts';
+import type { Source } from './transfer/source.ts';
+import { digestOf, type Live, openTarget, type Target } from './transfer/target.ts';
+
+/** Of one object. */
+const MOST_SHOWN = 5;
+const MOST_TEXT = 60;
+
+/**
+ * `verify --from=`: compares the objects of a source with those in the database of this cluster, but for their resourceVersion, and
+ * prints each difference.
+ * @throws Error with a message of one line when there are any
+ */
+export async function verifyCluster(args: readonly string[]): Promise<void> {
+  const { values, others } = takeFlags(args, sourceFlags);
+  const { storage } = parseOptions(others);
+  const progress = new Progress();
+  const say = (line: string): void => progress.say(line);
+  const shapes = new Shapes();
+  const source = openSource(values, { shapes, signal: stopSignal(), say });
+  const target = await openTarget(storage, say);
+  try {
+    const comparison = new Comparison(target, await target.index());
+    for await (const { label, objects, remaining } of source.read()) {
+      progress.begin(label, remaining < 0 ? 0 : objects.length + remaining);
+      progress.add(objects.length);
+      for (const object of objects) await comparison.compare(object, shapes);
+    }
+    progress.end();
+    await comparison.findOthers(source);
+    for (const line of source.leftOut) tell(`not compared: ${line}`);
+    tell(`${comparison.same} are the same, ${comparison.different} differ`);
+    if (comparison.different > 0) throw new Error(`${comparison.different} objects differ, as above`);
+  } finally {
+    await source.close();
+    await target.close();
+  }
+}
+
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+
+class Comparison {
+  same = 0;
+  different = 0;
+  readonly #target: Target;
+  /** Objects of the target that the source has not shown. */
+  readonly #left: Map<string, Live>;
+
+  constructor(target: Target, live: Map<string, Live>) {
+    this.#target = target;
+    this.#left = live;
+  }
+
+  async compare(given: JsonObject, shapes: Shapes): Promise<void> {
+    let shaped: Shaped;
+    try {
+      shaped = shapes.shape(given);
+    } catch (error) {
+      if (!(error instanceof NotTaken)) throw error;
+      return this.#differ(`cannot be compared: ${String(given.kind)}: ${error.message}`);
+    }
+    const name = describe(shaped.key);
+    const live = this.#left.get(name);
+    this.#left.delete(name);
+    if (ownedByItsCluster(shaped) !== undefined) return;
+    if (live === undefined) return this.#differ(`only in the source: ${name}`);
+    if (live.digest === digestOf(shaped.json)) this.same += 1;
+    else await this.#explain(name, shaped, live);
+  }
+
+  async #explain(name: string, { object, isNew }: Shaped, { key }: Live): Promise<void> {
+    const stored = await this.#target.get(key);
+    if (stored === undefined) return this.#differ(`only in the source: ${name}`);
+    const all = [...differencesOf(object, parseStored(stored.json))].filter(
+      ({ path }) => !isNew || (path !== 'metadata.uid' && path !== 'metadata.creationTimestamp'),
+    );
+    if (all.length === 0) {
+      this.same += 1;
+      return;
+    }
+    this.#differ(`differs: ${name}`);
+    const isSecret = key.group === '' && key.resource === 'secrets';
+    for (const { path, source, target } of all.slice(0, MOST_SHOWN))
+      tell(
+        isSecret
+          ? `    ${path}`
+          : `    ${path}: ${toText(source)} in the source, ${toText(target)} in the target`,
+      );
+    if (all.length > MOST_SHOWN) tell(`    and ${all.length - MOST_SHOWN} more`);
+  }
+
+  /** Reports objects that only the target has, of the resources that the source was read for. */
+  async findOthers(source: Source): Promise<void> {
+    for (const [name, { key }] of this.#left) {
+      if (!source.covers(key)) continue;
+      const stored = await this.#target.get(key);
+      if (stored === undefined || ownedByItsCluster({ key, object: parseStored(stored.json) }) !== undefined)
+        continue;
+      this.#differ(`only in the target: ${name}`);
+    }
+  }
+
+  #differ(line: string): void {
+    this.different += 1;
+    tell(line);
+  }
+}
+
+function toText(value: JsonValue | undefined): string {
+  if (value === undefined) return 'absent';
+  const whole = JSON.stringify(value);
+  return whole.length > MOST_TEXT ? `${whole.slice(0, MOST_TEXT)}…` : whole;
+}
