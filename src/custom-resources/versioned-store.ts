@@ -60,7 +60,7 @@ export class VersionedStore implements Store {
 
   /** A webhook may change selected fields, so that it converts every possible match. */
   async #listSelected(
-    { lookUp: _, ...query }: Omit<ListQuery, 'matches'>,
+    { sought: _, ...query }: Omit<ListQuery, 'matches'>,
     matches: (entry: Entry) => boolean,
   ): Promise<ListPage> {
     const { limit } = query;
@@ -91,7 +91,7 @@ export class VersionedStore implements Store {
 
   /** As for lists, the webhook converts all objects before the selector is applied. */
   async #watchSelected(
-    { matches: _, lookUp: __, ...query }: WatchQuery,
+    { matches: _, sought: __, ...query }: WatchQuery,
     matches: (entry: Entry) => boolean,
     signal: AbortSignal,
   ): Promise<EventStream> {
@@ -126,11 +126,12 @@ export class VersionedStore implements Store {
     return this.#store.commit(json === write.json ? write : { ...write, json });
   }
 
-  /** Selectors match objects of this version. The store has no index for their fields. */
-  #selecting<Query extends ListQuery | WatchQuery>({ lookUp: _, ...query }: Query): Omit<Query, 'lookUp'> {
+  /** Selectors match objects of this version, whose fields may differ from the stored ones; only a webhook changes labels. */
+  #selecting<Query extends ListQuery | WatchQuery>(query: Query): Query {
     const { matches } = query;
     if (matches === undefined) return query;
-    return { ...query, matches: (entry: Entry) => matches(this.#translation.select(entry)) };
+    const sought = query.sought?.filter((one) => one.of === 'label') ?? [];
+    return { ...query, sought, matches: (entry: Entry) => matches(this.#translation.select(entry)) };
   }
 
   #translating =

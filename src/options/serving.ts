@@ -67,7 +67,7 @@ export const listenerFlags = {
   sandboxProxiedPages: bool('sandbox-proxied-pages', {
     default: true,
     meaning:
-      'browsers give pages of pods, services, nodes and other API servers an origin of their own; false for pages that need cookies or storage of this one, and may then act for whoever looks at them',
+      'browsers give pages of pods, services, nodes and other API servers an origin of their own; false for pages that need cookies or storage of this one; such a page may act for the user who views it',
   }),
   aggregatorRejectForwardingRedirect: bool('aggregator-reject-forwarding-redirect', {
     default: true,

@@ -60,3 +60,10 @@ function lower(unit: string): string {
   const code = unit.charCodeAt(0);
   return String.fromCharCode(code < FIRST_HIGH + OTHERS ? code + SURROGATES : code - OTHERS);
 }
+
+/** Bounds of the positions a scope covers; a name without a namespace is no range and is filtered. */
+export function rangeOf({ namespace, name }: Scope): { low: string; high: string } {
+  if (namespace === undefined) return { low: '', high: LAST_POSITION };
+  const low = toPosition({ namespace, name: name ?? '' });
+  return { low, high: name === undefined ? `${low}${LAST_POSITION}` : `${low}\0` };
+}

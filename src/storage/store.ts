@@ -51,9 +51,10 @@ export interface Entry {
   readonly isOutdated?: boolean;
 }
 
-/** A field, and the value that all requested objects have in it; not ''. */
-export interface FieldValue {
-  readonly field: string;
+/** A value that all requested objects have in a selectable field, or as a label. Not ''. */
+export interface SoughtValue {
+  readonly of: 'field' | 'label';
+  readonly name: string;
   readonly value: string;
 }
 
@@ -68,8 +69,8 @@ export interface ListQuery {
   readonly caller?: Caller;
   /** Undefined: everything matches. */
   readonly matches?: (entry: Entry) => boolean;
-  /** A condition that `matches` implies, given where an index beats a scan. */
-  readonly lookUp?: FieldValue;
+  /** Conditions that `matches` implies, the most useful first: the store may find objects and watchers by them. */
+  readonly sought?: readonly SoughtValue[];
   /** Leaves out unreadable objects, which are an error otherwise. */
   readonly around?: boolean;
 }
@@ -95,8 +96,8 @@ export interface WatchQuery {
     | { readonly kind: 'after'; readonly revision: Revision }
     | { readonly kind: 'state'; readonly freshness: Freshness };
   readonly matches?: (entry: Entry) => boolean;
-  /** As in {@link ListQuery}, for the state that the watch begins with. */
-  readonly lookUp?: FieldValue;
+  /** As in {@link ListQuery}. */
+  readonly sought?: readonly SoughtValue[];
   /** As in {@link ListQuery}, for the state that the watch begins with. */
   readonly around?: boolean;
   /** Sends a bookmark about every second, while the reader keeps up. */

@@ -15,7 +15,7 @@ import type { ResourceTarget } from '../request/api-request.ts';
 import { type ContinueToken, parseContinueToken } from '../storage/continue-token.ts';
 import type { Scope } from '../storage/key.ts';
 import { NO_REVISION, parseRevision, type Revision } from '../storage/revision.ts';
-import type { Entry, FieldValue, Freshness, ListFreshness, WatchQuery } from '../storage/store.ts';
+import type { Entry, Freshness, ListFreshness, SoughtValue, WatchQuery } from '../storage/store.ts';
 import { readBoolean, readInteger, readString } from './query-options.ts';
 
 /** Options of list, watch and deletecollection, read from the query and checked against each other. */
@@ -185,8 +185,8 @@ interface Selection {
   readonly scope: Scope;
   /** Undefined: everything in the scope. */
   readonly matches: ((entry: Entry) => boolean) | undefined;
-  /** The part of the test for which the store has an index. */
-  readonly lookUp?: FieldValue;
+  /** What the test implies. */
+  readonly sought: readonly SoughtValue[];
 }
 
 /**
@@ -215,14 +215,26 @@ export function toSelection(options: ListOptions, target: ResourceTarget, served
   };
   const byLabels = labels.length === 0 ? undefined : matchesByLabels(labels);
   const left = fields.filter((requirement) => !isInScope(requirement, scope));
-  if (left.length === 0) return { scope, matches: byLabels };
+  const sought = [
+    ...left.filter((requirement) => isIndexed(requirement, served)).map(toSoughtField),
+    ...labels.flatMap(toSoughtLabel),
+  ];
+  if (left.length === 0) return { scope, matches: byLabels, sought };
   const byFields = (entry: Entry): boolean => matchesFields(left, entry.fields);
-  const lookUp = left.find((requirement) => isIndexed(requirement, served));
-  return {
-    scope,
-    matches: byLabels === undefined ? byFields : (entry) => byLabels(entry) && byFields(entry),
-    ...(lookUp === undefined ? {} : { lookUp: { field: lookUp.field, value: lookUp.value } }),
-  };
+  const matches =
+    byLabels === undefined ? byFields : (entry: Entry): boolean => byLabels(entry) && byFields(entry);
+  return { scope, matches, sought };
+}
+
+const toSoughtField = ({ field, value }: FieldRequirement): SoughtValue => ({
+  of: 'field',
+  name: field,
+  value,
+});
+
+function toSoughtLabel({ key, operator, values }: LabelRequirement): SoughtValue[] {
+  const [value = ''] = values;
+  return operator === 'In' && values.length === 1 && value !== '' ? [{ of: 'label', name: key, value }] : [];
 }
 
 /** The index lacks empty values: it would contain all pods without a node, which the scheduler watches. */

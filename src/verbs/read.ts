@@ -141,7 +141,7 @@ export async function readPage(call: VerbCall, options: ListOptions): Promise<Li
       caller: request,
       ...(start.token === undefined ? {} : { after: start.token.after }),
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
-      ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
+      sought: selection.sought,
     });
   };
   try {

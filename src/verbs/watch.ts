@@ -51,7 +51,7 @@ export function watch(call: VerbCall): ApiResponse {
           start: start === 'latest' ? await latest(context, request, served) : start,
           bookmarks: options.allowWatchBookmarks,
           ...(selection.matches === undefined ? {} : { matches: selection.matches }),
-          ...(selection.lookUp === undefined ? {} : { lookUp: selection.lookUp }),
+          sought: selection.sought,
         };
         if (query.start.kind === 'after') await assertOwnChanges(call, query.start.revision);
         const events = await storeFor(call).watch(query, signal);

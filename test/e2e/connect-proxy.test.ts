@@ -256,7 +256,11 @@ test('a pod is reached at its first port or at any, but never at an address of t
 test('a node answers through its agent, which knows the server by its certificate', async () => {
   const metrics = await stage.cluster.kubectl('get --raw /api/v1/nodes/node-1/proxy/metrics');
   expect(metrics).toMatchObject({ code: 0, stdout: 'agent_up 1\n' });
-  expect((await ask('GET', `/api/v1/nodes/http:node-1:${port}/proxy/other`)).code).toBe(201);
+  const other = await ask('GET', `/api/v1/nodes/http:node-1:${port}/proxy/other`);
+  expect(other).toMatchObject({
+    code: 201,
+    headers: { 'content-security-policy': expect.stringContaining('sandbox') },
+  });
   expect(seen.url).toBe('/other');
   await stage.addNode('sly', { host: '127.0.0.1', port: stage.agent.port });
   expect((await ask('GET', '/api/v1/nodes/sly/proxy/metrics')).json.message).toBe('address not allowed');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allow, base64 } from '../kit/admission-webhook.ts';
@@ -76,8 +77,10 @@ beforeAll(async () => {
       samplingRatePerMillion: 1_000_000,
     }),
   );
-  const flags = [`--egress-selector-config-file=${file}`, `--tracing-config-file=${tracing}`];
-  stage = await createStage('127.0.0.1', flags);
+  stage = await createStage('127.0.0.1', [
+    ...[`--egress-selector-config-file=${file}`, `--tracing-config-file=${tracing}`],
+    '--sandbox-proxied-pages=false',
+  ]);
 });
 
 afterAll(async () => {
@@ -117,6 +120,20 @@ test('a node’s agent is reached through the tunnel, for logs and for commands'
   await stage.addPod('shell', { node: 'near' });
   const said = await stage.cluster.kubectl('exec shell -- echo hello');
   expect(said).toMatchObject({ code: 0, stdout: 'hello\n' });
+});
+
+test('a page of a pod comes through the tunnel, and without a sandbox where --sandbox-proxied-pages is false', async () => {
+  const page = createHttpServer((_, outgoing) => outgoing.end('<p>')).listen(0, '127.0.0.1');
+  await once(page, 'listening');
+  try {
+    cluster.set('192.0.2.30:8080', (page.address() as AddressInfo).port);
+    await stage.addPod('page', { ip: '192.0.2.30', ports: [8080] });
+    const answer = await stage.cluster.request('GET', '/api/v1/namespaces/default/pods/page:8080/proxy/');
+    expect([answer.code, answer.text]).toEqual([200, '<p>']);
+    expect(answer.headers).not.toHaveProperty('content-security-policy');
+  } finally {
+    page.close();
+  }
 });
 
 test('a node that the tunnel does not reach is an error with its reason', async () => {

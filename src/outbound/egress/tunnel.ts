@@ -55,7 +55,7 @@ async function ready(client: Client, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const state = channel.getConnectivityState(true);
     if (state === connectivityState.READY) return;
-    if (state === connectivityState.TRANSIENT_FAILURE) throw new Error('nobody answers there');
+    if (state === connectivityState.TRANSIENT_FAILURE) throw new Error('the proxy server cannot be reached');
     const changed = Promise.withResolvers<void>();
     channel.watchConnectivityState(state, deadline, (error) =>
       error === undefined ? changed.resolve() : changed.reject(error),

@@ -1,17 +1,10 @@
 import { Pace } from '../../util/turns.ts';
-import { LAST_POSITION, type Scope, toPosition } from '../key.ts';
+import { rangeOf, type Scope } from '../key.ts';
 import type { Entry, ListPage, ListQuery } from '../store.ts';
-import type { FieldIndex } from './field-index.ts';
 import type { EntryTree, Snapshot } from './resource-cache.ts';
+import type { FoundIndex } from './value-index.ts';
 
 /** How lists, and watches that begin with the state, find objects in a resource. */
-
-/** Bounds of the positions a scope covers; a name without a namespace is no range and is filtered. */
-function rangeOf({ namespace, name }: Scope): { low: string; high: string } {
-  if (namespace === undefined) return { low: '', high: LAST_POSITION };
-  const low = toPosition({ namespace, name: name ?? '' });
-  return { low, high: name === undefined ? `${low}${LAST_POSITION}` : `${low}\0` };
-}
 
 export function* valuesOf(tree: EntryTree, scope: Scope): Iterable<Entry> {
   const { low, high } = rangeOf(scope);
@@ -48,11 +41,11 @@ export async function listTree({ revision, tree }: Snapshot, query: ListQuery): 
 }
 
 /** Returns the current state synchronously: a watch follows from there. */
-export const valuesFound = (index: FieldIndex, value: string, scope: Scope): Entry[] =>
-  foundIn(index, value, scope).map(([, entry]) => entry);
+export const valuesFound = (found: FoundIndex, scope: Scope): Entry[] =>
+  foundIn(found, scope).map(([, entry]) => entry);
 
 /** Returns an index's current entries in a scope. */
-function foundIn(index: FieldIndex, value: string, scope: Scope): [string, Entry][] {
+function foundIn({ index, value }: FoundIndex, scope: Scope): [string, Entry][] {
   const { low, high } = rangeOf(scope);
   return index
     .entriesWith(value)
@@ -64,12 +57,11 @@ function foundIn(index: FieldIndex, value: string, scope: Scope): [string, Entry
 
 /** {@link listTree} of the current state, by an index. */
 export function listFound(
-  index: FieldIndex,
-  value: string,
+  by: FoundIndex,
   { revision }: Snapshot,
   { scope, limit, matches, after = '' }: ListQuery,
 ): ListPage {
-  const found = foundIn(index, value, scope).filter(
+  const found = foundIn(by, scope).filter(
     ([position, entry]) => position > after && matches?.(entry) !== false,
   );
   const page = limit === 0 ? found : found.slice(0, limit);

@@ -4,13 +4,14 @@ import { StorageError, type UnreadableObject } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
-import type { Entry } from '../store.ts';
+import type { Entry, SoughtValue } from '../store.ts';
 import { AppliedChange } from './applied-change.ts';
 import { CountedTree } from './counted-tree.ts';
-import { FieldIndex } from './field-index.ts';
 import { type ChangeListener, Listeners } from './listeners.ts';
 import { RecentChanges } from './recent-changes.ts';
 import type { RecentEncodings } from './recent-encodings.ts';
+import type { FoundIndex } from './value-index.ts';
+import { ValueIndexes } from './value-indexes.ts';
 import type { FedResource } from './watched-resource.ts';
 
 export type EntryTree = CountedTree<Entry>;
@@ -34,7 +35,7 @@ export class ResourceCache implements FedResource {
   /** Unreadable objects by position, each with its last readable state. */
   readonly #unreadable = new Map<string, UnreadableEntry>();
   readonly #tree: EntryTree = new CountedTree();
-  readonly #indexes = new Map<string, FieldIndex>();
+  readonly #indexes = new ValueIndexes(this.#tree);
   readonly #snapshots: Snapshot[] = [];
   readonly #listeners = new Listeners();
   /** Revision of the last change of this resource; it looks the same at any later one. */
@@ -119,25 +120,15 @@ export class ResourceCache implements FedResource {
       this.#tree.set(position, entry);
       states = { entry, previous: change.verb === 'create' ? undefined : before };
     }
-    for (const [field, index] of this.#indexes) {
-      if (!index.noteChange(position)) this.#indexes.delete(field);
-    }
+    this.#indexes.noteChange(position);
     const applied = new AppliedChange({ revision: change.revision, ...states }, this.#encodings);
     this.recent.push(applied);
-    return () => this.#listeners.tell(change.key, (listener) => listener.offer(applied));
+    return () => this.#listeners.tell(change.key, (listener) => listener.offer(applied), applied);
   }
 
-  /** Returns the index of a field, up to date in the turn in which this resolves. */
-  async indexOf(field: string): Promise<FieldIndex> {
-    for (;;) {
-      let index = this.#indexes.get(field);
-      if (index === undefined) {
-        index = new FieldIndex(field, this.#tree);
-        this.#indexes.set(field, index);
-      }
-      await index.filled();
-      if (this.#indexes.get(field) === index) return index;
-    }
+  /** See {@link ValueIndexes.find}. */
+  indexFor(sought: readonly SoughtValue[], scope: Scope): Promise<FoundIndex | undefined> {
+    return this.#indexes.find(sought, scope);
   }
 
   /** Returns the current state, for as long as the caller likes. The cost does not depend on its size. */

@@ -174,19 +174,16 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   }
 
   async list(query: ListQuery): Promise<ListPage> {
-    const { freshness, caller, lookUp } = query;
+    const { freshness, caller, sought = [] } = query;
     const uncached = this.#uncachedFor(query.resource);
     if (uncached !== undefined) return uncached.list(query);
     if (freshness.kind === 'exact') return this.#listExact(query, freshness.revision);
     const generation = await this.#reach(freshness, caller);
     const cache = generation.cacheOf(query.resource);
     if (query.around !== true) cache.assertReadable(query.scope);
-    const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
+    const found = await cache.indexFor(sought, query.scope);
     const snapshot = cache.snapshot(generation.applied);
-    const page =
-      index === undefined || lookUp === undefined
-        ? await listTree(snapshot, query)
-        : listFound(index, lookUp.value, snapshot, query);
+    const page = found === undefined ? await listTree(snapshot, query) : listFound(found, snapshot, query);
     if (page.next !== undefined) cache.remember(snapshot);
     return page;
   }
@@ -201,15 +198,12 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
       if (!signal.aborted) throw error;
     });
     if (generation === undefined || signal.aborted) return NO_EVENTS;
-    const { lookUp, scope } = query;
+    const { sought = [], scope } = query;
     const cache = generation.cacheOf(query.resource);
     if (query.around !== true) cache.assertReadable(scope);
-    const index = lookUp === undefined ? undefined : await cache.indexOf(lookUp.field);
+    const found = await cache.indexFor(sought, scope);
     const { revision, tree } = cache.snapshot(generation.applied);
-    const state =
-      index === undefined || lookUp === undefined
-        ? valuesOf(tree, scope)
-        : valuesFound(index, lookUp.value, scope);
+    const state = found === undefined ? valuesOf(tree, scope) : valuesFound(found, scope);
     return this.#stream(query, generation, { revision, state: [state] }, signal);
   }
 

@@ -4,7 +4,7 @@ import { AddedEvent } from '../added-event.ts';
 import type { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
-import type { Bookmark, Entry, TakeEvent, WatchEvent, WatchQuery } from '../store.ts';
+import type { Bookmark, Entry, SoughtValue, TakeEvent, WatchEvent, WatchQuery } from '../store.ts';
 import { type AppliedChange, isInScope } from './applied-change.ts';
 import type { ChangeListener } from './listeners.ts';
 import type { Replay } from './replay.ts';
@@ -26,6 +26,7 @@ export interface WatchStart {
  */
 export class Watcher implements ChangeListener {
   readonly scope: Scope;
+  readonly sought: SoughtValue | undefined;
   readonly #query: WatchQuery;
   readonly #cache: WatchedResource;
   readonly #replay: Replay;
@@ -49,6 +50,7 @@ export class Watcher implements ChangeListener {
     start: WatchStart;
   }) {
     this.scope = options.query.scope;
+    this.sought = options.query.sought?.[0];
     this.#query = options.query;
     this.#cache = options.cache;
     this.#replay = options.replay;

@@ -309,9 +309,12 @@ const toFailure = (error: unknown): string => {
   throw error;
 };
 
-function selection(select: string): Pick<ListQuery, 'matches' | 'lookUp'> {
+function selection(select: string): Pick<ListQuery, 'matches' | 'sought'> {
   if (select === '') return {};
-  return { matches: hasData('in'), ...(select === 'in' ? {} : { lookUp: { field: 'data', value: 'in' } }) };
+  return {
+    matches: hasData('in'),
+    sought: select === 'in' ? [] : [{ of: 'field', name: 'data', value: 'in' }],
+  };
 }
 
 let subjects: Subject[] = [];

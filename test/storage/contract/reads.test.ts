@@ -113,8 +113,8 @@ describe.each(SUBJECTS)('%s', (_, openSubject) => {
     for (const [at, name] of ['a', 'b', 'c', 'd'].entries())
       await create(store, { resource, name }, at % 2 === 0 ? 'even' : 'odd');
     const matches = hasData('even');
-    const lookUp = { field: 'data', value: 'even' };
-    for (const more of [{ matches }, { matches, lookUp }]) {
+    const sought = [{ of: 'field', name: 'data', value: 'even' } as const];
+    for (const more of [{ matches }, { matches, sought }]) {
       expect(await namesIn(store, listOf(resource, more))).toEqual(['default/a=even', 'default/c=even']);
       const page = await store.list(listOf(resource, { ...more, limit: 1 }));
       expect(page.entries.map(show)).toEqual(['default/a=even']);

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { toPosition } from '../../../src/storage/key.ts';
+import { type Scope, toPosition } from '../../../src/storage/key.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Change } from '../../../src/storage/revision-log.ts';
-import type { ListQuery } from '../../../src/storage/store.ts';
+import type { ListQuery, SoughtValue } from '../../../src/storage/store.ts';
 import { listFound, listTree } from '../../../src/storage/watch-cache/listing.ts';
 import { RecentEncodings } from '../../../src/storage/watch-cache/recent-encodings.ts';
 import { ResourceCache } from '../../../src/storage/watch-cache/resource-cache.ts';
+import type { ValueIndex } from '../../../src/storage/watch-cache/value-index.ts';
 
 const PODS = { group: '', resource: 'pods' };
 const NODES = 5;
@@ -48,16 +49,28 @@ class Pods {
   #apply(verb: Change['verb'], key: Change['key']): void {
     this.#revision += 1;
     const node = this.below(NODES);
-    const json = Buffer.from(JSON.stringify({ node: node === 0 ? '' : `node-${node}` }));
+    const app = this.below(50);
+    const labels = app < 10 ? { app: `app-${app}`, tier: 'web' } : { tier: 'web' };
+    const json = Buffer.from(
+      JSON.stringify({ metadata: { labels }, node: node === 0 ? '' : `node-${node}` }),
+    );
     const revision: Revision = toRevision(this.#revision);
     this.cache.apply({ verb, key, uid: key.name, revision, json } as Change);
   }
 }
 
-const onNode = (node: string): Pick<ListQuery, 'lookUp' | 'matches'> => ({
-  lookUp: { field: 'node', value: node },
+const soughtNode = (node: string): SoughtValue[] => [{ of: 'field', name: 'node', value: node }];
+
+const onNode = (node: string): Pick<ListQuery, 'sought' | 'matches'> => ({
+  sought: soughtNode(node),
   matches: ({ fields }) => fields.node === node,
 });
+
+async function nodeIndexOf(cache: ResourceCache): Promise<ValueIndex> {
+  const found = await cache.indexFor(soughtNode('node-1'), {});
+  if (found === undefined) throw new Error('a field is always looked up');
+  return found.index;
+}
 
 test('looking up finds what looking at everything finds, in order, in any scope and chunk', async () => {
   for (const seed of [1, 2, 3]) {
@@ -74,34 +87,74 @@ test('looking up finds what looking at everything finds, in order, in any scope 
         ...onNode(`node-${1 + pods.below(NODES)}`),
       };
       const snapshot = pods.cache.snapshot(toRevision(turn));
-      const index = await pods.cache.indexOf('node');
-      expect(listFound(index, query.lookUp?.value ?? '', snapshot, query)).toEqual(
-        await listTree(snapshot, query),
-      );
+      const found = await pods.cache.indexFor(query.sought ?? [], query.scope);
+      expect(found && listFound(found, snapshot, query)).toEqual(await listTree(snapshot, query));
     }
   }
+});
+
+test('a label that few objects have is looked up from the second query on, and finds what looking at everything finds', async () => {
+  const pods = new Pods(8, 4000);
+  for (let changes = 0; changes < 4000; changes += 1) pods.change();
+  const app: SoughtValue = { of: 'label', name: 'app', value: 'app-3' };
+  expect(await pods.cache.indexFor([app], {})).toBeUndefined();
+  for (let turn = 0; turn < 50; turn += 1) {
+    for (let changes = pods.below(50); changes > 0; changes -= 1) pods.change();
+    const query: ListQuery = {
+      ...{ resource: PODS, scope: turn % 2 === 0 ? {} : { namespace: 'ns-1' }, freshness: { kind: 'any' } },
+      ...{ limit: pods.below(2) * 5, sought: [app], matches: ({ labels }) => labels.app === 'app-3' },
+    };
+    const snapshot = pods.cache.snapshot(toRevision(turn));
+    const found = await pods.cache.indexFor([app], query.scope);
+    expect(found && listFound(found, snapshot, query)).toEqual(await listTree(snapshot, query));
+  }
+  const none = await pods.cache.indexFor([{ ...app, value: 'no-such' }], {});
+  expect(none?.index.count('no-such')).toBe(0);
+});
+
+test('a label that most objects have, an inherited name and a small scope are not looked up', async () => {
+  const pods = new Pods(9, 4000);
+  for (let changes = 0; changes < 4000; changes += 1) pods.change();
+  const seek = async (name: string, value: string, scope: Scope = {}) => {
+    await pods.cache.indexFor([{ of: 'label', name, value }], scope);
+    return pods.cache.indexFor([{ of: 'label', name, value }], scope);
+  };
+  expect(await seek('tier', 'web')).toBeUndefined();
+  expect(await seek('app', 'app-1', { namespace: 'ns-9' })).toBeUndefined();
+  expect((await seek('constructor', 'x'))?.index.count('x')).toBe(0);
+});
+
+test('of labels, as many indexes are kept as are sought of late', async () => {
+  const pods = new Pods(10, 4000);
+  for (let changes = 0; changes < 4000; changes += 1) pods.change();
+  const first: SoughtValue = { of: 'label', name: 'app', value: 'app-1' };
+  await pods.cache.indexFor([first], {});
+  expect(await pods.cache.indexFor([first], {})).toBeDefined();
+  for (let at = 0; at < 8; at += 1)
+    for (const _ of [1, 2]) await pods.cache.indexFor([{ of: 'label', name: `l${at}`, value: 'x' }], {});
+  expect(await pods.cache.indexFor([first], {})).toBeUndefined();
 });
 
 test('changes between two looks cost nobody a look at the fields, and what changed is looked at once', async () => {
   const pods = new Pods(4);
   for (let changes = 0; changes < 500; changes += 1) pods.change();
   expect(pods.reads).toBe(0);
-  (await pods.cache.indexOf('node')).entriesWith('node-1');
+  (await nodeIndexOf(pods.cache)).entriesWith('node-1');
   expect(pods.reads).toBe(pods.cache.size);
   const before = pods.reads;
   pods.change();
   expect(pods.reads).toBe(before);
-  (await pods.cache.indexOf('node')).entriesWith('node-1');
+  (await nodeIndexOf(pods.cache)).entriesWith('node-1');
   expect(pods.reads).toBeLessThanOrEqual(before + 1);
 });
 
 test('after more changes than an index keeps up with it is made anew', async () => {
   const pods = new Pods(5, 4000);
   for (let changes = 0; changes < 100; changes += 1) pods.change();
-  (await pods.cache.indexOf('node')).entriesWith('node-1');
+  (await nodeIndexOf(pods.cache)).entriesWith('node-1');
   for (let changes = 0; changes < 10_000; changes += 1) pods.change();
   expect(pods.cache.size).toBeGreaterThan(4096);
-  const found = (await pods.cache.indexOf('node')).entriesWith('node-2');
+  const found = (await nodeIndexOf(pods.cache)).entriesWith('node-2');
   const expected = [...pods.cache.snapshot(toRevision(1)).tree.entries()]
     .map(([, entry]) => entry)
     .filter(({ fields }) => fields.node === 'node-2');
@@ -121,7 +174,7 @@ test('while an index is filled others have their turn, and what they change is f
     turns += 1;
     for (let changes = 0; changes < 5; changes += 1) pods.change();
   }, 1);
-  const index = await pods.cache.indexOf('node');
+  const index = await nodeIndexOf(pods.cache);
   clearInterval(other);
   pods.onRead = () => {};
   expect(turns).toBeGreaterThan(20);

@@ -1,18 +1,25 @@
 import { Pace } from '../../util/turns.ts';
 import { LAST_POSITION } from '../key.ts';
-import type { Entry } from '../store.ts';
+import type { Entry, SoughtValue } from '../store.ts';
 import type { CountedTree } from './counted-tree.ts';
 
 /** An index that lags behind by more changes is dropped; the next query builds a new one. */
 const MAX_CHANGED = 4096;
 
+/** Returns what an object has in a field or as a label; '' or undefined: nothing. */
+export const valueIn = (entry: Entry, { of, name }: Pick<SoughtValue, 'of' | 'name'>): string | undefined =>
+  of === 'field' ? entry.fields[name] : ownValue(entry.labels, name);
+
+const ownValue = (labels: Entry['labels'], name: string): string | undefined =>
+  Object.hasOwn(labels, name) ? labels[name] : undefined;
+
 /**
- * FieldIndex finds the objects of a resource by the value of one field: each kubelet of a thousand lists its own of 100,000 pods.
- * The first query builds the index, later ones update it. A change only notes its position: fields are slow to read, and are read
- * when a query needs them.
+ * ValueIndex finds the objects of a resource by the value of one field or label: each kubelet of a thousand lists its own of
+ * 100,000 pods. A query builds the index, later ones update it. A change only notes its position: fields are slow to read, and are
+ * read when a query needs them.
  */
-export class FieldIndex {
-  readonly #field: string;
+export class ValueIndex {
+  readonly #of: Pick<SoughtValue, 'of' | 'name'>;
   readonly #tree: CountedTree<Entry>;
   readonly #byValue = new Map<string, Map<string, Entry>>();
   readonly #values = new Map<string, string>();
@@ -20,8 +27,8 @@ export class FieldIndex {
   #filling: Promise<void> | undefined;
 
   /** `tree` is the live collection, which changes under the index. */
-  constructor(field: string, tree: CountedTree<Entry>) {
-    this.#field = field;
+  constructor(of: Pick<SoughtValue, 'of' | 'name'>, tree: CountedTree<Entry>) {
+    this.#of = of;
     this.#tree = tree;
   }
 
@@ -35,6 +42,12 @@ export class FieldIndex {
   noteChange(position: string): boolean {
     this.#changed.add(position);
     return this.#changed.size <= MAX_CHANGED;
+  }
+
+  /** Counts the objects of the resource that have the value. */
+  count(value: string): number {
+    this.#catchUp();
+    return this.#byValue.get(value)?.size ?? 0;
   }
 
   /** Returns entries in the order of positions. */
@@ -72,11 +85,18 @@ export class FieldIndex {
       if (others?.size === 0) this.#byValue.delete(before);
       this.#values.delete(position);
     }
-    const value = entry?.fields[this.#field] ?? '';
-    if (entry === undefined || value === '') return;
+    if (entry === undefined) return;
+    const value = valueIn(entry, this.#of) ?? '';
+    if (value === '') return;
     this.#values.set(position, value);
     const known = this.#byValue.get(value);
     if (known === undefined) this.#byValue.set(value, new Map([[position, entry]]));
     else known.set(position, entry);
   }
+}
+
+/** An index, and the value to find with it. */
+export interface FoundIndex {
+  readonly index: ValueIndex;
+  readonly value: string;
 }
