@@ -3,13 +3,16 @@ import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts'
 import { parseStored } from '../codec/stored-object.ts';
 import { bool, type FlagSet, UsageError } from '../options/flag.ts';
 import { parseOptions } from '../options/options.ts';
+import { hidePasswords } from '../util/hidden-passwords.ts';
 import { pause } from '../util/pause.ts';
 import { stopSignal } from './stop-signal.ts';
+import { describe } from './transfer/describe.ts';
 import { Importer } from './transfer/importer.ts';
 import { openSource, sourceFlags } from './transfer/open-source.ts';
 import { takeFlags } from './transfer/own-flags.ts';
 import { Progress } from './transfer/progress.ts';
 import { replayHistory } from './transfer/replay.ts';
+import { nameSome } from './transfer/report.ts';
 import { type Shaped, Shapes } from './transfer/shapes.ts';
 import type { Source } from './transfer/source.ts';
 import { openTarget, type Target } from './transfer/target.ts';
@@ -20,6 +23,7 @@ export const importFlags = {
   follow: bool('follow', { meaning: 'follow the source by watches until a signal' }),
   untilSynced: bool('until-synced', { meaning: 'follow until the source has been quiet for three seconds' }),
   replace: bool('replace', { meaning: 'replace objects of the target that have the name and another uid' }),
+  prune: bool('prune', { meaning: 'remove objects that only the target has, as verify names them' }),
 } satisfies FlagSet;
 
 /**
@@ -40,11 +44,16 @@ export async function importCluster(args: readonly string[]): Promise<void> {
   const progress = new Progress();
   const say = (line: string): void => progress.say(line);
   const shapes = new Shapes();
-  const signal = stopSignal();
+  const stop = stopSignal();
+  const { signal, untilStopped } = stoppable(stop);
   const source = openSource(values, { shapes, signal, say });
   if (follows && source.follow === undefined)
     throw new UsageError(
       `${importFlags.follow.shown}: only a kubeconfig can be followed: of another source, stop its writers, then import and verify`,
+    );
+  if (values.prune && source.isPartial)
+    throw new UsageError(
+      `${importFlags.prune.shown}: a file may have a part of a cluster only: give a kubeconfig, kine or etcd`,
     );
   const target = await openTarget(storage, say);
   try {
@@ -55,17 +64,22 @@ export async function importCluster(args: readonly string[]): Promise<void> {
     });
     await takeHistory(source, { importer, progress, shapes, dryRun });
     await takeAll(source, { importer, progress, target, signal, dryRun });
-    if (follows) await follow(source, { importer, progress, signal, untilSynced });
+    if (follows)
+      await untilStopped((cutOver) => follow(source, { importer, progress, untilSynced, cutOver }));
     await importer.finish();
+    for (const { name, reason } of source.unread) importer.report.refuse(name, reason);
+    await removeOthers(source, importer, values.prune);
     progress.end();
     for (const line of importer.report.lines(dryRun)) process.stdout.write(`${line}\n`);
     for (const line of source.leftOut) process.stdout.write(`not taken: ${line}\n`);
-    if (!dryRun) process.stdout.write(`compare them: pg-apiserver verify --from=${values.from}\n`);
+    if (!dryRun)
+      process.stdout.write(`compare them: pg-apiserver verify --from=${hidePasswords(values.from)}\n`);
     const { refused } = importer.report;
-    if (refused > 0) throw new Error(`${refused} objects were not taken, as above`);
+    if (refused > 0)
+      throw new Error(`objects that were not taken: ${refused.toLocaleString('en-US')}, as above`);
   } catch (error) {
     progress.end();
-    if (error !== signal.reason) throw error;
+    if (!signal.aborted || error !== signal.reason) throw error;
     throw new Error('stopped before all objects were taken: the same command goes on from here', {
       cause: error,
     });
@@ -87,7 +101,7 @@ async function takeAll(
   source: Source,
   { importer, progress, target, signal, dryRun }: ImportParts,
 ): Promise<void> {
-  for await (const { label, objects, remaining } of source.read()) {
+  for await (const { label, objects, removed = [], remaining } of source.read()) {
     progress.begin(label, remaining < 0 ? 0 : objects.length + remaining);
     const definitions: Shaped[] = [];
     for (const object of objects) {
@@ -95,6 +109,7 @@ async function takeAll(
       const shaped = await importer.take(object);
       if (shaped?.key.resource === 'customresourcedefinitions') definitions.push(shaped);
     }
+    for (const object of removed) await importer.remove(object);
     // What comes later may refer to these.
     if (definitions.length > 0 || label === 'namespaces' || label === 'Namespace') await importer.drain();
     if (!dryRun)
@@ -154,15 +169,15 @@ async function takeHistory(
 
 const QUIET_MS = 3000;
 
-/** Takes changes until the signal, or until none has come for a while. */
+interface FollowParts extends Pick<ImportParts, 'importer' | 'progress'> {
+  readonly untilSynced: boolean;
+  readonly cutOver: AbortSignal;
+}
+
+/** Takes changes until the cut-over, or until none has come for a while; then what a last comparison finds. */
 async function follow(
   source: Source,
-  {
-    importer,
-    progress,
-    signal,
-    untilSynced,
-  }: Pick<ImportParts, 'importer' | 'progress' | 'signal'> & { readonly untilSynced: boolean },
+  { importer, progress, untilSynced, cutOver }: FollowParts,
 ): Promise<void> {
   progress.end();
   progress.say(
@@ -172,16 +187,51 @@ async function follow(
   );
   progress.begin('followed');
   const quiet = new AbortController();
-  const either = AbortSignal.any([signal, quiet.signal]);
+  const either = AbortSignal.any([cutOver, quiet.signal]);
+  either.addEventListener('abort', () => progress.say('comparing with the source for the last time'));
   const timer = setTimeout(() => quiet.abort(), QUIET_MS);
   if (!untilSynced) clearTimeout(timer);
   try {
     for await (const { kind, object } of source.follow?.(either) ?? []) {
       if (untilSynced) timer.refresh();
       if (kind === 'removed') await importer.remove(object);
-      else if ((await importer.take(object)) !== undefined) await importer.drain();
+      else await importer.take(object);
     }
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The signal ends work at once; while the source is followed, it ends the following alone, and a second one the process. */
+function stoppable(stop: AbortSignal): {
+  readonly signal: AbortSignal;
+  readonly untilStopped: (work: (stop: AbortSignal) => Promise<void>) => Promise<void>;
+} {
+  const work = new AbortController();
+  const end = (): void => work.abort(stop.reason);
+  stop.addEventListener('abort', end);
+  return {
+    signal: work.signal,
+    untilStopped: (follow) => {
+      stop.removeEventListener('abort', end);
+      return follow(stop);
+    },
+  };
+}
+
+/** Removes what only the target has, or says so. */
+async function removeOthers(source: Source, importer: Importer, prunes: boolean): Promise<void> {
+  if (source.isPartial || importer.report.refused > 0) {
+    if (prunes)
+      importer.report.note(
+        `${importFlags.prune.shown} has removed nothing: not all objects of the source could be taken`,
+      );
+    return;
+  }
+  const others = await importer.findOthers(source);
+  if (prunes) await importer.prune(others);
+  else if (others.length > 0)
+    importer.report.note(
+      `only in the target: ${nameSome(others.map(({ key }) => describe(key)))}: a running cluster makes some itself, the source may have removed others; ${importFlags.prune.shown} removes them`,
+    );
 }

@@ -5,6 +5,7 @@ import { stopSignal } from './stop-signal.ts';
 import { describe } from './transfer/describe.ts';
 import { differencesOf } from './transfer/differences.ts';
 import { openSource, sourceFlags } from './transfer/open-source.ts';
+import { findOthers } from './transfer/others.ts';
 import { takeFlags } from './transfer/own-flags.ts';
 import { Progress } from './transfer/progress.ts';
 import { NotTaken, ownedByItsCluster, type Shaped, Shapes } from './transfer/shapes.ts';
@@ -36,15 +37,19 @@ export async function verifyCluster(args: readonly string[]): Promise<void> {
       for (const object of objects) await comparison.compare(object, shapes);
     }
     progress.end();
-    await comparison.findOthers(source);
+    for (const { name, reason } of source.unread) comparison.differ(`cannot be compared: ${name}: ${reason}`);
+    if (source.unread.length === 0) await comparison.findOthers(source);
     for (const line of source.leftOut) tell(`not compared: ${line}`);
-    tell(`${comparison.same} are the same, ${comparison.different} differ`);
-    if (comparison.different > 0) throw new Error(`${comparison.different} objects differ, as above`);
+    const { same, different } = comparison;
+    tell(`${count(same)} are the same, ${count(different)} differ`);
+    if (different > 0) throw new Error(`objects that differ: ${count(different)}, as above`);
   } finally {
     await source.close();
     await target.close();
   }
 }
+
+const count = (objects: number): string => objects.toLocaleString('en-US');
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -52,12 +57,13 @@ class Comparison {
   same = 0;
   different = 0;
   readonly #target: Target;
-  /** Objects of the target that the source has not shown. */
-  readonly #left: Map<string, Live>;
+  readonly #live: ReadonlyMap<string, Live>;
+  /** Names of what the source has. */
+  readonly #seen = new Set<string>();
 
-  constructor(target: Target, live: Map<string, Live>) {
+  constructor(target: Target, live: ReadonlyMap<string, Live>) {
     this.#target = target;
-    this.#left = live;
+    this.#live = live;
   }
 
   async compare(given: JsonObject, shapes: Shapes): Promise<void> {
@@ -66,20 +72,20 @@ class Comparison {
       shaped = shapes.shape(given);
     } catch (error) {
       if (!(error instanceof NotTaken)) throw error;
-      return this.#differ(`cannot be compared: ${String(given.kind)}: ${error.message}`);
+      return this.differ(`cannot be compared: ${String(given.kind)}: ${error.message}`);
     }
     const name = describe(shaped.key);
-    const live = this.#left.get(name);
-    this.#left.delete(name);
+    const live = this.#live.get(name);
+    this.#seen.add(name);
     if (ownedByItsCluster(shaped) !== undefined) return;
-    if (live === undefined) return this.#differ(`only in the source: ${name}`);
+    if (live === undefined) return this.differ(`only in the source: ${name}`);
     if (live.digest === digestOf(shaped.json)) this.same += 1;
     else await this.#explain(name, shaped, live);
   }
 
   async #explain(name: string, { object, isNew }: Shaped, { key }: Live): Promise<void> {
     const stored = await this.#target.get(key);
-    if (stored === undefined) return this.#differ(`only in the source: ${name}`);
+    if (stored === undefined) return this.differ(`only in the source: ${name}`);
     const all = [...differencesOf(object, parseStored(stored.json))].filter(
       ({ path }) => !isNew || (path !== 'metadata.uid' && path !== 'metadata.creationTimestamp'),
     );
@@ -87,7 +93,7 @@ class Comparison {
       this.same += 1;
       return;
     }
-    this.#differ(`differs: ${name}`);
+    this.differ(`differs: ${name}`);
     const isSecret = key.group === '' && key.resource === 'secrets';
     for (const { path, source, target } of all.slice(0, MOST_SHOWN))
       tell(
@@ -98,18 +104,13 @@ class Comparison {
     if (all.length > MOST_SHOWN) tell(`    and ${all.length - MOST_SHOWN} more`);
   }
 
-  /** Reports objects that only the target has, of the resources that the source was read for. */
+  /** Reports objects that only the target has. */
   async findOthers(source: Source): Promise<void> {
-    for (const [name, { key }] of this.#left) {
-      if (!source.covers(key)) continue;
-      const stored = await this.#target.get(key);
-      if (stored === undefined || ownedByItsCluster({ key, object: parseStored(stored.json) }) !== undefined)
-        continue;
-      this.#differ(`only in the target: ${name}`);
-    }
+    const others = await findOthers(this.#live, this.#seen, { source, target: this.#target });
+    for (const { key } of others) this.differ(`only in the target: ${describe(key)}`);
   }
 
-  #differ(line: string): void {
+  differ(line: string): void {
     this.different += 1;
     tell(line);
   }

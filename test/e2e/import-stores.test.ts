@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import protobuf from 'protobufjs';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import { encodeEnvelope } from '../../src/codec/protobuf/envelope.ts';
-import { runCommand } from '../kit/command.ts';
+import { runCommand, startCommand } from '../kit/command.ts';
 import { definitionOf } from '../kit/definitions.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
@@ -109,12 +109,13 @@ async function expectTaken(target: TestDatabase, from: string): Promise<void> {
     `--from-encryption-config=${configuration}`,
   ];
   const { code, stdout, stderr } = await runCommand('import', ...flags);
-  expect(stderr).toBe('');
+  expect(stderr).toBe('pg-apiserver: objects that were not taken: 1, as above\n');
   expect(stdout).toContain('created 7');
   expect(stdout).toContain(
     `${keyOf('unknown')}: it is encrypted by the key lost of aescbc, which ${configuration} lacks`,
   );
-  expect(code).toBe(0);
+  expect(stdout).not.toContain('pgapiserver:');
+  expect(code).toBe(1);
   const rows = await target.query<{ name: string; uid: string }>(
     'SELECT name, uid::text FROM objects ORDER BY uid',
   );
@@ -124,7 +125,7 @@ async function expectTaken(target: TestDatabase, from: string): Promise<void> {
     `SELECT object->'data'->>'password' AS password FROM revisions WHERE name = 'gcm'`,
   );
   expect(secret?.password).toBe('c2VjcmV0');
-  expect((await runCommand('verify', ...flags)).stdout).toContain('7 are the same, 0 differ');
+  expect((await runCommand('verify', ...flags)).stdout).toContain('7 are the same, 1 differ');
 }
 
 test('an import from kine reads the newest row of each name that is not deleted', async () => {
@@ -150,6 +151,35 @@ test('an import from kine reads the newest row of each name that is not deleted'
   await expectTaken(target, url.href);
   const without = await runCommand('import', `--from=${source.url}`, `--kvstore-servers=${target.url}`);
   expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('end it with ?kine') });
+});
+
+const MANY = 6000;
+
+test('an import that is killed goes on when it is run again, and writes nothing twice', async () => {
+  await using source = await createTestDatabase({ empty: true });
+  await using target = await createTestDatabase();
+  await source.query(
+    `CREATE TABLE kine AS SELECT n AS id, '/registry/configmaps/shop/c' || n AS name, 0 AS deleted, convert_to(
+       json_build_object('apiVersion', 'v1', 'kind', 'ConfigMap', 'metadata', json_build_object('name', 'c' || n,
+         'namespace', 'shop', 'uid', gen_random_uuid(), 'creationTimestamp', '2020-01-01T00:00:00Z'))::text,
+       'UTF8') AS value FROM generate_series(1, ${MANY}) AS n`,
+  );
+  const flags = [`--from=${source.url}?kine`, `--kvstore-servers=${target.url}`];
+  const count = async (table: string): Promise<number> =>
+    Number((await target.query<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count);
+  const first = startCommand('import', ...flags);
+  await vi.waitFor(async () => expect(await count('objects')).toBeGreaterThan(0), {
+    timeout: 20_000,
+    interval: 5,
+  });
+  first.child.kill('SIGKILL');
+  await first.ended;
+  const taken = await count('objects');
+  expect(taken).toBeLessThan(MANY);
+  const second = await runCommand('import', ...flags);
+  expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('same ') });
+  expect([await count('objects'), await count('revisions')]).toEqual([MANY, MANY]);
+  expect((await runCommand('verify', ...flags)).stdout).toContain('6,000 are the same, 0 differ');
 });
 
 const { root } = protobuf.parse(

@@ -41,6 +41,8 @@ beforeAll(async () => {
     metadata: { name: 'web' },
     spec: { type: 'NodePort', selector: labels, ports: [{ port: 80 }] },
   });
+  await post(`${SHOP}/configmaps`, { metadata: { name: 'ending', finalizers: ['example.com/wait'] } });
+  await source.request('DELETE', `${SHOP}/configmaps/ending`);
   await post(`${SHOP}/secrets`, { metadata: { name: 'login' }, stringData: { password: 'correct-horse' } });
   await source.request(
     'PATCH',
@@ -74,6 +76,7 @@ const PATHS = [
   `${SHOP}/pods/web-1`,
   `${SHOP}/services/web`,
   `${SHOP}/secrets/login`,
+  `${SHOP}/configmaps/ending`,
 ];
 
 /** Without the version, which is that of the cluster. */
@@ -118,6 +121,12 @@ test('an import keeps objects as they are, down to uids, status and encryption, 
   expect(await runCommand('verify', kubeconfig(), ...flags)).toMatchObject({ code: 0 });
   await using target = await startCluster(empty.url, [`--encryption-provider-config=${encryption}`]);
   expect(await objectsIn(target)).toEqual(await objectsIn(source));
+  const { metadata } = (await target.request('GET', `${SHOP}/configmaps/ending`)).json;
+  expect(metadata).toMatchObject({
+    deletionTimestamp: expect.any(String),
+    finalizers: ['example.com/wait'],
+    managedFields: [expect.anything()],
+  });
   // Their address and port are taken there.
   const { spec } = (await source.request('GET', `${SHOP}/services/web`)).json;
   const again = {
@@ -160,7 +169,9 @@ test('an import into a running cluster leaves what has its name, and follows the
 
 test('verify prints what differs, and ends with 1', async () => {
   await using empty = await createTestDatabase();
+  await source.request('POST', `${SHOP}/configmaps`, { metadata: { name: 'old' } });
   await runCommand('import', kubeconfig(), into(empty));
+  await source.request('DELETE', `${SHOP}/configmaps/old`);
   await source.request('POST', `${SHOP}/configmaps`, { metadata: { name: 'new' } });
   await source.request(
     'PATCH',
@@ -173,8 +184,14 @@ test('verify prints what differs, and ends with 1', async () => {
   expect(stdout).toMatch(
     /differs: services shop\/web\n(?: {4}.*\n)*? {4}metadata\.labels: absent in the source|metadata\.labels: \{"tier":"front"\} in the source, absent in the target/,
   );
-  expect(stderr).toMatch(/\d+ objects differ, as above/);
+  expect(stdout).toContain('only in the target: configmaps shop/old');
+  expect(stderr).toMatch(/objects that differ: \d+, as above/);
   expect(code).toBe(1);
+  const again = await runCommand('import', kubeconfig(), into(empty));
+  expect(again.stdout).toContain('only in the target: configmaps shop/old: ');
+  const pruned = await runCommand('import', kubeconfig(), into(empty), '--prune');
+  expect(pruned.stdout).toContain('deleted 1');
+  expect((await runCommand('verify', kubeconfig(), into(empty))).code).toBe(0);
 });
 
 test('an export with history comes back: states, authors, deletions and the order of all', async () => {
@@ -237,6 +254,8 @@ test.each([
   [[], '--from= is missing: a kubeconfig'],
   [['--from=/nowhere'], '--from: there is no /nowhere'],
   [['--from=.', '--follow'], '--follow: only a kubeconfig can be followed'],
+  [['--from=.', '--prune'], '--prune: a file may have a part of a cluster only'],
+  [['--from=.', '--follow', '--dry-run'], '--dry-run reads the source once: leave --follow out'],
 ])('import %j is refused with what is right', async (args, message) => {
   const { code, stderr } = await runCommand('import', ...args, into(database));
   expect(stderr).toContain(message);

@@ -2,14 +2,19 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
+import { isObject } from '../../object/json-values.ts';
+import type { ObjectKey } from '../../storage/key.ts';
+import { textOf } from './api-pages.ts';
 import { readDocuments } from './documents.ts';
 import { inOrder, type Unordered } from './in-order.ts';
 import type { Shapes } from './shapes.ts';
-import type { Source, SourcePart } from './source.ts';
+import type { Source, SourcePart, Unread } from './source.ts';
 import { HISTORY_SUFFIX } from './yaml-output.ts';
 
 /** A file of YAML or JSON, or a folder of them. All objects are read into memory. */
 export class FileSource implements Source {
+  readonly isPartial = true;
+  readonly unread: readonly Unread[] = [];
   readonly leftOut: readonly string[] = [];
   readonly historyFile: string;
   readonly #path: string;
@@ -26,15 +31,18 @@ export class FileSource implements Source {
 
   async *read(): AsyncGenerator<SourcePart> {
     for (const part of inOrder(this.#readAll(), this.#shapes)) {
-      const [first] = part.objects;
-      const resource = first === undefined ? undefined : this.#shapes.resourceOf(first);
-      if (resource !== undefined) this.#covered.add(toQualifiedResource(resource));
+      for (const object of part.objects) {
+        const resource = this.#shapes.resourceOf(object);
+        if (resource !== undefined) this.#covered.add(scopeOf(resource, namespaceOf(object)));
+      }
       yield part;
     }
   }
 
-  covers(resource: GroupResource): boolean {
-    return this.#covered.has(toQualifiedResource(resource));
+  /** A file that has objects of a namespace may have none of another. It has all namespaces only if it has the whole cluster. */
+  covers({ group, resource, namespace }: ObjectKey): boolean {
+    const isNamespaces = group === '' && resource === 'namespaces';
+    return !isNamespaces && this.#covered.has(scopeOf({ group, resource }, namespace));
   }
 
   async close(): Promise<void> {}
@@ -44,6 +52,12 @@ export class FileSource implements Source {
       for (const object of readDocuments(path, readFileSync(path, 'utf8'))) yield toUnordered(object);
   }
 }
+
+const scopeOf = (resource: GroupResource, namespace: string): string =>
+  `${toQualifiedResource(resource)} ${namespace}`;
+
+const namespaceOf = ({ metadata }: JsonObject): string =>
+  isObject(metadata) ? textOf(metadata.namespace) : '';
 
 const toUnordered = (object: JsonObject): Unordered => ({
   apiVersion: String(object.apiVersion),

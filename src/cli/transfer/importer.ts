@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { StorageError } from '../../storage/errors.ts';
-import type { ObjectKey } from '../../storage/key.ts';
 import type { Attribution, WriteVerb } from '../../storage/revision-log.ts';
 import { pause } from '../../util/pause.ts';
 import { allocatedBy } from '../../verbs/writing/allocation.ts';
 import { SharedExpiry } from '../../verbs/writing/shared-expiry.ts';
 import { VERSION } from '../../version.ts';
 import { describe } from './describe.ts';
+import { findOthers } from './others.ts';
 import type { PastWrite } from './past-write.ts';
 import type { Progress } from './progress.ts';
 import { type Outcome, Report } from './report.ts';
 import { NotTaken, ownedByItsCluster, type Shaped, type Shapes } from './shapes.ts';
+import type { Source } from './source.ts';
 import { digestOf, type Live, type Target, toLive } from './target.ts';
 
 interface ImporterOptions {
@@ -51,13 +52,20 @@ export class Importer {
   readonly report = new Report();
   readonly #options: ImporterOptions;
   readonly #live: Map<string, Live>;
+  /** Names of what the source has. */
+  readonly #seen = new Set<string>();
   /** Of the target. */
   readonly #uids: Set<string>;
   /** The last states that history has brought. */
   readonly #replayed = new Map<string, Shaped>();
-  readonly #waiting = new Map<string, Shaped[]>();
-  readonly #open = new Set<Promise<void>>();
+  /** By the uid of an owner, then by name: the newest states of objects that wait for it. */
+  readonly #waiting = new Map<string, Map<string, Shaped>>();
+  /** The owner that an object waits for, by name. */
+  readonly #waitsFor = new Map<string, string>();
+  /** The last work on each object, by name. */
+  readonly #open = new Map<string, Promise<void>>();
   readonly #expiry: SharedExpiry;
+  #hasRoom: () => void = () => {};
   #openBytes = 0;
   #failure: unknown;
 
@@ -73,19 +81,38 @@ export class Importer {
     return new Importer(options, await options.target.index());
   }
 
-  has(key: ObjectKey): boolean {
-    return this.#live.has(describe(key));
-  }
-
   /** Takes an object; resolves when there is room for the next. @throws Error when the target cannot be written any more */
   async take(given: JsonObject): Promise<Shaped | undefined> {
     this.#options.progress.add(1);
     const shaped = this.#shape(given);
     if (shaped === undefined) return undefined;
-    const owner = shaped.ownerUids.find((uid) => !this.#uids.has(uid));
-    if (owner === undefined) await this.#begin(shaped);
-    else this.#waiting.set(owner, [...(this.#waiting.get(owner) ?? []), shaped]);
+    const name = describe(shaped.key);
+    this.#seen.add(name);
+    this.#forget(name);
+    const owner = this.#missingOwner(shaped);
+    // What the target has already need not wait.
+    if (owner === undefined || this.#live.get(name)?.uid === shaped.uid) await this.#begin(shaped);
+    else this.#wait(shaped, owner);
     return shaped;
+  }
+
+  #missingOwner({ ownerUids }: Shaped): string | undefined {
+    return ownerUids.find((uid) => !this.#uids.has(uid));
+  }
+
+  #wait(shaped: Shaped, owner: string): void {
+    const name = describe(shaped.key);
+    this.#waitsFor.set(name, owner);
+    const waiting = this.#waiting.get(owner) ?? new Map<string, Shaped>();
+    this.#waiting.set(owner, waiting.set(name, shaped));
+  }
+
+  /** A newer state takes the place of one that waits. */
+  #forget(name: string): void {
+    const owner = this.#waitsFor.get(name);
+    if (owner === undefined) return;
+    this.#waitsFor.delete(name);
+    this.#waiting.get(owner)?.delete(name);
   }
 
   #shape(given: JsonObject): Shaped | undefined {
@@ -102,33 +129,53 @@ export class Importer {
   }
 
   async #begin(shaped: Shaped): Promise<void> {
-    const sizeBytes = shaped.json.length;
-    this.#openBytes += sizeBytes;
-    const written = this.#put(shaped)
+    this.#enqueue(shaped, () => this.#put(shaped));
+    await this.#room();
+  }
+
+  /** Works on an object behind earlier work on it. */
+  #enqueue({ key, json }: Shaped, work: () => Promise<void>): void {
+    const name = describe(key);
+    this.#openBytes += json.length;
+    const before = this.#open.get(name);
+    const running = (before === undefined ? work() : before.then(work))
       .catch((error: unknown) => {
         this.#failure ??= error;
       })
       .finally(() => {
-        this.#openBytes -= sizeBytes;
-        this.#open.delete(written);
+        this.#openBytes -= json.length;
+        if (this.#open.get(name) === running) this.#open.delete(name);
+        if (!this.#isFull) this.#hasRoom();
       });
-    this.#open.add(written);
-    while (this.#open.size >= MOST_OPEN || this.#openBytes >= MOST_OPEN_BYTES) await Promise.race(this.#open);
+    this.#open.set(name, running);
+  }
+
+  /** Resolves when there is room for more work. @throws the first failure of any work */
+  async #room(): Promise<void> {
+    while (this.#isFull)
+      await new Promise<void>((resolve) => {
+        this.#hasRoom = resolve;
+      });
     if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  get #isFull(): boolean {
+    return this.#open.size >= MOST_OPEN || this.#openBytes >= MOST_OPEN_BYTES;
   }
 
   /** Resolves when all that was taken is written, but for those that wait for their owners. */
   async drain(): Promise<void> {
-    while (this.#open.size > 0) await Promise.all(this.#open);
+    while (this.#open.size > 0) await Promise.all(this.#open.values());
     if (this.#failure !== undefined) throw this.#failure;
   }
 
   /** Writes those whose owners have not come: the source lacks them too. */
   async finish(): Promise<void> {
     await this.drain();
-    while (this.#waiting.size > 0) {
-      const left = [...this.#waiting.values()].flat();
+    while (this.#waitsFor.size > 0) {
+      const left = [...this.#waiting.values()].flatMap((waiting) => [...waiting.values()]);
       this.#waiting.clear();
+      this.#waitsFor.clear();
       for (const shaped of left) {
         this.report.orphan(describe(shaped.key));
         await this.#begin(shaped);
@@ -141,22 +188,24 @@ export class Importer {
     const name = describe(shaped.key);
     try {
       this.report.count(await this.#write(shaped, this.#live.get(name)));
-      await this.#release(shaped.uid);
+      this.#release(shaped.uid);
     } catch (error) {
       if (!(error instanceof NotTaken)) throw error;
       this.report.refuse(name, error.message);
     }
   }
 
-  /** Begins what waited for this owner. */
-  async #release(uid: string): Promise<void> {
+  /** Writes what waited for this owner. */
+  #release(uid: string): void {
     this.#uids.add(uid);
-    const waiting = this.#waiting.get(uid) ?? [];
+    const waiting = this.#waiting.get(uid);
     this.#waiting.delete(uid);
-    for (const shaped of waiting) {
-      const owner = shaped.ownerUids.find((one) => !this.#uids.has(one));
-      if (owner === undefined) await this.#put(shaped);
-      else this.#waiting.set(owner, [...(this.#waiting.get(owner) ?? []), shaped]);
+    for (const [name, shaped] of waiting ?? []) {
+      if (this.#waitsFor.get(name) !== uid) continue;
+      this.#waitsFor.delete(name);
+      const owner = this.#missingOwner(shaped);
+      if (owner === undefined) this.#enqueue(shaped, () => this.#put(shaped));
+      else this.#wait(shaped, owner);
     }
   }
 
@@ -270,26 +319,44 @@ export class Importer {
     this.#uids.add(shaped.uid);
   }
 
-  /** Removes an object that the source has removed. @throws StorageError */
+  /** Removes an object that the source has removed; resolves when there is room for more. @throws Error */
   async remove(given: JsonObject): Promise<void> {
     const shaped = this.#shape(given);
     if (shaped === undefined) return;
-    await this.drain();
     const name = describe(shaped.key);
-    for (const [uid, waiting] of this.#waiting)
-      this.#waiting.set(
-        uid,
-        waiting.filter(({ key }) => describe(key) !== name),
-      );
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    this.#seen.delete(name);
+    this.#forget(name);
+    this.#enqueue(shaped, () => this.#remove(name, shaped));
+    await this.#room();
+  }
+
+  /** @throws StorageError */
+  findOthers(source: Source): Promise<readonly Live[]> {
+    return findOthers(this.#live, this.#seen, { source, target: this.#options.target });
+  }
+
+  /** Removes these objects. @throws Error */
+  async prune(others: readonly Live[]): Promise<void> {
+    for (const { key } of others) {
+      const stored = await this.#options.target.get(key);
+      if (stored !== undefined) await this.remove(parseStored(stored.json));
+    }
+    await this.drain();
+  }
+
+  /** @throws StorageError */
+  async #remove(name: string, shaped: Shaped): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
       const live = this.#live.get(name);
       if (live === undefined || live.uid !== shaped.uid) return;
       try {
         await this.#commit(shaped, 'delete', live);
+        this.#uids.delete(shaped.uid);
         return this.report.count('deleted');
       } catch (error) {
         if (!(error instanceof StorageError) || attempt === ATTEMPTS) throw error;
         if (!CONFLICTS.has(error.failure.kind)) await pause(AGAIN_MS, this.#options.signal);
+        this.#options.signal.throwIfAborted();
         const stored = await this.#options.target.get(shaped.key);
         if (stored === undefined) this.#live.delete(name);
         else this.#live.set(name, toLive(stored));

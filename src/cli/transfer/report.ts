@@ -54,21 +54,22 @@ export class Report {
       this.#orphans.length === 0
         ? []
         : [
-            `their owners are not in the source, so that the garbage collector will remove them: ${shown(this.#orphans.slice(0, EXAMPLES), this.#orphans.length)}`,
+            `their owners are not in the source, so that the garbage collector will remove them: ${nameSome(this.#orphans)}`,
           ];
     return [
       isDryRun ? `a dry run, which writes nothing; it would have: ${all}` : all,
       ...this.#notes,
       ...[...this.#left, ...this.#refused].map(
-        ([reason, { examples, count }]) => `not taken: ${shown(examples, count)}: ${reason}`,
+        ([reason, { examples, count }]) => `not taken: ${nameSome(examples, count)}: ${reason}`,
       ),
       ...orphans,
     ];
   }
 }
 
-const shown = (examples: readonly string[], count: number): string =>
-  `${examples.join(', ')}${count > examples.length ? `, … (${count})` : ''}`;
+/** `a, b, c, … (12)` */
+export const nameSome = (names: readonly string[], count = names.length): string =>
+  `${names.slice(0, EXAMPLES).join(', ')}${count > EXAMPLES ? `, … (${count})` : ''}`;
 
 function addTo(reasons: Map<string, Reason>, name: string, reason: string): void {
   const known = reasons.get(reason) ?? { count: 0, examples: [] };

@@ -112,6 +112,11 @@ export class Shapes {
     return this.storedVersionOf(resource) !== undefined;
   }
 
+  /** Whether the resource is known by a definition. */
+  isCustom({ group, resource }: GroupResource): boolean {
+    return [...this.#custom.values()].some((one) => one.group === group && one.resource === resource);
+  }
+
   /** Of protobuf; undefined: there is no such built-in type. */
   schemaOf({
     apiVersion,

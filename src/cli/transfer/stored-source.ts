@@ -2,7 +2,7 @@ import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
 import { errorText } from '../../util/error-text.ts';
 import { inOrder, type Unordered } from './in-order.ts';
 import type { Shapes } from './shapes.ts';
-import type { Source, SourcePart } from './source.ts';
+import type { Source, SourcePart, Unread } from './source.ts';
 import { type SourceKeys, type StoredValue, toUnordered } from './stored-values.ts';
 
 interface StoredParts {
@@ -14,7 +14,9 @@ interface StoredParts {
 
 /** The store of a kube-apiserver, read without one. All values are read into memory. */
 export class StoredSource implements Source {
-  readonly leftOut: string[] = [];
+  readonly isPartial = false;
+  readonly leftOut: readonly string[] = [];
+  readonly unread: Unread[] = [];
   readonly #parts: StoredParts;
   readonly #covered = new Set<string>();
 
@@ -30,7 +32,7 @@ export class StoredSource implements Source {
         const one = toUnordered(stored, keys, shapes);
         if (one !== undefined) all.push(one);
       } catch (error) {
-        this.leftOut.push(`${stored.key}: ${errorText(error)}`);
+        this.unread.push({ name: stored.key, reason: errorText(error) });
       }
     for (const part of inOrder(all, shapes)) {
       const [first] = part.objects;

@@ -125,7 +125,7 @@ test('an object of another uid stays, unless it is to be replaced', async () => 
 
 test('a document of an export comes back whole, and shows kubectl nothing that it would refuse', () => {
   const managedFields = [{ manager: 'kubectl', operation: 'Update' }];
-  const object = { ...configMap(1), data: { text: '---\nuid: x\n', flag: 'yes' } };
+  const object: JsonObject = { ...configMap(1), data: { text: '---\nuid: x\n', flag: 'yes' } };
   const metadata = { ...(object.metadata as JsonObject), managedFields };
   const text = toDocument({ ...object, metadata: { ...metadata, resourceVersion: '7' } });
   expect([...readDocuments('all.yaml', text + text)]).toEqual([
