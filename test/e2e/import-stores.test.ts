@@ -83,6 +83,8 @@ const VALUES: readonly (readonly [string, Buffer])[] = [
   [keyOf('gcm'), sealGcm(secretOf(5, 'gcm'), keyOf('gcm'))],
   [keyOf('plain'), secretOf(6, 'plain')],
   [keyOf('unknown'), Buffer.from('k8s:enc:aescbc:v1:lost:0123456789abcdef0123456789abcdef')],
+  ['/registry/configmaps/shop/torn', Buffer.from('{"apiVersion":"v1","kind":"ConfigMap","metadata":{"na')],
+  ['/registry/pods/shop/torn', secretOf(8, 'torn').subarray(0, 60)],
   [
     '/registry/stable.example.com/widgets/shop/big',
     toJson({
@@ -109,11 +111,13 @@ async function expectTaken(target: TestDatabase, from: string): Promise<void> {
     `--from-encryption-config=${configuration}`,
   ];
   const { code, stdout, stderr } = await runCommand('import', ...flags);
-  expect(stderr).toBe('pg-apiserver: objects that were not taken: 1, as above\n');
+  expect(stderr).toBe('pg-apiserver: objects that were not taken: 3, as above\n');
   expect(stdout).toContain('created 7');
   expect(stdout).toContain(
     `${keyOf('unknown')}: it is encrypted by the key lost of aescbc, which ${configuration} lacks`,
   );
+  for (const torn of ['configmaps', 'pods'])
+    expect(stdout).toContain(`not taken: /registry/${torn}/shop/torn: `);
   if (from.startsWith('postgres:')) expect(stdout).not.toContain(new URL(from).password);
   expect(code).toBe(1);
   const rows = await target.query<{ name: string; uid: string }>(
@@ -125,7 +129,7 @@ async function expectTaken(target: TestDatabase, from: string): Promise<void> {
     `SELECT object->'data'->>'password' AS password FROM revisions WHERE name = 'gcm'`,
   );
   expect(secret?.password).toBe('c2VjcmV0');
-  expect((await runCommand('verify', ...flags)).stdout).toContain('7 are the same, 1 differ');
+  expect((await runCommand('verify', ...flags)).stdout).toContain('7 are the same, 3 differ');
 }
 
 test('an import from kine reads the newest row of each name that is not deleted', async () => {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { JsonObject } from '../../api/object-meta.ts';
-import { parseJsonText } from '../../codec/json-text.ts';
+import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject } from '../../object/json-values.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
 import { createHttpAgent } from '../../outbound/egress/agents.ts';
@@ -90,7 +90,7 @@ export class ApiClient {
     const bytes = await readAll(response);
     const code = response.statusCode ?? 0;
     if (code !== 200) throw new ApiError(path, code, messageIn(bytes));
-    const { value } = parseJsonText(bytes);
+    const value = parseJsonBytes(bytes);
     if (!isObject(value)) throw new ApiError(path, code, 'the answer is no JSON object');
     return value;
   }
@@ -104,7 +104,7 @@ export class ApiClient {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       for (let end = rest.indexOf(NEWLINE); end >= 0; end = rest.indexOf(NEWLINE)) {
-        const { value } = parseJsonText(rest.subarray(0, end));
+        const value = parseJsonBytes(rest.subarray(0, end));
         rest = rest.subarray(end + 1);
         if (isObject(value)) yield value;
       }
@@ -123,7 +123,7 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
 /** The message of a Status. */
 function messageIn(bytes: Buffer): string {
   try {
-    const { value } = parseJsonText(bytes);
+    const value = parseJsonBytes(bytes);
     return isObject(value) && typeof value.message === 'string' ? value.message : '';
   } catch {
     return '';

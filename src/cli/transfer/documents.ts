@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { toYaml } from '../../codec/yaml/emitter.ts';
-import { parseYamlText } from '../../codec/yaml-text.ts';
+import { parseYamlFile } from '../../codec/yaml-text.ts';
+import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject } from '../../object/json-values.ts';
 import { errorText } from '../../util/error-text.ts';
 import { objectsOf } from './api-resources.ts';
@@ -38,10 +39,13 @@ export function* readDocuments(path: string, text: string): Generator<JsonObject
   }
 }
 
+const OPEN_OBJECT = 0x7b;
+
 /** @throws Error */
 function parse(document: string, where: string): JsonValue {
+  const bytes = Buffer.from(document.trim());
   try {
-    return parseYamlText(Buffer.from(document.trim())).value;
+    return bytes[0] === OPEN_OBJECT ? parseJsonBytes(bytes) : parseYamlFile(bytes);
   } catch (error) {
     throw new Error(`${where}: ${errorText(error)}`, { cause: error });
   }

@@ -7,8 +7,8 @@ import type { SourcePart } from './source.ts';
 export interface Unordered {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Decodes it. */
-  read(): JsonObject;
+  /** Decodes it; undefined: it cannot be decoded. */
+  read(): JsonObject | undefined;
 }
 
 const PART = 1000;
@@ -28,7 +28,10 @@ export function* inOrder(objects: Iterable<Unordered>, shapes: Shapes): Generato
     for (let at = 0; at < all.length; at += PART)
       yield {
         label: all[0]?.kind ?? '',
-        objects: all.slice(at, at + PART).map((one) => one.read()),
+        objects: all
+          .slice(at, at + PART)
+          .map((one) => one.read())
+          .filter((one) => one !== undefined),
         remaining: Math.max(all.length - at - PART, 0),
       };
 }

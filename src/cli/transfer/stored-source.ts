@@ -1,4 +1,3 @@
-import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
 import { errorText } from '../../util/error-text.ts';
 import { inOrder, type Unordered } from './in-order.ts';
 import type { Shapes } from './shapes.ts';
@@ -18,7 +17,6 @@ export class StoredSource implements Source {
   readonly leftOut: readonly string[] = [];
   readonly unread: Unread[] = [];
   readonly #parts: StoredParts;
-  readonly #covered = new Set<string>();
 
   constructor(parts: StoredParts) {
     this.#parts = parts;
@@ -27,23 +25,24 @@ export class StoredSource implements Source {
   async *read(): AsyncGenerator<SourcePart> {
     const { shapes, keys, values } = this.#parts;
     const all: Unordered[] = [];
-    for await (const stored of values())
-      try {
-        const one = toUnordered(stored, keys, shapes);
-        if (one !== undefined) all.push(one);
-      } catch (error) {
-        this.unread.push({ name: stored.key, reason: errorText(error) });
-      }
-    for (const part of inOrder(all, shapes)) {
-      const [first] = part.objects;
-      const resource = first === undefined ? undefined : shapes.resourceOf(first);
-      if (resource !== undefined) this.#covered.add(toQualifiedResource(resource));
-      yield part;
+    for await (const stored of values()) {
+      const one = this.#orUnread(stored, () => toUnordered(stored, keys, shapes));
+      if (one !== undefined) all.push({ ...one, read: () => this.#orUnread(stored, () => one.read()) });
+    }
+    yield* inOrder(all, shapes);
+  }
+
+  #orUnread<Result>({ key }: StoredValue, read: () => Result): Result | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.unread.push({ name: key, reason: errorText(error) });
+      return undefined;
     }
   }
 
-  covers(resource: GroupResource): boolean {
-    return this.#covered.has(toQualifiedResource(resource));
+  covers(): boolean {
+    return true;
   }
 
   async close(): Promise<void> {}

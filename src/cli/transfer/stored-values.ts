@@ -1,8 +1,9 @@
 import { createDecipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
-import { parseJsonText } from '../../codec/json-text.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
 import { decodeEnvelope, readEnvelopeType } from '../../codec/protobuf/envelope.ts';
+import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject } from '../../object/json-values.ts';
 import { type KeyedKind, type NamedKey, parseEncryptionConfig } from '../../storage/encryption/config.ts';
 import { errorText } from '../../util/error-text.ts';
@@ -107,12 +108,28 @@ export function toUnordered(stored: StoredValue, keys: SourceKeys, shapes: Shape
   if (NO_OBJECTS.test(stored.key)) return undefined;
   const bytes = keys.open(stored);
   if (!bytes.subarray(0, PROTOBUF.length).equals(PROTOBUF)) {
-    const { value } = parseJsonText(bytes);
-    if (!isObject(value)) throw new Error('it is no object');
-    return { apiVersion: textOf(value.apiVersion), kind: textOf(value.kind), read: () => value };
+    return { ...readType(bytes), read: () => parse(bytes) };
   }
   const type = readEnvelopeType(bytes);
   const schema = shapes.schemaOf(type);
   if (schema === undefined) throw new Error(`there is no built-in type ${type.apiVersion} ${type.kind}`);
   return { ...type, read: () => decodeEnvelope(bytes, schema) };
+}
+
+/** The type of an object in JSON: it stands at its begin, so that most of it need not be parsed yet. @throws Error */
+function readType(json: Buffer): Pick<Unordered, 'apiVersion' | 'kind'> {
+  const [, apiVersion = '', kind = ''] = TYPE.exec(json.toString('latin1', 0, LONGEST_HEAD)) ?? [];
+  if (kind !== '') return { apiVersion, kind };
+  const value = parse(json);
+  return { apiVersion: textOf(value.apiVersion), kind: textOf(value.kind) };
+}
+
+/** In the order of Go's maps, which custom resources have. */
+const TYPE = /^\{"apiVersion":"([^"\\]*)","kind":"([^"\\]*)"/;
+
+/** @throws Error */
+function parse(json: Buffer): JsonObject {
+  const value = parseJsonBytes(json);
+  if (!isObject(value)) throw new Error('it is no object');
+  return value;
 }
