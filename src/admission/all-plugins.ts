@@ -41,7 +41,7 @@ import { mutatingWebhooks, validatingWebhooks } from './plugins/webhooks.ts';
  * pkg/kubeapiserver/options/plugins.go). Plugins that change objects come before those that count them, and quota comes last, so
  * that no write is counted that another plugin refuses.
  */
-export const ADMISSION_PLUGINS = [
+const ADMISSION_PLUGINS = [
   alwaysAdmitPlugin,
   namespaceAutoProvision,
   namespaceLifecycle,

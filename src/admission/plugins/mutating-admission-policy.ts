@@ -32,7 +32,7 @@ import {
 } from '../request-form.ts';
 import { type Round, Rounds } from '../rounds.ts';
 
-export interface MutatingPolicyParts extends PolicyParts {
+interface MutatingPolicyParts extends PolicyParts {
   readonly registry: Registry;
   readonly types: TypeLibrary;
 }

@@ -21,7 +21,7 @@ import type { Mutation } from './mutating.ts';
 import type { Rights } from './rights.ts';
 
 /** What a mutation works on. */
-export interface MutationContext {
+interface MutationContext {
   readonly attributes: AdmissionAttributes & { readonly object: ApiObject };
   readonly form: MatchedForm;
   /** All variables but the object. */
