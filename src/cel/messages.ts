@@ -79,6 +79,9 @@ interface NamedType {
   readonly type: LibraryType;
 }
 
+/** Naming so many takes some 70 ms. Kubernetes has no limit. */
+const MAX_TYPES = 1000;
+
 /** The types that the expressions of one environment have named. The library knows them by numbers. */
 class MessageTypes {
   readonly #find: FindMessageType;
@@ -94,6 +97,7 @@ class MessageTypes {
     if (known !== undefined) return known;
     const message = this.#find(name);
     if (message === undefined) return undefined;
+    if (this.#known.size >= MAX_TYPES) throw new Error(`more than ${MAX_TYPES} types of objects are named`);
     const type = typeNumber(this.#known.size);
     const entry = { name: type.name, type, ctor: message, fields: fieldsOf(message, registry) };
     registry.objectTypes.set(type.name, entry);

@@ -106,6 +106,11 @@ test.each([
   expect(operationsOf(expression)).toContain(problem);
 });
 
+test('expressions cannot name types without end', () => {
+  const fields = Array.from({ length: 2000 }, (_, at) => `f${at}: Object.f${at}{}`);
+  expect(configurationOf(`Object{${fields.join(', ')}}`)).toContain('more than 1000 types of objects are named');
+});
+
 test('types of patches are known to mutations alone', () => {
   const compiler = new PolicyCompiler(false);
   for (const expression of ['Object{} == Object{}', 'jsonpatch.escapeKey("a") == ""'])
