@@ -1,4 +1,4 @@
-import type { TypeLibrary } from '../api/idl/types.ts';
+import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
 import type { StorageOptions } from '../options/storage.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { MediaTypeEncoding } from '../storage/media-type-encoding.ts';
@@ -6,19 +6,22 @@ import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import { storedTypeOf } from './built-in-names.ts';
 
 interface EncodingWish {
-  readonly types: TypeLibrary;
   readonly mediaType: StorageOptions['mediaType'];
   /** Undefined: objects are not encrypted. */
   readonly encryption: EncryptionFile | undefined;
 }
 
 /** The forms in which objects are stored, in the order of writes. */
-export function createEncodings({ types, mediaType, encryption }: EncodingWish): readonly ObjectEncoding[] {
+export function createEncodings({ mediaType, encryption }: EncodingWish): readonly ObjectEncoding[] {
+  let types: TypeLibrary | undefined;
   const mediaTypes = new MediaTypeEncoding({
     mediaType,
     schemaOf: (resource) => {
       const type = storedTypeOf(resource);
-      return type === undefined ? undefined : types.message(type);
+      if (type === undefined) return undefined;
+      // Stored protobuf may have fields of a newer version than the emulated one.
+      types ??= loadTypes('all');
+      return types.message(type);
     },
   });
   return [mediaTypes, ...(encryption === undefined ? [] : [encryption.encoding])];

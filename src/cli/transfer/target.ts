@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { loadTypes } from '../../api/idl/types.ts';
 import type { GroupResource } from '../../api/names.ts';
 import type { StorageOptions } from '../../options/storage.ts';
 import { connectionParts, overridesOf } from '../../server/databases.ts';
@@ -50,7 +49,7 @@ export async function openTarget(options: StorageOptions, say: (line: string) =>
     });
   const encryption = openEncryption(options);
   await encryption?.ask();
-  const encodings = createEncodings({ types: loadTypes(), mediaType: options.mediaType, encryption });
+  const encodings = createEncodings({ mediaType: options.mediaType, encryption });
   const stop = new AbortController();
   const opened: PostgresLog[] = [];
   const open = (hosts: readonly string[]): EncodedLog => {
