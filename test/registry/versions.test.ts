@@ -58,9 +58,6 @@ const MISSING_GATES: Readonly<Record<string, string>> = {};
 
 /** Enumerations, by field. */
 const MISSING_ENUMS: Readonly<Record<string, string>> = {
-  'admissionregistration/v1.Mut': MUTATING,
-  'admissionregistration/v1alpha1.Mut': MUTATING,
-  'admissionregistration/v1beta1.Mut': MUTATING,
   'admissionregistration/v1.NamedRuleWithOperations scope': 'the values are checked, and not published',
   'admissionregistration/v1.RuleWithOperations scope': 'the values are checked, and not published',
   'admissionregistration/v1alpha1.NamedRuleWithOperations scope': 'the values are checked, and not published',
@@ -132,7 +129,8 @@ test('each version has the gates of its time, with their stage, their default, a
         .at(-1);
       if (said === undefined) continue;
       const gate = gates.get(OTHER_NAMES.get(name) ?? name);
-      const has = gate && [gate.stage, gate.on ? 'on' : 'off', ...(gate.isLocked ? ['locked'] : [])].join(' ');
+      const has =
+        gate && [gate.stage, gate.on ? 'on' : 'off', ...(gate.isLocked ? ['locked'] : [])].join(' ');
       const wanted = said.slice(1).join(' ').replace('PreAlpha', 'Alpha');
       if (has !== wanted && !isListed(name, MISSING_GATES, used))
         wrong.push(`${toVersion(minor)} ${name}: ${has} instead of ${wanted}`);
