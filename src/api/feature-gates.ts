@@ -80,7 +80,7 @@ const GROUPS: readonly GateGroup[] = [
 ];
 
 /** The properties of a gate. */
-export interface GateInfo {
+interface GateInfo {
   readonly stage: GateGroup['stage'];
   /** The default. */
   readonly on: boolean;

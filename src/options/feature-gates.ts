@@ -146,7 +146,7 @@ export interface FeatureGates {
 const COMPONENTS: ReadonlySet<string> = new Set(['cluster', 'kube']);
 
 /** Names that the ecosystem has for gates which the specification calls otherwise. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...[...gatesOf(NEWEST_MINOR).keys()]
     .filter((name) => name.includes('Agent'))
     .map((name) => [name.replace('Agent', 'Kubelet'), name] as const),

@@ -64,7 +64,7 @@ type Branch =
     };
 
 /** What was taken out of a value, by the way to it; undefined: nothing. */
-export type TakenOut = ((object: JsonObject) => void) | undefined;
+type TakenOut = ((object: JsonObject) => void) | undefined;
 
 const NOTHING: TakenOut = undefined;
 
@@ -94,7 +94,14 @@ function takeFrom(owner: JsonObject, branches: readonly Branch[]): TakenOut {
     const taken = takeField(owner, value, branch);
     if (taken !== undefined) all.push(taken);
   }
-  return all.length === 0 ? NOTHING : (object) => all.forEach((back) => back(object));
+  return together(all);
+}
+
+function together(all: readonly NonNullable<TakenOut>[]): TakenOut {
+  if (all.length === 0) return NOTHING;
+  return (object) => {
+    for (const back of all) back(object);
+  };
 }
 
 function takeField(owner: JsonObject, value: JsonValue, branch: Branch): TakenOut {
@@ -121,7 +128,7 @@ function takeFromMap(map: JsonObject, inside: readonly Branch[]): TakenOut {
     const taken = value !== undefined && isObject(value) ? takeFrom(value, inside) : NOTHING;
     if (taken !== undefined) all.push((object) => within(object[key], taken));
   }
-  return all.length === 0 ? NOTHING : (object) => all.forEach((back) => back(object));
+  return together(all);
 }
 
 type ListBranch = Exclude<Branch, { readonly kind: 'newer' }>;

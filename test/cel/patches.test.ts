@@ -108,7 +108,9 @@ test.each([
 
 test('expressions cannot name types without end', () => {
   const fields = Array.from({ length: 2000 }, (_, at) => `f${at}: Object.f${at}{}`);
-  expect(configurationOf(`Object{${fields.join(', ')}}`)).toContain('more than 1000 types of objects are named');
+  expect(configurationOf(`Object{${fields.join(', ')}}`)).toContain(
+    'more than 1000 types of objects are named',
+  );
 });
 
 test('types of patches are known to mutations alone', () => {
