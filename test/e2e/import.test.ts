@@ -229,6 +229,33 @@ test('an export with history comes back: states, authors, deletions and the orde
   expect(await objectsIn(target)).toEqual(await objectsIn(source));
 });
 
+test('a resource gets a database of its own by an export, and an import with the override', async () => {
+  await using main = await createTestDatabase();
+  await using own = await createTestDatabase();
+  const to = join(folder, 'moved');
+  const path = '/api/v1/namespaces/default/configmaps';
+  const uidIn = async (cluster: Cluster): Promise<unknown> =>
+    (await cluster.request('GET', `${path}/moved`)).json.metadata?.uid;
+  let uid: unknown;
+  {
+    await using before = await startCluster(main.url);
+    await before.request('POST', path, { metadata: { name: 'moved' } });
+    uid = await uidIn(before);
+    expect(await runCommand('export', `--kubeconfig=${before.kubeconfig}`, `--to=${to}`)).toMatchObject({
+      code: 0,
+    });
+  }
+  const override = `--kvstore-servers-overrides=/configmaps#${own.url}`;
+  const taken = await runCommand('import', `--from=${to}`, into(main), override);
+  expect(taken).toMatchObject({ code: 0, stdout: expect.stringMatching(/^same \d+, created \d+\n/) });
+  expect(await runCommand('verify', `--from=${to}`, into(main), override)).toMatchObject({ code: 0 });
+  const rows = await own.query<{ resource: string }>('SELECT DISTINCT resource FROM objects');
+  expect(rows).toEqual([{ resource: 'configmaps' }]);
+  await using after = await startCluster(main.url, [override]);
+  expect(uid).toBeDefined();
+  expect(await uidIn(after)).toBe(uid);
+});
+
 test('YAML that was in no cluster is taken with new uids, and what cannot be taken is named with the reason', async () => {
   const file = join(folder, 'people.yaml');
   writeFileSync(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { parseStored } from '../../codec/stored-object.ts';
+import { equal } from '../../object/equality.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Attribution, WriteVerb } from '../../storage/revision-log.ts';
 import { pause } from '../../util/pause.ts';
@@ -235,6 +236,7 @@ export class Importer {
     const shaped = given.isNew ? await this.#adopt(given) : given;
     if (live.digest === digestOf(shaped.json)) return 'same';
     if (live.uid === shaped.uid) {
+      if (await this.#isStored(shaped)) return 'same';
       await this.#commit(shaped, 'update', live);
       return 'updated';
     }
@@ -245,6 +247,12 @@ export class Importer {
     await this.#commit(shaped, 'delete', live);
     await this.#commit(shaped, 'create', undefined);
     return 'replaced';
+  }
+
+  /** Whether the target has the same, perhaps with its fields in another order. @throws StorageError */
+  async #isStored({ key, object }: Shaped): Promise<boolean> {
+    const stored = await this.#options.target.get(key);
+    return stored !== undefined && equal(object, parseStored(stored.json));
   }
 
   /** An object without a uid is the one that the target has. */

@@ -3,6 +3,7 @@ import { ApiClient } from '../../../src/cli/transfer/api-client.ts';
 import { ApiSource } from '../../../src/cli/transfer/api-source.ts';
 import { Shapes } from '../../../src/cli/transfer/shapes.ts';
 import type { SourceChange } from '../../../src/cli/transfer/source.ts';
+import { MAX_VALUES } from '../../../src/object/document-limits.ts';
 import { isObject } from '../../../src/object/json-values.ts';
 import { definitionOf } from '../../kit/definitions.ts';
 import { ScriptedApi } from './scripted-api.ts';
@@ -127,4 +128,13 @@ test('a list that becomes too old begins again, and shows what was removed meanw
   expect(read).toEqual(['put a 11', 'put b 12', 'put c 13', 'put d 14', 'put e 15', 'removed a']);
   await cutOver();
   expect(changes).toEqual([]);
+});
+
+test('a page of a list may have more values than a request', async () => {
+  await using api = await ScriptedApi.start();
+  const data = Object.fromEntries(Array.from({ length: MAX_VALUES + 1 }, (_, at) => [`k${at}`, '']));
+  api.put(CONFIG_MAPS, 'wide', { data });
+  const { read, cutOver } = await follow(api);
+  expect(read).toEqual(['put wide 11']);
+  await cutOver();
 });

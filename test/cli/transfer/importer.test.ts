@@ -104,6 +104,26 @@ test('a write that met a conflict or lost its answer is decided anew by what the
   expect(target.commits).toEqual(['create c1']);
 });
 
+test('a newer state takes the place of one that waits for its owner', async () => {
+  const target = new MemoryTarget();
+  const importer = await begin(target);
+  for (const object of [configMap(2, [1]), { ...configMap(2), data: { newer: 'yes' } }, configMap(1)])
+    await importer.take(object);
+  await importer.finish();
+  expect(target.commits).toEqual(['create c2', 'create c1']);
+});
+
+test('an object with its fields in another order is the same', async () => {
+  const target = new MemoryTarget();
+  const first = await begin(target);
+  await first.take({ ...configMap(1), data: { a: '1', b: '2' } });
+  await first.finish();
+  const second = await begin(target);
+  await second.take({ ...configMap(1), data: { b: '2', a: '1' } });
+  await second.finish();
+  expect(second.report.lines(false)).toEqual(['same 1']);
+});
+
 test('an object of another uid stays, unless it is to be replaced', async () => {
   const target = new MemoryTarget();
   const first = await begin(target);

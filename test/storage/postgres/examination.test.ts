@@ -181,6 +181,7 @@ const SERVICES = [
     'in the DB cluster parameter group',
   ],
   ['Cloud SQL', 'CREATE ROLE cloudsqlsuperuser', 'the database flag cloudsql.logical_decoding = on'],
+  ['AlloyDB', 'CREATE ROLE alloydbsuperuser', 'the database flag alloydb.logical_decoding = on'],
   ['Azure Database for PostgreSQL', 'CREATE ROLE azure_pg_admin', 'under server parameters'],
   ['Neon', 'CREATE ROLE neon_superuser', 'in the settings of the project'],
   ['Supabase', 'CREATE ROLE supabase_admin', 'rather than to a pooler'],

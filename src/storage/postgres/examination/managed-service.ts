@@ -43,6 +43,13 @@ const SERVICES: Readonly<Record<string, ManagedService>> = {
       `set the database flag max_connections = ${least} or more, which restarts the instance`,
     replicates: byAttribute,
   },
+  alloydb: {
+    name: 'AlloyDB',
+    logicalReplication: 'set the database flag alloydb.logical_decoding = on, which restarts the instance',
+    connections: (least) =>
+      `set the database flag max_connections = ${least} or more, which restarts the instance`,
+    replicates: byAttribute,
+  },
   azure: {
     name: 'Azure Database for PostgreSQL',
     logicalReplication: 'set wal_level = logical under server parameters and restart the server',
@@ -83,6 +90,7 @@ export const SERVICE = `(CASE
       WHEN to_regproc('aurora_version') IS NOT NULL THEN 'aurora'
       WHEN ${hasRole('rds_superuser')} OR ${hasSetting('rds.logical_replication')} THEN 'rds'
       WHEN ${hasRole('cloudsqlsuperuser')} OR ${hasSetting('cloudsql.logical_decoding')} THEN 'cloudsql'
+      WHEN ${hasRole('alloydbsuperuser')} OR ${hasSetting('alloydb.logical_decoding')} THEN 'alloydb'
       WHEN ${hasRole('azure_pg_admin')} OR ${hasSetting('azure.extensions')} THEN 'azure'
       WHEN ${hasRole('neon_superuser')} OR ${hasSetting('neon.tenant_id')} THEN 'neon'
       WHEN ${hasRole('supabase_admin')} THEN 'supabase'
