@@ -245,3 +245,6 @@ function rememberText(set: FieldSet, text: string): void {
 
 /** Undefined for a set without a remembered text. `set`: as an entry of metadata.managedFields has it. */
 export const sharedTextOf = (set: object): string | undefined => texts.get(set);
+
+/** The text of a set that was parsed, or of a new set that many objects share. */
+export const knownTextOf = (set: object): string | undefined => parsedTextOf(set) ?? sharedTextOf(set);
