@@ -3,15 +3,20 @@ import { PROJECT } from './project.ts';
 
 /** The version of this program. package.json is beside dist/ wherever the program runs. */
 const { version }: { version: string } = JSON.parse(readFileSync(new URL('package.json', PROJECT), 'utf8'));
-const KUBERNETES = { major: '1', minor: '31', patch: '0' };
 
-/** The version of the API, as the server reports it. */
-export const VERSION = {
-  major: KUBERNETES.major,
-  minor: KUBERNETES.minor,
-  gitVersion: `v${KUBERNETES.major}.${KUBERNETES.minor}.${KUBERNETES.patch}+pg-apiserver.${version}`,
+/** The minor version of Kubernetes that is emulated without --emulated-version. */
+export const DEFAULT_MINOR = 31;
+
+/** The version of the API, as a server that emulates this version of Kubernetes reports it. */
+export const versionOf = (minor: number) => ({
+  major: '1',
+  minor: String(minor),
+  gitVersion: `v1.${minor}.0+pg-apiserver.${version}`,
   platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
-};
+});
+
+/** Without --emulated-version. */
+export const VERSION = versionOf(DEFAULT_MINOR);
 
 /**
  * The commit that the build was made from (cli/commit.mjs), with `-dirty` behind it when files were changed since. Empty: the
@@ -24,7 +29,6 @@ export function readCommit(): string {
 
 /** `pg-apiserver 0.2.0 (commit 5b3170b51a90, Kubernetes 1.31)` */
 export function describeVersion(commit: string = readCommit()): string {
-  const { major, minor } = KUBERNETES;
   const origin = commit === '' ? 'built without git' : `commit ${commit}`;
-  return `pg-apiserver ${version} (${origin}, Kubernetes ${major}.${minor})`;
+  return `pg-apiserver ${version} (${origin}, Kubernetes 1.${DEFAULT_MINOR})`;
 }

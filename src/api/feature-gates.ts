@@ -1,13 +1,22 @@
-/** Whether a feature gate is on. */
-export type Gates = (gate: string) => boolean;
+import { DEFAULT_MINOR } from '../version.ts';
+import { MINORS, type Minor } from './emulation.ts';
+import { GATE_CHANGES, type GateGroup } from './gate-changes.ts';
 
-interface GateGroup {
-  readonly stage: 'Alpha' | 'Beta';
-  readonly on: boolean;
-  readonly names: string;
+/** Whether a feature gate is on. */
+export interface Gates {
+  (gate: string): boolean;
+  /** The version of Kubernetes whose gates they are; absent: the one that is emulated by default. */
+  readonly minor?: Minor;
 }
 
-/** The gates of the specification by stage and default. */
+/**
+ * The newest version whose functions new expressions may use: the one before the emulated version, so that a cluster can go back
+ * by one (Kubernetes: cel/environment, DefaultCompatibilityVersion). 1.31 knows its own.
+ */
+export const newestForExpressions = ({ minor = DEFAULT_MINOR }: Gates): Minor =>
+  MINORS.findLast((one) => one < minor) ?? MINORS[0];
+
+/** The gates of the specification, which is 1.31, by stage and default. */
 const GROUPS: readonly GateGroup[] = [
   {
     stage: 'Alpha',
@@ -75,11 +84,22 @@ interface GateInfo {
   readonly stage: GateGroup['stage'];
   /** The default. */
   readonly on: boolean;
+  readonly isLocked: boolean;
 }
 
-export const GATES: ReadonlyMap<string, GateInfo> = new Map(
-  GROUPS.flatMap(({ stage, on, names }) => names.split(' ').map((name) => [name, { stage, on }])),
-);
+export type GateTable = ReadonlyMap<string, GateInfo>;
+
+/** The gates of a version of Kubernetes. */
+export function gatesOf(minor: Minor): GateTable {
+  const changes = MINORS.filter((one) => one <= minor).flatMap((one) => GATE_CHANGES[one]);
+  return new Map(
+    [...GROUPS, ...changes].flatMap(({ names, stage, on, isLocked = false }) =>
+      names.split(' ').map((name) => [name, { stage, on, isLocked }]),
+    ),
+  );
+}
+
+export const GATES: GateTable = gatesOf(DEFAULT_MINOR);
 
 /** The default of every gate. */
 export const defaultGates: Gates = (gate) => GATES.get(gate)?.on ?? false;

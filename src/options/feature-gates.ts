@@ -1,4 +1,7 @@
-import { GATES, type Gates } from '../api/feature-gates.ts';
+import { MINORS, type Minor, NEWEST_MINOR, toVersion } from '../api/emulation.ts';
+import { GATES, type Gates, type GateTable, gatesOf } from '../api/feature-gates.ts';
+import { GATE_CHANGES } from '../api/gate-changes.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
@@ -36,6 +39,7 @@ export const EFFECTIVE: ReadonlySet<string> = new Set([
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
   'MultiCIDRServiceAllocator',
+  'MutatingAdmissionPolicy',
   'NodeInclusionPolicyInPodTopologySpread',
   'OpenAPIEnums',
   'PodDeletionCost',
@@ -101,10 +105,6 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
     names: 'DisableAllocatorDualWrite LoggingBetaOptions',
   },
   {
-    what: 'names an API that came with 1.32, and does nothing in the version that is emulated',
-    names: 'MutatingAdmissionPolicy',
-  },
-  {
     what: 'expressions pay for what their libraries do in any case, because they run while others wait',
     names: 'StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks',
   },
@@ -127,16 +127,27 @@ export const describeGates = (): string[] =>
       return `${name} (${stage.toLowerCase()}, default ${on}${note})`;
     });
 
+/** A line of --help for the gates that a later version has with the same stage and default: `1.33, GA, true: A, B`. */
+export const describeGateChanges = (): string[] =>
+  MINORS.flatMap((minor) =>
+    GATE_CHANGES[minor].map(({ stage, on, isLocked = false, names }) => {
+      const fixed = isLocked ? ' and locked' : '';
+      return `${toVersion(minor)}, ${stage.toLowerCase()}, default ${on}${fixed}: ${names.replaceAll(' ', ', ')}`;
+    }),
+  );
+
 export interface FeatureGates {
   readonly isEnabled: Gates;
+  /** Whether the operator has set the gate, alone or with all of its stage. */
+  readonly isGiven: Gates;
 }
 
 /** The specification's name for the component, and the ecosystem's. */
 const COMPONENTS: ReadonlySet<string> = new Set(['cluster', 'kube']);
 
 /** Names that the ecosystem has for gates which the specification calls otherwise. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ...[...GATES.keys()]
+export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ...[...gatesOf(NEWEST_MINOR).keys()]
     .filter((name) => name.includes('Agent'))
     .map((name) => [name.replace('Agent', 'Kubelet'), name] as const),
   ['CSIMigrationPortworx', 'CSIMigrationStorageVendor'],
@@ -145,7 +156,12 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** @throws UsageError */
-export function parseFeatureGates(pairs: readonly string[], flag: string): FeatureGates {
+export function parseFeatureGates(
+  pairs: readonly string[],
+  flag: string,
+  minor: Minor = DEFAULT_MINOR,
+): FeatureGates {
+  const gates = gatesOf(minor);
   const given = new Map<string, boolean>();
   for (const pair of pairs) {
     const match = /^(?:([\w-]+):)?(\w+)=(true|false)$/.exec(pair);
@@ -155,18 +171,27 @@ export function parseFeatureGates(pairs: readonly string[], flag: string): Featu
     const name = OTHER_NAMES.get(said) ?? said;
     if (!COMPONENTS.has(component))
       throw new UsageError(`${flag}: unknown component ${JSON.stringify(component)}: only cluster is known`);
-    if (!GATES.has(name)) throw new UsageError(`${flag}: ${unknownGate(name)}`);
+    const gate = gates.get(name);
+    if (gate === undefined) throw new UsageError(`${flag}: ${unknownGate(name, gates)}`);
+    if (gate.isLocked && value !== String(gate.on))
+      throw new UsageError(`${flag}: ${name} cannot be ${value}: ${toVersion(minor)} locks it to ${gate.on}`);
     given.set(name, value === 'true');
   }
   return {
-    isEnabled: (name) => {
-      const gate = GATES.get(name);
-      return given.get(name) ?? given.get(`All${gate?.stage ?? ''}`) ?? gate?.on ?? false;
-    },
+    isGiven: (name) => given.has(name) || given.has(`All${gates.get(name)?.stage ?? ''}`),
+    isEnabled: Object.assign(
+      (name: string) => {
+        const gate = gates.get(name);
+        return given.get(name) ?? given.get(`All${gate?.stage ?? ''}`) ?? gate?.on ?? false;
+      },
+      { minor },
+    ),
   };
 }
 
-function unknownGate(name: string): string {
-  const nearest = nearestName(name, [...GATES.keys()]);
+function unknownGate(name: string, gates: GateTable): string {
+  const since = MINORS.find((minor) => gatesOf(minor).has(name));
+  if (since !== undefined) return `gate ${name} came with ${toVersion(since)}, which is not emulated`;
+  const nearest = nearestName(name, [...gates.keys()]);
   return `unknown gate ${name}${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
 }

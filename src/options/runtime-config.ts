@@ -1,7 +1,10 @@
 import { canonicalApiVersion } from '../api/dialect.ts';
+import { type Minor, toVersion } from '../api/emulation.ts';
 import type { GroupVersion } from '../api/names.ts';
 import { toApiVersion } from '../api/names.ts';
-import { BUILT_IN_RESOURCES } from '../resources/all.ts';
+import type { ResourceDefinition } from '../registry/definition.ts';
+import { builtInResources, EVERY_RESOURCE } from '../resources/all.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
@@ -18,23 +21,29 @@ const STAGES: Readonly<Record<string, RegExp>> = {
 
 const ALL = 'api/all';
 
-const VERSIONS: readonly string[] = [
+const versionsOf = (
+  resources: readonly Pick<ResourceDefinition, 'group' | 'versions'>[],
+): readonly string[] => [
   ...new Set(
-    BUILT_IN_RESOURCES.flatMap(({ group, versions }) =>
+    resources.flatMap(({ group, versions }) =>
       versions.map(({ version }) => toApiVersion({ group, version })),
     ),
   ),
 ];
 
 /** A named version wins over its stage, and a stage over api/all. @throws UsageError */
-export function parseRuntimeConfig(pairs: readonly string[], flag: string): RuntimeConfig {
+export function parseRuntimeConfig(
+  pairs: readonly string[],
+  flag: string,
+  minor: Minor = DEFAULT_MINOR,
+): RuntimeConfig {
   const settings = new Map<string, boolean>();
   for (const pair of pairs) {
     const [key = '', value = 'true'] = pair.split('=');
     if (value !== 'true' && value !== 'false') {
       throw new UsageError(`${flag}: ${JSON.stringify(pair)} must end in =true or =false`);
     }
-    settings.set(knownKey(key, flag), value === 'true');
+    settings.set(knownKey(key, flag, minor), value === 'true');
   }
   if (settings.size === 1 && settings.get(ALL) === false)
     throw new UsageError(`${flag}: ${ALL}=false alone leaves nothing to serve: name what is to be served`);
@@ -49,12 +58,15 @@ export function parseRuntimeConfig(pairs: readonly string[], flag: string): Runt
 }
 
 /** Refuses unknown versions, which would silently have no effect. */
-function knownKey(key: string, flag: string): string {
+function knownKey(key: string, flag: string, minor: Minor): string {
   if (key === ALL || Object.hasOwn(STAGES, key)) return key;
   if (key === 'api/legacy') throw new UsageError(`${flag}: ${key} does not exist any more`);
   const version = canonicalApiVersion(key);
-  if (VERSIONS.includes(version)) return version;
-  const nearest = nearestName(version, [...VERSIONS, ALL, ...Object.keys(STAGES)]);
+  const versions = versionsOf(builtInResources(minor));
+  if (versions.includes(version)) return version;
+  if (versionsOf(EVERY_RESOURCE).includes(version))
+    throw new UsageError(`${flag}: Kubernetes ${toVersion(minor)}, which is emulated, has no ${version}`);
+  const nearest = nearestName(version, [...versions, ALL, ...Object.keys(STAGES)]);
   const hint =
     nearest === undefined ? 'a key is such as v1, apps/v1 or api/beta' : `did you mean ${nearest}?`;
   throw new UsageError(`${flag}: there is no API version ${JSON.stringify(key)}: ${hint}`);

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js';
 import type { Http2Options } from '../http/server.ts';
 import { errorText } from '../util/error-text.ts';
+import { proxyClientFlags } from './admission.ts';
 import { ipAddress, notNegative } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
@@ -165,10 +166,14 @@ export function readServing(line: CommandLine, gates: FeatureGates) {
   });
 }
 
-/** Undefined: servers do not hand requests to each other. */
+/**
+ * Undefined: servers do not hand requests to each other. In versions whose gate is on by default they do so once they have
+ * credentials for each other.
+ */
 function readPeers(line: CommandLine, gates: FeatureGates) {
   const peers = line.valuesOf(peerFlags);
-  if (gates.isEnabled(PEERS_GATE)) return peers;
+  const isMeant = gates.isGiven(PEERS_GATE) || line.valueOf(proxyClientFlags.certFile) !== '';
+  if (gates.isEnabled(PEERS_GATE)) return isMeant ? peers : undefined;
   for (const [name, { shown }] of Object.entries(peerFlags))
     if (Object.entries(peers).some(([given, value]) => given === name && value !== ''))
       throw new UsageError(`${shown}: requires the feature gate ${PEERS_GATE} to be turned on`);

@@ -1,3 +1,4 @@
+import type { Life } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { GroupResource, GroupVersionKind, ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonObject, ObjectMeta } from '../api/object-meta.ts';
@@ -70,7 +71,7 @@ export interface PodTemplateReader<T extends ApiObject = ApiObject> {
 
 export type DefinedVerb = Exclude<ResourceVerb, 'connect'>;
 
-export interface ServedVersion {
+export interface ServedVersion extends Life {
   readonly version: string;
   /** IDL name of the type, for example `apps/v1.Deployment`; CUSTOM_TYPE for custom resources. */
   readonly type: string;
@@ -126,7 +127,7 @@ export interface SelectableFields {
  */
 export type Subresource = ViewSubresource | ActionSubresource | ConnectSubresource;
 
-interface SubresourceBase {
+interface SubresourceBase extends Life {
   /** The last path segment: `status`, `scale`, `eviction`. */
   readonly name: string;
   /** Kind of the bodies, as discovery shows it. */

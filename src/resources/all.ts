@@ -1,4 +1,8 @@
+import { isAlive, type Minor } from '../api/emulation.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
+import { DEFAULT_MINOR } from '../version.ts';
+import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
+import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';
 import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from './admissionregistration/validating-admission-policy-binding.ts';
 import {
@@ -76,8 +80,8 @@ import { volumeattachments } from './storage/volume-attachment.ts';
 import { volumeattributesclasses } from './storage/volume-attributes-class.ts';
 import { storageversionmigrations } from './storagemigration/storage-version-migration.ts';
 
-/** Every built-in resource, in the order in which discovery lists the groups. */
-export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
+/** Every built-in resource of any version of Kubernetes, in the order in which discovery lists the groups. */
+export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   bindings,
   componentstatuses,
   configmaps,
@@ -129,6 +133,8 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
   storageclasses,
   volumeattachments,
   volumeattributesclasses,
+  mutatingadmissionpolicies,
+  mutatingadmissionpolicybindings,
   mutatingwebhookconfigurations,
   validatingadmissionpolicies,
   validatingadmissionpolicybindings,
@@ -153,3 +159,17 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
   blames,
   restores,
 ];
+
+/** The built-in resources as a version of Kubernetes has them. */
+export const builtInResources = (minor: Minor): readonly ResourceDefinition[] =>
+  EVERY_RESOURCE.map((definition) => asOf(definition, minor)).filter(({ versions }) => versions.length > 0);
+
+function asOf(definition: ResourceDefinition, minor: Minor): ResourceDefinition {
+  const versions = definition.versions.filter((version) => isAlive(version, minor));
+  const subresources = definition.subresources.filter((subresource) => isAlive(subresource, minor));
+  const isWhole =
+    versions.length === definition.versions.length && subresources.length === definition.subresources.length;
+  return isWhole ? definition : { ...definition, versions, subresources };
+}
+
+export const BUILT_IN_RESOURCES = builtInResources(DEFAULT_MINOR);

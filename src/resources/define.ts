@@ -1,3 +1,4 @@
+import type { Life } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -51,7 +52,7 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   readonly strategy?: Partial<Strategy<T>>;
 }
 
-interface VersionOutline {
+interface VersionOutline extends Life {
   readonly version: string;
   readonly type: string;
   /** Served by default; alpha and most beta versions are not. */

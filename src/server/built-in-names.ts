@@ -1,12 +1,12 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { GroupResource } from '../api/names.ts';
 import type { ReservedNames } from '../controllers/custom-resources/definition-names.ts';
-import { BUILT_IN_RESOURCES } from '../resources/all.ts';
+import { EVERY_RESOURCE } from '../resources/all.ts';
 
 /** Names that no custom resource of a group can have, because built-in resources have them, whether they are served or not. */
 export function builtInNames(group: string): ReservedNames {
   const canonical = canonicalGroup(group).group;
-  const definitions = BUILT_IN_RESOURCES.filter((definition) => definition.group === canonical);
+  const definitions = EVERY_RESOURCE.filter((definition) => definition.group === canonical);
   return {
     resources: definitions.flatMap(({ resource, singular, shortNames }) => [
       resource,
@@ -19,14 +19,14 @@ export function builtInNames(group: string): ReservedNames {
 
 /** The storage of a built-in resource; undefined for any other. */
 export const storageOf = ({ group, resource }: GroupResource): GroupResource | undefined => {
-  const definition = BUILT_IN_RESOURCES.find((one) => one.group === group && one.resource === resource);
+  const definition = EVERY_RESOURCE.find((one) => one.group === group && one.resource === resource);
   return definition === undefined
     ? undefined
     : { group: definition.storage.group, resource: definition.storage.resource };
 };
 
 const storedTypes = new Map(
-  BUILT_IN_RESOURCES.map(({ storage }) => [`${storage.group}/${storage.resource}`, storage.type]),
+  EVERY_RESOURCE.map(({ storage }) => [`${storage.group}/${storage.resource}`, storage.type]),
 );
 
 /** The type, in the IDL, that objects of a built-in resource are stored as; whether it is served or not. */
@@ -34,4 +34,4 @@ export const storedTypeOf = ({ group, resource }: GroupResource): string | undef
   storedTypes.get(`${group}/${resource}`);
 
 export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>
-  BUILT_IN_RESOURCES.some(({ storage }) => storage.group === group && storage.resource === resource);
+  EVERY_RESOURCE.some(({ storage }) => storage.group === group && storage.resource === resource);

@@ -1,3 +1,4 @@
+import type { Gates } from '../api/feature-gates.ts';
 import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersion } from '../api/names.ts';
 import type { SigningFiles } from '../controllers/joining/signing.ts';
@@ -9,7 +10,7 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServedVersion } from '../registry/definition.ts';
 import { Registry } from '../registry/registry.ts';
-import { BUILT_IN_RESOURCES } from '../resources/all.ts';
+import { builtInResources } from '../resources/all.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/connection/trouble.ts';
 import { pause, persist } from '../util/pause.ts';
@@ -52,7 +53,7 @@ export interface Foundation {
   readonly startup: Startup<StartupStep>;
   readonly egress: Egress;
   readonly now: () => Date;
-  isFeatureOn(gate: string): boolean;
+  readonly isFeatureOn: Gates;
   /** Repeats a step of the start while the database is unavailable. */
   persistently<Result>(step: () => Promise<Result>): Promise<Result>;
   /** A line for an error of an unavailable database; undefined for any other. */
@@ -68,7 +69,7 @@ export function createFoundation(
   const remind = createReminder((trouble) => logger.warn('the start waits for the database', { trouble }));
   return {
     services: createServices(logger),
-    types: loadTypes(),
+    types: loadTypes(api.emulated),
     registry: createRegistry(api),
     logger,
     egress,
@@ -76,7 +77,7 @@ export function createFoundation(
     tracing: front.tracing,
     startup: front.startup,
     now: () => new Date(),
-    isFeatureOn: (gate) => api.featureGates.isEnabled(gate),
+    isFeatureOn: api.featureGates.isEnabled,
     persistently: (step) =>
       persist(step, {
         signal: stop,
@@ -96,11 +97,11 @@ const createServices = (logger: Logger): Services =>
     pause,
   });
 
-function createRegistry({ runtimeConfig, featureGates }: ServerOptions['api']): Registry {
+function createRegistry({ emulated, runtimeConfig, featureGates }: ServerOptions['api']): Registry {
   const registry = new Registry();
   const isServed = (version: GroupVersion, { enabledByDefault, gate }: ServedVersion): boolean =>
     (gate === undefined || featureGates.isEnabled(gate)) &&
     runtimeConfig.isEnabled(version, enabledByDefault);
-  for (const definition of BUILT_IN_RESOURCES) registry.add(definition, isServed);
+  for (const definition of builtInResources(emulated)) registry.add(definition, isServed);
   return registry;
 }

@@ -14,6 +14,7 @@ import { openDebugSocket } from '../http/debug-socket.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import { HealthMetrics } from '../observability/health-metrics.ts';
+import type { Instrument } from '../observability/instruments.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
@@ -26,7 +27,7 @@ import type { Dial } from '../outbound/egress/dial.ts';
 import { openDialledSocket } from '../outbound/egress/dialled-socket.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { VERSION } from '../version.ts';
+import { readCommit, VERSION, versionOf } from '../version.ts';
 import type { Egress } from './egress.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
@@ -85,6 +86,7 @@ export class Front {
     this.#checks = checks;
     this.metrics = new Metrics(observability.metrics);
     this.#healthMetrics = new HealthMetrics(observability.metrics);
+    this.metrics.add(buildInfo(versionOf(options.api.emulated), readCommit()));
     this.requestMetrics = new RequestMetrics(this.metrics);
     this.startup = new Startup(
       startupChecks(limits, options.api.featureGates.isEnabled),
@@ -221,6 +223,19 @@ export class Front {
       },
     };
   }
+}
+
+/** The version that is emulated, as kube-apiserver's metric of this name tells its own. */
+function buildInfo(version: ReturnType<typeof versionOf>, commit: string): Instrument {
+  const name = 'kubernetes_build_info';
+  const { major, minor, gitVersion, platform } = version;
+  const labels = {
+    ...{ git_commit: commit, git_version: gitVersion, go_version: `node${process.versions.node}` },
+    ...{ major, minor, platform },
+  };
+  const help = 'Always 1, with the emulated version as labels.';
+  const family = { name, help, type: 'gauge', samples: [{ name, labels, value: 1 }] } as const;
+  return { name, collect: () => family };
 }
 
 function describe(error: unknown): string {

@@ -16,7 +16,7 @@ import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/reviews.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
-import { VERSION } from '../version.ts';
+import { versionOf } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
 import type { AggregationPhase } from './aggregation.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
@@ -110,6 +110,7 @@ function createServerPages(
   { front, storage, aggregation, options }: ServingParts,
   { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
 ): Pages {
+  const version = versionOf(options.api.emulated);
   const discovery = createDiscovery({
     ...{ registry, types },
     enums: isFeatureOn('OpenAPIEnums'),
@@ -117,7 +118,7 @@ function createServerPages(
     remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),
-    version: { ...VERSION, gitVersion: options.observability.reportedVersion ?? VERSION.gitVersion },
+    version: { ...version, gitVersion: options.observability.reportedVersion ?? version.gitVersion },
   });
   return front
     .pages(storage.checks())

@@ -58,8 +58,7 @@ export class MediaTypeEncoding implements ObjectEncoding {
   }
 
   formOf(resource: GroupResource, mediaType: string): string {
-    return mediaType === JSON_MEDIA_TYPE && this.#schemaOf(resource) !== undefined
-      ? this.#mediaType
-      : mediaType;
+    const isChanged = mediaType === JSON_MEDIA_TYPE && this.#mediaType !== JSON_MEDIA_TYPE;
+    return isChanged && this.#schemaOf(resource) !== undefined ? this.#mediaType : mediaType;
   }
 }

@@ -1,5 +1,6 @@
-import { defaultGates, type Gates } from '../../src/api/feature-gates.ts';
-import { loadTypes } from '../../src/api/idl/types.ts';
+import type { Minor } from '../../src/api/emulation.ts';
+import { defaultGates, type Gates, gatesOf } from '../../src/api/feature-gates.ts';
+import { loadTypes, type TypeLibrary } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { validateObjectMetaUpdate } from '../../src/object/validate-metadata.ts';
@@ -10,7 +11,7 @@ import { validateObject, validateUpdate } from '../../src/verbs/writing/preparat
 
 /** Manifests through a resource's strategy in the order of a real write, without a server and a database. */
 
-const types = loadTypes();
+const usualTypes = loadTypes();
 
 /** Features that are off without a rule of theirs being there; all others are on, so that theirs can be looked at. */
 const OFF: ReadonlySet<string> = new Set([
@@ -19,10 +20,10 @@ const OFF: ReadonlySet<string> = new Set([
   'RecoverVolumeExpansionFailure',
   'VolumeAttributesClass',
 ]);
-export const gatedFields: GatedFields = new GatedFields((gate) => !OFF.has(gate), types);
+export const gatedFields: GatedFields = new GatedFields((gate) => !OFF.has(gate), usualTypes);
 
 /** Decoded, with the server's part of the metadata. `manifest` needs no kind and no apiVersion. */
-function decode(definition: ResourceDefinition, manifest: JsonObject): ApiObject {
+function decode(definition: ResourceDefinition, manifest: JsonObject, types: TypeLibrary): ApiObject {
   const { object } = decodeObject(manifest, types.message(definition.storage.type));
   const metadata = { name: 'it', ...(definition.namespaced ? { namespace: 'default' } : {}) };
   return {
@@ -51,11 +52,19 @@ export interface Manifests {
 }
 
 /** As a server with these feature gates takes manifests. */
-export const manifestsWith = (isOn: Gates): Manifests => takeManifests(isOn, new GatedFields(isOn, types));
+export const manifestsWith = (isOn: Gates, types = usualTypes): Manifests =>
+  takeManifests(isOn, new GatedFields(isOn, types), types);
 
-function takeManifests(isOn: Gates, gated: GatedFields): Manifests {
+/** As a server that emulates this version takes them, with its gates by default except for those that are named. */
+export function manifestsIn(minor: Minor, given: Readonly<Record<string, boolean>> = {}): Manifests {
+  const gates = gatesOf(minor);
+  const isOn = (name: string): boolean => given[name] ?? gates.get(name)?.on ?? false;
+  return manifestsWith(Object.assign(isOn, { minor }), loadTypes(minor));
+}
+
+function takeManifests(isOn: Gates, gated: GatedFields, types: TypeLibrary): Manifests {
   const created: Manifests['created'] = (definition, manifest, user) => {
-    const object = decode(definition, manifest);
+    const object = decode(definition, manifest, types);
     definition.strategy.defaults?.(object, isOn);
     definition.strategy.assigned?.complete(object, undefined);
     gated.drop(definition, object);
@@ -63,7 +72,7 @@ function takeManifests(isOn: Gates, gated: GatedFields): Manifests {
     return object;
   };
   const updated: Manifests['updated'] = (definition, before, after) => {
-    const object = decode(definition, after);
+    const object = decode(definition, after, types);
     definition.strategy.defaults?.(object, isOn);
     const old = created(definition, before);
     definition.strategy.assigned?.complete(object, old);
@@ -110,6 +119,7 @@ function takeManifests(isOn: Gates, gated: GatedFields): Manifests {
 export const { created, updated, problemsOnCreate, problemsOnUpdate, problemsOnView } = takeManifests(
   defaultGates,
   gatedFields,
+  usualTypes,
 );
 
 const lines = (errors: readonly { field: string; message: string }[]): string[] =>

@@ -53,7 +53,7 @@ test.each([
     ['--feature-gates=APIServerTracing=false', '--tracing-config-file=x'],
     'needs --feature-gates=APIServerTracing',
   ],
-  [['--emulated-version=1.30'], 'emulates 1.31 only'],
+  [['--emulated-version=1.30'], 'emulates 1.31 to 1.36'],
   [['--emulated-version=etcd=1.31'], 'unknown component'],
   [['--version=1.31'], 'of the form vX.Y.Z'],
   [['--shutdown-delay-duration=soon'], 'is not a duration'],

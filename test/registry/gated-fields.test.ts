@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../../src/api/schema.ts';
-import { apiFlags } from '../../src/options/api.ts';
+import { parseFeatureGates } from '../../src/options/feature-gates.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
 import { customresourcedefinitions } from '../../src/resources/apiextensions/custom-resource-definition.ts';
 import { statefulsets } from '../../src/resources/apps/stateful-set.ts';
@@ -12,7 +12,7 @@ import { persistentvolumeclaims as claims } from '../../src/resources/core/persi
 import { pods } from '../../src/resources/pod/definition.ts';
 
 const types = loadTypes();
-const byDefault = new GatedFields((gate) => apiFlags.featureGates.read([]).isEnabled(gate), types);
+const byDefault = new GatedFields(parseFeatureGates([], '--feature-gates').isEnabled, types);
 const allOff = new GatedFields(() => false, types);
 
 const object = (fields: JsonObject): ApiObject => ({ kind: 'K', apiVersion: 'v1', metadata: {}, ...fields });
@@ -165,7 +165,7 @@ test('every gate that the IDL names exists, and so does every field that an anno
 /** A gate that is known may still be one that nobody can set. */
 function problemWith(gate: string): string {
   try {
-    apiFlags.featureGates.read([`${gate}=true`]);
+    parseFeatureGates([`${gate}=true`], '--feature-gates');
     return '';
   } catch (error) {
     return String(error);

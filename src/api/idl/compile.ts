@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 import { PROJECT } from '../../project.ts';
+import { type Life, type Minor, parseMinor } from '../emulation.ts';
 import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
 import { COMPILED_DOCS, COMPILED_TYPES } from './compiled.ts';
 import { addTaken, parseSameAs, type SameAs, unchanged } from './same-as.ts';
@@ -27,6 +28,9 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  * field" where a stored object that has one of these fields uses the feature too), gate_off (the value that takes the place of
  * another while the gate is closed), drop_empty (the field goes when a closed gate leaves nothing in it), ungated ("field,
  * field": their gates do not apply below this field).
+ *
+ * Versions of Kubernetes (api/emulation.ts), of a field and of a message: since (the first that has it: "1.33"), until (the first
+ * that has it no more). enum_since names values of an enumeration that older versions lack: "1.35: Gt, Lt".
  */
 const SOURCE = fileURLToPath(new URL('src/api/idl/', PROJECT));
 const TYPES = fileURLToPath(new URL('src/api/types/', PROJECT));
@@ -93,7 +97,7 @@ function compileFile(file: string, types: CompiledTypes, docs: Docs): SameAs[] {
     };
   }
   const sameAs: unknown = namespace.options?.['(same_as)'];
-  return typeof sameAs === 'string' ? [parseSameAs(folder, sameAs)] : [];
+  return typeof sameAs === 'string' ? parseSameAs(folder, sameAs) : [];
 }
 
 /** Joins lines: `kubectl explain` wraps them to the terminal. */
@@ -107,6 +111,7 @@ function compileMessage(type: protobuf.Type, folder: string): CompiledMessage {
     ...(options['(typed)'] === true ? { typed: true } : {}),
     ...(options['(atomic)'] === true ? { atomic: true } : {}),
     ...(typeof union === 'string' ? { unions: [parseUnion(union)] } : {}),
+    ...compileLife(options),
   };
 }
 
@@ -146,6 +151,8 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...(ungated === undefined ? {} : { ungated: ungated.split(', ') }),
     ...(flag('drop_empty') ? { dropEmpty: true } : {}),
     ...compileGate(text('gate'), text('gate_off')),
+    ...compileLife(options),
+    ...compileEnumSince(text('enum_since')),
   };
 }
 
@@ -153,6 +160,28 @@ function compileDefault(options: Options): Pick<CompiledField, 'default' | 'hide
   const { '(default)': published, '(unpublished_default)': unpublished } = options;
   if (published !== undefined) return { default: published };
   return unpublished === undefined ? {} : { default: unpublished, hidesDefault: true };
+}
+
+function compileLife(options: Options): Life {
+  const { '(since)': since, '(until)': until } = options;
+  return {
+    ...(since === undefined ? {} : { since: readMinor(since) }),
+    ...(until === undefined ? {} : { until: readMinor(until) }),
+  };
+}
+
+function compileEnumSince(text: string | undefined): Pick<CompiledField, 'enumSince'> {
+  if (text === undefined) return {};
+  const [version, values = ''] = text.split(': ');
+  const since = readMinor(version);
+  return { enumSince: Object.fromEntries(values.split(', ').map((value) => [value, since])) };
+}
+
+function readMinor(version: unknown): Minor {
+  const minor = typeof version === 'string' ? parseMinor(version) : undefined;
+  if (minor === undefined)
+    throw new Error(`${JSON.stringify(version)} is no emulated version, such as "1.33"`);
+  return minor;
 }
 
 const GATE = /^(?<gates>\w+(?:\|\w+)*)(?:: (?<fields>\w+(?:, \w+)*))?$/;

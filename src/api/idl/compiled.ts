@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { PROJECT } from '../../project.ts';
+import type { Life, Minor } from '../emulation.ts';
 import type { FieldGate } from '../schema.ts';
 
 /** The compiled form of the IDL, between the build (compile.ts) and the running server (types.ts). */
@@ -9,8 +10,10 @@ export const COMPILED_DOCS = fileURLToPath(new URL('dist/api/idl/docs.json', PRO
 
 export type CompiledTypes = Record<string, CompiledMessage>;
 
-export interface CompiledMessage {
+export interface CompiledMessage extends Life {
   readonly fields: readonly CompiledField[];
+  /** Fields that only newer versions of Kubernetes have, once the others are chosen. */
+  readonly newer?: readonly string[];
   readonly typed?: boolean;
   readonly atomic?: boolean;
   readonly unions?: readonly {
@@ -19,7 +22,7 @@ export interface CompiledMessage {
   }[];
 }
 
-export interface CompiledField {
+export interface CompiledField extends Life {
   readonly name: string;
   /** A scalar kind, `StringList`, or the name of a message. */
   readonly type: string;
@@ -36,6 +39,8 @@ export interface CompiledField {
   readonly default?: unknown;
   readonly hidesDefault?: boolean;
   readonly enum?: readonly string[];
+  /** Values of the enumeration that older versions lack. */
+  readonly enumSince?: Readonly<Record<string, Minor>>;
   /** `set`, or `map: key, key`. */
   readonly list?: string;
   /** Strategic merge key; '' for a list of scalars. */

@@ -1,6 +1,11 @@
+import { type Minor, parseMinor } from '../emulation.ts';
 import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.ts';
 
-/** The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", or "storage.v1: CSINode, StorageClass". */
+/**
+ * The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", "storage.v1: CSINode, StorageClass",
+ * or "certificates.v1alpha1 since 1.33: ClusterTrustBundle". Which versions of Kubernetes have them is said here, not by
+ * their origin.
+ */
 export interface SameAs {
   /** `flowcontrol/v1beta3` */
   readonly folder: string;
@@ -8,11 +13,19 @@ export interface SameAs {
   readonly from: string;
   /** Undefined: all that the file does not declare itself. */
   readonly names: readonly string[] | undefined;
+  readonly since?: Minor;
 }
 
-export function parseSameAs(folder: string, text: string): SameAs {
-  const [from = '', names] = text.split(': ');
-  return { folder, from: from.replace('.', '/'), names: names?.split(', ') };
+/** Several origins are separated by "; ". */
+export const parseSameAs = (folder: string, text: string): SameAs[] =>
+  text.split('; ').map((one) => parseOne(folder, one));
+
+function parseOne(folder: string, text: string): SameAs {
+  const [origin = '', names] = text.split(': ');
+  const [from = '', version = ''] = origin.split(' since ');
+  const since = parseMinor(version);
+  const life = since === undefined ? {} : { since };
+  return { folder, from: from.replace('.', '/'), names: names?.split(', '), ...life };
 }
 
 /**
@@ -24,16 +37,18 @@ export function parseSameAs(folder: string, text: string): SameAs {
  */
 export function addTaken(takings: readonly SameAs[], types: CompiledTypes): Map<string, string> {
   const origins = new Map<string, string>();
-  const waiting = new Map(takings.map((taking) => [taking.folder, taking]));
+  const waiting = Map.groupBy(takings, ({ folder }) => folder);
   const settle = (folder: string): void => {
-    const taking = waiting.get(folder);
-    if (taking === undefined) return;
+    const own = waiting.get(folder) ?? [];
     waiting.delete(folder);
-    settle(taking.from);
-    for (const name of namesToTake(taking, types)) origins.set(`${folder}.${name}`, `${taking.from}.${name}`);
-    for (const [name, origin] of origins)
-      if (name.startsWith(`${folder}.`))
-        types[name] = moved(types[origin], taking, (one) => types[one] !== undefined || origins.has(one));
+    for (const { from } of own) settle(from);
+    const taken = own.map((taking) => ({ taking, names: namesToTake(taking, types) }));
+    for (const { taking, names } of taken)
+      for (const name of names) origins.set(`${folder}.${name}`, `${taking.from}.${name}`);
+    const isThere = (name: string): boolean => types[name] !== undefined || origins.has(name);
+    for (const { taking, names } of taken)
+      for (const name of names)
+        types[`${folder}.${name}`] = moved(types[`${taking.from}.${name}`], taking, isThere);
   };
   for (const { folder } of takings) settle(folder);
   return origins;
@@ -56,7 +71,7 @@ function namesToTake({ folder, from, names }: SameAs, types: CompiledTypes): rea
 
 function moved(
   message: CompiledMessage | undefined,
-  { folder, from }: SameAs,
+  { folder, from, since }: SameAs,
   has: (name: string) => boolean,
 ): CompiledMessage {
   if (message === undefined) throw new Error(`${folder}: nothing to take from ${from}`);
@@ -64,7 +79,8 @@ function moved(
     const local = field.type.startsWith(`${from}.`) ? folder + field.type.slice(from.length) : field.type;
     return has(local) ? { ...field, type: local } : field;
   });
-  return { ...message, fields };
+  const { since: _, until: __, ...taken } = message;
+  return { ...taken, fields, ...(since === undefined ? {} : { since }) };
 }
 
 /** Taken messages that equal their origin, including all messages they refer to. */

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { DEFAULT_MINOR } from '../../version.ts';
+import { isAlive, type Minor } from '../emulation.ts';
 import {
   type FieldSchema,
   isSchemaUnionKind,
@@ -24,11 +26,39 @@ export interface TypeLibrary {
   has(name: string): boolean;
   docs(name: string): MessageDoc;
   names(): Iterable<string>;
+  /** Fields of a message, on its own level, that only newer versions of Kubernetes have. */
+  newerFields(name: string): readonly string[];
 }
 
-export function loadTypes(): TypeLibrary {
-  return new CompiledLibrary(readCompiled<CompiledTypes>(COMPILED_TYPES));
+/** Loads the types as a version of Kubernetes has them; 'all' has every field of every version. */
+export function loadTypes(minor: Minor | 'all' = DEFAULT_MINOR): TypeLibrary {
+  const compiled = readCompiled<CompiledTypes>(COMPILED_TYPES);
+  return new CompiledLibrary(minor === 'all' ? compiled : typesOf(compiled, minor));
 }
+
+/** Leaves out what the version lacks, so that it takes no memory. */
+function typesOf(compiled: CompiledTypes, minor: Minor): CompiledTypes {
+  const types: CompiledTypes = {};
+  for (const [name, message] of Object.entries(compiled))
+    if (isAlive(message, minor)) types[name] = messageOf(message, minor);
+  return types;
+}
+
+function messageOf(message: CompiledMessage, minor: Minor): CompiledMessage {
+  if (message.fields.every((field) => field.enumSince === undefined && isAlive(field, minor))) return message;
+  const alive = message.fields.filter((field) => isAlive(field, minor));
+  const newer = message.fields.filter(({ since = minor }) => since > minor).map(({ name }) => name);
+  return {
+    ...message,
+    fields: alive.map((field) => withValuesOf(field, minor)),
+    ...(newer.length === 0 ? {} : { newer }),
+  };
+}
+
+const withValuesOf = (field: CompiledField, minor: Minor): CompiledField =>
+  field.enumSince === undefined || field.enum === undefined
+    ? field
+    : { ...field, enum: field.enum.filter((value) => (field.enumSince?.[value] ?? minor) <= minor) };
 
 function readCompiled<T>(path: string): T {
   try {
@@ -56,6 +86,10 @@ class CompiledLibrary implements TypeLibrary {
 
   names(): Iterable<string> {
     return Object.keys(this.#compiled);
+  }
+
+  newerFields(name: string): readonly string[] {
+    return this.#compiled[name]?.newer ?? [];
   }
 
   docs(name: string): MessageDoc {

@@ -15,12 +15,20 @@ export const clustertrustbundles = define<ClusterTrustBundle>({
   namespaced: false,
   versions: [
     {
+      version: 'v1beta1',
+      type: 'certificates/v1beta1.ClusterTrustBundle',
+      enabledByDefault: false,
+      gate: 'ClusterTrustBundle',
+      since: 33,
+    },
+    {
       version: 'v1alpha1',
       type: 'certificates/v1alpha1.ClusterTrustBundle',
       enabledByDefault: false,
       gate: 'ClusterTrustBundle',
     },
   ],
+  storedVersion: 'v1alpha1',
   table: {
     columns: [nameColumn(), column('SignerName')],
     cells: ({ metadata, spec }) => [metadata.name ?? '', spec?.signerName || NONE],

@@ -13,7 +13,9 @@ export const leasecandidates = define<LeaseCandidate>({
   resource: 'leasecandidates',
   kind: 'LeaseCandidate',
   namespaced: true,
-  versions: [{ version: 'v1alpha1', type: 'coordination/v1alpha1.LeaseCandidate', enabledByDefault: false }],
+  versions: [
+    { version: 'v1alpha1', type: 'coordination/v1alpha1.LeaseCandidate', enabledByDefault: false, until: 32 },
+  ],
   table: {
     columns: [
       nameColumn(),

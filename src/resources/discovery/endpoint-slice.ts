@@ -1,4 +1,10 @@
-import type { Endpoint, EndpointPort, EndpointSlice, ForZone } from '../../api/types/discovery/v1.ts';
+import type {
+  Endpoint,
+  EndpointPort,
+  EndpointSlice,
+  ForNode,
+  ForZone,
+} from '../../api/types/discovery/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue, checkName, checkQualifiedName } from '../../object/formats.ts';
@@ -8,7 +14,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { mustNotBeSpecialIp } from '../rules/addresses.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeName, mustBeNamed } from '../rules/names.ts';
 
 const table: Table<EndpointSlice> = {
   columns: [nameColumn(), column('AddressType'), column('Ports'), column('Endpoints'), column('Age')],
@@ -83,6 +89,7 @@ function validateEndpoint(at: FieldPath, endpoint: Endpoint, type: string): void
   if (nodeName !== undefined) mustBeName(at.field('nodeName'), nodeName, 'dns-subdomain');
   if (hostname !== undefined) mustBeName(at.field('hostname'), hostname, 'dns-label');
   validateHints(at.field('hints').field('forZones'), hints?.forZones ?? []);
+  validateNodes(at.field('hints').field('forNodes'), hints?.forNodes ?? []);
 }
 
 function validateAddress(at: FieldPath, address: string, type: string): void {
@@ -110,6 +117,21 @@ function mustBeDomainName(at: FieldPath, address: string): void {
   else if (labels.length < 2)
     at.invalid(name, 'should be a domain with at least two segments separated by dots');
   else if (wrong !== undefined) at.invalid(wrong, checkName(wrong, 'dns-label').join(','));
+}
+
+const MAX_NODES = 8;
+
+function validateNodes(at: FieldPath, nodes: readonly ForNode[]): void {
+  if (nodes.length > MAX_NODES) {
+    at.tooMany(nodes.length, MAX_NODES);
+    return;
+  }
+  const seen = new Set<string>();
+  for (const [path, { name = '' }] of at.each(nodes)) {
+    if (seen.has(name)) path.field('name').duplicate(name);
+    seen.add(name);
+    mustBeNamed(path.field('name'), name, 'dns-subdomain');
+  }
 }
 
 function validateHints(at: FieldPath, zones: readonly ForZone[]): void {

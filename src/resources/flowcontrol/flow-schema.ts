@@ -23,7 +23,7 @@ export const flowschemas = define<FlowSchema>({
   namespaced: false,
   versions: [
     { version: 'v1', type: 'flowcontrol/v1.FlowSchema' },
-    { version: 'v1beta3', type: 'flowcontrol/v1beta3.FlowSchema' },
+    { version: 'v1beta3', type: 'flowcontrol/v1beta3.FlowSchema', until: 32 },
   ],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],

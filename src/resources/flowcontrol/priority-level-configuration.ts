@@ -48,6 +48,7 @@ export const prioritylevelconfigurations = define<PriorityLevelConfiguration>({
       version: 'v1beta3',
       type: 'flowcontrol/v1beta3.PriorityLevelConfiguration',
       conversion: priorityLevelV1beta3,
+      until: 32,
     },
   ],
   emptyStatus: {},

@@ -14,7 +14,11 @@ export const ipaddresses = define<IPAddress>({
   kind: 'IPAddress',
   namespaced: false,
   shortNames: ['ip'],
-  versions: [{ version: 'v1beta1', type: 'networking/v1beta1.IPAddress', enabledByDefault: false }],
+  versions: [
+    { version: 'v1', type: 'networking/v1.IPAddress', since: 33 },
+    { version: 'v1beta1', type: 'networking/v1beta1.IPAddress', enabledByDefault: false },
+  ],
+  storedVersion: 'v1beta1',
   table: {
     columns: [nameColumn(), column('ParentRef')],
     cells: (ipAddress) => [ipAddress.metadata.name ?? '', parentText(ipAddress)],

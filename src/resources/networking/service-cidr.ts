@@ -11,7 +11,11 @@ export const servicecidrs = define<ServiceCIDR>({
   resource: 'servicecidrs',
   kind: 'ServiceCIDR',
   namespaced: false,
-  versions: [{ version: 'v1beta1', type: 'networking/v1beta1.ServiceCIDR', enabledByDefault: false }],
+  versions: [
+    { version: 'v1', type: 'networking/v1.ServiceCIDR', since: 33 },
+    { version: 'v1beta1', type: 'networking/v1beta1.ServiceCIDR', enabledByDefault: false },
+  ],
+  storedVersion: 'v1beta1',
   emptyStatus: {},
   table: {
     columns: [nameColumn(), column('CIDRs'), column('Age')],

@@ -12,7 +12,9 @@ export const deviceclasses = define<DeviceClass>({
   resource: 'deviceclasses',
   kind: 'DeviceClass',
   namespaced: false,
-  versions: [{ version: 'v1alpha3', type: 'resource/v1alpha3.DeviceClass', enabledByDefault: false }],
+  versions: [
+    { version: 'v1alpha3', type: 'resource/v1alpha3.DeviceClass', enabledByDefault: false, until: 34 },
+  ],
   table: {
     columns: [nameColumn(), column('Age')],
     cells: (deviceClass, now) => [deviceClass.metadata.name ?? '', age(deviceClass, now)],

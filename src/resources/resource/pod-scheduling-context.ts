@@ -12,7 +12,12 @@ export const podschedulingcontexts = define<PodSchedulingContext>({
   kind: 'PodSchedulingContext',
   namespaced: true,
   versions: [
-    { version: 'v1alpha3', type: 'resource/v1alpha3.PodSchedulingContext', enabledByDefault: false },
+    {
+      version: 'v1alpha3',
+      type: 'resource/v1alpha3.PodSchedulingContext',
+      enabledByDefault: false,
+      until: 32,
+    },
   ],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],

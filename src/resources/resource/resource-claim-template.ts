@@ -14,7 +14,12 @@ export const resourceclaimtemplates = define<ResourceClaimTemplate>({
   kind: 'ResourceClaimTemplate',
   namespaced: true,
   versions: [
-    { version: 'v1alpha3', type: 'resource/v1alpha3.ResourceClaimTemplate', enabledByDefault: false },
+    {
+      version: 'v1alpha3',
+      type: 'resource/v1alpha3.ResourceClaimTemplate',
+      enabledByDefault: false,
+      until: 34,
+    },
   ],
   table: {
     columns: [nameColumn(), column('Age')],

@@ -30,7 +30,9 @@ export const resourceclaims = define<ResourceClaim>({
   resource: 'resourceclaims',
   kind: 'ResourceClaim',
   namespaced: true,
-  versions: [{ version: 'v1alpha3', type: 'resource/v1alpha3.ResourceClaim', enabledByDefault: false }],
+  versions: [
+    { version: 'v1alpha3', type: 'resource/v1alpha3.ResourceClaim', enabledByDefault: false, until: 34 },
+  ],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],
   validateStatus: checkedUpdate(validateStatus),

@@ -31,7 +31,9 @@ export const resourceslices = define<ResourceSlice>({
   resource: 'resourceslices',
   kind: 'ResourceSlice',
   namespaced: false,
-  versions: [{ version: 'v1alpha3', type: 'resource/v1alpha3.ResourceSlice', enabledByDefault: false }],
+  versions: [
+    { version: 'v1alpha3', type: 'resource/v1alpha3.ResourceSlice', enabledByDefault: false, until: 34 },
+  ],
   fields: {
     paths: {
       'spec.nodeName': ['spec.nodeName'],

@@ -58,6 +58,7 @@ function cells(driver: CSIDriver, now: number): readonly Cell[] {
 }
 
 const FS_GROUP_POLICIES = ['File', 'None', 'ReadWriteOnceWithFSType'];
+const MIN_UPDATE_SECONDS = 10;
 const LIFECYCLE_MODES = ['Persistent', 'Ephemeral'];
 
 function validate(root: FieldPath, { spec = {} }: CSIDriver): void {
@@ -66,6 +67,21 @@ function validate(root: FieldPath, { spec = {} }: CSIDriver): void {
   validateTokenRequests(at.field('tokenRequests'), spec.tokenRequests);
   for (const mode of spec.volumeLifecycleModes ?? [])
     mustBeOneOf(at.field('volumeLifecycleModes'), mode, LIFECYCLE_MODES);
+  const {
+    nodeAllocatableUpdatePeriodSeconds: period,
+    serviceAccountTokenInSecrets,
+    tokenRequests = [],
+  } = spec;
+  if (period !== undefined && period < MIN_UPDATE_SECONDS)
+    at.field('nodeAllocatableUpdatePeriodSeconds').invalid(
+      period,
+      'must be greater than or equal to 10 seconds',
+    );
+  if (serviceAccountTokenInSecrets !== undefined && tokenRequests.length === 0)
+    at.field('serviceAccountTokenInSecrets').invalid(
+      serviceAccountTokenInSecrets,
+      'may only be set when `tokenRequests` is specified',
+    );
 }
 
 /** One token an audience; the empty one is that of the API server itself. */

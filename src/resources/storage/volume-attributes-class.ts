@@ -14,9 +14,11 @@ export const volumeattributesclasses = define<VolumeAttributesClass>({
   namespaced: false,
   shortNames: ['vac'],
   versions: [
+    { version: 'v1', type: 'storage/v1.VolumeAttributesClass', since: 34 },
     { version: 'v1beta1', type: 'storage/v1beta1.VolumeAttributesClass', enabledByDefault: false },
     { version: 'v1alpha1', type: 'storage/v1alpha1.VolumeAttributesClass', enabledByDefault: false },
   ],
+  storedVersion: 'v1beta1',
   table: {
     columns: [nameColumn(), column('DriverName'), column('Age')],
     cells: (attributes, now) => [

@@ -18,6 +18,7 @@ export const storageversionmigrations = define<StorageVersionMigration>({
       version: 'v1alpha1',
       type: 'storagemigration/v1alpha1.StorageVersionMigration',
       enabledByDefault: false,
+      until: 35,
     },
   ],
   emptyStatus: {},

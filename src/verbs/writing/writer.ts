@@ -7,6 +7,7 @@ import { copyStored, parseStored } from '../../codec/stored-object.ts';
 import type { AssignedValues } from '../../registry/assigned-values.ts';
 import { storeOf } from '../../registry/custom.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
+import { NewerFields, putBack } from '../../registry/newer-fields.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
 import { endTurn, inOwnTurn, isLarge, runSteps } from '../../util/turns.ts';
@@ -72,17 +73,20 @@ const operationOf = (old: ApiObject | undefined): AdmissionOperation =>
  *    as late as possible, because a refusal after that would have to be given back.
  * 8. commit: detects whether the stored object has changed since; if so, all steps are repeated (commits.ts).
  *
- * The rules of an update depend on its kind: change.ts.
+ * The rules of an update depend on its kind: change.ts. Fields of the stored object that the emulated version lacks are apart
+ * from all steps but the last: newer-fields.ts.
  */
 export class ObjectWriter {
   readonly #options: WriterOptions;
   readonly #preparation: Preparation;
   readonly #commits: Commits;
+  readonly #newerFields: NewerFields;
 
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#preparation = new Preparation(options);
     this.#commits = new Commits(options);
+    this.#newerFields = new NewerFields(options.types);
   }
 
   /** Tracks who manages which field. */
@@ -149,6 +153,7 @@ export class ObjectWriter {
     const large = isLargeCall(call) || isLarge(entry.json.length);
     const version = toResourceVersion(entry.revision);
     const old = await inOwnTurn(large, () => parseStored(entry.json, version));
+    const newer = this.#newerFields.takeOut(definition, old);
     const copy = change.leavesCopy === true ? old : await inOwnTurn(large, () => copyStored(old));
     const { object, sent } = await inOwnTurn(large, () => applyChange(change, definition, copy));
     if (large) await endTurn();
@@ -162,6 +167,8 @@ export class ObjectWriter {
       await inOwnTurn(large, () => this.#preparation.beforeUpdate(call, rules, complete, old));
       await inOwnTurn(large, () => this.#preparation.refuseUpdate(call, rules, complete, old));
       await inOwnTurn(large, () => this.#admit(call, { object: complete, old }));
+      putBack(newer, complete);
+      putBack(newer, old);
       return inOwnTurn(large, () => this.#commitUpdate(call, read, { object: complete, old }));
     });
   }

@@ -184,6 +184,8 @@ export type DeploymentStatus = {
   conditions?: DeploymentCondition[];
   /** How often the name of a new replica set was taken already. The controller mixes it into the next name. */
   collisionCount?: number;
+  /** Pods that are about to end and still run. Needs the feature gate DeploymentReplicaSetTerminatingReplicas. */
+  terminatingReplicas?: number;
 };
 
 /** How old pods are replaced with new ones. */
@@ -256,6 +258,8 @@ export type ReplicaSetStatus = {
   observedGeneration?: number | bigint;
   /** Aspects of the state, each with since when it holds. */
   conditions?: ReplicaSetCondition[];
+  /** Pods that are about to end and still run. Needs the feature gate DeploymentReplicaSetTerminatingReplicas. */
+  terminatingReplicas?: number;
 };
 
 /** How fast a daemon set replaces its pods. Exactly one of the two values must be other than 0. */

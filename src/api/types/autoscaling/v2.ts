@@ -66,6 +66,8 @@ export type HPAScalingRules = {
   selectPolicy?: string;
   /** How far the number may change. Unless set, up by 4 pods or 100 percent in 15 seconds, down by 100 percent in 15 seconds. */
   policies?: HPAScalingPolicy[];
+  /** How far the measured value may be from the wanted one before the number of pods changes, such as 0.1 for a tenth. That of the controller unless set. Needs the feature gate HPAConfigurableTolerance. */
+  tolerance?: string;
 };
 
 /** Changes the number of replicas of another object by what its pods are measured to use. */

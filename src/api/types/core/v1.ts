@@ -377,6 +377,8 @@ export type Container = {
   stdinOnce?: boolean;
   /** Give the container a terminal. Needs stdin. False unless set. */
   tty?: boolean;
+  /** What happens when the container ends, by its exit code: the first rule that fits decides, and restartPolicy where none does. Up to 20. Needs the feature gate ContainerRestartRules. */
+  restartPolicyRules?: ContainerRestartRule[];
 };
 
 /** An image that a node holds. */
@@ -481,6 +483,8 @@ export type ContainerStatus = {
   user?: ContainerUser;
   /** Health of the devices given to the container. Needs the feature gate ResourceHealthStatus. */
   allocatedResourcesStatus?: ResourceStatus[];
+  /** Signal that asks the container to end. */
+  stopSignal?: string;
 };
 
 /** The identity that the first process of a container began with. */
@@ -613,6 +617,8 @@ export type EnvVarSource = {
   configMapKeyRef?: ConfigMapKeySelector;
   /** A key of a secret in the pod's namespace. */
   secretKeyRef?: SecretKeySelector;
+  /** A key of a file in a volume of the pod. Needs the feature gate EnvFiles. */
+  fileKeyRef?: FileKeySelector;
 };
 
 /** A container put into a running pod to look for faults. It is never restarted and has no guaranteed resources. */
@@ -665,6 +671,8 @@ export type EphemeralContainer = {
   stdinOnce?: boolean;
   /** Give the container a terminal. Needs stdin. False unless set. */
   tty?: boolean;
+  /** Not allowed for ephemeral containers. */
+  restartPolicyRules?: ContainerRestartRule[];
   /** Container whose processes it shall see. If the container runtime cannot do this, or none is set, it has processes of its own. */
   targetContainerName?: string;
 };
@@ -719,6 +727,8 @@ export type EphemeralContainerCommon = {
   stdinOnce?: boolean;
   /** Give the container a terminal. Needs stdin. False unless set. */
   tty?: boolean;
+  /** Not allowed for ephemeral containers. */
+  restartPolicyRules?: ContainerRestartRule[];
 };
 
 /** A volume made by a claim that belongs to the pod and is deleted with it. */
@@ -1017,6 +1027,8 @@ export type Lifecycle = {
   postStart?: LifecycleHandler;
   /** Done before the container is asked to end, but not when it ends by itself. Its time counts towards the grace period; at the end of that the container is killed anyway. */
   preStop?: LifecycleHandler;
+  /** Signal that asks the container to end. That of the image unless set, or else SIGTERM. Only with spec.os.name. Needs the feature gate ContainerStopSignals. */
+  stopSignal?: string;
 };
 
 /** What is done at a point in the life of a container. Exactly one is given. */
@@ -1371,6 +1383,8 @@ export type NodeStatus = {
   runtimeHandlers?: NodeRuntimeHandler[];
   /** What the container runtime can do. Needs the feature gate SupplementalGroupsPolicy. */
   features?: NodeFeatures;
+  /** Features of the node that decide which pods it can run. Needs the feature gate NodeDeclaredFeatures. */
+  declaredFeatures?: string[];
 };
 
 /** The machine a node runs on, and the versions of its software. */
@@ -1395,6 +1409,8 @@ export type NodeSystemInfo = {
   operatingSystem?: string;
   /** The processor architecture, such as amd64 or arm64. */
   architecture?: string;
+  /** The swap space of the node. */
+  swap?: NodeSwapStatus;
 };
 
 /** A field of the pod. */
@@ -1749,6 +1765,8 @@ export type PodCondition = {
   reason?: string;
   /** Why, in a sentence for people. */
   message?: string;
+  /** The generation of the pod from which the condition was set. */
+  observedGeneration?: number | bigint;
 };
 
 /** Settings for looking up names, added to those of dnsPolicy. */
@@ -1905,6 +1923,8 @@ export type PodSecurityContext = {
   seccompProfile?: SeccompProfile;
   /** Which AppArmor profile confines the containers. RuntimeDefault unless set, where the node has AppArmor. Not for Windows. */
   appArmorProfile?: AppArmorProfile;
+  /** How the SELinux label reaches the volumes: MountOption mounts them with it where the volume and its driver allow that, Recursive changes the label of every file. Not for Windows. Needs the feature gate SELinuxChangePolicy. */
+  seLinuxChangePolicy?: string;
 };
 
 /** What makes pods count as alike. */
@@ -1993,6 +2013,12 @@ export type PodSpec = {
   schedulingGates?: PodSchedulingGate[];
   /** Resource claims that must be met before the pod starts, and that containers can refer to. Needs the feature gate DynamicResourceAllocation. */
   resourceClaims?: PodResourceClaim[];
+  /** Name of the host as the pod sees it, whatever hostname and subdomain say: a DNS name of up to 64 letters. Needs the feature gate HostnameOverride. */
+  hostnameOverride?: string;
+  /** The workload that the pod belongs to, and its group there. Needs the feature gate GenericWorkload. */
+  workloadRef?: WorkloadReference;
+  /** The group of pods with which this one is scheduled. Needs the feature gate GenericWorkload. */
+  schedulingGroup?: PodSchedulingGroup;
 };
 
 /** What was last observed of a pod. Mostly written by the node agent. */
@@ -2029,6 +2055,16 @@ export type PodStatus = {
   resize?: string;
   /** Which claims were made for the pod. Needs the feature gate DynamicResourceAllocation. */
   resourceClaimStatuses?: PodResourceClaimStatus[];
+  /** The generation of the pod of which this is the status. */
+  observedGeneration?: number | bigint;
+  /** The claim that was made for the pod's extended resources. Needs the feature gate DRAExtendedResource. */
+  extendedResourceClaimStatus?: PodExtendedResourceClaimStatus;
+  /** What the node has set aside for the pod as a whole. Needs the feature gate InPlacePodLevelResourcesVerticalScaling. */
+  allocatedResources?: { [key: string]: string };
+  /** What the pod as a whole may use by now. Needs the feature gate InPlacePodLevelResourcesVerticalScaling. */
+  resources?: ResourceRequirements;
+  /** What claims take of the node's own resources. Needs the feature gate DRANodeAllocatableResources. */
+  nodeAllocatableResourceClaimStatuses?: NodeAllocatableResourceClaimStatus[];
 };
 
 /** The status of a pod alone. No longer used. */
@@ -2315,6 +2351,8 @@ export type ResourceHealth = {
   resourceID?: string;
   /** Healthy, Unhealthy or Unknown. Unknown also when the plugin does not say. */
   health?: string;
+  /** Why the health is as it is, for people. Needs the feature gate ResourceHealthStatusMessage. */
+  message?: string;
 };
 
 /** Limits what all objects of a namespace may use together. What would exceed it is refused. */
@@ -2941,6 +2979,8 @@ export type VolumeMountStatus = {
   readOnly?: boolean;
   /** Whether mounts below are read-only too: Disabled or Enabled. */
   recursiveReadOnly?: string;
+  /** What was observed of the volume. Needs the feature gate ImageVolumeWithDigest. */
+  volumeStatus?: VolumeStatus;
 };
 
 /** Which nodes can reach a volume. */
@@ -3065,4 +3105,94 @@ export type WindowsSecurityContextOptions = {
   runAsUserName?: string;
   /** Run as a process of the node. The same for all containers of the pod, which must use the host network. False unless set. */
   hostProcess?: boolean;
+};
+
+/** What to do when a container ends in a certain way. */
+export type ContainerRestartRule = {
+  /** Restart starts the container again; RestartAllContainers, from 1.35, the whole pod in its place. */
+  action?: string;
+  /** The exit codes for which the rule is made. */
+  exitCodes?: ContainerRestartRuleOnExitCodes;
+};
+
+/** Exit codes of a container. */
+export type ContainerRestartRuleOnExitCodes = {
+  /** In: one of the values; NotIn: any other. */
+  operator?: string;
+  /** The exit codes. Up to 255. */
+  values?: number[];
+};
+
+/** A key of a file in a volume. */
+export type FileKeySelector = {
+  /** The volume, of type emptyDir. */
+  volumeName?: string;
+  /** The file, from the root of the volume. */
+  path?: string;
+  /** The key in the file. */
+  key?: string;
+  /** Go on without the variable if the file or the key does not exist. False unless set. */
+  optional?: boolean;
+};
+
+/** The claim made for extended resources of a pod. */
+export type PodExtendedResourceClaimStatus = {
+  /** Which request of the claim is for which resource of which container. */
+  requestMappings?: ContainerExtendedResourceRequest[] | null;
+  /** Name of the claim, in the namespace of the pod. */
+  resourceClaimName?: string;
+};
+
+/** Which request of a claim is for an extended resource of a container. */
+export type ContainerExtendedResourceRequest = {
+  /** The container. */
+  containerName?: string;
+  /** The extended resource. */
+  resourceName?: string;
+  /** The request in the claim. */
+  requestName?: string;
+};
+
+/** The place of a pod in a workload. */
+export type WorkloadReference = {
+  /** The workload, in the namespace of the pod. */
+  name?: string;
+  /** The group of the workload. */
+  podGroup?: string;
+  /** Which of the copies of the group, where there are several. */
+  podGroupReplicaKey?: string;
+};
+
+/** The group of pods with which a pod is scheduled. */
+export type PodSchedulingGroup = {
+  /** Name of the pod group, in the namespace of the pod. */
+  podGroupName?: string;
+};
+
+/** What a claim takes of the node's own resources. */
+export type NodeAllocatableResourceClaimStatus = {
+  /** The claim. */
+  resourceClaimName?: string;
+  /** The containers that use the claim. */
+  containers?: string[];
+  /** What it takes. */
+  resources?: { [key: string]: string } | null;
+};
+
+/** What was observed of a volume. */
+export type VolumeStatus = {
+  /** For volumes that are images. */
+  image?: ImageVolumeStatus;
+};
+
+/** What was observed of a volume that is an image. */
+export type ImageVolumeStatus = {
+  /** The image with its digest. */
+  imageRef?: string;
+};
+
+/** The swap space of a node. */
+export type NodeSwapStatus = {
+  /** Its size in bytes. */
+  capacity?: number | bigint;
 };

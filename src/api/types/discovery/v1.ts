@@ -37,6 +37,8 @@ export type EndpointConditions = {
 export type EndpointHints = {
   /** Zones whose clients should use it, at most 8. */
   forZones?: ForZone[];
+  /** Nodes whose clients should use the endpoint. Up to 8. Needs the feature gate PreferSameTrafficDistribution. */
+  forNodes?: ForNode[];
 };
 
 /** A port at which the places of a slice can be reached. */
@@ -78,5 +80,11 @@ export type EndpointSliceList = {
 /** A zone whose clients should use a place. */
 export type ForZone = {
   /** Name of the zone. */
+  name?: string;
+};
+
+/** A node whose clients should use an endpoint. */
+export type ForNode = {
+  /** Name of the node. */
   name?: string;
 };

@@ -41,6 +41,12 @@ export type CSIDriverSpec = {
   requiresRepublish?: boolean;
   /** Volumes can be mounted with an SELinux label, which saves relabelling every file. False unless set. Used for ReadWriteOncePod volumes. */
   seLinuxMount?: boolean;
+  /** Seconds after which a node asks the driver anew how many volumes it can attach; 10 at least. Never unless set. Needs the feature gate MutableCSINodeAllocatableCount. */
+  nodeAllocatableUpdatePeriodSeconds?: number | bigint;
+  /** Give tokens of service accounts to the driver among the secrets, not in the context of the volume. Only with tokenRequests. False unless set. Needs the feature gate CSIServiceAccountTokenSecrets. */
+  serviceAccountTokenInSecrets?: boolean;
+  /** Place no pod that uses the driver on a node without it. False unless set. Needs the feature gate VolumeLimitScaling. */
+  preventPodSchedulingIfMissing?: boolean;
 };
 
 /** The CSI drivers of a node. Written by the node agent, under the name of the node. */
@@ -205,10 +211,34 @@ export type VolumeError = {
   time?: string | null;
   /** What went wrong, for people, at most 1024 bytes. It must not hold confidential data. */
   message?: string;
+  /** The gRPC code of the error. Needs the feature gate MutableCSINodeAllocatableCount. */
+  errorCode?: number;
 };
 
 /** How many volumes a node can take. */
 export type VolumeNodeResources = {
   /** How many different volumes of the driver can be attached at the same time. No limit unless set; 0 allows none. */
   count?: number;
+};
+
+/** A set of properties of volumes that can be changed during their life, such as speed. Needs the feature gate VolumeAttributesClass. */
+export type VolumeAttributesClass = {
+  kind: string;
+  apiVersion: string;
+  /** Name, labels and the rest that every object has. */
+  metadata: ObjectMeta;
+  /** Name of the CSI driver that understands the properties. Cannot be changed. */
+  driverName?: string;
+  /** The properties, from 1 to 512 and 256 KiB in all. Their meaning is up to the driver. Cannot be changed. */
+  parameters?: { [key: string]: string };
+};
+
+/** A list of volume attributes classes. */
+export type VolumeAttributesClassList = {
+  kind?: string;
+  apiVersion?: string;
+  /** The revision the list shows, and where it goes on. */
+  metadata?: ListMeta;
+  /** The VolumeAttributesClasses of this page. */
+  items?: VolumeAttributesClass[] | null;
 };

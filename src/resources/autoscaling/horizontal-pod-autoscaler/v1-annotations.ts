@@ -168,6 +168,7 @@ const rules = message<v2.HPAScalingRules>({
   stabilizationWindowSeconds: int32,
   selectPolicy: text,
   policies: listOf(message<v2.HPAScalingPolicy>({ type: text, value: int32, periodSeconds: int32 })),
+  tolerance: quantity,
 });
 
 export const readBehavior = reading(
@@ -184,7 +185,7 @@ export const writeBehavior = ({ scaleUp, scaleDown }: v2.HorizontalPodAutoscaler
 
 function toGoRules(rules: v2.HPAScalingRules | undefined): JsonValue {
   if (rules === undefined) return null;
-  const { stabilizationWindowSeconds, selectPolicy, policies } = rules;
+  const { stabilizationWindowSeconds, selectPolicy, policies, tolerance } = rules;
   return {
     StabilizationWindowSeconds: stabilizationWindowSeconds ?? null,
     SelectPolicy: selectPolicy ?? null,
@@ -194,5 +195,6 @@ function toGoRules(rules: v2.HPAScalingRules | undefined): JsonValue {
         Value: value,
         PeriodSeconds: periodSeconds,
       })) ?? null,
+    ...(tolerance === undefined ? {} : { Tolerance: tolerance }),
   };
 }

@@ -23,7 +23,7 @@ import {
 } from '../../../object/resource-list.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { mustBeName, mustBeNamed, mustBeOneOf } from '../../rules/names.ts';
-import { mustAllBeNonNegative, nanosOf } from '../../rules/numbers.ts';
+import { mustAllBeNonNegative, mustBeNonNegativeQuantity, nanosOf } from '../../rules/numbers.ts';
 
 export function validate(root: FieldPath, { spec = {} }: HorizontalPodAutoscaler): void {
   const at = root.field('spec');
@@ -62,12 +62,13 @@ const SELECTIONS = ['Disabled', 'Max', 'Min'];
 const MAX_WINDOW_SECONDS = 3600;
 
 function validateRules(at: FieldPath, rules: HPAScalingRules): void {
-  const { stabilizationWindowSeconds: windowSeconds = 0, selectPolicy, policies = [] } = rules;
+  const { stabilizationWindowSeconds: windowSeconds = 0, selectPolicy, policies = [], tolerance } = rules;
   const path = at.field('stabilizationWindowSeconds');
   if (windowSeconds < 0) path.invalid(windowSeconds, 'must be greater than or equal to zero');
   if (windowSeconds > MAX_WINDOW_SECONDS)
     path.invalid(windowSeconds, `must be less than or equal to ${MAX_WINDOW_SECONDS}`);
   mustBeOneOf(at.field('selectPolicy'), selectPolicy, SELECTIONS);
+  mustBeNonNegativeQuantity(at.field('tolerance'), tolerance);
   if (policies.length === 0) at.field('policies').required('must specify at least one Policy');
   for (const [item, policy] of at.field('policies').each(policies)) validatePolicy(item, policy);
 }

@@ -120,13 +120,20 @@ function validateLoadBalancer(at: FieldPath, spec: ServiceSpec): void {
   } else if (name !== undefined) at.field('loadBalancerClass').invalidFor(name, checkQualifiedName(name));
 }
 
+const DISTRIBUTIONS = ['PreferClose', 'PreferSameNode', 'PreferSameZone'];
+
 /** Validates traffic policies and the health check port. The type restricts the policies' values. */
 function validateTraffic(at: FieldPath, spec: ServiceSpec): void {
   const { externalTrafficPolicy: policy = '', trafficDistribution } = spec;
   validateHealthCheck(at.field('healthCheckNodePort'), spec);
   if (policy !== '' && !isExternallyAccessible(spec))
     at.field('externalTrafficPolicy').invalid(policy, 'may only be set for externally-accessible services');
-  mustBeOneOf(at.field('trafficDistribution'), trafficDistribution, ['PreferClose']);
+  const prefersSame = at.isOn('PreferSameTrafficDistribution');
+  mustBeOneOf(
+    at.field('trafficDistribution'),
+    trafficDistribution,
+    prefersSame ? DISTRIBUTIONS : ['PreferClose'],
+  );
 }
 
 function validateHealthCheck(at: FieldPath, spec: ServiceSpec): void {

@@ -3,8 +3,9 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { mustBeNamed, UniqueNames } from '../../rules/names.ts';
 import { validateEnv, validateEnvFrom } from './environment.ts';
 import { validateHostPorts, validatePorts } from './ports.ts';
-import { validateProbesAndHooks } from './probes.ts';
+import { validateProbesAndHooks, validateStopSignal } from './probes.ts';
 import { validateResources } from './resources.ts';
+import { validateRestarts } from './restart-rules.ts';
 import { validateSecurityContext } from './security-context.ts';
 import { validateDevices, validateMounts } from './volume-mounts.ts';
 
@@ -15,6 +16,8 @@ export interface PodContext {
   readonly gracePeriodSeconds: number;
   readonly restartPolicy: string;
   readonly hostUsers: boolean;
+  /** `spec.os.name`; '' where it is not given. */
+  readonly os: string;
 }
 
 /** The programs that run for as long as the pod does. */
@@ -25,8 +28,10 @@ export function validateContainers(at: FieldPath, containers: readonly Container
     validateContainer(path, container, pod);
     names.add(path.field('name'), container.name ?? '');
     validateProbesAndHooks(path, container, pod.gracePeriodSeconds);
-    if (container.restartPolicy !== undefined)
+    if (hasRestartRules(path)) validateRestarts(path, container);
+    else if (container.restartPolicy !== undefined)
       path.field('restartPolicy').forbidden('may not be set for non-init containers');
+    validateStopSignal(path.field('lifecycle').field('stopSignal'), container.lifecycle, pod.os);
   }
   validateHostPorts(at, containers);
 }
@@ -37,16 +42,20 @@ export function validateInitContainers(at: FieldPath, spec: PodSpec, pod: PodCon
   for (const [path, container] of at.each(spec.initContainers)) {
     const { name = '', restartPolicy, resizePolicy = [] } = container;
     validateContainer(path, container, pod);
-    if (restartPolicy !== undefined && restartPolicy !== 'Always')
+    if (hasRestartRules(path)) validateRestarts(path, container);
+    else if (restartPolicy !== undefined && restartPolicy !== 'Always')
       path.field('restartPolicy').notSupported(restartPolicy, ['Always']);
     names.add(path.field('name'), name);
     validateHostPorts(at, [container]);
     if (restartPolicy === 'Always') validateProbesAndHooks(path, container, pod.gracePeriodSeconds);
     else refuseProbesAndHooks(path, container);
+    validateStopSignal(path.field('lifecycle').field('stopSignal'), container.lifecycle, pod.os);
     if (resizePolicy.length > 0)
       path.field('resizePolicy').invalid(resizePolicy, 'must not be set for init containers');
   }
 }
+
+const hasRestartRules = (at: FieldPath): boolean => at.isOn('ContainerRestartRules');
 
 const PROBES_AND_HOOKS = ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const;
 
@@ -64,7 +73,7 @@ export function validateContainer(at: FieldPath, container: Container, pod: PodC
   for (const field of TEXTS) if ((container[field] ?? '') === '') at.field(field).required();
   const { ports, env, envFrom, resources, resizePolicy, securityContext } = container;
   validatePorts(at.field('ports'), ports);
-  validateEnv(at.field('env'), env);
+  validateEnv(at.field('env'), env, pod.volumes);
   validateEnvFrom(at.field('envFrom'), envFrom);
   validateMounts(at.field('volumeMounts'), container, pod.volumes);
   validateDevices(at.field('volumeDevices'), container, pod.volumes);

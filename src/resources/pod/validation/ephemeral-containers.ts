@@ -27,6 +27,7 @@ const FORBIDDEN = [
   'resources',
   'resizePolicy',
   'restartPolicy',
+  'restartPolicyRules',
   'livenessProbe',
   'readinessProbe',
   'startupProbe',

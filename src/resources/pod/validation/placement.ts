@@ -38,6 +38,14 @@ export function validateTolerations(at: FieldPath, tolerations: readonly Tolerat
   }
 }
 
+const COMPARISON = 'TaintTolerationComparisonOperators';
+const COMPARISONS = ['Lt', 'Gt'];
+const DECIMAL = /^(0|-?[1-9]\d{0,18})$/;
+
+/** Whether the operator compares the values as numbers. */
+const compares = (at: FieldPath, operator: string): boolean =>
+  COMPARISONS.includes(operator) && at.isOn(COMPARISON);
+
 /** Kubernetes names the operator where the value is wrong. */
 function validateTolerated(at: FieldPath, toleration: Toleration): void {
   const { operator = 'Equal', value = '' } = toleration;
@@ -46,7 +54,13 @@ function validateTolerated(at: FieldPath, toleration: Toleration): void {
     if (reasons.length > 0) at.invalid(value, reasons.join(';'));
   } else if (operator === 'Exists') {
     if (value !== '') at.invalid(goToleration(toleration), "value must be empty when `operator` is 'Exists'");
-  } else at.notSupported(operator, ['Equal', 'Exists']);
+  } else if (compares(at, operator)) {
+    if (!DECIMAL.test(value)) at.invalid(value, 'must be a valid decimal integer in canonical form');
+  } else
+    at.notSupported(
+      operator,
+      at.isOn(COMPARISON) ? ['Equal', 'Exists', ...COMPARISONS] : ['Equal', 'Exists'],
+    );
 }
 
 /** The key that must be unique among a pod's constraints. */

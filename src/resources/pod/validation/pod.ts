@@ -4,7 +4,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { checkIp } from '../../../object/formats.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
-import { mustBeName } from '../../rules/names.ts';
+import { mustBeName, mustBeNamed } from '../../rules/names.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { validateAnnotations, validatePodAnnotations } from './annotations.ts';
 import {
@@ -35,6 +35,10 @@ export const POD_RATCHETS: readonly Ratchet[] = [
   // The path of a service account token, which messages report for the volume.
   ratchetOf(/\.projected\.path$/),
   ratchetOf(/\.sysctls\[\d+\]\.name$/, /may not be specified when 'host(Network|IPC)' is true$/),
+  // What servers stored that emulate a newer version.
+  ratchetOf(/\.(containers|initContainers)\[\d+\]\.restartPolicy$/),
+  ratchetOf(/\.env\[\d+\]\.valueFrom$/, /must specify one of/),
+  ratchetOf(/\.tolerations\[\d+\]\.operator$/, /^Unsupported value: "(Lt|Gt)"/),
   { ...ratchetOf(/\.(env\[\d+\]\.name|envFrom\[\d+\]\.prefix)$/, /^Invalid value/), sameValue: true },
 ];
 
@@ -103,6 +107,7 @@ function validatePodSpec(at: FieldPath, spec: PodSpec, podName?: string): void {
     gracePeriodSeconds: Number(spec.terminationGracePeriodSeconds ?? 0),
     restartPolicy: spec.restartPolicy ?? '',
     hostUsers: spec.hostUsers !== false,
+    os: spec.os?.name ?? '',
   };
   validateResourceClaims(at.field('resourceClaims'), resourceClaims);
   validateContainers(at.field('containers'), containers, pod);
@@ -114,6 +119,8 @@ function validatePodSpec(at: FieldPath, spec: PodSpec, podName?: string): void {
   validatePolicies(at, spec);
   validatePlacement(at, spec);
   validateNames(at, spec);
+  validateHostname(at, spec);
+  validateWorkload(at, spec);
   validateIdentity(at, spec);
 }
 
@@ -174,6 +181,36 @@ function validateNames(at: FieldPath, spec: PodSpec): void {
   }
   if (spec.dnsConfig !== undefined || spec.dnsPolicy === 'None') validateDns(at.field('dnsConfig'), spec);
   if (spec.hostAliases !== undefined) validateHostAliases(at.field('hostAliases'), spec.hostAliases);
+}
+
+const MAX_HOSTNAME_CHARS = 64;
+
+function validateHostname(at: FieldPath, spec: PodSpec): void {
+  const { hostnameOverride: name, hostNetwork, setHostnameAsFQDN } = spec;
+  if (name === undefined) return;
+  const path = at.field('hostnameOverride');
+  mustBeName(path, name, 'dns-subdomain');
+  if (name.length > MAX_HOSTNAME_CHARS) path.tooLong(MAX_HOSTNAME_CHARS);
+  if (hostNetwork === true) path.forbidden('may not be set when `hostNetwork` is true');
+  if (setHostnameAsFQDN === true)
+    at.field('setHostnameAsFQDN').forbidden('may not be set to true when `hostnameOverride` is set');
+}
+
+/** The workload in 1.35, and the pod group since 1.36. */
+function validateWorkload(at: FieldPath, { workloadRef, schedulingGroup }: PodSpec): void {
+  if (workloadRef !== undefined) {
+    const { name = '', podGroup = '', podGroupReplicaKey = '' } = workloadRef;
+    const path = at.field('workloadRef');
+    mustBeNamed(path.field('name'), name, 'dns-subdomain');
+    mustBeNamed(path.field('podGroup'), podGroup, 'dns-label');
+    if (podGroupReplicaKey !== '')
+      mustBeName(path.field('podGroupReplicaKey'), podGroupReplicaKey, 'dns-label');
+  }
+  if (schedulingGroup === undefined) return;
+  const { podGroupName } = schedulingGroup;
+  const path = at.field('schedulingGroup').field('podGroupName');
+  if (podGroupName === undefined) path.required();
+  else mustBeName(path, podGroupName, 'dns-subdomain');
 }
 
 function validateIdentity(at: FieldPath, spec: PodSpec): void {

@@ -2,6 +2,7 @@ import type {
   Container,
   ExecAction,
   HTTPGetAction,
+  Lifecycle,
   LifecycleHandler,
   Probe,
   ProbeHandler,
@@ -83,6 +84,16 @@ export function validateProbesAndHooks(
     if (name === 'readinessProbe') refuseGracePeriod(at.field(name), probe);
     else mustNeedOneSuccess(at.field(name), probe);
   }
+}
+
+const WINDOWS_SIGNALS = ['SIGKILL', 'SIGTERM'];
+
+/** Signals differ between operating systems, so that the pod must name its own. */
+export function validateStopSignal(at: FieldPath, lifecycle: Lifecycle | undefined, os: string): void {
+  const signal = lifecycle?.stopSignal;
+  if (signal === undefined) return;
+  if (os === '') at.forbidden('may not be set for containers with empty `spec.os.name`');
+  else if (os === 'windows' && !WINDOWS_SIGNALS.includes(signal)) at.notSupported(signal, WINDOWS_SIGNALS);
 }
 
 /** A container that failed is restarted or not: a second success cannot mean anything. */

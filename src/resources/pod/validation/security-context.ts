@@ -9,6 +9,7 @@ import type {
   Sysctl,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeOneOf } from '../../rules/names.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { containersOf } from '../containers-of.ts';
 import {
@@ -48,6 +49,8 @@ export function validateSecurityContext(at: FieldPath, context: SecurityContext,
     at.invalid(context, `${refused} \`capabilities.Add\` CAP_SYS_ADMIN`);
 }
 
+const LABELLINGS = ['MountOption', 'Recursive'];
+
 /** Validates a pod's `securityContext`, with the host namespaces in its spec. */
 export function validatePodSecurityContext(at: FieldPath, spec: PodSpec): void {
   const { securityContext: context } = spec;
@@ -56,6 +59,7 @@ export function validatePodSecurityContext(at: FieldPath, spec: PodSpec): void {
     mustBeWithin(at.field('fsGroup'), context.fsGroup, IDS);
     for (const [path, id] of at.field('supplementalGroups').each(context.supplementalGroups))
       mustBeWithin(path, id, IDS);
+    mustBeOneOf(at.field('seLinuxChangePolicy'), context.seLinuxChangePolicy, LABELLINGS);
     validateSysctls(at.field('sysctls'), context.sysctls, spec);
   }
   if (spec.shareProcessNamespace === true && spec.hostPID === true)

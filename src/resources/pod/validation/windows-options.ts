@@ -99,6 +99,7 @@ const NOT_OF_PODS = ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace']
 const NOT_OF_POD_CONTEXTS = [
   'appArmorProfile',
   'seLinuxOptions',
+  'seLinuxChangePolicy',
   'seccompProfile',
   'fsGroup',
   'fsGroupChangePolicy',

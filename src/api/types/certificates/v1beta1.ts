@@ -1,0 +1,3 @@
+// Written from src/api/idl/certificates/v1beta1.proto by the build. Change that file, not this one.
+
+export type { ClusterTrustBundle, ClusterTrustBundleList, ClusterTrustBundleSpec } from './v1alpha1.ts';

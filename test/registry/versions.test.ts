@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { MINORS, type Minor, toVersion } from '../../src/api/emulation.ts';
+import { gatesOf } from '../../src/api/feature-gates.ts';
+import { loadTypes } from '../../src/api/idl/types.ts';
+import { OTHER_NAMES } from '../../src/options/feature-gates.ts';
+import { builtInResources } from '../../src/resources/all.ts';
+
+/**
+ * The emulated versions against the facts of Kubernetes' repositories: kubernetes/api (generated.proto, tags v0.32 to v0.36) and
+ * the discovery of a running 1.36. What is missing is listed with its reason. The lists only shrink: an entry that is no longer
+ * missing fails the test.
+ */
+
+interface Facts {
+  /** By version, the fields that existing messages gained: `core/v1.PodSpec resources 40`. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** By version, the new messages with the numbers of their fields: `name=1 uid=2`. */
+  readonly types: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Of 1.36: `policy/v1 poddisruptionbudgets on create,delete,… status`. */
+  readonly resources: readonly string[];
+  /** What holds for each gate since which version, the first in 1.31: `1.31 Alpha off, 1.35 GA on locked`. */
+  readonly gates: Readonly<Record<string, string>>;
+  /** Of 1.36, enumerations that differ from 1.31: `core/v1.Toleration operator Equal Exists Gt Lt`. */
+  readonly enums: readonly string[];
+}
+
+const facts = JSON.parse(readFileSync(new URL('version-facts.json', import.meta.url), 'utf8')) as Facts;
+
+const DYNAMIC = 'dynamic resource allocation is there as 1.31 has it alone';
+const CERTIFICATES = 'certificates of pods are not there yet';
+const WORKLOADS = 'workloads and pod groups are not there yet; the references of pods are';
+
+/** Fields and messages, each by its beginning. */
+const MISSING: Readonly<Record<string, string>> = {
+  'core/v1.PodLogOptions stream ': 'node agents are asked for all output alone',
+  'core/v1.PodSpec resources ': 'quotas, limits and QoS classes count containers alone',
+  'core/v1.VolumeProjection podCertificate ': CERTIFICATES,
+  'core/v1.PodCertificateProjection': CERTIFICATES,
+  'certificates/v1alpha1.PodCertificateRequest': CERTIFICATES,
+  'certificates/v1beta1.PodCertificateRequest': CERTIFICATES,
+  'resource/': DYNAMIC,
+  'coordination/v1alpha2.': 'candidates of leases are there as 1.31 has them alone',
+  'coordination/v1beta1.': 'candidates of leases are there as 1.31 has them alone',
+  'scheduling/': WORKLOADS,
+  'storagemigration/v1beta1.': 'migrations are there as 1.31 has them alone',
+};
+
+/** Resources of 1.36, and parts of them. */
+const MISSING_RESOURCES: Readonly<Record<string, string>> = {
+  'resource.k8s.io/': DYNAMIC,
+  'coordination.k8s.io/': 'candidates of leases are there as 1.31 has them alone',
+  '/v1 pods ': 'the subresource resize is not there yet',
+};
+
+/** Gates, by the name that Kubernetes gives them. */
+const MISSING_GATES: Readonly<Record<string, string>> = {};
+
+/** Enumerations, by field. */
+const MISSING_ENUMS: Readonly<Record<string, string>> = {
+  'admissionregistration/v1.NamedRuleWithOperations scope': 'the values are checked, and not published',
+  'admissionregistration/v1.RuleWithOperations scope': 'the values are checked, and not published',
+  'admissionregistration/v1alpha1.NamedRuleWithOperations scope': 'the values are checked, and not published',
+  'admissionregistration/v1beta1.NamedRuleWithOperations scope': 'the values are checked, and not published',
+  'apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule reason':
+    'the values are checked, and not published',
+  'core/v1.ScopedResourceSelectorRequirement scopeName': 'quotas know no classes of volume attributes yet',
+  'resource/': DYNAMIC,
+};
+
+const LATER: readonly Minor[] = MINORS.filter((minor) => minor > 31);
+
+function isListed(line: string, list: Readonly<Record<string, string>>, used: Set<string>): boolean {
+  const entry = Object.keys(list).find((start) => line.startsWith(start));
+  if (entry !== undefined) used.add(entry);
+  return entry !== undefined;
+}
+
+test('each version has the fields and messages that it added, with their numbers, and the one before has not', () => {
+  const used = new Set<string>();
+  const wrong: string[] = [];
+  for (const minor of LATER) {
+    const has = numbersOf(minor);
+    const had = numbersOf(MINORS[MINORS.indexOf(minor) - 1] ?? 31);
+    for (const line of linesOf(minor)) {
+      if (isListed(line, MISSING, had.has(line) || has.has(line) ? new Set() : used)) continue;
+      if (!has.has(line)) wrong.push(`${toVersion(minor)} lacks ${line}`);
+      if (had.has(line)) wrong.push(`the version before ${toVersion(minor)} has ${line}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect([...used].sort()).toEqual(Object.keys(MISSING).sort());
+});
+
+/** `core/v1.PodSpec hostname 16` */
+function linesOf(minor: Minor): string[] {
+  const version = toVersion(minor);
+  const added = Object.entries(facts.types[version] ?? {}).flatMap(([name, fields]) =>
+    fields
+      .split(' ')
+      .filter((field) => field !== '')
+      .map((field) => `${name} ${field.replace('=', ' ')}`),
+  );
+  return [...(facts.fields[version] ?? []), ...added];
+}
+
+function numbersOf(minor: Minor): ReadonlySet<string> {
+  const types = loadTypes(minor);
+  const lines = new Set<string>();
+  // What containers have in common is a message of its own on the wire.
+  for (const name of types.names())
+    for (const { name: field, number } of types.message(name).fields.values()) {
+      lines.add(`${name} ${field} ${number}`);
+      if (name === 'core/v1.EphemeralContainer') lines.add(`${name}Common ${field} ${number}`);
+    }
+  return lines;
+}
+
+test('each version has the gates of its time, with their stage, their default, and whether it is locked', () => {
+  const used = new Set<string>();
+  const wrong: string[] = [];
+  for (const minor of LATER) {
+    const gates = gatesOf(minor);
+    for (const [name, life] of Object.entries(facts.gates)) {
+      const said = life
+        .split(', ')
+        .map((line) => line.split(' '))
+        .filter(([version = '']) => Number(version.slice(2)) <= minor)
+        .at(-1);
+      if (said === undefined) continue;
+      const gate = gates.get(OTHER_NAMES.get(name) ?? name);
+      const has =
+        gate && [gate.stage, gate.on ? 'on' : 'off', ...(gate.isLocked ? ['locked'] : [])].join(' ');
+      const wanted = said.slice(1).join(' ').replace('PreAlpha', 'Alpha');
+      if (has !== wanted && !isListed(name, MISSING_GATES, used))
+        wrong.push(`${toVersion(minor)} ${name}: ${has} instead of ${wanted}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect([...used].sort()).toEqual(Object.keys(MISSING_GATES).sort());
+});
+
+test('1.36 has the values of enumerations that Kubernetes 1.36 has', () => {
+  const types = loadTypes(36);
+  const used = new Set<string>();
+  const wrong: string[] = [];
+  for (const line of facts.enums) {
+    const [type = '', field = '', ...values] = line.split(' ');
+    const schema = types.has(type) ? types.message(type).fields.get(field)?.value : undefined;
+    const item = schema?.kind === 'list' ? schema.items : schema;
+    const has = item !== undefined && 'enum' in item ? [...(item.enum ?? [])].sort().join() : 'none';
+    if (has !== values.sort().join() && !isListed(`${type} ${field}`, MISSING_ENUMS, used))
+      wrong.push(`${line}: ${has}`);
+  }
+  expect(wrong).toEqual([]);
+  expect([...used].sort()).toEqual(Object.keys(MISSING_ENUMS).sort());
+});
+
+test('1.36 serves what Kubernetes 1.36 does', () => {
+  const served = new Set(
+    builtInResources(36).flatMap(({ group, resource, versions, verbs, subresources }) =>
+      versions.map(({ version, enabledByDefault }) =>
+        [
+          `${group}/${version}`,
+          resource,
+          enabledByDefault ? 'on' : 'off',
+          [...verbs].sort().join(),
+          ...(subresources.length === 0
+            ? []
+            : [
+                subresources
+                  .map(({ name }) => name)
+                  .sort()
+                  .join(),
+              ]),
+        ].join(' '),
+      ),
+    ),
+  );
+  const used = new Set<string>();
+  const wrong = facts.resources.filter(
+    (line) => !served.has(line) && !isListed(line, MISSING_RESOURCES, used),
+  );
+  expect(wrong).toEqual([]);
+  expect([...used].sort()).toEqual(Object.keys(MISSING_RESOURCES).sort());
+});
+
+test('versions that Kubernetes removed are gone', () => {
+  const versions = (minor: Minor): string[] =>
+    builtInResources(minor).flatMap(({ group, resource, versions: all }) =>
+      all.map(({ version }) => `${resource}.${group}/${version}`),
+    );
+  const REMOVED = {
+    'flowschemas.flowcontrol.apiserver.k8s.io/v1beta3': 32,
+    'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/v1beta3': 32,
+    'podschedulingcontexts.resource.k8s.io/v1alpha3': 32,
+    'leasecandidates.coordination.k8s.io/v1alpha1': 32,
+    'resourceclaims.resource.k8s.io/v1alpha3': 34,
+    'storageversionmigrations.storagemigration.k8s.io/v1alpha1': 35,
+  };
+  for (const [name, until] of Object.entries(REMOVED))
+    expect(
+      MINORS.filter((minor) => versions(minor).includes(name)),
+      name,
+    ).toEqual(MINORS.filter((minor) => minor < until));
+});
+
+test('each version of a resource has its type, with that of its list', () => {
+  for (const minor of MINORS) {
+    const types = loadTypes(minor);
+    for (const { versions, listKind, storage } of builtInResources(minor)) {
+      expect(types.has(storage.type), storage.type).toBe(true);
+      for (const { type } of versions) {
+        expect(types.has(type), type).toBe(true);
+        if (listKind !== '') expect(types.has(`${type}List`), `${type}List`).toBe(true);
+      }
+    }
+  }
+});
