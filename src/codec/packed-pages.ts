@@ -28,7 +28,7 @@ export interface PackedPage extends Sized {
 }
 
 /** The current state of an item. The object lives as long as the state, and each state has a revision of its own. */
-interface ItemState {
+export interface ItemState {
   readonly revision: bigint;
 }
 
@@ -39,14 +39,17 @@ interface Packing<Item> {
   stateOf(item: Item): ItemState;
 }
 
+/** The whole list packed by gzip. */
+export const packItems = <Item, Made>(
+  list: ItemList<Item, Made>,
+  packing: Packing<Item>,
+): AsyncIterable<Buffer> => gzipParts(new PackedList(list, packing).parts());
+
 /** {@link writeItems}, with a packed body for clients that accept one. */
 export const writePackable = async <Item, Made>(
   list: ItemList<Item, Made>,
   packing: Packing<Item>,
-): Promise<Body> => ({
-  ...(await writeItems(list)),
-  packed: () => gzipParts(new PackedList(list, packing).parts()),
-});
+): Promise<Body> => ({ ...(await writeItems(list)), packed: () => packItems(list, packing) });
 
 class PackedList<Item, Made> {
   readonly #list: ItemList<Item, Made>;
@@ -105,16 +108,7 @@ class PackedList<Item, Made> {
   /** The items of the page that begins here. */
   #itemsFrom(from: number): readonly Item[] {
     const { items, estimateBytes } = this.#list;
-    let sizeBytes = 0;
-    let end = from;
-    for (const item of items.slice(from, from + MAX_PAGE_ITEMS)) {
-      const itemBytes = estimateBytes(item);
-      sizeBytes += itemBytes;
-      end += 1;
-      if (sizeBytes >= MAX_PAGE_BYTES) break;
-      if (sizeBytes >= MIN_PAGE_BYTES && endsPage(this.#packing.stateOf(item), itemBytes)) break;
-    }
-    return items.slice(from, end);
+    return pageFrom(items, from, { estimateBytes, stateOf: this.#packing.stateOf });
   }
 
   #write(items: readonly Item[], isFirst: boolean): Buffer {
@@ -132,6 +126,30 @@ class PackedList<Item, Made> {
   }
 }
 
+/** What the end of a page follows from: the same for an item in one state. */
+interface Paging<Item> {
+  estimateBytes(item: Item): number;
+  stateOf(item: Item): ItemState;
+}
+
+/** The items of the page that begins here. */
+export function pageFrom<Item>(
+  items: readonly Item[],
+  from: number,
+  { estimateBytes, stateOf }: Paging<Item>,
+): readonly Item[] {
+  let sizeBytes = 0;
+  let end = from;
+  for (const item of items.slice(from, from + MAX_PAGE_ITEMS)) {
+    const itemBytes = estimateBytes(item);
+    sizeBytes += itemBytes;
+    end += 1;
+    if (sizeBytes >= MAX_PAGE_BYTES) break;
+    if (sizeBytes >= MIN_PAGE_BYTES && endsPage(stateOf(item), itemBytes)) break;
+  }
+  return items.slice(from, end);
+}
+
 /**
  * True for a share of the states that makes pages about {@link PAGE_BYTES} long. Multiplying by 2^32 divided by the golden ratio
  * spreads consecutive revisions evenly (Knuth, volume 3, section 6.4).
@@ -142,7 +160,7 @@ function endsPage({ revision }: ItemState, sizeBytes: number): boolean {
 }
 
 /** A value made from an object. */
-interface Sized {
+export interface Sized {
   readonly sizeBytes: number;
 }
 

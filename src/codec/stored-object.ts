@@ -1,7 +1,7 @@
 import type { ApiObject, JsonObject, ManagedFieldsEntry, ObjectMeta } from '../api/object-meta.ts';
 import { copyJson } from '../object/equality.ts';
 import { hasLongInteger, parseExactly, parseJsonBytes, parsePlainly } from '../object/exact-json.ts';
-import { parsedTextOf, parseSet, sharedTextOf } from '../object/managed-fields/owners.ts';
+import { knownTextOf, parseSet } from '../object/managed-fields/owners.ts';
 
 /**
  * The stored form of an object: canonical JSON that begins `{"kind":"Pod","apiVersion":"v1","metadata":{` and has no
@@ -41,14 +41,15 @@ function asStored(object: ApiObject): ApiObject {
  * stored type of the resource.
  */
 export function parseStored<T extends ApiObject = ApiObject>(json: Buffer, resourceVersion?: string): T {
-  const object = (parseCut(json) ?? parseJsonBytes(json)) as T;
+  const object = parseCut<T>(json, ({ metadata }) => metadata) ?? (parseJsonBytes(json) as T);
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
   return object;
 }
 
 /** Parses the metadata alone, which is half of a pod. A new object that belongs to the caller. */
 export function parseStoredMetadata(json: Buffer, end: number, resourceVersion: string): ObjectMeta {
-  const metadata = parseJsonBytes(json.subarray(findMetadata(json), end)) as ObjectMeta;
+  const bytes = json.subarray(findMetadata(json), end);
+  const metadata = parseCut<ObjectMeta>(bytes, (parsed) => parsed) ?? (parseJsonBytes(bytes) as ObjectMeta);
   if (resourceVersion !== '') metadata.resourceVersion = resourceVersion;
   return metadata;
 }
@@ -62,11 +63,11 @@ export function parseStoredRest(json: Buffer, metadataEnd: number): JsonObject {
 const COMMA = 0x2c;
 const OPEN = Buffer.from('{');
 
-function parseCut(json: Buffer): ApiObject | undefined {
+function parseCut<T>(json: Buffer, metadataOf: (parsed: T) => ObjectMeta): T | undefined {
   const cut = cutSets(json.toString());
   if (cut === undefined) return undefined;
-  const object = (hasLongInteger(json) ? parseExactly(cut.text) : parsePlainly(cut.text)) as ApiObject;
-  return putSets(object, cut.sets) ? object : undefined;
+  const parsed = (hasLongInteger(json) ? parseExactly(cut.text) : parsePlainly(cut.text)) as T;
+  return putSets(metadataOf(parsed), cut.sets) ? parsed : undefined;
 }
 
 /** A copy of a stored object that belongs to the caller, as one from {@link parseStored} does. */
@@ -118,7 +119,7 @@ function toText({ kind, apiVersion }: Head): string {
 /**
  * Field sets in metadata.managedFields are more than half of a pod's JSON, and the same for many objects. They are cut out of
  * the text before it is parsed, and inserted after the rest is written, so that a known set is neither parsed nor written again:
- * a pod of 7.8 kB is parsed in 45 µs instead of 72, and written in 26 instead of 45.
+ * a pod of 7.8 kB is parsed in 45 µs instead of 72, and written in 26 instead of 45, as protobuf in 37 instead of 62.
  *
  *   …,"managedFields":[{"manager":"web",…,"fieldsV1":{"f:metadata":…},"subresource":"status"}]},"spec":{…
  *   …,"managedFields":[{"manager":"web",…,"fieldsV1":-0,"subresource":"status"}]},"spec":{…
@@ -133,7 +134,7 @@ type Set = ManagedFieldsEntry['fieldsV1'] & object;
 // Quotes inside a string are escaped, so these texts match only real syntax, unless a client made up a name that looks like
 // them. Then the part that is cut out is no JSON, or `putSets` does not find its place.
 const LIST = '"managedFields":[{';
-const LIST_END = '}]},"';
+const LIST_END = /\}\][},]/g;
 const BETWEEN_ENTRIES = '},{"manager":';
 const SET = '"fieldsV1":';
 const BEHIND_SET = ',"subresource":';
@@ -145,7 +146,7 @@ const GAP = `${SET}${ELSEWHERE}`;
 /** Undefined when there are no sets, or not in the usual form. */
 export function cutSets(text: string): Cut | undefined {
   const list = text.indexOf(LIST);
-  const end = list < 0 ? -1 : text.indexOf(LIST_END, list);
+  const end = list < 0 ? -1 : endOfList(text, list);
   if (end < 0) return undefined;
   const sets: Set[] = [];
   let rest = text.slice(0, list + LIST.length);
@@ -160,6 +161,12 @@ export function cutSets(text: string): Cut | undefined {
   return { text: rest + text.slice(end), sets };
 }
 
+/** The list is the last field of the metadata, or another one follows, such as a uid that the client had left out. */
+function endOfList(text: string, list: number): number {
+  LIST_END.lastIndex = list;
+  return LIST_END.exec(text)?.index ?? -1;
+}
+
 function toSet(text: string): Set | undefined {
   try {
     return parseSet(text) as Set;
@@ -168,9 +175,8 @@ function toSet(text: string): Set | undefined {
   }
 }
 
-/** Puts the sets into the object that the rest of the text gave. False when they do not belong there. */
-function putSets(object: ApiObject, sets: readonly Set[]): boolean {
-  const { managedFields } = object.metadata;
+/** Puts the sets into the metadata that the rest of the text gave. False when they do not belong there. */
+function putSets({ managedFields }: ObjectMeta, sets: readonly Set[]): boolean {
   if (!Array.isArray(managedFields) || managedFields.length !== sets.length) return false;
   for (const [at, entry] of managedFields.entries()) {
     const set = sets[at];
@@ -197,9 +203,8 @@ function stringify(object: ApiObject): string {
   return pieces.reduce((before, after, at) => `${before}${SET}${texts[at - 1]}${after}`);
 }
 
-/** The text of a set that was parsed, or of a new set that many objects share. */
 const textOf = (set: Set | undefined): string | undefined =>
-  set === undefined ? undefined : (parsedTextOf(set) ?? sharedTextOf(set));
+  set === undefined ? undefined : knownTextOf(set);
 
 const NOT_HERE = JSON.rawJSON(ELSEWHERE);
 

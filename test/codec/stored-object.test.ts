@@ -5,7 +5,7 @@ import type { MessageSchema } from '../../src/api/schema.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { parseStored, toStoredJson } from '../../src/codec/stored-object.ts';
 import { setOf } from '../../src/object/managed-fields/field-set.ts';
-import { sharedTextOf } from '../../src/object/managed-fields/owners.ts';
+import { knownTextOf } from '../../src/object/managed-fields/owners.ts';
 import { shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate } from '../../src/object/managed-fields/track.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
@@ -61,7 +61,7 @@ test('an object of any type is written as JSON.stringify writes it, whether or n
     const schema = types.message(storage.type);
     for (const seed of [1, 2, 1, 2, 1]) {
       const object = owned(seed, schema);
-      for (const { fieldsV1 } of entriesOf(object)) if (sharedTextOf(fieldsV1 ?? {}) !== undefined) kept += 1;
+      for (const { fieldsV1 } of entriesOf(object)) if (knownTextOf(fieldsV1 ?? {}) !== undefined) kept += 1;
       expect(toStoredJson(object).toString(), storage.type).toBe(JSON.stringify(object));
     }
   }
@@ -75,7 +75,7 @@ test('text from a client is never mistaken for the place of a set', () => {
   for (let before = 0; before < 2; before += 1) owned(1, schema, labels);
   const object = owned(1, schema, labels);
   const entries = entriesOf(object);
-  expect(sharedTextOf(entries[0]?.fieldsV1 ?? {})).toBeDefined();
+  expect(knownTextOf(entries[0]?.fieldsV1 ?? {})).toBeDefined();
   object.metadata.annotations = { [bait]: bait, é: `\\${bait}`, fieldsV1: '-0' };
   object.more = { fieldsV1: -0, [bait]: 0 };
   const foreign = { manager: bait, fieldsV1: { 'f:x': {} } };

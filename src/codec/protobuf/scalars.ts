@@ -2,6 +2,7 @@ import type protobuf from 'protobufjs/minimal.js';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { ScalarKind } from '../../api/schema.ts';
 import { parseJson, toExact } from '../../object/exact-json.ts';
+import { knownTextOf } from '../../object/managed-fields/owners.ts';
 import type { BackwardWriter } from './backward-writer.ts';
 
 /** Scalars on the wire. Kinds that are a text in JSON but a message in protobuf are the interesting ones. */
@@ -79,6 +80,8 @@ function writeBody(out: BackwardWriter, kind: Exclude<ScalarKind, NumberKind>, v
       out.varint(tag(1, VARINT));
       return;
     case 'FieldsV1':
+      if (value !== null) writeText(out, 1, isJsonObject(value) ? textOfSet(value) : JSON.stringify(value));
+      return;
     case 'RawExtension':
     case 'JSON':
       // Null has no bytes; as an item of a list it is an empty message.
@@ -88,6 +91,8 @@ function writeBody(out: BackwardWriter, kind: Exclude<ScalarKind, NumberKind>, v
       kind satisfies never;
   }
 }
+
+const textOfSet = (set: JsonObject): string => knownTextOf(set) ?? JSON.stringify(set);
 
 function writeText(out: BackwardWriter, field: number, text: string): void {
   const before = out.written;

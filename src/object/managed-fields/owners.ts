@@ -212,9 +212,6 @@ const known = new KnownSets();
 /** The set that a text describes. Other objects may share it. @throws SyntaxError */
 export const parseSet = (text: string): FieldSet => known.parse(text);
 
-/** The text that a set was parsed from; undefined for a set that was not parsed. */
-export const parsedTextOf = (set: object): string | undefined => known.textOf(set);
-
 /**
  * The JSON of new sets that many objects share. It is half of a new pod's JSON and the same for all pods with the same fields;
  * writing it for each pod takes 17 of the 35 µs in which a pod becomes text. Undefined for a set so short that writing it is
@@ -243,5 +240,8 @@ function rememberText(set: FieldSet, text: string): void {
   texts.set(set, text.length < MIN_CHARS ? undefined : text);
 }
 
-/** Undefined for a set without a remembered text. `set`: as an entry of metadata.managedFields has it. */
-export const sharedTextOf = (set: object): string | undefined => texts.get(set);
+/**
+ * The text of a set that was parsed, or that is remembered; undefined for another one. `set`: as an entry of
+ * metadata.managedFields has it.
+ */
+export const knownTextOf = (set: object): string | undefined => known.textOf(set) ?? texts.get(set);

@@ -230,3 +230,23 @@ test('metadata as protobuf is what it is as JSON', async () => {
     expect((list.items as JsonObject[]).map(read)).toEqual((json.items as JsonObject[]).map(read));
   }
 });
+
+test('a protobuf list shows each object at its revision, as a get does, whatever was listed before', async () => {
+  const pods = SERVED.find(({ definition }) => definition.kind === 'Pod');
+  if (pods === undefined) throw new Error('pods are served');
+  const entries = entriesOf(pods.definition);
+  const changed = entries.map(({ namespace, name, uid, json }, at) => {
+    const key = { ...pods.definition.storage, namespace, name };
+    return new CachedEntry({ key, uid, revision: toRevision(at + 10), json }, () => ({}));
+  });
+  const whole = formOf(pods, 'application/vnd.kubernetes.protobuf');
+  const schema = types.message('core/v1.PodList');
+  const lists = [entries, changed, [entries[0], changed[1], entries[2]], entries.slice(1)];
+  for (const list of lists.map((some) => some.flatMap((entry) => entry ?? []))) {
+    const { items } = decodeEnvelope(bytesOf(await whole.list(list, HEAD)), schema);
+    const alone = list.map((entry) =>
+      withoutType(decodeEnvelope(bytesOf(whole.object(entry)), types.message('core/v1.Pod'))),
+    );
+    expect(items).toStrictEqual(alone);
+  }
+});
