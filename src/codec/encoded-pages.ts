@@ -2,7 +2,7 @@ import { Pace, type Steps } from '../util/turns.ts';
 import { DerivedCache, type ItemState, pageFrom, type Sized } from './packed-pages.ts';
 
 /** An object in one state, which has the same bytes in one form as long as it lives. */
-export interface Encodable extends ItemState {
+interface Encodable extends ItemState {
   readonly json: Buffer;
 }
 
