@@ -33,12 +33,19 @@ export async function startServer(environment: ServerEnvironment): Promise<Runni
   const checks = createBaseChecks(databases.main.log, logger, options.storage, databases.others);
   const front = await Front.open({ ...environment, checks });
   try {
-    return await unlessAborted(() => startBehind(front, databases, environment), environment.stop);
+    const known = withPort(environment, front.port);
+    return await unlessAborted(() => startBehind(front, databases, known), environment.stop);
   } catch (error) {
     await front.abandon();
     throw error;
   }
 }
+
+/** The port that was opened, which 0 left open: the cluster knows servers by it. */
+const withPort = (environment: ServerEnvironment, securePort: number): ServerEnvironment => {
+  const { options } = environment;
+  return { ...environment, options: { ...options, serving: { ...options.serving, securePort } } };
+};
 
 /** Each phase builds on the earlier ones, begins when they are ready, and ends before they do. */
 async function startBehind(
@@ -55,9 +62,10 @@ async function startBehind(
   );
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
-  const { servingCa } = environment;
+  const { servingCa, signing } = environment;
+  const { authorizer } = policy;
   const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
-  const written = { storage, writing, aggregation, servingCa, options };
+  const written = { storage, writing, aggregation, authorizer, servingCa, signing, options };
   await phases.begin(createControllers(foundation, written));
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(createServing(foundation, { ...environment, ...built }));

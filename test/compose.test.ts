@@ -3,15 +3,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { COMMANDS } from '../src/cli/commands.ts';
 import { parseOptions } from '../src/options/options.ts';
 
 interface Service {
   readonly image: string;
   readonly user?: string;
-  readonly build?: { readonly context: string; readonly dockerfile_inline: string };
+  readonly build?: { readonly context: string; readonly dockerfile: string };
   readonly entrypoint?: readonly string[];
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const compose: Compose = parse(read('docker-compose.yml'), { merge: true });
 const { password, postgres, apiserver } = compose.services;
-const dockerfile = apiserver.build?.dockerfile_inline ?? '';
+const dockerfile = read(apiserver.build?.dockerfile ?? '').replaceAll(/ *\\\n */g, ' ');
 
 /** Of each COPY: what it copies, and from which stage; '' is the project. */
 const copies = [...dockerfile.matchAll(/^COPY (?:--from=(\S+) )?(.*) \S+$/gm)].map(
@@ -59,18 +59,57 @@ test('the image is built from what is there, and nothing else is in its context'
   expect(everything).toBe('*');
   expect(allowed.map((line) => line.replace(/^!/, '')).sort()).toEqual(copied.sort());
   const kept = copies.filter(({ from }) => from === 'build').flatMap(({ paths }) => paths);
-  expect(kept.sort()).toEqual(['/app/dist', '/app/migrations', '/app/node_modules', '/app/package.json']);
+  expect(kept.sort()).toEqual([
+    ...['/app/dist', '/app/migrations', '/app/node_modules', '/app/package.json', '/app/sbom.json'],
+  ]);
 });
 
-test('the image runs the program itself, as nobody special, on the version of Node that builds it', () => {
-  expect(dockerfile).toMatch(/^USER node$/m);
-  expect(dockerfile).toMatch(/^ENTRYPOINT \["node", "\/app\/dist\/main\.js"\]$/m);
-  const { devDependencies } = JSON.parse(read('package.json'));
+const { version, devDependencies, scripts } = JSON.parse(read('package.json'));
+/** What an instruction has behind it, for each time that it is there. */
+const saidBy = (instruction: string): string[] =>
+  [...dockerfile.matchAll(new RegExp(`^${instruction} (.*)$`, 'gm'))].map(([, said = '']) => said);
+
+test('the image runs the program itself, not as root, on the version of Node that builds it', () => {
   const [major] = devDependencies.node.split('.');
-  expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual([
-    `node:${major}`,
-    `node:${major}`,
+  expect(saidBy('FROM')).toEqual([
+    `--platform=$BUILDPLATFORM node:${major}-slim AS build`,
+    `node:${major}-slim`,
   ]);
+  expect(saidBy('USER')).toEqual(['1000:1000']);
+  expect(saidBy('ENTRYPOINT')).toEqual(['["node", "/app/dist/main.js"]']);
+  const [command = '[]'] = saidBy('CMD');
+  expect(parseOptions(JSON.parse(command)).storage.dataDir).toBe('/data');
+  expect(saidBy('VOLUME')).toEqual(['/data']);
+  expect(saidBy('EXPOSE')).toEqual([`${parseOptions([]).serving.securePort}`]);
+});
+
+test('each stage of the image runs scripts that there are, and keeps nothing that the build alone needs', () => {
+  const run = saidBy('RUN').join(' && ').split(' && ');
+  for (const [, script = ''] of run.join('\n').matchAll(/npm run (\S+)/g))
+    expect(scripts).toHaveProperty(script);
+  expect(run.slice(0, 4)).toEqual([
+    'npm ci',
+    'npm run build',
+    'npm sbom --sbom-format=cyclonedx > sbom.json',
+    'npm prune --omit=dev --omit=optional',
+  ]);
+  const labels = Object.fromEntries(
+    [...(saidBy('LABEL')[0] ?? '').matchAll(/org\.opencontainers\.image\.([\w.]+)="([^"]*)"/g)].map(
+      ([, name, value]) => [name, value],
+    ),
+  );
+  expect(labels).toMatchObject({ title: 'pg-apiserver', version, revision: '$SOURCE_COMMIT' });
+});
+
+test('the bill of materials of the image names what is in the bundle, too', () => {
+  const made = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const { components }: { components: { name: string }[] } = JSON.parse(made);
+  const names = components.map(({ name }) => name);
+  for (const name of ['@grpc/grpc-js', 'pg', 'hono', 'ws']) expect(names).toContain(name);
 });
 
 test('every container is confined, and what serves comes back by itself and tells how it is', () => {
@@ -85,8 +124,9 @@ test('every container is confined, and what serves comes back by itself and tell
     expect(service).toMatchObject({ restart: 'unless-stopped', healthcheck: { test: expect.any(Array) } });
     expect(service.cap_add).toBeUndefined();
   }
-  expect(apiserver.healthcheck?.test.slice(0, 3)).toEqual(['CMD', 'node', '-e']);
-  expect(() => new Script(apiserver.healthcheck?.test[3] ?? '')).not.toThrow();
+  const [, ofImage = ''] = /CMD (\[.*\])/.exec(saidBy('HEALTHCHECK')[0] ?? '') ?? [];
+  expect(apiserver.healthcheck?.test).toEqual(['CMD', ...JSON.parse(ofImage)]);
+  expect(COMMANDS.map(({ name }) => name)).toContain(apiserver.healthcheck?.test.at(-1));
   const volumes = [password, postgres, apiserver].flatMap((service) => service.volumes);
   expect(new Set(volumes.map((volume) => volume.split(':')[0]))).toEqual(
     new Set(Object.keys(compose.volumes)),

@@ -6,13 +6,13 @@ import { migrate } from '../src/storage/postgres/migration/migrate.ts';
 import { readMigrations } from '../src/storage/postgres/migration/migration.ts';
 import { hidePasswords } from '../src/util/hidden-passwords.ts';
 import { chosenPostgres, fetchPostgres } from './kit/postgres-version.ts';
-import { openRunFolder, sharedRootOf } from './kit/run-folder.ts';
+import { openRunFolder, quickestFolder, sharedRootOf } from './kit/run-folder.ts';
 
 /**
  * One PostgreSQL for the whole run: TEST_DATABASE_URL if set, else a container if a Docker engine answers, else the
  * embedded one. A migrated template database makes each test file's own database a matter of milliseconds.
  *
- * All that tests put into the temporary folder goes into one of the run's, and goes with it.
+ * All that tests put into the temporary folder goes into one of the run's, in memory if there is room, and goes with it.
  */
 export const TEMPLATE = 'pg_apiserver_template';
 
@@ -32,7 +32,7 @@ interface Server {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = openRunFolder();
+  const folder = openRunFolder(quickestFolder());
   const servers: Server[] = [];
   const end = async (): Promise<void> => {
     for (const server of servers) await server.stop();
@@ -104,6 +104,8 @@ async function startEmbedded(folder: string, from?: string): Promise<Server> {
   const settings = [
     'fsync=off',
     'full_page_writes=off',
+    // In memory, all of it would be room that others lack.
+    'max_wal_size=512MB',
     'max_connections=300',
     'max_wal_senders=64',
     'max_replication_slots=64',

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './kit/longest-first.ts';
 import { OLDEST_POSTGRES } from './kit/postgres-version.ts';
+import { Progress } from './kit/progress.ts';
 import { Tally } from './kit/tally.ts';
 
 /**
@@ -41,7 +42,7 @@ const WAITING = [
  * These start servers, databases and processes. All others call functions, and share a process and what is loaded in it: that is half of
  * the time they would take.
  */
-const APART = ['bench', 'cli', 'e2e', 'faults', 'fuzz', 'http', 'proxy', 'storage'].map(
+const APART = ['cli', 'e2e', 'faults', 'storage/contract', 'storage/postgres'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
@@ -49,7 +50,7 @@ const EVERYWHERE = {
   // Generous, because tests wait for facts: only one that will never come takes so long, also on a busy machine.
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  expect: { poll: { timeout: 60_000, interval: 20 } },
+  expect: { poll: { timeout: 60_000 } },
   pool: 'forks',
   // CommonJS packages look as they do to Node.
   deps: { interopDefault: false },
@@ -61,7 +62,7 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     // Two cores, and two more files in the time that others wait: more would only time each other out.
     maxWorkers: 4,
-    reporters: ['default', new Tally()],
+    reporters: ['default', new Progress(), new Tally()],
     sequence: { sequencer: LongestFirst },
     projects: [
       {

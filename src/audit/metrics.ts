@@ -1,8 +1,8 @@
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Logger } from '../observability/logger.ts';
 import { errorText } from '../util/error-text.ts';
 import type { Level } from './policy.ts';
-import type { LossReport } from './sink.ts';
+import type { BufferState, LossReport } from './sink.ts';
 
 /** The names are Kubernetes' (apiserver, audit/metrics.go). */
 export class AuditMetrics {
@@ -10,6 +10,7 @@ export class AuditMetrics {
   readonly #errors: Counter<'plugin'>;
   readonly #levels: Counter<'level'>;
   readonly #rejected: Counter;
+  readonly #buffers = new Map<string, () => BufferState>();
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -35,6 +36,22 @@ export class AuditMetrics {
       help: 'Requests refused because their audit event could not be stored.',
       registers,
     });
+    const buffers = this.#buffers;
+    new Gauge({
+      name: 'pg_apiserver_audit_buffer_events',
+      help: 'Audit events that wait for a batch, and how many more may before events are lost.',
+      labelNames: ['backend', 'state'],
+      registers,
+      collect() {
+        for (const [backend, state] of buffers)
+          for (const [name, events] of Object.entries(state())) this.set({ backend, state: name }, events);
+      },
+    });
+  }
+
+  /** Shows the buffer of a back end at each scrape. */
+  showBuffer(backend: 'log' | 'webhook', state: () => BufferState): void {
+    this.#buffers.set(backend, state);
   }
 
   recorded(): void {

@@ -123,6 +123,11 @@ export interface BatchOptions {
   readonly report: LossReport;
 }
 
+export interface BufferState {
+  readonly waiting: number;
+  readonly free: number;
+}
+
 /** Mode batch: no request waits. A batch is sent when it is full, or when its first record has waited long enough. */
 export class BatchingSink implements AuditSink {
   readonly #sink: AuditSink;
@@ -145,6 +150,12 @@ export class BatchingSink implements AuditSink {
     this.#clock = clock;
     this.#throttle =
       throttle === undefined ? undefined : new Throttle({ ...throttle, now: () => clock.now() });
+  }
+
+  /** Records that wait for a batch, and how many more may. */
+  get state(): BufferState {
+    const waiting = this.#buffer.length;
+    return { waiting, free: this.#options.bufferSize - waiting };
   }
 
   process(records: readonly AuditRecord[]): boolean {

@@ -9,7 +9,7 @@ import type { TokenAuthenticator } from './token.ts';
  * policies that keep tenants out (of controllers, of kubeadm, of administrators) name kube-system. A token makes an identity, so
  * tokens are read from this one namespace only.
  */
-const NAMESPACE = 'kube-system';
+export const TOKEN_NAMESPACE = 'kube-system';
 const TYPES = ['bootstrap.kubernetes.io/token', 'bootstrap.cluster.io/token'];
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const GROUP = 'system:bootstrappers';
@@ -32,7 +32,7 @@ export class BootstrapTokens implements TokenAuthenticator {
     const [, id, secret] = TOKEN.exec(token) ?? [];
     if (id === undefined || secret === undefined) return undefined;
     const name = `bootstrap-token-${id}`;
-    const object = await this.#objects.find('secrets', { namespace: NAMESPACE, name });
+    const object = await this.#objects.find('secrets', { namespace: TOKEN_NAMESPACE, name });
     const groups = object === undefined ? undefined : this.#groupsOf(object, id, secret);
     return groups === undefined
       ? undefined
@@ -41,21 +41,29 @@ export class BootstrapTokens implements TokenAuthenticator {
 
   /** Undefined when the secret does not let the token in. */
   #groupsOf(object: Secret, id: string, secret: string): string[] | undefined {
-    const read = (key: string): string => decode(object.data?.[key]);
-    const valid =
-      object.metadata.deletionTimestamp === undefined &&
-      isBootstrapToken(object) &&
-      equalSecrets(read('token-secret'), secret) &&
-      read('token-id') === id &&
-      this.#now() < (tokenExpiry(object) ?? Number.POSITIVE_INFINITY) &&
-      read('usage-bootstrap-authentication') === 'true';
-    if (!valid) return undefined;
-    const extra = read('auth-extra-groups');
+    const token = readBootstrapToken(object, 'authentication', this.#now());
+    if (token?.id !== id || !equalSecrets(token.secret, secret)) return undefined;
+    const extra = decode(object.data?.['auth-extra-groups']);
     const groups = extra === '' ? [] : extra.split(',');
     return groups.every((group) => EXTRA_GROUP.test(group))
       ? [...new Set([GROUP, ...groups])].sort()
       : undefined;
   }
+}
+
+/** Undefined: the secret is no token for this use at this time. */
+export function readBootstrapToken(
+  object: Secret,
+  use: 'authentication' | 'signing',
+  nowMs: number,
+): { readonly id: string; readonly secret: string } | undefined {
+  const read = (key: string): string => decode(object.data?.[key]);
+  const isValid =
+    object.metadata.deletionTimestamp === undefined &&
+    isBootstrapToken(object) &&
+    nowMs < (tokenExpiry(object) ?? Number.POSITIVE_INFINITY) &&
+    read(`usage-bootstrap-${use}`) === 'true';
+  return isValid ? { id: read('token-id'), secret: read('token-secret') } : undefined;
 }
 
 export const isBootstrapToken = ({ type }: Secret): boolean => TYPES.some((one) => one === type);

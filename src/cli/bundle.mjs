@@ -1,6 +1,6 @@
 // The last step of the build: one file of what tsc has made and the packages it needs, beside the modules it is made from.
 // Loading 1,400 modules is half of the CPU of a start.
-import { chmodSync, globSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, globSync, rmSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { build } from 'vite';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 // Nothing of an earlier bundle is of use any more, nor what Node has kept of it (main.ts).
-for (const old of globSync('dist/{pg-apiserver*.js,.compiled}', { cwd: root })) {
+for (const old of globSync('dist/{pg-apiserver*.js,.compiled,deploy}', { cwd: root })) {
   rmSync(join(root, old), { recursive: true, force: true });
 }
 await build({
@@ -44,22 +44,27 @@ await build({
   },
 });
 
-// What reads long YAML in a thread of its own (codec/yaml-aside.ts), so that the package needs no module beside the bundles.
-await build({
-  root,
-  configFile: false,
-  logLevel: 'warn',
-  ssr: { noExternal: true, target: 'node' },
-  build: {
-    ssr: 'dist/codec/yaml-thread.js',
-    outDir: 'dist',
-    emptyOutDir: false,
-    copyPublicDir: false,
-    minify: false,
-    target: 'node22',
-    rollupOptions: { output: { entryFileNames: 'pg-apiserver-yaml-thread.js' } },
-  },
-});
+// Modules of one file each, so that the package needs no module beside the bundles: what reads long YAML in a thread of its own
+// (codec/yaml-aside.ts), and what programs import.
+for (const [module, name] of [
+  ['codec/yaml-thread.js', 'yaml-thread'],
+  ['testing/start-cluster.js', 'testing'],
+])
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true, target: 'node' },
+    build: {
+      ssr: `dist/${module}`,
+      outDir: 'dist',
+      emptyOutDir: false,
+      copyPublicDir: false,
+      minify: false,
+      target: 'node22',
+      rollupOptions: { output: { entryFileNames: `pg-apiserver-${name}.js` } },
+    },
+  });
 
 // The plugin of kubectl, as one file that works wherever it is copied: as a module in this package, and as a script elsewhere. So it
 // has neither import nor require, and asks Node itself for its modules (Node 22.0 to 22.2 cannot be asked, and have require elsewhere).
@@ -92,3 +97,6 @@ await build({
   },
 });
 chmodSync(plugin, 0o755);
+
+// What `pg-apiserver chart` and `alerts` give out.
+cpSync(join(root, 'src/deploy/chart'), join(root, 'dist/deploy/chart'), { recursive: true });

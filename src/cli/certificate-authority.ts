@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
+import { readIssuer } from '../x509/issuing.ts';
 import type { KeyPair } from './kept-keys.ts';
 
 /** Makes certificates. In a file of its own, so that a start with existing certificates need not load the library. */
@@ -9,21 +10,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const CA_DAYS = 3650;
 const LEAF_DAYS = 365;
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
-
-x509.cryptoProvider.set(crypto);
-
-interface Issuer {
-  readonly certificate: x509.X509Certificate;
-  readonly key: webcrypto.CryptoKey;
-}
-
-async function readIssuer({ certificate, key }: KeyPair): Promise<Issuer> {
-  const der = x509.PemConverter.decodeFirst(key);
-  return {
-    certificate: new x509.X509Certificate(certificate),
-    key: await webcrypto.subtle.importKey('pkcs8', der, ALGORITHM, false, ['sign']),
-  };
-}
 
 export async function createAuthority(): Promise<KeyPair> {
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);

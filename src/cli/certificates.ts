@@ -10,6 +10,7 @@ import { type KeepKey, type KeyPair, keepHere, readPair, writePair } from './kep
 /** The certificates of a new cluster: an authority, one for serving, one for its administrator. */
 export interface ClusterCertificates {
   readonly caFile: string;
+  readonly caKeyFile: string;
   readonly ca: string;
   readonly serving: KeyPair & PairFiles;
   readonly admin: KeyPair;
@@ -68,7 +69,8 @@ export async function ensureCertificates(
     certFile: join(servingFolder, `${servingName}.crt`),
     keyFile: join(servingFolder, `${servingName}.key`),
   };
-  return { caFile: join(folder, 'ca.crt'), ca: ca.certificate, serving, admin };
+  const files = { caFile: join(folder, 'ca.crt'), caKeyFile: join(folder, 'ca.key') };
+  return { ...files, ca: ca.certificate, serving, admin };
 }
 
 async function ensureAuthority(folder: string, keep: KeepKey): Promise<KeyPair> {

@@ -7,13 +7,16 @@ import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { describeVersion, readCommit, VERSION } from '../version.ts';
 import { COMMANDS } from './commands.ts';
+import { kubeadmFlags } from './kubeadm/flags.ts';
 import { serve } from './serve.ts';
+
+const KUBEADM = { heading: 'kubeadm-config', flags: Object.values(kubeadmFlags) };
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
   const { help, reportedVersion } = loggingFlags;
   if (args.includes(help.shown) || args.includes('-h')) {
-    process.stdout.write(formatHelp(SECTIONS, COMMANDS));
+    process.stdout.write(formatHelp([...SECTIONS, KUBEADM], COMMANDS));
     return 0;
   }
   const { shown } = reportedVersion;

@@ -1,7 +1,16 @@
+import { authenticationFlags } from '../options/authentication.ts';
 import type { CommandUsage } from '../options/help.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { beginEpoch } from './begin-epoch.ts';
+import { printAlerts, writeChart } from './chart.ts';
+import { printDashboard } from './dashboard.ts';
 import { examineDatabases } from './doctor.ts';
+import { makeAssets } from './envtest/assets.ts';
+import { runEtcd } from './envtest/etcd.ts';
+import { runKubeApiserver } from './envtest/kube-apiserver.ts';
+import { FIXTURE_NAMES, printFixture } from './fixture.ts';
+import { reportHealth } from './health.ts';
+import { configureKubeadm } from './kubeadm/kubeadm-config.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
@@ -30,7 +39,7 @@ export const COMMANDS: readonly Command[] = [
     words: '',
     meaning: [
       'bring the database up to date and end',
-      '--list: show the migrations; --dry-run: show what would be applied; --to=31: end with that one',
+      '--list: show the migrations; --dry-run: show what would be applied; --to=84: end with that one',
       '--roles[=apiserver]: make the roles apiserver_migrator, _server and _reader, or three names',
     ],
     run: runMigrations,
@@ -40,6 +49,12 @@ export const COMMANDS: readonly Command[] = [
     words: '[postgres://…]',
     meaning: ['say what a database lacks for a server, and what could be better, and change nothing'],
     run: examineDatabases,
+  },
+  {
+    name: 'health',
+    words: '[readyz|livez]',
+    meaning: ['ask the server of this machine whether it is ready, or alive: 0 when it is, 1 when not'],
+    run: withWords(reportHealth),
   },
   {
     name: 'begin-epoch',
@@ -68,12 +83,65 @@ export const COMMANDS: readonly Command[] = [
     run: withWords(dropSigningKey),
   },
   {
+    name: 'kubeadm-config',
+    words: '',
+    meaning: [
+      'print what kubeadm join reads, and a bootstrap token; with --apply write it, and print the line for nodes',
+      `the server needs ${authenticationFlags.bootstrapTokens.shown}; the flags of kubeadm-config stand below`,
+    ],
+    run: configureKubeadm,
+  },
+  {
     name: 'systemd-unit',
     words: '',
     meaning: ['print a hardened unit for systemd that serves with these flags'],
     run: printUnit,
   },
+  {
+    name: 'envtest',
+    words: '--dir=DIR',
+    meaning: [
+      'make DIR for KUBEBUILDER_ASSETS: etcd, kube-apiserver and kubectl, which the envtest of controller-runtime',
+      'and other programs use unchanged; namespaces end there, and the dependents of owners are deleted',
+    ],
+    run: runEnvtest,
+  },
+  {
+    name: 'fixture',
+    words: FIXTURE_NAMES,
+    meaning: ['print a fixture for that test runner, or the step of a workflow: a cluster for your tests'],
+    run: printFixture,
+  },
+  {
+    name: 'chart',
+    words: '[folder]',
+    meaning: ['write the Helm chart into a folder: servers on a PostgreSQL of yours, in a cluster of yours'],
+    isFlagless: true,
+    run: writeChart,
+  },
+  {
+    name: 'alerts',
+    words: '[job]',
+    meaning: ['print rules for Prometheus: what to alert on, for the scrape job of the servers'],
+    isFlagless: true,
+    run: printAlerts,
+  },
+  {
+    name: 'dashboard',
+    words: '',
+    meaning: ['print a dashboard for Grafana'],
+    isFlagless: true,
+    run: printDashboard,
+  },
 ];
+
+/** The programs in the folder call it with their names. */
+function runEnvtest(args: readonly string[]): Promise<void> {
+  const [program, ...others] = args;
+  if (program === 'etcd') return runEtcd(others);
+  if (program === 'kube-apiserver') return runKubeApiserver(others);
+  return makeAssets(args);
+}
 
 /** Words before the first flag are the command's own. */
 function withWords(run: (words: readonly string[], options: ServerOptions) => Promise<void>): Command['run'] {

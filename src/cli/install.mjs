@@ -30,7 +30,7 @@ export function run(command, args, { silent }) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
-/** Becomes the command, of those that packages bring, as far as signals and the exit code go. */
+/** Becomes the command, of those that packages bring, as far as signals and the exit code go. Answers its process. */
 export function handOver(command, args) {
   const child = spawn(join(bin, command), args, { env, stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -44,4 +44,5 @@ export function handOver(command, args) {
     process.stderr.write(`cannot start ${command}: ${error.message}\n`);
     process.exit(1);
   });
+  return child;
 }

@@ -24,7 +24,7 @@ const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
  * `pg-apiserver migrate`: updates a database without serving. With --history-window it changes that, for all servers. --list
- * shows all migrations, --dry-run the pending ones, --to=31 ends with that one. --roles makes roles for migrating, serving and
+ * shows all migrations, --dry-run the pending ones, --to=84 ends with that one. --roles makes roles for migrating, serving and
  * reading, and migrates as the first of them.
  * @throws Error with a message of one line
  */
@@ -119,7 +119,7 @@ function parseWish(args: readonly string[]): { wish: MigrateWish; others: string
 function parseTo(value: string): number {
   if (/^\d{1,4}$/.test(value)) return Number(value);
   throw new UsageError(
-    `--to: ${JSON.stringify(value)} is not the number of a migration, such as 31: --list shows them`,
+    `--to: ${JSON.stringify(value)} is not the number of a migration, such as 84: --list shows them`,
   );
 }
 

@@ -24,13 +24,17 @@ import {
 } from './certificates.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
+import { copyCertificates } from './embedded/template.ts';
 import type { KeepKey } from './kept-keys.ts';
 import { lockDataDir } from './lock.ts';
 import { openLog } from './log.ts';
+import { readyFile } from './ready-file.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
-import { chooseServingPair, readServingCa } from './serving-pair.ts';
+import { findServiceManager } from './service-manager.ts';
+import { chooseServingPair, chooseSigningPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
+import { ensureTemplate, UNSYNCED } from './warm-start.ts';
 
 /** Reverts a step of the start. The steps run in reverse order. */
 type Undo = () => Promise<void> | void;
@@ -38,11 +42,15 @@ type Undo = () => Promise<void> | void;
 /** Runs the server until a signal ends it. @throws Error with a message of one line, when it cannot start or continue */
 export async function serve(options: ServerOptions): Promise<void> {
   const undo: Undo[] = [];
-  const stop = stopSignal();
+  const stop = stopSignal(options.process);
+  const manager = findServiceManager(process.env);
+  undo.push(() => manager.close());
   try {
     const server = await begin(options, undo, stop);
     undo.push(() => server.close());
+    manager.ready();
     await Promise.race([aborted(stop), server.failed.catch(endInTime)]);
+    manager.stopping();
     process.stderr.write('stopping\n');
   } catch (error) {
     // A start that is stopped ends without an error: it served no requests yet.
@@ -68,6 +76,8 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   const { authentication, authorization, serving, storage, tls } = options;
   checkExposure(serving, authorization);
   checkFiles(options);
+  const ready = readyFile(options.process);
+  ready.remove();
   const progress = createProgress();
   const encryption = openEncryption(storage);
   const sealer = createKeySealer(encryption?.encoding);
@@ -77,7 +87,8 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
-  const databaseUrls = await findDatabase(storage.databaseUrls, dataDir, { undo, progress });
+  const database = await findDatabase(options, dataDir, { undo, progress, stop });
+  const databaseUrls = database.urls;
   const egress = createEgress(options.observability.egress);
   undo.push(() => egress.close());
   const { reroute } = egress;
@@ -108,6 +119,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     egress,
     serving: chooseServingPair(tls, certificates.serving),
     servingCa: readServingCa(tls, certificates),
+    signing: chooseSigningPair(options, certificates),
     // Configured authorities replace the one made here.
     clientCaFiles: [authentication.clientCaFile || certificates.caFile],
     serviceAccountKeyFile,
@@ -116,7 +128,15 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     stop,
   });
   giveBackMemory();
-  announce(options, { dataDir, certificates, progress });
+  undo.push(() => ready.remove());
+  const { url, kubeconfig } = announce(options, { dataDir, certificates, progress, port: server.port });
+  ready.write({
+    url,
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ca: certificates.caFile,
+    pid: process.pid,
+    ports: { secure: server.port, ...database.ports },
+  });
   return server;
 }
 
@@ -154,19 +174,38 @@ async function ensureKeys(
   return { certificates, serviceAccountKeyFile: given };
 }
 
-async function findDatabase(
-  given: readonly string[],
+/** The cluster, its keys included, is a copy. */
+async function warm(
   dataDir: string,
-  { undo, progress }: { undo: Undo[]; progress: (message: string) => void },
-): Promise<readonly string[]> {
-  if (given.length > 0) return given;
-  const folder = join(dataDir, 'postgres');
-  const postgres = new EmbeddedPostgres({ folder, port: 0, settings: [], onProgress: progress });
+  progress: (message: string) => void,
+  stop: AbortSignal,
+): Promise<{ readonly template: string; readonly settings: readonly string[] }> {
+  const template = await ensureTemplate(progress, stop);
+  copyCertificates(template, dataDir);
+  return { template: join(template, 'postgres'), settings: UNSYNCED };
+}
+
+interface FoundDatabase {
+  readonly urls: readonly string[];
+  /** That of the embedded PostgreSQL. */
+  readonly ports: { readonly postgres?: number };
+}
+
+async function findDatabase(
+  { storage, process: { startsWarm } }: ServerOptions,
+  dataDir: string,
+  { undo, progress, stop }: { undo: Undo[]; progress: (message: string) => void; stop: AbortSignal },
+): Promise<FoundDatabase> {
+  if (storage.databaseUrls.length > 0) return { urls: storage.databaseUrls, ports: {} };
+  const postgres = new EmbeddedPostgres({
+    ...{ folder: join(dataDir, 'postgres'), port: 0, onProgress: progress },
+    ...(startsWarm ? await warm(dataDir, progress, stop) : { settings: [] }),
+  });
   await postgres.start();
   undo.push(() => postgres.stop());
   postgres.writeUrl(join(dataDir, 'postgres.url'));
   progress('PostgreSQL is running');
-  return [postgres.url];
+  return { urls: [postgres.url], ports: { postgres: Number(new URL(postgres.url).port) } };
 }
 
 const isUnspecified = (address: string): boolean =>
@@ -192,14 +231,15 @@ interface Announcement {
   readonly dataDir: string;
   readonly certificates: ClusterCertificates;
   readonly progress: (message: string) => void;
+  readonly port: number;
 }
 
 function announce(
-  { serving: { bindAddress, securePort }, authentication: { clientCaFile } }: ServerOptions,
-  { dataDir, certificates, progress }: Announcement,
-): void {
+  { serving: { bindAddress }, authentication: { clientCaFile } }: ServerOptions,
+  { dataDir, certificates, progress, port }: Announcement,
+): { readonly url: string; readonly kubeconfig: string | undefined } {
   const address = isUnspecified(bindAddress) ? '127.0.0.1' : bindAddress;
-  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${securePort}`;
+  const url = `https://${isIPv6(address) ? `[${address}]` : address}:${port}`;
   const kubeconfig = join(dataDir, 'admin.kubeconfig');
   // A server with another authority does not trust the administrator's certificate made here.
   if (clientCaFile === '') writeKubeconfig(kubeconfig, url, certificates);
@@ -209,6 +249,7 @@ function announce(
       ? `\n  export KUBECONFIG=${kubeconfig} && kubectl get namespaces\n\n`
       : `\n  Clients need certificates signed by ${clientCaFile}; ${certificates.caFile} verifies this server.\n\n`,
   );
+  return { url, kubeconfig: clientCaFile === '' ? kubeconfig : undefined };
 }
 
 /** Writes one line for each step, with the time since the start. */

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { PairFiles } from '../http/serving-tls.ts';
+import type { ServerOptions } from '../options/options.ts';
 import type { TlsOptions } from '../options/tls.ts';
 import { certificatesIn } from '../x509/pem.ts';
 import type { ClusterCertificates } from './certificates.ts';
@@ -8,6 +9,18 @@ import type { ClusterCertificates } from './certificates.ts';
 /** The pair from the flags, or the one made for this server. */
 export const chooseServingPair = ({ certFile, keyFile }: TlsOptions, own: PairFiles): PairFiles =>
   certFile === '' ? own : { certFile, keyFile };
+
+/**
+ * The pair from the flags, or the authority made for this cluster. Undefined: the server takes client certificates of another
+ * authority, whose key it does not have.
+ */
+export function chooseSigningPair(
+  { signing: { certFile, keyFile }, authentication }: Pick<ServerOptions, 'signing' | 'authentication'>,
+  { caFile, caKeyFile }: ClusterCertificates,
+): PairFiles | undefined {
+  if (certFile !== '') return { certFile, keyFile };
+  return authentication.clientCaFile === '' ? { certFile: caFile, keyFile: caKeyFile } : undefined;
+}
 
 /** The authorities that verify the pair's certificate, in PEM form. @throws Error */
 export function readServingCa({ certFile }: TlsOptions, { ca }: ClusterCertificates): string {

@@ -21,4 +21,14 @@ if (modified(join(root, 'dist', 'pg-apiserver.js')) < newest(join(root, 'src')))
   run('npm', ['run', '--silent', 'build'], { silent: true });
 }
 
-handOver('node', [join(root, 'dist', 'main.js'), 'start', ...process.argv.slice(2)]);
+const server = handOver('node', [join(root, 'dist', 'main.js'), 'start', ...process.argv.slice(2)]);
+
+// The server's parent is this process, and ours the one that typed `npm start`.
+if (process.argv.some((argument) => /^--?exit-with-parent(=(true|t|1))?$/i.test(argument))) {
+  const parent = process.ppid;
+  const looking = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(looking);
+    server.kill('SIGTERM');
+  }, 200);
+}

@@ -11,6 +11,8 @@ const STATE = `/var/lib/${NAME}`;
 const PASSWORDS = `/etc/${NAME}/pgpass`;
 /** Writes that are under way are answered within it (migrations/README.md), and the embedded PostgreSQL ends. */
 const STOP_S = 70;
+/** The event loop rests for milliseconds, and for seconds where the machine has no CPU to give. */
+const WATCHDOG_S = 60;
 
 /** What a unit starts: this Node.js and this program, unless a test names others. */
 export interface Program {
@@ -58,8 +60,12 @@ const UNIT = [
 ];
 
 const lifecycle = (command: string): string[] => [
-  '# The server says nothing to systemd: it has started when its program runs, and /readyz says when it serves.',
-  'Type=exec',
+  '# It has started when it serves, however long it waits for its database, and is started again when it no longer says that it lives.',
+  'Type=notify',
+  '# The server says so by systemd-notify.',
+  'NotifyAccess=all',
+  'TimeoutStartSec=infinity',
+  `WatchdogSec=${WATCHDOG_S}s`,
   `ExecStart=${command}`,
   'Restart=on-failure',
   'RestartSec=2s',

@@ -5,7 +5,7 @@ import { parseYamlText } from './yaml-text.ts';
 
 /**
  * Writes stored objects as YAML: one line per field, with its value in flow style, like JSON. Every parser reads it as YAML
- * 1.2, people can read and compare it, SQL can take it apart (migrations/0053), and numbers keep their digits.
+ * 1.2, people can read and compare it, SQL can take it apart (readable_object, in migrations/), and numbers keep their digits.
  *
  *     kind: "ConfigMap"
  *     apiVersion: "v1"

@@ -4,7 +4,7 @@ import { isObject } from '../object/json-values.ts';
 import { Pace, type Steps } from '../util/turns.ts';
 
 /**
- * Formats the path of a field, and splits a value into parts. SQL functions (migrations/0055) do the same, but without
+ * Formats the path of a field, and splits a value into parts. SQL functions (path_of and parts_of, in migrations/) do the same, but without
  * schemas, which may name the merge keys of a list.
  *
  *   spec.containers[name=web].image

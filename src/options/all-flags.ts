@@ -5,10 +5,12 @@ import { auditLogFlags, auditWebhookFlags } from './audit.ts';
 import { authenticationFlags, frontProxyFlags, serviceAccountFlags } from './authentication.ts';
 import { authorizationFlags } from './authorization.ts';
 import { serviceFlags } from './cluster-services.ts';
+import { signingFlags } from './cluster-signing.ts';
 import type { Flag, FlagSet } from './flag.ts';
 import { fairnessFlags, limitsFlags } from './limits.ts';
 import { loggingFlags, tracingFlags } from './observability.ts';
 import { oidcFlags } from './oidc.ts';
+import { processFlags } from './process.ts';
 import { consoleFlags, lifecycleFlags, listenerFlags, peerFlags, profilingFlags } from './serving.ts';
 import { ownFlags, storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
@@ -26,7 +28,7 @@ const section = (heading: string, ...sets: readonly FlagSet[]): Section => ({
 
 /** In the order of --help. */
 export const SECTIONS: readonly Section[] = [
-  section('pg-apiserver', ownFlags, domainFlags, consoleFlags),
+  section('pg-apiserver', ownFlags, domainFlags, consoleFlags, processFlags),
   section(
     'Serving',
     listenerFlags,
@@ -45,6 +47,7 @@ export const SECTIONS: readonly Section[] = [
   section('OpenID Connect', oidcFlags),
   section('Front proxy', frontProxyFlags, proxyClientFlags),
   section('Service account tokens', serviceAccountFlags),
+  section('Certificate signing', signingFlags),
   section('Authorization', authorizationFlags),
   section('Admission', admissionFlags),
   section('API', apiFlags),

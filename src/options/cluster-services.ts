@@ -40,7 +40,7 @@ export function readClusterServices(line: CommandLine) {
 }
 
 /** Kubernetes' default. */
-const DEFAULT_CLUSTER_IP_RANGE = '10.0.0.0/24';
+export const DEFAULT_CLUSTER_IP_RANGE = '10.0.0.0/24';
 /** Larger ranges would only cost memory: every server keeps a mark for each address. */
 const MOST_ADDRESS_BITS = 20;
 const LEAST_ADDRESS_BITS = 3;

@@ -7,6 +7,7 @@ import { agentFlags } from './agents.ts';
 import { auditLogFlags, auditWebhookFlags } from './audit.ts';
 import { authenticationFlags, frontProxyFlags, serviceAccountFlags } from './authentication.ts';
 import { authorizationFlags } from './authorization.ts';
+import { signingFlags } from './cluster-signing.ts';
 import { explainFlag, type Flag } from './flag.ts';
 import { oidcFlags } from './oidc.ts';
 import type { ServerOptions } from './options.ts';
@@ -63,7 +64,13 @@ const authorityFiles = ({ authentication, serving, agents, storage }: ServerOpti
 ];
 
 /** A certificate and its key. */
-const pairs = ({ tls, agents, admission, storage }: ServerOptions): readonly (readonly Named[])[] => [
+const pairs = ({
+  tls,
+  agents,
+  admission,
+  storage,
+  signing,
+}: ServerOptions): readonly (readonly Named[])[] => [
   [
     [tlsFlags.certFile, tls.certFile],
     [tlsFlags.keyFile, tls.keyFile],
@@ -83,6 +90,10 @@ const pairs = ({ tls, agents, admission, storage }: ServerOptions): readonly (re
   [
     [storageFlags.certFile, storage.certFile],
     [storageFlags.keyFile, storage.keyFile],
+  ],
+  [
+    [signingFlags.certFile, signing.certFile],
+    [signingFlags.keyFile, signing.keyFile],
   ],
 ];
 

@@ -12,6 +12,8 @@ export interface CommandUsage {
   /** What it takes before flags, such as `[reason]`. */
   readonly words: string;
   readonly meaning: readonly string[];
+  /** Takes no flags. */
+  readonly isFlagless?: true;
 }
 
 /** The text of --help: how to call it, then every flag under its heading with type and default. */
@@ -30,8 +32,9 @@ export function formatHelp(sections: readonly Section[], commands: readonly Comm
 }
 
 /** As it is typed on a line of its own where that is long, and what it does beside or below that. */
-function formatCommand({ name, words, meaning }: CommandUsage): string[] {
-  const call = ['  pg-apiserver', name, words, '[flags]'].filter((word) => word !== '').join(' ');
+function formatCommand({ name, words, meaning, isFlagless }: CommandUsage): string[] {
+  const flags = isFlagless === true ? '' : '[flags]';
+  const call = ['  pg-apiserver', name, words, flags].filter((word) => word !== '').join(' ');
   const [first = '', ...others] = meaning.map((line) => ' '.repeat(MEANING_AT) + line);
   if (call.length >= MEANING_AT) return [call, first, ...others];
   return [call.padEnd(MEANING_AT) + first.trimStart(), ...others];

@@ -6,9 +6,11 @@ import { readAudit } from './audit.ts';
 import { readAuthentication } from './authentication.ts';
 import { readAuthorization } from './authorization.ts';
 import { readClusterServices } from './cluster-services.ts';
+import { readClusterSigning } from './cluster-signing.ts';
 import { parseFlags } from './command-line.ts';
 import { readLimits } from './limits.ts';
 import { readObservability } from './observability.ts';
+import { readProcess } from './process.ts';
 import { readServing } from './serving.ts';
 import { readStorage } from './storage.ts';
 import { readTls } from './tls.ts';
@@ -30,10 +32,12 @@ export function parseOptions(args: readonly string[]) {
     api,
     authorization,
     services: readClusterServices(line),
+    signing: readClusterSigning(line),
     authentication: readAuthentication(line, { gates, authorization }),
     admission: readAdmission(line),
     audit: readAudit(line),
     tls: readTls(line),
+    process: readProcess(line),
     serving: readServing(line, gates),
     observability: readObservability(line, gates),
     storage: readStorage(line),

@@ -22,7 +22,8 @@ export const listenerFlags = {
   }),
   securePort: int('secure-port', {
     default: 6443,
-    meaning: 'HTTPS port with authentication and authorization; cannot be switched off with 0',
+    meaning:
+      'HTTPS port with authentication and authorization; cannot be switched off: 0 is any free port, which --ready-file names',
     check: listenerPort,
   }),
   certDir: text('cert-dir', {
@@ -189,8 +190,8 @@ function portOrNone(value: string, flag: string): string {
 }
 
 function listenerPort(port: number, flag: string): number {
-  if (port >= 1 && port <= 65_535) return port;
-  throw new UsageError(`${flag}: ${port} must be between 1 and 65535, it cannot be turned off with 0`);
+  if (port >= 0 && port <= 65_535) return port;
+  throw new UsageError(`${flag}: ${port} must be between 1 and 65535, or 0 for any free port`);
 }
 
 /** The setting has 32 bits (RFC 9113, section 6.5.1). */

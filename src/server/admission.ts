@@ -5,7 +5,6 @@ import { type PluginConfig, parseAdmissionConfig } from '../admission/admission-
 import { type AdmissionPluginName, findPlugin } from '../admission/all-plugins.ts';
 import { StoredClusterObjects } from '../admission/cluster-objects.ts';
 import { AdmissionMetrics } from '../admission/metrics.ts';
-import type { Access } from '../admission/plugin.ts';
 import type { CreateNamespace } from '../admission/plugins/namespaces.ts';
 import type { FindKind } from '../admission/plugins/owner-references.ts';
 import { refusePrivileged } from '../admission/plugins/pod-rules.ts';
@@ -29,6 +28,7 @@ import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { errorText } from '../util/error-text.ts';
+import { accessBy } from './access.ts';
 import { policyParts, rightsBy } from './admission-policies.ts';
 import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
@@ -139,14 +139,6 @@ const sharedParts = (options: AdmissionOptions, { logger, metrics, egress, ...pa
   tolerationSeconds: options.tolerationSeconds,
   readProxyClient: () => readProxyClient(options.proxyClient),
   onFailure: ({ message }: Error): void => logger.warn('admission', { message }),
-});
-
-const accessBy = (authorizer: Authorizer): Access => ({
-  whyNot: async (user, { verb, namespace = '', name = '', subresource = '', ...resource }) => {
-    const target = { ...resource, namespace, name, subresource, subpath: '' };
-    const { decision, reason, error } = await authorizer.authorize({ user, verb, target, path: '' });
-    return decision === 'allow' ? undefined : (error ?? reason);
-  },
 });
 
 const kindsOf =

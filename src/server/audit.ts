@@ -38,6 +38,12 @@ interface AuditSurroundings {
   readonly egress: Egress;
 }
 
+/** What back ends lose is counted and logged. */
+interface Losses {
+  readonly metrics: AuditMetrics;
+  readonly report: LossReport;
+}
+
 /** Undefined: auditing is off, without a policy or a backend. @throws Error about invalid files */
 export async function createAuditor(
   options: AuditOptions,
@@ -54,9 +60,10 @@ export async function createAuditor(
   const policy = await readPolicy(policyFile);
   const metrics = new AuditMetrics(registry);
   const report = createLossReport({ logger, metrics });
+  const losses = { metrics, report };
   const sinks = [
-    ...(log.path === '' ? [] : [await createLog(log, logger, report)]),
-    ...(webhook.configFile === '' ? [] : [createWebhook(webhook, report, egress.dials.controlplane)]),
+    ...(log.path === '' ? [] : [await createLog(log, logger, losses)]),
+    ...(webhook.configFile === '' ? [] : [createWebhook(webhook, losses, egress.dials.controlplane)]),
   ];
   if (sinks.length === 0) return undefined;
   return new Auditor({ policy, sink: unite(sinks), types, metrics, report, now: () => new Date() });
@@ -71,14 +78,15 @@ async function readPolicy(path: string): Promise<Policy> {
   }
 }
 
-async function createLog(options: AuditLogOptions, logger: Logger, report: LossReport): Promise<AuditSink> {
+async function createLog(options: AuditLogOptions, logger: Logger, losses: Losses): Promise<AuditSink> {
   const { path, format, apiVersion } = options;
   const onTrouble = (error: unknown): void => logger.error('old audit logs', error);
   const writer = await openLog(path, { ...options, onTrouble }).catch((error: unknown) => {
     throw blameFlag(auditLogFlags.path.shown, error);
   });
   // Batches are appended one after the other.
-  return wrap(new LogSink(writer, { format, apiVersion, report }), options, { report, concurrency: 1 });
+  const sink = new LogSink(writer, { format, apiVersion, report: losses.report });
+  return wrap(sink, options, { ...losses, backend: 'log', concurrency: 1 });
 }
 
 /** A webhook that takes longer for one batch counts as failed. */
@@ -86,7 +94,7 @@ const WEBHOOK_TIMEOUT_MS = 30_000;
 /** Batches that are sent at once to a slow webhook. Each stays in memory until it is sent or given up. */
 const MAX_SENDING = 16;
 
-function createWebhook(options: AuditWebhookOptions, report: LossReport, dial: Dial | undefined): AuditSink {
+function createWebhook(options: AuditWebhookOptions, losses: Losses, dial: Dial | undefined): AuditSink {
   const { configFile, apiVersion, initialBackoffMs } = options;
   const { shown } = auditWebhookFlags.configFile;
   const client = explainFlag(shown, () => new WebhookClient(() => readClientConfig(configFile, dial)));
@@ -96,8 +104,8 @@ function createWebhook(options: AuditWebhookOptions, report: LossReport, dial: D
     if (code < 200 || code > 299) throw new Error(`the audit webhook answered ${code}`);
   };
   const onClose = (): void => client.close();
-  const sink = new WebhookSink({ apiVersion, initialBackoffMs, post, report, onClose });
-  const wrapped = wrap(sink, options, { report, concurrency: MAX_SENDING });
+  const sink = new WebhookSink({ apiVersion, initialBackoffMs, post, report: losses.report, onClose });
+  const wrapped = wrap(sink, options, { ...losses, backend: 'webhook', concurrency: MAX_SENDING });
   return {
     process: (records) => wrapped.process(records),
     close: () => {
@@ -107,10 +115,15 @@ function createWebhook(options: AuditWebhookOptions, report: LossReport, dial: D
   };
 }
 
+interface WrapOptions extends Losses {
+  readonly backend: 'log' | 'webhook';
+  readonly concurrency: number;
+}
+
 function wrap(
   sink: AuditSink,
   { mode, batch, truncation, apiVersion }: AuditBackendOptions,
-  { report, concurrency }: { report: LossReport; concurrency: number },
+  { metrics, report, backend, concurrency }: WrapOptions,
 ): AuditSink {
   const limits = truncation === undefined ? undefined : { ...truncation, apiVersion };
   const inner = limits === undefined ? sink : splitBatches(sink, limits);
@@ -122,7 +135,9 @@ function wrap(
       case 'batch': {
         const { throttle, ...sizes } = batch;
         const limited = throttle === undefined ? sizes : { ...sizes, throttle };
-        return new BatchingSink(inner, { ...limited, concurrency, report });
+        const buffered = new BatchingSink(inner, { ...limited, concurrency, report });
+        metrics.showBuffer(backend, () => buffered.state);
+        return buffered;
       }
       case 'blocking':
         return ignoreFailures(inner);

@@ -1,8 +1,10 @@
+import type { Authorizer } from '../authz/authorizer.ts';
 import { repairAllocations } from '../controllers/allocation-repair.ts';
 import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
 import { CustomResourceAcceptance } from '../controllers/custom-resources/acceptance.ts';
 import { CustomResourceEnd } from '../controllers/custom-resources/definition-end.ts';
 import { CustomResourceViews } from '../controllers/custom-resources/views.ts';
+import type { SigningFiles } from '../controllers/joining/signing.ts';
 import { NamespaceDeletion } from '../controllers/namespace-deletion.ts';
 import { QuotaUsage } from '../controllers/quota-usage.ts';
 import { RoleAggregation } from '../controllers/role-aggregation.ts';
@@ -26,7 +28,9 @@ interface ControllerParts {
   readonly aggregation: AggregationPhase;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
-  readonly options: Pick<ServerOptions, 'authentication' | 'services' | 'serving' | 'writing'>;
+  readonly authorizer: Authorizer;
+  readonly signing: SigningFiles | undefined;
+  readonly options: Pick<ServerOptions, 'authentication' | 'services' | 'serving' | 'signing' | 'writing'>;
 }
 
 /** The fifth phase: creates the objects that every cluster has, and does the work of controllers that no cluster can miss. */

@@ -1,5 +1,6 @@
 import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersion } from '../api/names.ts';
+import type { SigningFiles } from '../controllers/joining/signing.ts';
 import type { Startup } from '../diagnostics/health.ts';
 import type { PairFiles } from '../http/serving-tls.ts';
 import type { LogControl, Logger } from '../observability/logger.ts';
@@ -26,6 +27,8 @@ export interface ServerEnvironment {
   readonly serving: PairFiles;
   /** Authority of the serving certificate, in PEM form. */
   readonly servingCa: string;
+  /** The authority that signs requests for certificates; undefined: none does. */
+  readonly signing: SigningFiles | undefined;
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   /** Private key for service account tokens; '' for the keys in the database. */

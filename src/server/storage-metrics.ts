@@ -4,6 +4,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { PRIMARY } from '../storage/postgres/feed/tail-source.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
+import type { UpkeepCost } from '../storage/postgres/upkeep/costs.ts';
 import type { Retention } from '../storage/postgres/upkeep/retention.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import { pause } from '../util/pause.ts';
@@ -175,18 +176,35 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at().value = Number(cache.state.applied);
     },
   );
+  measure(
+    'counter',
+    'pg_apiserver_epochs_begun_total',
+    'Epochs that have begun while this server ran: the database had lost commits, or a restore was reported.',
+    [],
+    ({ database: { log } }, at) => {
+      at().value = log.epochsBegun();
+    },
+  );
   for (const [name, help, read] of RETENTION_GAUGES)
     gauge(name, help, [], ({ database: { log } }, at) => {
       const { retention } = log.compactor;
       if (retention !== undefined) at().value = read(retention);
     });
+  for (const [name, help, read] of UPKEEP_COUNTERS)
+    measure('counter', name, help, ['kind'], ({ database: { log } }, at) => {
+      for (const [kind, cost] of log.compactor.costs) at(kind).value = read(cost);
+    });
   measure(
     'counter',
-    'pg_apiserver_upkeep_seconds_total',
-    'Time that this server has waited for upkeep of the log, by kind.',
-    ['kind'],
+    'pg_apiserver_upkeep_pages_total',
+    'Pages of 8 kB that upkeep by this server has found in the buffers of PostgreSQL (hit), had read, and dirtied, by kind.',
+    ['kind', 'access'],
     ({ database: { log } }, at) => {
-      for (const [kind, ms] of log.compactor.spentMs) at(kind).value = ms / 1000;
+      for (const [kind, { pagesHit, pagesRead, pagesDirtied }] of log.compactor.costs) {
+        at(kind, 'hit').value = pagesHit;
+        at(kind, 'read').value = pagesRead;
+        at(kind, 'dirtied').value = pagesDirtied;
+      }
     },
   );
   gauge('pg_apiserver_watchers', 'Watches being served, by resource.', ['resource'], ({ cache }, at) => {
@@ -194,6 +212,24 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       if (watchers > 0) at(nameOf(resource)).add(watchers);
   });
 }
+
+const UPKEEP_COUNTERS: readonly (readonly [string, string, (of: UpkeepCost) => number])[] = [
+  [
+    'pg_apiserver_upkeep_seconds_total',
+    'Time that this server has waited for upkeep of the log, by kind.',
+    ({ ms }) => ms / 1000,
+  ],
+  [
+    'pg_apiserver_upkeep_rows_total',
+    'Rows of objects and history that upkeep by this server has written, or removed one by one, by kind.',
+    ({ rows }) => rows,
+  ],
+  [
+    'pg_apiserver_upkeep_wal_bytes_total',
+    'WAL that upkeep by this server has written, by kind.',
+    ({ walBytes }) => walBytes,
+  ],
+];
 
 /** Obstacles to shrinking the log, as of the last compaction. */
 const RETENTION_GAUGES: readonly (readonly [string, string, (of: Retention) => number])[] = [

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { ApiObject } from '../api/object-meta.ts';
+import type { Authorizer } from '../authz/authorizer.ts';
 import { DueObjects, type DueRule } from '../controllers/cleaning/due-objects.ts';
 import { podsOfLostNodes, unboundVolumes, unusedClaims } from '../controllers/cleaning/ending-objects.ts';
 import {
@@ -9,6 +10,9 @@ import {
 } from '../controllers/cleaning/expired-objects.ts';
 import { LegacyTokenCleaning } from '../controllers/cleaning/legacy-tokens.ts';
 import { ControllerManager } from '../controllers/controller-manager.ts';
+import { kubeletApproval } from '../controllers/joining/approval.ts';
+import { ClusterInfoSigning } from '../controllers/joining/cluster-info.ts';
+import { clusterSigning, type SigningFiles } from '../controllers/joining/signing.ts';
 import { Leadership } from '../controllers/leadership.ts';
 import { MIGRATIONS, storageMigrations } from '../controllers/migration/storage-migration.ts';
 import { STORAGE_VERSIONS, StorageVersionCleaning } from '../controllers/migration/storage-versions.ts';
@@ -16,6 +20,7 @@ import { serviceCidrs } from '../controllers/service-ranges.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { createReminder } from '../util/reminder.ts';
 import type { Client } from '../verbs/client/client.ts';
+import { accessBy } from './access.ts';
 import type { Foundation } from './foundation.ts';
 import { createGarbageCollector } from './garbage-collector.ts';
 import type { Services } from './services.ts';
@@ -25,7 +30,10 @@ import { hasServiceRanges } from './writing.ts';
 interface UpkeepParts {
   readonly storage: Pick<StoragePhase, 'workLeases'>;
   readonly writing: { readonly client: Client };
-  readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'writing'>;
+  readonly authorizer: Authorizer;
+  /** Undefined: no authority signs requests for certificates. */
+  readonly signing: SigningFiles | undefined;
+  readonly options: Pick<ServerOptions, 'authentication' | 'serving' | 'signing' | 'writing'>;
 }
 
 /** Runs while this server has the lease of the upkeep. */
@@ -38,6 +46,7 @@ export function startUpkeep(foundation: Foundation, parts: UpkeepParts, services
   const alone = (name: string, work: Work): void =>
     services.start(name, 'upkeep', (signal) => leadership.whileLeading(signal, work));
   startCleaning(foundation, parts, alone);
+  startJoining(foundation, parts, alone);
   startMigration(foundation, parts, alone);
   if (!parts.options.writing.collectsGarbage) return;
   const collector = createGarbageCollector(foundation, parts.writing.client);
@@ -64,7 +73,7 @@ function createLeadership(
 function startMigration(
   { now, logger, registry, isFeatureOn }: Foundation,
   { writing: { client } }: UpkeepParts,
-  alone: (name: string, work: Work) => void,
+  alone: StartAlone,
 ): void {
   const onError = (error: unknown): void => logger.error('storage migration', error);
   const parts = { client, now, onError };
@@ -79,17 +88,43 @@ function startMigration(
   alone(rule.manager, (turn) => migrations.run(turn));
 }
 
-function startCleaning(
-  foundation: Foundation,
-  { writing: { client }, options: { authentication } }: UpkeepParts,
-  alone: (name: string, work: Work) => void,
-): void {
-  const { now, logger } = foundation;
-  const startRule = <T extends ApiObject>(rule: DueRule<T>): void => {
+type StartAlone = (name: string, work: Work) => void;
+
+const ruleStarter =
+  ({ now, logger }: Foundation, client: Client, alone: StartAlone) =>
+  <T extends ApiObject>(rule: DueRule<T>): void => {
     const { manager } = rule;
     const objects = new DueObjects({ rule, client, now, onError: (error) => logger.error(manager, error) });
     alone(manager, (turn) => objects.run(turn));
   };
+
+/** Lets nodes join: certificates for kubelets, and a cluster-info that they can trust. */
+function startJoining(
+  foundation: Foundation,
+  { writing: { client }, authorizer, signing, options }: UpkeepParts,
+  alone: StartAlone,
+): void {
+  const { now, logger } = foundation;
+  const startRule = ruleStarter(foundation, client, alone);
+  startRule(kubeletApproval(accessBy(authorizer), now));
+  if (signing !== undefined) {
+    const onTrouble = createReminder((trouble) => logger.warn('a certificate cannot be signed', { trouble }));
+    const { durationMs } = options.signing;
+    startRule(clusterSigning({ ...signing, durationMs }, { now, onTrouble }));
+  }
+  if (!options.authentication.bootstrapTokens) return;
+  const name = 'bootstrap-signer';
+  const signer = new ClusterInfoSigning({ client, now, onError: (error) => logger.error(name, error) });
+  alone(name, (turn) => signer.run(turn));
+}
+
+function startCleaning(
+  foundation: Foundation,
+  { writing: { client }, options: { authentication } }: UpkeepParts,
+  alone: StartAlone,
+): void {
+  const { now, logger } = foundation;
+  const startRule = ruleStarter(foundation, client, alone);
   startRule(finishedJobs);
   startRule(oldSigningRequests);
   startRule(unusedClaims);

@@ -1,11 +1,16 @@
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { contextTag, DerReader, TAG, toBytes } from './der.ts';
 import { type DistinguishedName, readName } from './name.ts';
+import { type GeneralName, readAlternatives } from './name-constraints.ts';
 import { firstPemBlock } from './pem.ts';
 
 /** A PKCS#10 request (RFC 2986). */
-interface CertificationRequest {
+export interface CertificationRequest {
   readonly subject: DistinguishedName;
+  /** The subject's alternative names of known kinds: hosts, addresses, mailboxes, URIs. */
+  readonly names: readonly GeneralName[];
+  /** The public key: a SubjectPublicKeyInfo in DER. */
+  readonly publicKey: Buffer;
   /** Why the signature is invalid; undefined: the key of the request made it. */
   readonly signatureProblem: string | undefined;
 }
@@ -52,13 +57,52 @@ function parse(der: Buffer): CertificationRequest {
   info.take(TAG.integer);
   const subject = readName(info.nextOf(TAG.sequence).whole);
   const spki = info.nextOf(TAG.sequence).whole;
-  info.optional(contextTag(0, { constructed: true }));
+  const attributes = info.optional(contextTag(0, { constructed: true }));
   info.end();
   const algorithm = request.sequence();
   const signature = toBytes(request.take(TAG.bitString));
   request.end();
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
-  return { subject, signatureProblem: whyNotSigned(key, algorithm, { signed: signed.whole, signature }) };
+  return {
+    subject,
+    names: readNames(attributes ?? Buffer.alloc(0)),
+    publicKey: spki,
+    signatureProblem: whyNotSigned(key, algorithm, { signed: signed.whole, signature }),
+  };
+}
+
+const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
+const ALTERNATIVE_NAMES = '2.5.29.17';
+
+/** Of the attributes, only extensions matter (RFC 2985, section 5.4.2), and of these only the names: signers choose the others. */
+function readNames(attributes: Buffer): readonly GeneralName[] {
+  const list = new DerReader(attributes);
+  while (!list.isAtEnd) {
+    const attribute = list.sequence();
+    if (attribute.oid() !== EXTENSION_REQUEST) continue;
+    const extensions = new DerReader(attribute.take(TAG.set)).sequence();
+    const found = namesIn(extensions);
+    if (found !== undefined) return found;
+  }
+  return [];
+}
+
+function namesIn(extensions: DerReader): readonly GeneralName[] | undefined {
+  const seen = new Set<string>();
+  let names: readonly GeneralName[] | undefined;
+  while (!extensions.isAtEnd) {
+    const extension = extensions.sequence();
+    const id = extension.oid();
+    if (seen.has(id)) throw new Error('x509: certificate request contains duplicate requested extensions');
+    seen.add(id);
+    extension.optional(TAG.boolean);
+    const value = extension.take(TAG.octetString);
+    if (id === ALTERNATIVE_NAMES) names = readAlternatives(value).names;
+  }
+  const isAddress = ({ kind, bytes }: GeneralName): boolean =>
+    kind !== 'ip' || bytes.length === 4 || bytes.length === 16;
+  if (names?.every(isAddress) === false) throw new Error('x509: cannot parse IP address');
+  return names;
 }
 
 interface Algorithm {

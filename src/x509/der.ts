@@ -148,3 +148,16 @@ export function toBytes(content: Buffer): Buffer {
   if (content[0] !== 0) throw new Error('asn1: syntax error: not a bit string of whole bytes');
   return content.subarray(1);
 }
+
+/** One element with this content. */
+export function writeDer(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(content)]), content]);
+}
+
+function lengthOf({ length }: Buffer): number[] {
+  if (length < 0x80) return [length];
+  const bytes: number[] = [];
+  for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256);
+  return [0x80 + bytes.length, ...bytes];
+}

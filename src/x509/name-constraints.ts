@@ -1,11 +1,11 @@
-import { contextTag, DerReader, TAG } from './der.ts';
+import { contextTag, DerReader, TAG, writeDer } from './der.ts';
 
 /** Alternative names, and the names that an authority may issue for (RFC 5280, sections 4.2.1.6 and 4.2.1.10). */
 
 type Kind = 'dns' | 'email' | 'uri' | 'ip';
 
 /** One name, or one subtree of names. Addresses are their bytes; as a subtree followed by a mask. */
-interface GeneralName {
+export interface GeneralName {
   readonly kind: Kind;
   readonly text: string;
   readonly bytes: Buffer;
@@ -39,6 +39,12 @@ export function readAlternatives(value: Buffer): Alternatives {
     if (name !== undefined) names.push(name);
   }
   return { names, isComparable: names.length > 0 };
+}
+
+/** The value of the extension that gives a certificate these names. */
+export function writeAlternatives(names: readonly GeneralName[]): Buffer {
+  const tags = new Map([...KINDS].map(([tag, kind]) => [kind, tag]));
+  return writeDer(TAG.sequence, ...names.map(({ kind, bytes }) => writeDer(tags.get(kind) ?? 0, bytes)));
 }
 
 /** Undefined for a name of another kind. */

@@ -1,4 +1,4 @@
-import { contextTag, DerReader, TAG } from './der.ts';
+import { contextTag, DerReader, TAG, writeDer } from './der.ts';
 
 /** The parts of a distinguished name that identify a user (RFC 5280, section 4.1.2.4). */
 export interface DistinguishedName {
@@ -70,9 +70,12 @@ function fromBmp(content: Buffer): string {
   return text.endsWith('\u0000') ? text.slice(0, -1) : text;
 }
 
-const CERTIFICATE_SIGNATURE = der(TAG.sequence, der(TAG.oid, Buffer.from('2a8648ce3d040302', 'hex')));
+const CERTIFICATE_SIGNATURE = writeDer(
+  TAG.sequence,
+  writeDer(TAG.oid, Buffer.from('2a8648ce3d040302', 'hex')),
+);
 /** 2020 to 2021: expired, so that it makes no chain valid. */
-const OVER = der(TAG.sequence, utcTime('200101000000Z'), utcTime('210101000000Z'));
+const OVER = writeDer(TAG.sequence, utcTime('200101000000Z'), utcTime('210101000000Z'));
 /** X25519 (RFC 8410) cannot sign, so that OpenSSL never takes the certificate for an issuer, nor checks a signature in vain. */
 const KEY = Buffer.concat([Buffer.from('302a300506032b656e032100', 'hex'), Buffer.alloc(32, 9)]);
 
@@ -83,27 +86,24 @@ const KEY = Buffer.concat([Buffer.from('302a300506032b656e032100', 'hex'), Buffe
  * match would leave an error behind in OpenSSL, which Node then reports for its next operation.
  */
 export function bearName(subject: Buffer): Buffer {
-  const certificate = der(
+  const certificate = writeDer(
     TAG.sequence,
-    der(contextTag(0, { constructed: true }), der(TAG.integer, Buffer.from([2]))),
-    der(TAG.integer, Buffer.from([1])),
+    writeDer(contextTag(0, { constructed: true }), writeDer(TAG.integer, Buffer.from([2]))),
+    writeDer(TAG.integer, Buffer.from([1])),
     CERTIFICATE_SIGNATURE,
     subject,
     OVER,
     subject,
     KEY,
   );
-  return der(TAG.sequence, certificate, CERTIFICATE_SIGNATURE, der(TAG.bitString, Buffer.from([0])));
+  return writeDer(
+    TAG.sequence,
+    certificate,
+    CERTIFICATE_SIGNATURE,
+    writeDer(TAG.bitString, Buffer.from([0])),
+  );
 }
 
 function utcTime(text: string): Buffer {
-  return der(0x17, Buffer.from(text));
-}
-
-function der(tag: number, ...parts: readonly Buffer[]): Buffer {
-  const content = Buffer.concat(parts);
-  const { length } = content;
-  const sizes =
-    length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...sizes]), content]);
+  return writeDer(0x17, Buffer.from(text));
 }

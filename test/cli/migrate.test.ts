@@ -6,26 +6,24 @@ test('migrate lists what there is, shows what it would do, ends where it is told
   await using database = await createTestDatabase({ empty: true });
   const listed = await runMigrate(database.url, '--list');
   expect(listed.code).toBe(0);
-  expect(listed.lines[0]).toBe('1 revisions: pending');
-  expect(listed.lines).toContain('31 partitions_and_objects: pending; beside servers that know 22');
+  expect(listed.lines[0]).toBe('64 baseline: pending');
+  expect(listed.lines).toContain('74 witnesses: pending; beside servers that know 34');
   expect(await database.query("SELECT to_regclass('schema_migrations') AS notes")).toEqual([{ notes: null }]);
 
-  const part = await runMigrate(database.url, '--to=22');
-  expect(part.lines.at(-1)).toMatch(/^applied revisions, .*, history_window$/);
+  const part = await runMigrate(database.url, '--to=65');
+  expect(part.lines.at(-1)).toBe('applied baseline, readers_types_never_meet_secrets');
   const preview = await runMigrate(database.url, '--dry-run');
-  expect(preview.lines[0]).toBe('would apply 30 indexes_of_the_log');
-  expect((await runMigrate(database.url, '--dry-run', '--to', '31')).lines).toEqual([
-    'would apply 30 indexes_of_the_log',
-    'would apply 31 partitions_and_objects',
+  expect(preview.lines[0]).toBe('would apply 74 witnesses');
+  expect((await runMigrate(database.url, '--dry-run', '--to', '75')).lines).toEqual([
+    'would apply 74 witnesses',
+    'would apply 75 rights_of_witnesses',
   ]);
-  expect(await database.query("SELECT relkind FROM pg_class WHERE oid = 'revisions'::regclass")).toEqual([
-    { relkind: 'r' },
-  ]);
-  expect((await runMigrate(database.url, '--to=22')).lines.at(-1)).toBe('the database is at migration 22');
+  expect(await database.query("SELECT to_regclass('witnesses') AS witnesses")).toEqual([{ witnesses: null }]);
+  expect((await runMigrate(database.url, '--to=65')).lines.at(-1)).toBe('the database is at migration 65');
   expect((await runMigrate(database.url)).code).toBe(0);
   expect((await runMigrate(database.url, '--dry-run')).lines).toEqual(['there is nothing to apply']);
   expect((await runMigrate(database.url, '--list')).lines).toContain(
-    '31 partitions_and_objects: applied; beside servers that know 22',
+    '74 witnesses: applied; beside servers that know 34',
   );
 });
 
@@ -35,7 +33,7 @@ test('migrate says in one line what is wrong with its flags, and changes nothing
     [
       ['--to=new'],
       2,
-      /^pg-apiserver: --to: "new" is not the number of a migration, such as 31: --list shows them$/,
+      /^pg-apiserver: --to: "new" is not the number of a migration, such as 84: --list shows them$/,
     ],
     [['--to'], 2, /^pg-apiserver: --to: "" is not the number/],
     [['--to=-1'], 2, /^pg-apiserver: --to: "-1" is not the number/],
@@ -45,9 +43,9 @@ test('migrate says in one line what is wrong with its flags, and changes nothing
       /^pg-apiserver: there is no migration 29: the newest is \d+, and --list shows all of them$/,
     ],
     [
-      ['--to=22'],
+      ['--to=64'],
       1,
-      /^pg-apiserver: the database is at migration \d+ already, beyond 22: migrations go forward only$/,
+      /^pg-apiserver: the database is at migration \d+ already, beyond 64: migrations go forward only$/,
     ],
     [
       ['--list', '--dry-run'],

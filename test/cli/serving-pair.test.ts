@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findAuthority } from '../../src/cli/serving-pair.ts';
+import { ensureCertificates } from '../../src/cli/certificates.ts';
+import { chooseSigningPair, findAuthority } from '../../src/cli/serving-pair.ts';
+import { parseOptions } from '../../src/options/options.ts';
 import { Authority } from '../kit/pki.ts';
 
 const trimmed = (pem: string): string => pem.replaceAll(/\s+/g, '');
@@ -16,4 +21,17 @@ test('a certificate of somebody else is verified by the root in its chain, or by
   const { cert } = await other.issue({ subject: 'CN=server', serves: true });
   expect(trimmed(findAuthority(`${cert}${other.pem}`, own.pem))).toBe(trimmed(other.pem));
   expect(trimmed(findAuthority(cert, own.pem))).toBe(trimmed(cert));
+});
+
+test('the authority of client certificates signs requests: the one made here, one from the flags, or none whose key is elsewhere', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-signing-pair-'));
+  const certificates = await ensureCertificates(folder, []);
+  rmSync(folder, { recursive: true });
+  const own = { certFile: join(folder, 'ca.crt'), keyFile: join(folder, 'ca.key') };
+  const choose = (...flags: string[]) => chooseSigningPair(parseOptions(flags), certificates);
+  const given = ['--cluster-signing-cert-file=c', '--cluster-signing-key-file=k'];
+  expect(choose()).toEqual(own);
+  expect(choose('--client-ca-file=other')).toBeUndefined();
+  expect(choose(...given)).toEqual({ certFile: 'c', keyFile: 'k' });
+  expect(choose(...given, '--client-ca-file=other')).toEqual({ certFile: 'c', keyFile: 'k' });
 });

@@ -59,3 +59,9 @@ test('systemd reads each word as it was given', () => {
   expect(quote('--a=50% of $5')).toBe('"--a=50%% of $$5"');
   expect(quote('--a="b\\c"')).toBe('"--a=\\"b\\\\c\\""');
 });
+
+test('the unit has started when the server says that it serves, and starts it again when it no longer does', () => {
+  const unit = formatUnit([SAFE], PROGRAM);
+  for (const line of ['Type=notify', 'NotifyAccess=all', 'TimeoutStartSec=infinity', 'WatchdogSec=60s'])
+    expect(unit).toContain(`\n${line}\n`);
+});

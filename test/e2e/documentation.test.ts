@@ -11,7 +11,7 @@ import { blocksOf, commandsOf, HISTORY, OPERATORS, PAGES, type Page, withMoment 
 import { TestRoles } from '../kit/roles.ts';
 import { rollOut } from '../kit/roll-out.ts';
 import { watchTool } from '../kit/running-tool.ts';
-import { kubectlPath, type ToolResult } from '../kit/tools.ts';
+import { helmPath, kubectlPath, type ToolResult } from '../kit/tools.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 /** Each command of the pages for users, run by a shell in a folder that has what is built, on a real server. */
@@ -44,6 +44,7 @@ class Reader implements AsyncDisposable {
     mkdirSync(bin);
     symlinkSync(DIST, join(this.folder, 'dist'));
     symlinkSync(kubectlPath(), join(bin, 'kubectl'));
+    symlinkSync(helmPath(), join(bin, 'helm'));
     copyFileSync(join(DIST, 'kubectl-history.js'), join(bin, 'kubectl-history'));
     writeFileSync(join(bin, 'pg-apiserver'), `#!/bin/sh\nexec node '${join(DIST, 'main.js')}' "$@"\n`);
     for (const name of ['kubectl-history', 'pg-apiserver']) chmodSync(join(bin, name), 0o755);

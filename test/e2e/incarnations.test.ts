@@ -206,6 +206,10 @@ test('the verb recall opens the earlier lives of one namespace to those who may 
   const rules = [{ apiGroups: [''], resources: ['namespaces'], resourceNames: ['shop'], verbs: ['recall'] }];
   await write('POST', `${RBAC}/clusterroles`, { metadata: { name: 'recaller' }, rules });
   await bind('recaller', 'recaller', ['tenant', 'stranger']);
+  // Servers follow rights by a watch.
+  const [first = ''] = reads(old);
+  const mayRead = async (): Promise<void> => expect((await as('tenant', 'GET', first)).code).toBe(200);
+  await vi.waitFor(mayRead, { timeout: 20_000, interval: 50 });
   for (const path of reads(old)) {
     expect([path, (await as('tenant', 'GET', path)).code]).toEqual([path, 200]);
     expect([path, (await as('stranger', 'GET', path)).code]).toEqual([path, 403]);

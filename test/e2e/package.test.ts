@@ -65,12 +65,16 @@ test('the package has what runs and nothing else, and is built before it is pack
   using folder = emptyFolder();
   const { files, size } = await pack(folder.path);
   const paths = files.map(({ path }) => path);
-  for (const name of ['main', 'cli/entry', 'pg-apiserver', 'pg-apiserver-yaml-thread', 'kubectl-history'])
+  for (const name of [
+    ...['main', 'cli/entry', 'pg-apiserver', 'pg-apiserver-yaml-thread', 'pg-apiserver-testing'],
+    'kubectl-history',
+  ])
     expect(paths).toContain(`dist/${name}.js`);
   const shape =
-    /^(package\.json|README\.md|migrations\/(README\.md|\d{4}_\w+\.sql)|dist\/(main|cli\/entry|pg-apiserver[\w-]*|kubectl-history)\.js|dist\/console\/.*|dist\/api\/idl\/\w+\.json|dist\/(commit\.txt|licenses\.md))$/;
+    /^(package\.json|README\.md|migrations\/(README\.md|\d{4}_\w+(\/\d_\w+)?\.sql)|dist\/(main|cli\/entry|pg-apiserver[\w-]*|kubectl-history)\.js|dist\/console\/.*|dist\/deploy\/chart\/.*|dist\/api\/idl\/\w+\.json|dist\/testing\/start-cluster\.d\.ts|dist\/(commit\.txt|licenses\.md))$/;
   expect(paths.filter((path) => !shape.test(path))).toEqual([]);
   expect(size).toBeLessThan(3 * MB);
+  expect(paths).toContain('dist/testing/start-cluster.d.ts');
   const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
   expect(scripts.prepack).toContain('npm run --silent build');
 });

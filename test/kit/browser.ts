@@ -55,7 +55,11 @@ export async function openTab(
   url: string,
   { token = '', ...options }: BrowserContextOptions & { readonly token?: string } = {},
 ): Promise<Tab> {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options });
+  // Without a GPU, an animation that never ends costs as much as everything that the tests look at.
+  const context = await browser.newContext({
+    ...{ ignoreHTTPSErrors: true, reducedMotion: 'reduce' },
+    ...options,
+  });
   const complaints: string[] = [];
   const page = await context.newPage();
   page.on('console', (message) => {

@@ -60,6 +60,8 @@ export interface Watch {
 }
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** Runs the server; `npm run test:versions` names others. */
+const NODE = process.env.TEST_NODE ?? process.execPath;
 const START_TIMEOUT_MS = 90_000;
 
 export interface StartOptions {
@@ -118,11 +120,9 @@ class ProcessCluster implements Cluster {
   async start(): Promise<void> {
     const preload = this.#preload;
     const child = onLeash(
-      spawn(
-        process.execPath,
-        [...(preload === undefined ? [] : ['--import', preload]), MAIN, ...this.#args],
-        { stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])] },
-      ),
+      spawn(NODE, [...(preload === undefined ? [] : ['--import', preload]), MAIN, ...this.#args], {
+        stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : ['ipc' as const])],
+      }),
     );
     this.#child = child;
     const ready = new Promise<void>((resolve, reject) => {

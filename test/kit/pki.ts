@@ -39,6 +39,13 @@ export class Authority {
   readonly #certificate: x509.X509Certificate;
   readonly #key: webcrypto.CryptoKey;
 
+  /** An authority in files' form: its certificate and its key. */
+  static async createPair(name: string, options: AuthorityOptions = {}): Promise<Pair> {
+    const authority = await Authority.create(name, options);
+    const der = await webcrypto.subtle.exportKey('pkcs8', authority.#key);
+    return { cert: authority.pem, key: `${x509.PemConverter.encode(der, 'PRIVATE KEY')}\n` };
+  }
+
   static async create(name: string, options: AuthorityOptions = {}): Promise<Authority> {
     x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
     const { parent, extensions = AUTHORITY } = options;

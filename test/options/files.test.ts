@@ -41,6 +41,8 @@ test.each([
   ['--proxy-client-key-file', `--proxy-client-cert-file=${BROKEN}`],
   ['--tls-cert-file', `--tls-private-key-file=${BROKEN}`],
   ['--tls-private-key-file', `--tls-cert-file=${BROKEN}`, `--service-account-key-file=${BROKEN}`],
+  ['--cluster-signing-cert-file', `--cluster-signing-key-file=${BROKEN}`],
+  ['--cluster-signing-key-file', `--cluster-signing-cert-file=${BROKEN}`],
   ['--kvstore-cafile'],
   ['--kvstore-certfile'],
   ['--kvstore-keyfile'],
@@ -68,6 +70,7 @@ test.each([
   ['--proxy-client-cert-file', '--proxy-client-key-file'],
   ['--tls-cert-file', '--tls-private-key-file'],
   ['--kvstore-certfile', '--kvstore-keyfile'],
+  ['--cluster-signing-cert-file', '--cluster-signing-key-file'],
 ])('a pair that is none is told with its flags, %s and %s', (certFlag, keyFlag) => {
   const why = `${certFlag} and ${keyFlag}: ${BROKEN} and ${BROKEN} are no certificate and its key`;
   expect(String(refusal(`${certFlag}=${BROKEN}`, `${keyFlag}=${BROKEN}`))).toContain(why);

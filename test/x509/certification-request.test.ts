@@ -1,8 +1,10 @@
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
-import { type JsonName, Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
+import { Extension, type JsonName, Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
 import { expect, test } from 'vitest';
 import { readCertificationRequest } from '../../src/x509/certification-request.ts';
+import { contextTag, TAG, writeDer } from '../../src/x509/der.ts';
+import { makeRequestWithKey } from '../kit/certificate-request.ts';
 
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const RSA = { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' };
@@ -75,4 +77,39 @@ test('bytes after the request, inside its block, are refused', async () => {
   const longer = Buffer.concat([der, Buffer.from([5, 0])]).toString('base64');
   const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${longer}\n-----END CERTIFICATE REQUEST-----\n`;
   expect(() => read(pem)).toThrow('not a PKCS#10 certification request');
+});
+
+test('names are read from the requested extensions, of known kinds only', async () => {
+  const directory = writeDer(contextTag(4, { constructed: true }), writeDer(TAG.sequence));
+  const host = writeDer(contextTag(2, { constructed: false }), Buffer.from('a.example.com'));
+  const address = writeDer(contextTag(7, { constructed: false }), Buffer.from([192, 0, 2, 1]));
+  const { request } = await makeRequestWithKey('CN=a', {
+    extensions: [
+      new Extension('2.5.29.17', true, writeDer(TAG.sequence, directory, host, address)),
+      new Extension('1.2.3.4', false, Buffer.alloc(3)),
+    ],
+  });
+  const { names } = readCertificationRequest(request);
+  expect(names.map(({ kind, bytes }) => [kind, bytes.toString('latin1')])).toEqual([
+    ['dns', 'a.example.com'],
+    ['ip', '\xc0\x00\x02\x01'],
+  ]);
+  expect(readCertificationRequest((await makeRequestWithKey('CN=a')).request).names).toEqual([]);
+});
+
+test.each([
+  ['an address of three bytes', [['2.5.29.17', writeDer(TAG.sequence, writeDer(0x87, Buffer.alloc(3)))]]],
+  ['a host that is not ASCII', [['2.5.29.17', writeDer(TAG.sequence, writeDer(0x82, Buffer.from('ö')))]]],
+  ['names that are no list', [['2.5.29.17', Buffer.from([1, 2, 3])]]],
+  [
+    'one extension twice',
+    [
+      ['2.5.29.17', writeDer(TAG.sequence)],
+      ['2.5.29.17', writeDer(TAG.sequence)],
+    ],
+  ],
+] as const)('a request with %s is refused', async (_, given) => {
+  const extensions = given.map(([id, value]) => new Extension(id, false, value));
+  const { request } = await makeRequestWithKey('CN=a', { extensions });
+  expect(() => readCertificationRequest(request)).toThrow('not a PKCS#10 certification request');
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Account, postgresAccount } from './account.ts';
@@ -21,6 +21,7 @@ import {
   replaceFile,
 } from './private-files.ts';
 import { belongsTo, interrupt, removeFolder, run } from './run-as.ts';
+import { copyFolder } from './template.ts';
 import { watchPostgres } from './watchdog.ts';
 
 /** A PostgreSQL on loopback, for users without a database and for tests. */
@@ -35,6 +36,8 @@ interface EmbeddedOptions {
   readonly onProgress: (message: string) => void;
   /** Another package with PostgreSQL; see {@link findBinaries}. */
   readonly from?: string;
+  /** A folder of an earlier one that has ended in order, to begin with a copy of rather than with an empty cluster. */
+  readonly template?: string;
   /** Root's folder for files that the account could not reach; default below /var/lib. */
   readonly sharedRoot?: string;
 }
@@ -169,10 +172,29 @@ export class EmbeddedPostgres {
         : 'it is not a folder of the account it would run as';
       throw new Error(`${this.#cluster} was not made by pg-apiserver: ${why}`);
     }
+    const { template } = this.#options;
+    if (template !== undefined) return this.#copyCluster(template);
     this.#options.onProgress('creating a PostgreSQL cluster');
     const password = randomBytes(18).toString('base64url');
     replaceFile(passwordFile, `${password}\n`);
     await this.#createCluster(initdb, password);
+    return password;
+  }
+
+  /** Its password is that of the template. */
+  async #copyCluster(template: string): Promise<string> {
+    const password = readPlainFile(join(template, 'password'))?.trim();
+    if (password === undefined) throw new Error(`${template} has no cluster to copy: there is no password`);
+    const partial = `${this.#cluster}.partial`;
+    await removeFolder(partial, this.#account);
+    copyFolder(join(template, 'cluster'), partial);
+    chmodSync(partial, 0o700);
+    if (this.#account !== undefined) {
+      const { uid, gid } = this.#account;
+      await run('chown', ['-R', '-h', `${uid}:${gid}`, partial], undefined);
+    }
+    replaceFile(join(this.#folder, 'password'), `${password}\n`);
+    renameSync(partial, this.#cluster);
     return password;
   }
 

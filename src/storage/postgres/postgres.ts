@@ -79,6 +79,8 @@ export interface PostgresLog {
   /** Connections for all but commits and the stream, now. */
   pool(): PoolState;
   readServers(): ReadServersState;
+  /** Since this server was started. */
+  epochsBegun(): number;
   /** Counts live objects by resource; takes long when there are many. */
   countObjects(): Promise<readonly ObjectCount[]>;
   /** Size of the whole database on disk. */
@@ -151,6 +153,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     views: new PostgresObjectViews(upkeep, options.schema),
     pool: () => pools.state(),
     readServers: () => readServers.state,
+    epochsBegun: () => history.epochsBegun,
     countObjects: async () => {
       const { pool } = await upkeep();
       const rows = await COUNT_OBJECTS.run(pool, {});

@@ -11,6 +11,7 @@ import { memory } from './memory.ts';
 import { mixed } from './mixed.ts';
 import { restartHerd } from './restart-herd.ts';
 import { restore } from './restore.ts';
+import { upkeep } from './upkeep.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
 
@@ -28,6 +29,7 @@ export const GROUPS: readonly Group[] = [
   watch,
   coldStart,
   restartHerd,
+  upkeep,
   memory,
   mixed,
 ];

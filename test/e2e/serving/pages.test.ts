@@ -273,6 +273,9 @@ test('metrics have the names that people chart, and only the label values they a
     /^pg_apiserver_tail_mode\{mode="(streaming|polling)"\} 1$/m,
     /^pg_apiserver_tail_delay_seconds /m,
     /^pg_apiserver_upkeep_seconds_total\{kind="leave"\} /m,
+    /^pg_apiserver_upkeep_rows_total\{kind="thin"\} /m,
+    /^pg_apiserver_upkeep_wal_bytes_total\{kind="fill"\} /m,
+    /^pg_apiserver_upkeep_pages_total\{kind="fill",access="dirtied"\} /m,
   ])
     expect(text, String(line)).toMatch(line);
   expect(text).not.toContain('process_cpu_seconds_total');

@@ -6,7 +6,7 @@ import { beginPartition, fillObjects, openLog, write } from './kit.ts';
 import { makeHistory, pagesOf } from './made-history.ts';
 import { connect } from './stalls.ts';
 
-/** Field by field, for people: the views and functions of migrations/0055. */
+/** Field by field, for people: the views and functions of migrations/0064_baseline/7_history.sql. */
 let database: TestDatabase;
 let log: PostgresLog;
 

@@ -107,6 +107,38 @@ test('a query that reads the log postpones the drop, and holds up no write', asy
   await log.close();
 });
 
+test('what each kind of upkeep costs the database is counted: pages, rows, WAL and time', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '0');
+  const log = openLog(database.url);
+  const revisions: Revision[] = [];
+  for (let n = 0; n < 40; n += 1) revisions.push(await log.committer.commit(write('create', `n${n}`)));
+  await beginPartition(database);
+  for (const [n, revision] of revisions.slice(0, 30).entries())
+    await log.committer.commit(write('update', `n${n}`, revision));
+  const unlike = { rows: 0, pagesHit: 0, walBytes: 0, ms: 0 };
+  expect([...log.compactor.costs.values()]).toEqual(
+    Array(7).fill({ ...unlike, pagesRead: 0, pagesDirtied: 0 }),
+  );
+  // A page counts as dirtied where it was clean.
+  await database.query('CHECKPOINT');
+  expect(await log.compactor.compact(never)).toBe(1);
+  const { fill, leave, drop, thin } = Object.fromEntries(log.compactor.costs);
+  // All but the newest have their bytes, also the ten that were not written again, before their partition goes.
+  expect(fill?.rows).toBe(39);
+  // The state that only the newest revision has replaced: all else lies behind the window.
+  expect(leave?.rows).toBe(1);
+  expect(drop?.rows).toBe(0);
+  for (const cost of [fill, leave, drop]) {
+    expect(cost?.pagesHit).toBeGreaterThan(10);
+    expect(cost?.walBytes).toBeGreaterThan(100);
+    expect(cost?.ms).toBeGreaterThan(0);
+  }
+  expect(fill?.pagesDirtied).toBeGreaterThan(0);
+  expect(thin).toMatchObject(unlike);
+  await log.close();
+});
+
 test('a state that only the objects have is kept when it is overwritten, for as long as the window needs it', async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '0');

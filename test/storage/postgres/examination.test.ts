@@ -57,11 +57,63 @@ test('the history of a cluster is measured by resource, and what it will take is
   await write('', 'pods', 300);
   await write('coordination.k8s.io', 'leases', 100);
   const [all = '', ...others] = textsOf(await examine(database.url), 'history');
-  expect(all).toMatch(/^all: \d.* on disk, about .* at the rate of the last hour$/);
+  expect(all).toMatch(
+    /^all: \d.* on disk; at the rate of the last hour about .* are written a day, and .* kept in the end$/,
+  );
   expect(others).toEqual([
-    expect.stringMatching(/^pods: .*, about [\d.]+ MB for the window of 1d$/),
-    expect.stringMatching(/^leases\.coordination\.k8s\.io: .*, about .* for the window of 1h$/),
+    expect.stringMatching(/^pods: .*; about [\d.]+ MB a day, and [\d.]+ MB kept for the window of 1d$/),
+    expect.stringMatching(
+      /^leases\.coordination\.k8s\.io: .*; about .* a day, and .* kept for the window of 1h$/,
+    ),
   ]);
+});
+
+/** In bytes, of `1.5 MB`. */
+const toBytes = (text = ''): number => {
+  const [value, unit = 'B'] = text.split(' ');
+  return Number(value) * 1000 ** ['B', 'kB', 'MB', 'GB'].indexOf(unit);
+};
+
+/** What is said of one resource, or of all. */
+async function predicted(url: string, resource: string): Promise<{ day: number; kept: number }> {
+  const line = textsOf(await examine(url), 'history').find((text) => text.startsWith(`${resource}:`)) ?? '';
+  const [, day, kept] = /about (\S+ \S+) (?:are written )?a day, and (\S+ \S+) kept/.exec(line) ?? [];
+  return { day: toBytes(day), kept: toBytes(kept) };
+}
+
+test('of a resource with a shorter history, what is kept in the end is two of its windows and a partition, where thinning is worth it', async () => {
+  await using database = await createTestDatabase();
+  await database.query("UPDATE compaction SET history_window = '10 days'");
+  await database.query(`SELECT set_shorter_histories('{"events": 7200}')`);
+  const write = (resource: string, times: number, age: string): Promise<unknown> =>
+    database.query(
+      `INSERT INTO revisions (revision, api_group, resource, namespace, name, uid, verb, object, committed_at, write_id,
+         follows_revision, username, user_agent, source_address, request_id, field_manager)
+       SELECT nextval('revisions_revision_seq'), '', $1, 'default', 'a-' || i, gen_random_uuid()::text, 'create',
+         json_build_object('data', repeat('x', 300)), clock_timestamp() - $3::interval, gen_random_uuid(), 0, '', '', '', '', ''
+       FROM generate_series(1, $2::int) i`,
+      [resource, times, age],
+    );
+  await database.query('SELECT make_partition(0) FROM generate_series(1, 3)');
+  await write('pods', 1, '2 hours');
+  // A partition has 10,000 rows, which are written in an hour; a thirtieth of the window is more: eight hours.
+  await write('events', 9000, '1 min');
+  await write('pods', 1000, '1 min');
+  const events = await predicted(database.url, 'events');
+  expect(events.kept / events.day).toBeCloseTo((2 * 2 + 8) / 24, 1);
+  const pods = await predicted(database.url, 'pods');
+  expect(pods.kept / pods.day).toBeCloseTo(10 + 8 / 24, 0);
+  expect(events.day / pods.day).toBeCloseTo(9, 0);
+  // All that is on disk was written in the last hour.
+  const [size] = await database.query<{ bytes: number }>(
+    'SELECT sum(pg_total_relation_size(p.partition))::float8 AS bytes FROM log_partitions() p',
+  );
+  const all = await predicted(database.url, 'all');
+  expect(all.day / (24 * (size?.bytes ?? 0))).toBeCloseTo(1, 1);
+  // Less than half of a partition would go: it is not written anew for that.
+  await write('pods', 9000, '1 min');
+  const unthinned = await predicted(database.url, 'events');
+  expect(unthinned.kept / unthinned.day).toBeCloseTo(10 + 8 / 24, 0);
 });
 
 test('what a user may not do is missing or a warning, by whether a server can live without it', async () => {
@@ -86,9 +138,11 @@ test('an old schema of another owner is missing what the owner has to migrate', 
   const url = await roles.make('server');
   await database.query(`SELECT grant_server('${roles.nameOf('server')}')`);
   expect(textsOf(await examine(url), 'fine')).toContain('all migrations were applied');
-  await database.query('DELETE FROM schema_migrations WHERE id >= 22');
+  await database.query('DELETE FROM schema_migrations');
   expect(textsOf(await examine(url), 'lacks')).toEqual([
-    expect.stringMatching(/^the database lacks migration 22 .*: run pg-apiserver migrate as /),
+    expect.stringMatching(
+      /^the database lacks migration 64 \(baseline\) and \d+ more: run pg-apiserver migrate as /,
+    ),
   ]);
 });
 

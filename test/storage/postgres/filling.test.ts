@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { isLockTimeout } from '../../../src/storage/postgres/connection/statements.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
@@ -192,6 +193,26 @@ test('filling costs what was written since, however many objects there are, and 
   await database.query('SELECT compact_history()');
   expect(await fillObjects(database, farBehind)).toBeGreaterThan(0);
   expect(await unfilled(database)).not.toContain('d-0');
+  await log.close();
+});
+
+test('the heap of the objects has at most a page for each, and next to nothing for those beyond a page', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  const heapPagesOf = async (count: number, bytes: number): Promise<number> => {
+    const pages = "SELECT pg_relation_size('objects')::int / 8192 AS pages";
+    const [before] = await database.query<{ pages: number }>(pages);
+    // Other characters than one: some builds of PostgreSQL compress.
+    const data = (): string => randomBytes(bytes / 2).toString('hex');
+    const names = Array.from({ length: count }, (_, n) => `of-${bytes}-${n}`);
+    await Promise.all(names.map((name) => log.committer.commit(write('create', name, undefined, data()))));
+    await fillObjects(database);
+    const [after] = await database.query<{ pages: number }>(pages);
+    return (after?.pages ?? 0) - (before?.pages ?? 0);
+  };
+  expect(await heapPagesOf(100, 50_000)).toBeLessThan(20);
+  expect(await heapPagesOf(100, 5000)).toBeLessThan(110);
+  expect(await heapPagesOf(100, 500)).toBeLessThan(30);
   await log.close();
 });
 

@@ -1,7 +1,4 @@
-import pg from 'pg';
 import { expect, test } from 'vitest';
-import { migrate } from '../../../src/storage/postgres/migration/migrate.ts';
-import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import type { WindowWish } from '../../../src/storage/postgres/upkeep/history-window.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
@@ -67,32 +64,4 @@ test('servers that start together agree', async () => {
     Array.from({ length: 4 }, (_, n) => keep(database, { windowMs: MINUTES_5 + n, isGiven: false })),
   );
   expect(new Set(kept.map(({ windowMs }) => windowMs)).size).toBe(1);
-});
-
-test.each([
-  ['29 days', '29 days 01:00:00'],
-  ['5 minutes', null],
-])('a log of %s from before the window was kept goes on reaching back as far', async (span, window) => {
-  await using database = await createTestDatabase({ empty: true });
-  const migrations = readMigrations();
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await migrate(
-    client,
-    migrations.filter(({ id }) => id < 22),
-  );
-  for (const age of [span, '0'])
-    await client.query(
-      `INSERT INTO revisions (api_group, resource, namespace, name, uid, verb, object, committed_at, write_id,
-        username, user_agent, source_address, request_id, field_manager, follows_revision)
-      VALUES ('', 'configmaps', 'default', 'a', '1', 'create', '{}', now() - $1::interval, gen_random_uuid(),
-        '', '', '', '', '', 0)`,
-      [age],
-    );
-  await migrate(client, migrations);
-  const { rows } = await client.query<{ window: string | null }>(
-    'SELECT justify_hours(history_window)::text AS window FROM compaction',
-  );
-  expect(rows).toEqual([{ window }]);
-  await client.end();
 });

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { migrate } from '../../../src/storage/postgres/migration/migrate.ts';
-import { type Migration, readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
+import { listMigrations, migrate } from '../../../src/storage/postgres/migration/migrate.ts';
+import {
+  type Migration,
+  notesOf,
+  readMigrations,
+} from '../../../src/storage/postgres/migration/migration.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
@@ -11,6 +15,8 @@ async function withClient<T>(database: TestDatabase, use: (client: pg.Client) =>
   await client.connect();
   return use(client).finally(() => client.end());
 }
+
+const PATIENCE = { timeout: 20_000, interval: 20 };
 
 const extra = (sql: string): Migration => ({ id: 9999, name: 'extra', sql, checksum: 'extra' });
 
@@ -43,10 +49,10 @@ SELECT 1`);
     withClient(database, (client) => migrate(client, [...readMigrations(), inSteps]));
   const first = migrateThere();
   const building = "SELECT FROM pg_stat_progress_create_index WHERE phase LIKE '%wait%'";
-  await vi.waitFor(async () => expect(await database.query(building)).toHaveLength(1));
+  await vi.waitFor(async () => expect(await database.query(building)).toHaveLength(1), PATIENCE);
   const others = [migrateThere(), migrateThere()];
   const tried = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%pg_try_advisory_lock%' AND pid <> pg_backend_pid()`;
-  await vi.waitFor(async () => expect(await database.query(tried)).toHaveLength(2));
+  await vi.waitFor(async () => expect(await database.query(tried)).toHaveLength(2), PATIENCE);
   expect(await database.query('SELECT FROM begun')).toHaveLength(1);
   await reader.end();
   expect([await first, ...(await Promise.all(others))]).toEqual([['extra'], [], []]);
@@ -79,6 +85,35 @@ test('a migration whose connection is ended says so', async () => {
     WHERE datname = current_database() AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()`;
   await vi.waitFor(async () => expect(await database.query(end)).toEqual([{ ended: true }]));
   await failing;
+});
+
+/** The schema as a version before the baseline knows it: each of the migrations that the baseline replaces, by itself. */
+const migrationsOfBefore = (): Migration[] =>
+  readMigrations().flatMap((migration) =>
+    notesOf(migration).map(({ beside, ...noted }) => ({ ...noted, sql: `-- beside: ${beside}` })),
+  );
+
+test('a server of before the baseline finds in a new database what it knows, and the other way round', async () => {
+  await using database = await createTestDatabase();
+  expect(migrationsOfBefore().length).toBeGreaterThan(readMigrations().length + 30);
+  expect(await withClient(database, (client) => migrate(client, migrationsOfBefore()))).toEqual([]);
+  await using old = await createTestDatabase({ empty: true });
+  const of = await withClient(old, (client) => migrate(client, migrationsOfBefore(), { to: 64 }));
+  expect(of[0]).toBe('revisions');
+  const left = await withClient(old, (client) => listMigrations(client, readMigrations()));
+  expect(left.filter(({ state }) => state === 'applied').map(({ name }) => name)).toEqual(['baseline']);
+});
+
+test('a database that has some of what the baseline replaces is refused, and says which version to start', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  await withClient(database, (client) => migrate(client, migrationsOfBefore(), { to: 45 }));
+  const message =
+    'the database is at migration 45, and lacks some of 1 to 64, without which this version cannot upgrade it: ' +
+    'start the version before this one, which applies them, and then this one';
+  await expect(migrateDatabase({ urls: [database.url], poolSize: 1 })).rejects.toThrow(message);
+  const listing = withClient(database, (client) => listMigrations(client, readMigrations()));
+  await expect(listing).rejects.toThrow(message);
+  expect(await database.query('SELECT max(id) FROM schema_migrations')).toEqual([{ max: 45 }]);
 });
 
 test('a schema that is newer than the server is refused', async () => {
@@ -149,29 +184,4 @@ test('the statistics of tables that grow with every write are made from a small 
     { table: 'objects', target: 10 },
     { table: 'revisions_1', target: 10 },
   ]);
-});
-
-test('a commit that began under the lock of the version before does not end beside those under the new one', async () => {
-  await using database = await createTestDatabase({ empty: true });
-  const migrations = readMigrations();
-  const before = migrations.filter(({ id }) => id < 20);
-  await withClient(database, (client) => migrate(client, before));
-  const holder = new pg.Client({ connectionString: database.url });
-  await holder.connect();
-  await holder.query("SELECT pg_advisory_lock(hashtext('pg-apiserver'), hashtext('commit_revisions'))");
-  const commit = `SELECT accepted FROM commit_revisions(
-    '{"{}"}', '{create}', '{""}', '{configmaps}', '{default}', '{a}', '{1}', '{0}', ARRAY[gen_random_uuid()],
-    '{null}', '{""}', '{""}', '{""}', '{""}', '{""}')`;
-  const begun = database.query(commit).then(
-    () => 'committed',
-    (error: unknown) => (error instanceof pg.DatabaseError ? error.constraint : String(error)),
-  );
-  const waiting = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
-  await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1));
-  const locked = migrations.filter(({ id }) => id <= 22);
-  await withClient(database, (client) => migrate(client, locked));
-  await holder.end();
-  expect(await begun).toBe('revisions_follow');
-  expect(await database.query(commit)).toEqual([{ accepted: ['2'] }]);
 });

@@ -1,8 +1,6 @@
-import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
+import { migrateWithOwn } from './own-migrations.ts';
 
-/** A process that only migrates, to the migration that it is given or to the newest, unless it is killed before. */
-const [url = '', to] = process.argv.slice(2);
-await setUpDatabase({ urls: [url], poolSize: 1 }, (database) =>
-  database.migrate(to === undefined ? {} : { to: Number(to) }),
-);
+/** A process that only migrates, unless it is killed before. */
+const [url = ''] = process.argv.slice(2);
+await migrateWithOwn({ url });
 process.exit();

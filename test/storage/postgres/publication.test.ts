@@ -29,6 +29,16 @@ function follow(url: string) {
   };
 }
 
+/** Lists of columns and conditions on rows are new in 15. */
+const PARTS_OF_TABLES = 15;
+
+async function versionOf(database: TestDatabase): Promise<number> {
+  const [row] = await database.query<{ version: number }>(
+    "SELECT current_setting('server_version_num')::int / 10000 AS version",
+  );
+  return row?.version ?? 0;
+}
+
 const describePublication = async (database: TestDatabase): Promise<unknown> => {
   const [row] = await database.query(
     `SELECT pubinsert, pubupdate, pubviaroot, puballtables, (SELECT jsonb_agg(to_jsonb(t) - 'pubname') FROM pg_publication_tables t) AS tables
@@ -51,21 +61,20 @@ test('a publication that lacks something, or has too much, is made again as migr
     'ALTER PUBLICATION $ SET TABLE revisions; ALTER PUBLICATION $ SET (publish_via_partition_root = false)',
     'ALTER PUBLICATION $ SET TABLE epochs',
     'ALTER PUBLICATION $ ADD TABLE epochs',
-    'ALTER PUBLICATION $ SET TABLE revisions (revision)',
-    'ALTER PUBLICATION $ SET TABLE revisions WHERE (revision > 1000000)',
   ];
+  const troubles = ['', 'has no inserts', 'names partitions, not their table', 'lacks the table revisions'];
+  troubles.push('has more than the table revisions');
+  if ((await versionOf(database)) >= PARTS_OF_TABLES) {
+    breakages.push('ALTER PUBLICATION $ SET TABLE revisions (revision)');
+    breakages.push('ALTER PUBLICATION $ SET TABLE revisions WHERE (revision > 1000000)');
+    troubles.push('leaves columns out', 'leaves rows out');
+  }
   for (const breakage of breakages) {
     await client.query(breakage.replaceAll('$', PUBLICATION));
     await keep();
     expect(await describePublication(database)).toEqual(before);
   }
   await client.end();
-  const troubles = [
-    '',
-    'has no inserts',
-    'names partitions, not their table',
-    'lacks the table revisions',
-  ].concat(...['has more than the table revisions', 'leaves columns out', 'leaves rows out']);
   expect(lines.map((line) => line.replace(': made it again', ''))).toEqual(
     troubles.map((trouble) =>
       trouble === '' ? `there is no publication ${PUBLICATION}` : `the publication ${PUBLICATION} ${trouble}`,

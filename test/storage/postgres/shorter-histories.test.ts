@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { parseHistoryWindow } from '../../../src/options/history-window.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
@@ -208,6 +209,40 @@ test('the copy of a partition waits for transactions that began before it, and a
   await settle(database);
   expect((await database.query('SELECT FROM revisions')).length).toBeLessThan(before * 0.7);
   expect((await log.reader.tailPage(first, 10)).compacted).toBeGreaterThan(first);
+});
+
+/** What a server says of thinning that it tries in vain. */
+async function complaints(url: string): Promise<string[]> {
+  const troubles: string[] = [];
+  const log = openLog(url, { onTrouble: (message) => troubles.push(message) });
+  for (let time = 0; time < 35; time += 1) await log.compactor.thin(never).catch(() => {});
+  await log.close();
+  return troubles;
+}
+
+async function begin(url: string, name: string, text: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: name });
+  await client.connect();
+  await client.query(`BEGIN; ${text}`);
+  return client;
+}
+
+const inTheWay = (name: string) =>
+  expect.stringMatching(
+    `^old rows of resources with a shorter history cannot be removed, because process \\d+ \\(application ${name}, user \\w+, idle in transaction, its transaction began \\d+ s ago\\) may read them: end that transaction$`,
+  );
+
+test('a transaction that keeps old rows from leaving, by its age or by what it reads, is named after some tries', async () => {
+  await using database = await createTestDatabase();
+  await live(database, database.url);
+  const older = await begin(database.url, 'older', 'SELECT 1');
+  await keepEvents(database, '1h');
+  expect(await complaints(database.url)).toEqual([inTheWay('older')]);
+  const reader = await begin(database.url, 'reader', 'SELECT FROM revisions');
+  await older.end();
+  expect(await complaints(database.url)).toEqual([inTheWay('reader')]);
+  await reader.end();
+  await settle(database);
 });
 
 test('nothing leaves early while a server may run that knows nothing of shorter histories', async () => {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { PoolValue } from '../../allocations.ts';
-import { StorageError } from '../../errors.ts';
 import { NO_REVISION, type Revision, toRevision } from '../../revision.ts';
 import type { Write } from '../../revision-log.ts';
 import type { Connection } from '../connection/connection.ts';
@@ -12,7 +11,7 @@ import { FIND_WRITES } from '../read/queries.ts';
 import { BYTEA, type ElementType, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
 import { call, type TextFields } from './call.ts';
 import { CallMessages } from './call-messages.ts';
-import { type CommitStatements, findCommitStatements } from './commit-functions.ts';
+import { HOLDING, PLAIN } from './commit-functions.ts';
 
 /** A write on its way, with the id that finds it again when the answer to its commit is lost. */
 export interface PendingWrite {
@@ -101,24 +100,22 @@ function withoutNul(value: string): string {
 /** BatchCommit commits batches over one connection, in turn. */
 export class BatchCommit {
   readonly #connection: Connection;
-  #statements: CommitStatements;
   #messages = new CallMessages();
 
   /** @throws what PostgreSQL or the network said */
   static async prepare(connection: Connection): Promise<BatchCommit> {
-    const statements = await findCommitStatements(connection.client);
-    await prepareStatements(connection, statements);
-    return new BatchCommit(connection, statements);
+    const statements = [PLAIN, HOLDING].map(({ name, text }) => `PREPARE ${name} AS ${text}`);
+    if (connection.prepares) await connection.client.query(statements.join('; '));
+    return new BatchCommit(connection);
   }
 
-  private constructor(connection: Connection, statements: CommitStatements) {
+  private constructor(connection: Connection) {
     this.#connection = connection;
-    this.#statements = statements;
   }
 
   /**
    * Commits in one call, one transaction, one fsync. Outcomes are in the order of the batch.
-   * @throws UncertainCommit, StorageError unavailable, and what PostgreSQL or the network said
+   * @throws UncertainCommit, and what PostgreSQL or the network said
    */
   async commit(
     batch: readonly PendingWrite[],
@@ -127,14 +124,11 @@ export class BatchCommit {
   ): Promise<CommitOutcome[]> {
     const { client, prepares } = this.#connection;
     const isHolding = batch.some(({ write }) => write.holds !== undefined);
-    const isEncoded = batch.some(({ write }) => write.encoded !== undefined);
-    if (isEncoded && !this.#statements.encodes) await this.#learnToEncode();
-    const { encodes, plain, holding } = this.#statements;
-    const { name, text, values } = isHolding ? holding : plain;
+    const { name, text, values } = isHolding ? HOLDING : PLAIN;
     this.#messages.begin(prepares ? { name } : { text }, values);
     writeColumns(this.#messages, batch);
     writeWitness(this.#messages, witness);
-    if (encodes) writeEncodings(this.#messages, batch);
+    writeEncodings(this.#messages, batch);
     if (isHolding) this.#messages.text(JSON.stringify(batch.map(({ write }) => write.holds ?? null)));
     const sent = (): Promise<TextFields | undefined> => call(client, this.#messages.end(), timeoutMs);
     const row = await withoutWarning(client, sent).catch((error: unknown) => {
@@ -144,25 +138,6 @@ export class BatchCommit {
     });
     return row === undefined ? [] : toOutcomes(row);
   }
-
-  /** Looks for the migration again. @throws StorageError unavailable */
-  async #learnToEncode(): Promise<void> {
-    const statements = await findCommitStatements(this.#connection.client);
-    if (!statements.encodes) throw new StorageError({ kind: 'unavailable', reason: NO_ENCODINGS });
-    await prepareStatements(this.#connection, statements);
-    this.#statements = statements;
-  }
-}
-
-const NO_ENCODINGS =
-  'the schema takes objects in JSON alone until servers of the version before have ended and migration 51 was applied';
-
-async function prepareStatements(
-  { client, prepares }: Connection,
-  { plain, holding }: CommitStatements,
-): Promise<void> {
-  const statements = [plain, holding].map(({ name, text }) => `PREPARE ${name} AS ${text}`);
-  if (prepares) await client.query(statements.join('; '));
 }
 
 function toOutcomes([accepted, live, taken]: TextFields): CommitOutcome[] {

@@ -3,7 +3,6 @@ import type { Condition } from '../connection/condition.ts';
 import type { DatabaseSource } from '../connection/connection.ts';
 import { describeTrouble } from '../connection/trouble.ts';
 import { OBJECTS_WITH_BYTES } from '../read/queries.ts';
-import { findCommitStatements } from './commit-functions.ts';
 
 const INTERVAL_MS = 5000;
 const BATCH_OBJECTS = 500;
@@ -16,7 +15,6 @@ const BATCH_OBJECTS = 500;
 export class Expirer {
   readonly #database: DatabaseSource;
   readonly #condition: Condition;
-  #encodes = false;
 
   constructor(options: { database: DatabaseSource; condition: Condition }) {
     this.#database = options.database;
@@ -38,14 +36,12 @@ export class Expirer {
   /** Ends one batch. Returns how many objects. */
   async expire(): Promise<number> {
     const { pool } = await this.#database();
-    this.#encodes ||= (await findCommitStatements(pool)).encodes;
-    const text = this.#encodes ? EXPIRE : EXPIRE_JSON;
-    const { rows } = await pool.query<{ expired: string }>({ text, values: [BATCH_OBJECTS] });
+    const { rows } = await pool.query<{ expired: string }>({ text: EXPIRE, values: [BATCH_OBJECTS] });
     return Number(rows[0]?.expired ?? 0);
   }
 }
 
-const expireWith = (encodings: string): string => `
+const EXPIRE = `
   WITH due AS MATERIALIZED (
     SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, b.object, b.encoded, b.media_type
     FROM ${OBJECTS_WITH_BYTES}
@@ -66,8 +62,5 @@ const expireWith = (encodings: string): string => `
   SELECT cardinality(array_remove(c.accepted, NULL)) AS expired
   FROM batch b, commit_revisions(
     b.objects, b.verbs, b.api_groups, b.resources, b.namespaces, b.names, b.uids, b.revisions, b.write_ids, b.expiries,
-    b.usernames, b.user_agents, b.nothing, b.nothing, b.field_managers, NULL, NULL, NULL${encodings}
+    b.usernames, b.user_agents, b.nothing, b.nothing, b.field_managers, NULL, NULL, NULL, b.encodings, b.media_types
   ) c`;
-
-const EXPIRE = expireWith(', b.encodings, b.media_types');
-const EXPIRE_JSON = expireWith('');

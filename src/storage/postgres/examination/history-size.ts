@@ -1,14 +1,20 @@
 import type pg from 'pg';
 
 /**
- * What the log takes on disk, by resource, and what it will take when it is as old as the window. Both are estimates: where the log is
- * large, a sample of its pages is counted.
+ * What the log takes on disk, by resource, what is written to it in a day, and what it will hold in the end. All are estimates: where
+ * the log is large, a sample of its pages is counted.
  */
 
 /** Counted in half a second. */
 const MOST_COUNTED_BYTES = 64 * 1024 * 1024;
 const RATE_S = 3600;
+const DAY_S = 86_400;
 const SHOWN = 10;
+/** A partition has so many rows at least (next_partition_size of migrations/0084). */
+const LEAST_ROWS = 10_000;
+/** A partition is thinned when it lies so many windows of the resource back, and at least this share of it goes (migrations/0086). */
+const THINNED_AFTER = 2;
+const THINNED_FROM = 0.5;
 
 interface TotalRow {
   readonly bytes: string;
@@ -22,6 +28,8 @@ interface ResourceRow {
   readonly resource: string;
   readonly share: string;
   readonly recent_share: string;
+  /** In the last hour. */
+  readonly recent_rows: string;
 }
 
 /** Lines for a person; none where there is no log. */
@@ -38,23 +46,23 @@ export async function describeHistory(client: pg.ClientBase): Promise<string[]> 
   return describe(total, shares);
 }
 
-function describe({ bytes, window_s, shorter, age_s }: TotalRow, rows: readonly ResourceRow[]): string[] {
-  const windows: Readonly<Record<string, { readonly window: number }>> = JSON.parse(shorter ?? '{}');
-  const resources = rows.map(({ resource, share, recent_share }) => {
-    const windowS = windows[resource]?.window ?? Number(window_s ?? 0);
-    return {
-      resource,
-      windowS,
-      nowBytes: Number(bytes) * Number(share),
-      thenBytes: (Number(bytes) * Number(recent_share) * windowS) / RATE_S,
-    };
-  });
-  const all = `all: ${size(Number(bytes))} on disk`;
+interface Prediction {
+  readonly resource: string;
+  readonly windowS: number;
+  readonly nowBytes: number;
+  readonly dayBytes: number;
+  readonly thenBytes: number;
+}
+
+function describe(total: TotalRow, rows: readonly ResourceRow[]): string[] {
+  const { bytes, age_s } = total;
+  const resources = predict(total, rows);
   const shown = resources.slice(0, SHOWN);
   const rest =
     resources.length > shown.length
       ? [`and ${resources.length - shown.length} resources that take less`]
       : [];
+  const all = `all: ${size(Number(bytes))} on disk`;
   // The first writes of a cluster are more than it goes on with.
   if (Number(age_s) < RATE_S)
     return [
@@ -62,15 +70,48 @@ function describe({ bytes, window_s, shorter, age_s }: TotalRow, rows: readonly 
       ...shown.map(({ resource, nowBytes }) => `${resource}: ${size(nowBytes)}`),
       ...rest,
     ];
-  const then = resources.reduce((sum, { thenBytes }) => sum + thenBytes, 0);
+  const sum = (of: (one: Prediction) => number): string =>
+    size(resources.reduce((so, one) => so + of(one), 0));
   return [
-    `${all}, about ${size(then)} at the rate of the last hour`,
+    `${all}; at the rate of the last hour about ${sum(({ dayBytes }) => dayBytes)} are written a day, and ${sum(({ thenBytes }) => thenBytes)} kept in the end`,
     ...shown.map(
-      ({ resource, windowS, nowBytes, thenBytes }) =>
-        `${resource}: ${size(nowBytes)}, about ${size(thenBytes)} for the window of ${duration(windowS)}`,
+      ({ resource, windowS, nowBytes, dayBytes, thenBytes }) =>
+        `${resource}: ${size(nowBytes)}; about ${size(dayBytes)} a day, and ${size(thenBytes)} kept for the window of ${duration(windowS)}`,
     ),
     ...rest,
   ];
+}
+
+/**
+ * History leaves in whole partitions, so that what is kept is older than the window by up to the length of one. The largest in the end
+ * come first.
+ */
+function predict({ bytes, window_s, shorter }: TotalRow, rows: readonly ResourceRow[]): Prediction[] {
+  const windows: Readonly<Record<string, { readonly window?: number }>> = JSON.parse(shorter ?? '{}');
+  const ofAllS = Number(window_s ?? 0);
+  const shorterS = (resource: string): number => windows[resource]?.window ?? ofAllS;
+  const shortestS = Math.min(...rows.map(({ resource }) => shorterS(resource)));
+  const rowsASecond = rows.reduce((sum, { recent_rows }) => sum + Number(recent_rows), 0) / RATE_S;
+  const usualS = Math.min(ofAllS / 8, Math.max(shortestS, ofAllS / 30));
+  const partitionS = Math.max(usualS, LEAST_ROWS / Math.max(rowsASecond, LEAST_ROWS / DAY_S));
+  const isShort = ({ resource }: ResourceRow): boolean => shorterS(resource) < ofAllS;
+  const recent = (of: readonly ResourceRow[]): number =>
+    of.reduce((sum, { recent_share }) => sum + Number(recent_share), 0);
+  const areThinned = recent(rows.filter(isShort)) >= THINNED_FROM * recent(rows);
+  return rows
+    .map((row) => {
+      const windowS = shorterS(row.resource);
+      const leavesS = isShort(row) && areThinned ? Math.min(THINNED_AFTER * windowS, ofAllS) : ofAllS;
+      const secondBytes = (Number(bytes) * Number(row.recent_share)) / RATE_S;
+      return {
+        resource: row.resource,
+        windowS,
+        nowBytes: Number(bytes) * Number(row.share),
+        dayBytes: secondBytes * DAY_S,
+        thenBytes: secondBytes * (leavesS + partitionS),
+      };
+    })
+    .sort((a, b) => b.thenBytes - a.thenBytes || b.nowBytes - a.nowBytes);
 }
 
 /** 1234567 → 1.2 MB */
@@ -109,7 +150,8 @@ const sharesOf = (percent: number): string => `
     FROM revisions r TABLESAMPLE SYSTEM (${percent})
   )
   SELECT resource, sum(bytes) / sum(sum(bytes)) OVER () AS share,
-    coalesce(sum(bytes) FILTER (WHERE is_recent), 0) / sum(sum(bytes)) OVER () AS recent_share
+    coalesce(sum(bytes) FILTER (WHERE is_recent), 0) / sum(sum(bytes)) OVER () AS recent_share,
+    100 / (${percent})::float8 * count(*) FILTER (WHERE is_recent) AS recent_rows
   FROM counted
   GROUP BY resource
   ORDER BY share DESC`;

@@ -18,6 +18,7 @@ export class KnownHistory {
   #streamed: KnownRow | undefined;
   #visible: Revision = NO_REVISION;
   #epoch: Revision | undefined;
+  #epochsBegun = 0;
   readonly #listeners = new Set<(epoch: Revision) => void>();
   readonly #onVisible = new Set<() => void>();
 
@@ -44,6 +45,11 @@ export class KnownHistory {
   /** The present epoch; undefined before the first read. */
   get epoch(): Revision | undefined {
     return this.#epoch;
+  }
+
+  /** Epochs that began while this process ran. */
+  get epochsBegun(): number {
+    return this.#epochsBegun;
   }
 
   isVisible(revision: Revision): boolean {
@@ -92,6 +98,7 @@ export class KnownHistory {
     if (before !== undefined && epoch <= before) return;
     this.#epoch = epoch;
     if (before === undefined) return;
+    this.#epochsBegun += 1;
     if (this.#streamed !== undefined && this.#streamed.revision <= epoch) this.#streamed = undefined;
     for (const listener of this.#listeners) listener(epoch);
   }

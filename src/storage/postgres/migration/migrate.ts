@@ -5,7 +5,7 @@ import { hasSessionOfItsOwn, withoutTimeouts } from '../connection/connection.ts
 import { prepare as prepareStatement, tables } from '../connection/prepared.ts';
 import { isDenied } from '../connection/statements.ts';
 import { findPublicationTrouble } from '../feed/publication.ts';
-import { besideOf, type Migration, type MigrationStep, stepsOf } from './migration.ts';
+import { besideOf, type Migration, type MigrationStep, notesOf, stepsOf } from './migration.ts';
 import { describeFailure, inTransaction, patiently, run } from './migration-transaction.ts';
 
 export interface MigrateOptions {
@@ -46,7 +46,7 @@ export async function migrate(
   await restorePublication(client, options);
   const done: string[] = [];
   for (const migration of migrations.filter(({ id }) => id <= (to ?? id))) {
-    if ((await readApplied(client)).has(migration.id)) continue;
+    if (await isApplied(client, migration)) continue;
     const older = await findOlderServers(client, migration, schema);
     if (older > 0) {
       say(
@@ -78,7 +78,7 @@ async function restorePublication(client: pg.ClientBase, options: MigrateOptions
   );
 }
 
-/** Grants new things to the roles that serve and read (migrations/0041). */
+/** Grants new things to the roles that serve and read (migrations/0064_baseline/9_roles.sql). */
 async function renewGrants(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query("SELECT to_regproc('renew_grants') IS NOT NULL AS has");
   if (rows[0]?.has === true || rows[0]?.has === 't') await client.query('SELECT renew_grants()');
@@ -129,8 +129,15 @@ async function readApplied(client: pg.ClientBase): Promise<Map<number, AppliedMi
   );
 }
 
+async function isApplied(client: pg.ClientBase, migration: Migration): Promise<boolean> {
+  const applied = await readApplied(client);
+  assertWhole(applied, migration);
+  return applied.has(migration.id);
+}
+
 function assertKnown(applied: ReadonlyMap<number, AppliedMigration>, migrations: readonly Migration[]): void {
-  const known = new Map(migrations.map((migration) => [migration.id, migration]));
+  for (const migration of migrations) assertWhole(applied, migration);
+  const known = new Map(migrations.flatMap(notesOf).map((noted) => [noted.id, noted]));
   const newest = Math.max(0, ...known.keys());
   for (const [id, { checksum, beside }] of applied) {
     const migration = known.get(id);
@@ -145,6 +152,18 @@ function assertKnown(applied: ReadonlyMap<number, AppliedMigration>, migrations:
       );
     }
   }
+}
+
+/** @throws Error where the database has some of the migrations that a baseline replaces, but not all */
+function assertWhole(applied: ReadonlyMap<number, AppliedMigration>, migration: Migration): void {
+  const replaced = notesOf(migration);
+  const present = replaced.filter(({ id }) => applied.has(id));
+  if (present.length === 0 || present.length === replaced.length) return;
+  const [from, to] = [replaced[0]?.id, replaced.at(-1)?.id];
+  throw new Error(
+    `the database is at migration ${present.at(-1)?.id}, and lacks some of ${from} to ${to}, without which this version cannot upgrade it: ` +
+      'start the version before this one, which applies them, and then this one',
+  );
 }
 
 function assertAhead(
@@ -190,7 +209,7 @@ async function applyPatiently(
   const what = `migration ${migration.id} (${migration.name})`;
   // Another server may have applied it.
   const instead = async (): Promise<false | undefined> =>
-    (await readApplied(client)).has(migration.id) ? false : undefined;
+    (await isApplied(client, migration)) ? false : undefined;
   try {
     return await patiently(what, () => alone(client, migration, () => apply(client, migration)), {
       ...options,
@@ -219,7 +238,7 @@ async function alone(
   if (!hasOpenSteps || !(await hasSessionOfItsOwn(client))) return work();
   while ((await run(client, `SELECT pg_try_advisory_lock(${STEPS_LOCK})::text`)) !== 'true') {
     await pause(STEPS_POLL_MS);
-    if ((await readApplied(client)).has(migration.id)) return false;
+    if (await isApplied(client, migration)) return false;
   }
   try {
     return await work();
@@ -240,9 +259,9 @@ async function apply(client: pg.ClientBase, migration: Migration): Promise<boole
   const last = steps.at(-1);
   if (last?.kind === 'without transaction') await runStep(client, last, migration);
   return inTransaction(client, async () => {
-    if ((await readApplied(client)).has(migration.id)) return false;
+    if (await isApplied(client, migration)) return false;
     if (last?.kind === 'transaction') await run(client, last.sql);
-    await note(client, migration);
+    await client.query(NOTE, [JSON.stringify(notesOf(migration))]);
     return true;
   });
 }
@@ -253,15 +272,15 @@ type StepOutcome = 'done' | 'more' | 'applied';
 async function runStep(
   client: pg.ClientBase,
   { kind, sql }: MigrationStep,
-  { id }: Migration,
+  migration: Migration,
 ): Promise<StepOutcome> {
   if (kind === 'without transaction') {
-    if ((await readApplied(client)).has(id)) return 'applied';
+    if (await isApplied(client, migration)) return 'applied';
     await withoutTimeouts(client, () => run(client, sql));
     return 'done';
   }
   return inTransaction(client, async () => {
-    if ((await readApplied(client)).has(id)) return 'applied';
+    if (await isApplied(client, migration)) return 'applied';
     const answer = await run(client, sql);
     return kind === 'repeated' && answer !== '0' && answer !== 0 ? 'more' : 'done';
   });
@@ -282,24 +301,11 @@ async function prepareNotes(client: pg.ClientBase): Promise<void> {
   await client.query('ALTER TABLE schema_migrations ADD COLUMN beside integer');
 }
 
-async function note(client: pg.ClientBase, migration: Migration): Promise<void> {
-  const { id, name, checksum } = migration;
-  await NOTE.run(client, { id: String(id), name, checksum, beside: String(besideOf(migration)) });
-}
-
 const APPLIED = prepareStatement(() =>
   tables.selectFrom('schema_migrations').select(['id', 'checksum', 'beside']),
 );
 
-interface NoteValues {
-  readonly id: string;
-  readonly name: string;
-  readonly checksum: string;
-  readonly beside: string;
-}
-
-const NOTE = prepareStatement((of: NoteValues) =>
-  tables
-    .insertInto('schema_migrations')
-    .values({ id: of.id, name: of.name, checksum: of.checksum, beside: of.beside }),
-);
+const NOTE = `
+  INSERT INTO schema_migrations (id, name, checksum, beside)
+  SELECT id, name, checksum, beside
+  FROM json_to_recordset($1::json) AS n (id integer, name text, checksum text, beside integer)`;

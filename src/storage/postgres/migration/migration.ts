@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { PROJECT } from '../../../project.ts';
 
 /**
- * A plain SQL file, `NNNN_name.sql`, forward only. By itself it is one transaction, all or nothing. Comments on lines of their own
- * say more:
+ * A plain SQL file, `NNNN_name.sql`, or a folder `NNNN_name` of several, which are run as one, in their order. Forward only. By itself it
+ * is one transaction, all or nothing. Comments on lines of their own say more:
  *
  *     -- beside: 22              servers that know the migrations up to 22 may go on running beside it (expand); without this
  *                                line, only servers that know it may (contract), and it waits for older ones to end
@@ -13,6 +13,7 @@ import { PROJECT } from '../../../project.ts';
  *     -- step
  *     -- step repeated           a query, run until it returns 0: work in batches
  *     -- step without transaction   one statement that PostgreSQL wants so: CREATE INDEX CONCURRENTLY
+ *     -- replaces: 1 name beside 1 checksum   a baseline: it makes what this older migration and others made, and is noted as all of them
  *
  * Steps may be cut off anywhere and begun again from the first, also by two servers at a time, so each but the last must be
  * repeatable. The last is noted as applied in its own transaction, and is not a repeated one.
@@ -24,40 +25,66 @@ export interface Migration {
   readonly checksum: string;
 }
 
+/** What a database notes of an applied migration. */
+export interface MigrationNote extends Pick<Migration, 'id' | 'name' | 'checksum'> {
+  /** The oldest servers that may run beside it, by the newest migration they know. */
+  readonly beside: number;
+}
+
 export interface MigrationStep {
   readonly kind: 'transaction' | 'repeated' | 'without transaction';
   readonly sql: string;
 }
 
 const FOLDER = fileURLToPath(new URL('migrations/', PROJECT));
-const FILE = /^\d{4}_[a-z0-9_]+\.sql$/;
+const FILE_OR_FOLDER = /^\d{4}_[a-z0-9_]+(?:\.sql)?$/;
 const STEP = /^-- step(?: (repeated|without transaction))?$/m;
 
 export function readMigrations(folder: string = FOLDER): Migration[] {
-  return listFiles(folder).map((file) => {
-    const sql = readFileSync(`${folder}/${file}`, 'utf8');
+  return listIn(folder, FILE_OR_FOLDER).map((entry) => {
+    const sql = readSql(`${folder}/${entry}`);
     const checksum = createHash('sha256').update(sql).digest('hex');
-    return { id: Number(file.slice(0, 4)), name: file.slice(5, -4), sql, checksum };
+    return { id: Number(entry.slice(0, 4)), name: entry.slice(5).replace(/\.sql$/, ''), sql, checksum };
   });
+}
+
+function readSql(path: string): string {
+  if (path.endsWith('.sql')) return readFileSync(path, 'utf8');
+  return listIn(path, /\.sql$/)
+    .map((file) => readFileSync(`${path}/${file}`, 'utf8'))
+    .join('\n');
 }
 
 let newest: number | undefined;
 
 /** The newest migration that this program knows, which its connections announce. */
 export function newestMigration(): number {
-  newest ??= Number(listFiles(FOLDER).at(-1)?.slice(0, 4) ?? 0);
+  newest ??= Number(listIn(FOLDER, FILE_OR_FOLDER).at(-1)?.slice(0, 4) ?? 0);
   return newest;
 }
 
-const listFiles = (folder: string): string[] =>
+const listIn = (folder: string, names: RegExp): string[] =>
   readdirSync(folder)
-    .filter((file) => FILE.test(file))
+    .filter((name) => names.test(name))
     .sort();
 
 /** Returns the oldest servers that may run beside it, by the newest migration they know. */
 export function besideOf({ id, sql }: Migration): number {
   const [, beside] = /^-- beside: (\d+)$/m.exec(sql) ?? [];
   return beside === undefined ? id : Number(beside);
+}
+
+/** A migration is noted as itself, a baseline as the migrations that it replaces: older servers beside it know these. */
+export function notesOf(migration: Migration): MigrationNote[] {
+  const replaced = [...migration.sql.matchAll(/^-- replaces: (\d+) (\w+) beside (\d+) ([0-9a-f]{64})$/gm)];
+  if (replaced.length === 0) {
+    const { id, name, checksum } = migration;
+    return [{ id, name, checksum, beside: besideOf(migration) }];
+  }
+  return replaced.map(([, id, name = '', beside, checksum = '']) => ({
+    ...{ id: Number(id), name, checksum },
+    beside: Number(beside),
+  }));
 }
 
 /**

@@ -1,12 +1,10 @@
 import type pg from 'pg';
 import type { ClusterSchema } from '../connection/cluster-schema.ts';
-import { type ListedMigration, listMigrations } from './migrate.ts';
-import { besideOf, type Migration } from './migration.ts';
+import { listMigrations } from './migrate.ts';
+import type { Migration } from './migration.ts';
 
-/**
- * What servers of the version before know. A migration that they cannot live with waits for them; this version serves without it.
- */
-const VERSION_BEFORE = 22;
+/** The last migration that this version cannot serve without. Later ones may wait for the owner, or for older servers to end. */
+const LAST_NEEDED = 64;
 
 /** Whether the user owns the schema, or would by making one. A server need not. */
 export async function mayMigrate(client: pg.ClientBase): Promise<boolean> {
@@ -34,7 +32,7 @@ export async function findLeftMigrations(
   const { rows } = await client.query<{ owner: string; user: string }>(OWNER);
   const { owner = '', user = '' } = rows[0] ?? {};
   const run = `run pg-apiserver migrate as ${JSON.stringify(owner)}, which ${JSON.stringify(user)} may not do`;
-  if (isNeeded(first, migrations))
+  if (first.id <= LAST_NEEDED)
     throw new Error(
       `the database lacks migration ${first.id} (${first.name}) and ${left.length - 1} more: ${run}`,
     );
@@ -46,8 +44,3 @@ const OWNER = `
   SELECT pg_get_userbyid(relowner) AS owner, current_user AS user
   FROM pg_class
   WHERE oid = 'schema_migrations'::regclass`;
-
-function isNeeded({ id }: ListedMigration, migrations: readonly Migration[]): boolean {
-  const mayWait = migrations.find((migration) => besideOf(migration) > VERSION_BEFORE);
-  return mayWait === undefined || id < mayWait.id;
-}

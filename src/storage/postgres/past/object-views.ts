@@ -14,7 +14,7 @@ const LIST = `
 const PUT = 'SELECT put_custom_resource_view($1, $2, $3, $4) AS outcome';
 const DROP = 'SELECT drop_custom_resource_view($1, $2) AS outcome';
 
-/** Keeps views in the schema crd, or the one of a cluster of several (migrations/0048). */
+/** Keeps views in the schema crd, or the one of a cluster of several (migrations/0064_baseline/8_custom_resources.sql). */
 export class PostgresObjectViews implements ObjectViews {
   readonly #database: DatabaseSource;
   readonly #schema: string;

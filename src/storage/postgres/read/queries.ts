@@ -7,7 +7,7 @@ import type { ObjectRow } from './rows.ts';
 
 /**
  * The live objects with their bytes as `b`, from the log where a commit has left them to it: in one statement, so that an object
- * whose bytes are filled in meanwhile is not missed (migrations/0042).
+ * whose bytes are filled in meanwhile is not missed (migrations/0064_baseline/2_objects.sql).
  */
 export const OBJECTS_WITH_BYTES = `
   objects o

@@ -1,4 +1,5 @@
 import { pause } from '../../../util/pause.ts';
+import { StorageError } from '../../errors.ts';
 import { type ClusterSchema, inSchema } from '../connection/cluster-schema.ts';
 import {
   type Connection,
@@ -6,13 +7,15 @@ import {
   type DatabaseSource,
   withoutTimeouts,
 } from '../connection/connection.ts';
-import { isConnectionFailure, isLockTimeout } from '../connection/statements.ts';
+import { isConnectionFailure, isLockTimeout, isNotYetThere } from '../connection/statements.ts';
 import { listMigrations, migrate } from '../migration/migrate.ts';
 import { readMigrations } from '../migration/migration.ts';
 import { findLeftMigrations, mayMigrate } from '../migration/right-to-migrate.ts';
 import { correctClock } from './clock.ts';
+import { type UpkeepCost, UpkeepCosts, type UpkeepKind } from './costs.ts';
 import { fillObjects } from './filler.ts';
-import { describeReaders, type Retention, readRetention } from './retention.ts';
+import { Obstacle, REPEAT_MS } from './obstacle.ts';
+import { findOlderTransactions, type Retention, readRetention } from './retention.ts';
 
 /** States beside the log that one transaction forgets. */
 const BATCH_ROWS = 1000;
@@ -26,13 +29,12 @@ const CLOSED_MS = 10_000;
 const INDEX_FAILED_MS = 300_000;
 /** How long a partition was left before it is dropped: longer than a function of SQL reads. */
 const SETTLE_MS = 10_000;
-/** Failed drops in a row before the log says so. */
+/** Failures in a row before the log says so: drops are tried each few minutes, thinning each ten seconds. */
 const FAILED_DROPS = 3;
+const FAILED_THINNINGS = 30;
 /** History is late after this many intervals: one run leaves it, the next drops it. */
 const LATE_INTERVALS = 4;
 const LATE_AT_LEAST_MS = 600_000;
-/** Interval between lines about the same trouble. */
-const REPEAT_MS = 3_600_000;
 
 interface CompactorOptions {
   readonly database: DatabaseSource;
@@ -49,14 +51,10 @@ interface CompactorOptions {
   readonly settleMs?: number;
 }
 
-/** Partitions made, objects given their bytes, states forgotten, partitions left, dropped, indexed and thinned. */
-const KINDS = ['make', 'fill', 'forget', 'leave', 'drop', 'index', 'thin'] as const;
-type UpkeepKind = (typeof KINDS)[number];
-
 /**
  * Compactor keeps the log in shape: it makes partitions ahead, and cuts off history behind the window. It raises the compacted
  * revision first, which readers, watches and views obey; then it drops whole partitions, at the same cost however much they hold.
- * States that the window still needs are kept beside the log (migrations/0032), and objects whose bytes are in such a partition get
+ * States that the window still needs are kept beside the log (leave_partition, in migrations/), and objects whose bytes are in such a partition get
  * them first.
  *
  * Any server may run it, several at once too: each step is one call, which checks under a lock whether it is still due. How far
@@ -65,27 +63,23 @@ type UpkeepKind = (typeof KINDS)[number];
 export class Compactor {
   readonly #options: CompactorOptions;
   #hasAllMigrations = false;
-  #canIndex = false;
   #canThin = false;
   #left: string | undefined;
-  #failedDrops = 0;
   #spokeOfLateMs = Number.NEGATIVE_INFINITY;
   #retention: Retention | undefined;
 
-  readonly #spentMs = new Map<UpkeepKind, number>(KINDS.map((kind) => [kind, 0]));
+  readonly #costs = new UpkeepCosts();
+  readonly #dropping: Obstacle;
+  readonly #thinning: Obstacle;
 
-  /** How long this server has spent on each kind of upkeep. */
-  get spentMs(): ReadonlyMap<UpkeepKind, number> {
-    return this.#spentMs;
+  /** What upkeep by this server has cost the database. */
+  get costs(): ReadonlyMap<UpkeepKind, UpkeepCost> {
+    return this.#costs.of;
   }
 
-  async #spend<Result>(kind: UpkeepKind, work: Promise<Result>): Promise<Result> {
-    const begunMs = performance.now();
-    try {
-      return await work;
-    } finally {
-      this.#spentMs.set(kind, (this.#spentMs.get(kind) ?? 0) + performance.now() - begunMs);
-    }
+  async #call(kind: UpkeepKind, text: string): Promise<string> {
+    const { pool } = await this.#options.database();
+    return this.#costs.measure(kind, { database: pool, text });
   }
 
   /** As of the last compaction of this server; undefined before it. */
@@ -95,11 +89,18 @@ export class Compactor {
 
   constructor(options: CompactorOptions) {
     this.#options = options;
+    const { onTrouble } = options;
+    const describeDrop = (them: string): string =>
+      `history behind the window cannot be dropped, because ${them} reads it: end that transaction`;
+    const describeThin = (them: string): string =>
+      `old rows of resources with a shorter history cannot be removed, because ${them} may read them: end that transaction`;
+    this.#dropping = new Obstacle({ patience: FAILED_DROPS, describe: describeDrop, onTrouble });
+    this.#thinning = new Obstacle({ patience: FAILED_THINNINGS, describe: describeThin, onTrouble });
   }
 
   /** Runs three loops side by side, so that a busy one delays no other. */
   async run(signal: AbortSignal): Promise<void> {
-    const { intervalMs, database } = this.#options;
+    const { intervalMs } = this.#options;
     if (intervalMs === 0) return;
     let compactedAtMs = Date.now();
     const pauseMs = Math.min(intervalMs, AHEAD_MS);
@@ -109,13 +110,17 @@ export class Compactor {
       await (isDue ? this.compact(signal) : this.makeAhead());
     });
     const fills = { pauseMs: FILL_MS, failedMs: FILL_MS };
-    const filling = this.#repeat(fills, signal, () => this.#spend('fill', fillObjects(database, signal)));
+    const filling = this.#repeat(fills, signal, () => this.#fill(signal));
     const indexes = { pauseMs: CLOSED_MS, failedMs: INDEX_FAILED_MS };
     const indexing = this.#repeat(indexes, signal, async () => {
-      await this.#spend('index', this.indexRequests(signal));
-      await this.#spend('thin', this.thin(signal));
+      await this.indexRequests(signal);
+      await this.thin(signal);
     });
     await Promise.all([compacting, filling, indexing]);
+  }
+
+  #fill(signal: AbortSignal): Promise<void> {
+    return fillObjects((text) => this.#call('fill', text), signal);
   }
 
   async #repeat(
@@ -139,13 +144,13 @@ export class Compactor {
   }
 
   /**
-   * Indexes the request ids of closed partitions (migrations/0044): 24 s of CPU for ten million revisions, for which other upkeep
+   * Indexes the request ids of closed partitions (index_requests, in migrations/): 24 s of CPU for ten million revisions, for which other upkeep
    * does not wait. Returns how many partitions it indexed.
    */
   async indexRequests(signal: AbortSignal): Promise<number> {
     let indexed = 0;
     while (!signal.aborted && (await this.#isRequestsIndexDue())) {
-      await this.#callLong('index_requests()', signal);
+      await this.#callLong('index', 'index_requests()', signal);
       indexed += 1;
     }
     return indexed;
@@ -153,8 +158,7 @@ export class Compactor {
 
   async #isRequestsIndexDue(): Promise<boolean> {
     const database = await this.#options.database();
-    this.#canIndex ||= (await call(database, "to_regproc('index_requests') IS NOT NULL")) === 't';
-    return this.#canIndex && (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
+    return (await call(database, 'closed_without_requests() IS NOT NULL')) === 't';
   }
 
   /**
@@ -162,10 +166,22 @@ export class Compactor {
    * older transaction is looked at again in the next run.
    */
   async thin(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && (await this.#isThinningDue())) {
-      const step = await this.#callLong('thin_partition()', signal);
-      if (step === 'nothing' || step === 'waits') return;
+    try {
+      while (!signal.aborted && (await this.#isThinningDue())) {
+        const step = await this.#callLong('thin', 'thin_partition()', signal);
+        if (step === 'waits') return await this.#waitToThin();
+        if (step === 'nothing') return;
+        this.#thinning.overcome();
+      }
+    } catch (error) {
+      if (isLockTimeout(error)) await this.#thinning.meet(await this.#options.database(), error);
+      throw error;
     }
+  }
+
+  async #waitToThin(): Promise<void> {
+    const database = await this.#options.database();
+    await this.#thinning.meet(database, await findOlderTransactions(database));
   }
 
   async #isThinningDue(): Promise<boolean> {
@@ -180,14 +196,13 @@ export class Compactor {
   }
 
   /** Calls a function that may take minutes, over a connection of its own, which ends with the signal. */
-  async #callLong(text: string, signal: AbortSignal): Promise<string | undefined> {
+  async #callLong(kind: UpkeepKind, text: string, signal: AbortSignal): Promise<string> {
     const { client, close } = await this.#options.connect();
     const abandon = (): void => void close();
     signal.addEventListener('abort', abandon, { once: true });
     try {
-      const query = { text: `SELECT ${text} AS answer`, query_timeout: 2 ** 31 - 1 };
-      const { rows } = await withoutTimeouts(client, () => client.query<{ answer: string }>(query));
-      return rows[0]?.answer;
+      const call = { database: client, text, timeoutMs: 2 ** 31 - 1 };
+      return await withoutTimeouts(client, () => this.#costs.measure(kind, call));
     } finally {
       signal.removeEventListener('abort', abandon);
       await close();
@@ -196,8 +211,7 @@ export class Compactor {
 
   /** Returns how many partitions it made. */
   async makeAhead(): Promise<number> {
-    const database = await this.#options.database();
-    return Number(await this.#spend('make', call(database, 'make_partitions_ahead()')));
+    return Number(await this.#call('make', 'make_partitions_ahead()'));
   }
 
   /**
@@ -214,39 +228,43 @@ export class Compactor {
     const clocksAgree = await correctClock(database, { onTrouble, now, signal });
     if (!clocksAgree) return 0;
     try {
-      const due = await this.#spend('drop', this.#dropPartitions(database, signal));
+      const due = await this.#dropPartitions(signal);
       await call(database, 'compact_history()');
       if (await this.#knowsShorter(database)) await call(database, 'compact_shorter_histories()');
-      while (
-        !signal.aborted &&
-        (await this.#spend('forget', call(database, `forget_superseded(${BATCH_ROWS})`))) ===
-          String(BATCH_ROWS)
-      );
-      await this.#spend('fill', fillObjects(this.#options.database, signal));
-      while (
-        !signal.aborted &&
-        (await this.#spend('leave', call(database, 'leave_partition()'))) !== 'nothing'
-      );
-      return due + (await this.#spend('drop', this.#dropPartitions(database, signal)));
+      const forget = `forget_superseded(${BATCH_ROWS})`;
+      while (!signal.aborted && (await this.#call('forget', forget)) === String(BATCH_ROWS));
+      await this.#fill(signal);
+      while (!signal.aborted && (await this.#leave()) !== 'nothing');
+      return due + (await this.#dropPartitions(signal));
     } finally {
       await this.#measure(database);
     }
   }
 
-  async #dropPartitions(database: Database, signal: AbortSignal): Promise<number> {
-    const { settleMs = SETTLE_MS } = this.#options;
+  async #leave(): Promise<string> {
+    try {
+      return await this.#call('leave', 'leave_partition()');
+    } catch (error) {
+      // Another server has dropped the partition between the choice and the lock, and leaves the next ones.
+      if (error instanceof StorageError && isNotYetThere(error.cause)) return 'nothing';
+      throw error;
+    }
+  }
+
+  /**
+   * Drops what was left, when nothing reads it. DETACH CONCURRENTLY may not be in a function or a transaction, so that servers would
+   * have to own the log, and where it is cut off, the partition stays half detached and all further ones are refused. It would spare
+   * commits a lock that drop_partition asks for only while no reader is in its way, and it waits for those readers just as long.
+   */
+  async #dropPartitions(signal: AbortSignal): Promise<number> {
+    const { settleMs = SETTLE_MS, database } = this.#options;
     let dropped = 0;
     try {
-      while (!signal.aborted && (await call(database, `drop_partition('${settleMs} ms')`)) === 't')
+      while (!signal.aborted && (await this.#call('drop', `drop_partition('${settleMs} ms')`)) === 'true')
         dropped += 1;
-      this.#failedDrops = 0;
+      this.#dropping.overcome();
     } catch (error) {
-      if (isLockTimeout(error) && ++this.#failedDrops % FAILED_DROPS === 0) {
-        const readers = await describeReaders(database, error);
-        this.#options.onTrouble(
-          `history behind the window cannot be dropped, because ${readers} reads it: end that transaction`,
-        );
-      }
+      if (isLockTimeout(error)) await this.#dropping.meet(await database(), error);
       throw error;
     }
     return dropped;

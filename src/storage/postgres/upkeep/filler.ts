@@ -1,6 +1,4 @@
 import { pause } from '../../../util/pause.ts';
-import type { DatabaseSource } from '../connection/connection.ts';
-import { isUnknownFunction } from '../connection/statements.ts';
 
 /**
  * An object last written so many revisions or so long ago gets its bytes. Most of what is written often is written again before
@@ -11,28 +9,15 @@ const OLDER_THAN = '10 minutes';
 /** Commits wait for a step, a few milliseconds at most; this lets them in. */
 const STEP_PAUSE_MS = 5;
 
+/** Makes one step by a call of SQL, and returns its answer. */
+type MakeStep = (call: string) => Promise<string>;
+
 /**
- * Gives objects the bytes that commits have left to the log, as far as due (migrations/0042). Any server may do it, several at once
+ * Gives objects the bytes that commits have left to the log, as far as due (fill_objects, in migrations/). Any server may do it, several at once
  * too: steps take turns, and the database knows where the next begins.
  * @throws what PostgreSQL and the network say; then, and on the signal, another call goes on
  */
-export async function fillObjects(database: DatabaseSource, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && (await makeStep(database)) !== 'nothing') await pause(STEP_PAUSE_MS, signal);
+export async function fillObjects(makeStep: MakeStep, signal: AbortSignal): Promise<void> {
+  const step = `fill_objects(${BEHIND_REVISIONS}, '${OLDER_THAN}')`;
+  while (!signal.aborted && (await makeStep(step)) !== 'nothing') await pause(STEP_PAUSE_MS, signal);
 }
-
-async function makeStep(database: DatabaseSource): Promise<string | undefined> {
-  const { pool } = await database();
-  try {
-    const { rows } = await pool.query<{ step: string }>({
-      text: STEP,
-      values: [BEHIND_REVISIONS, OLDER_THAN],
-    });
-    return rows[0]?.step;
-  } catch (error) {
-    // The migration is not applied yet; until then commits leave nothing out.
-    if (isUnknownFunction(error)) return 'nothing';
-    throw error;
-  }
-}
-
-const STEP = 'SELECT fill_objects($1, $2) AS step';

@@ -52,20 +52,13 @@ const RETENTION = `
     (SELECT to_jsonb(f) ->> 'filled' FROM filling f) AS filled
   FROM retention() r`;
 
-/** Names the backends in the detail of drop_partition's error, as far as the user may see what they are. */
-export async function describeReaders({ pool }: Database, error: unknown): Promise<string> {
-  const pids = error instanceof Error && 'detail' in error ? String(error.detail ?? '') : '';
-  if (!/^\d+(,\d+)*$/.test(pids)) return 'another transaction';
-  const { rows } = await pool.query<{ reader: string }>({ text: READERS, values: [pids] });
-  return rows.map(({ reader }) => reader).join('; ') || `process ${pids}`;
+/** The sessions with transactions that began before a thinned copy, which it waits for; '' for none. */
+export async function findOlderTransactions({ pool }: Database): Promise<string> {
+  const { rows } = await pool.query<{ pids: string | null }>({ text: OLDER_TRANSACTIONS });
+  return rows[0]?.pids ?? '';
 }
 
-const READERS = `
-  SELECT format(
-    'process %s (application %s, user %s, %s, its transaction began %s s ago)', a.pid, coalesce(nullif(a.application_name, ''), 'unnamed'),
-    a.usename, coalesce(a.state, 'state hidden'), coalesce(round(extract(epoch FROM clock_timestamp() - a.xact_start))::text, '?')
-  ) AS reader
-  FROM pg_stat_activity a
-  WHERE a.pid = ANY (string_to_array($1, ',')::int[])
-  ORDER BY a.pid
-  LIMIT 5`;
+const OLDER_TRANSACTIONS = `
+  SELECT string_agg(l.pid::text, ',') AS pids
+  FROM thinning t
+  JOIN pg_locks l ON l.locktype = 'virtualxid' AND l.granted AND l.virtualtransaction = ANY (t.waits_for)`;

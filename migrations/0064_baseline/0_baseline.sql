@@ -1,0 +1,42 @@
+-- The baseline: the schema as the migrations 1 to 64 made it, from nothing and in one transaction, with every function and view written
+-- whole, once. A database that has all of these migrations has the baseline; one that has only some of them is upgraded by the
+-- version before the baseline.
+--
+-- Databases have these migrations noted as follows, and so note the baseline, for older servers beside it: number, name, the oldest
+-- servers that may run beside it, and the checksum of its text.
+--
+-- replaces: 1 revisions beside 1 44ab36a034155d371b010e31d50b479329ffbc98e74342854e26a5ff45ab0a89
+-- replaces: 2 people beside 2 1407337f862a2b7bc2eef01ccb11832aae5d8b81449dfd0d32c40eda770b1f23
+-- replaces: 3 allocations beside 3 a7fff5ad551ae904e63633026c26ca862cd8dd348741f30ed2b1e6e7870c43e0
+-- replaces: 10 server_leases beside 10 3631c98dc54e9d2796401e201738475dde6486e23ed807e30f1dccb55310a67f
+-- replaces: 11 object_storage beside 11 8a3bebbab3f9681c3fe9a2bd2789d24ee0913b18d46c254883de0dffc78d1722
+-- replaces: 12 commit_in_columns beside 12 c22b9fba7c2e804569d480f2f85aabab376be7ce6408ce5b1c31a8f9b03e90ff
+-- replaces: 13 cluster_keys beside 13 9aec5d9a0534737032737a52a7d9219db287bd9200e006e2b1df08bee1cbdcdf
+-- replaces: 14 small_statistics beside 14 23d3d77b661c86dfe94d337e12f38a0abcdd74c7ef156567fe0779c4c1738071
+-- replaces: 15 signing_keys beside 15 31976c623687b4442eec896df2d14599133fb1f3c61aad9669767ad4efc40236
+-- replaces: 20 commit_order beside 20 ecbd4304093dfca6d20c55451402a9b1f7e3dfe84fb3d5819cc74aa88669ee9e
+-- replaces: 21 repair_in_one_call beside 21 2db9180be92dc568ad4a1423f1302fa2f1168319bd54c2a39164aa79a0268569
+-- replaces: 22 history_window beside 22 f359b3a67d8514251d77726ce07db32cb6e28ad30ff92a6918d5300e427126f2
+-- replaces: 30 indexes_of_the_log beside 22 70e6249eb27dae025e802f107bf8b6388c33a717a857b32aa5ea0b7f562e42f1
+-- replaces: 31 partitions_and_objects beside 22 5e7e10f871025e5f403104b79edf311ce82981f7d8305173e7be645c3d28a92f
+-- replaces: 32 log_and_objects beside 22 43d263b8aa83abc4ea23461702e828d8140e66b049b81e733eb77ff04fb38622
+-- replaces: 33 bytes_of_objects beside 22 e40e62d92da240bccf41b3bc1cc195ac2bb6377380f41e9d89a9b4e952e9eb14
+-- replaces: 34 without_heads beside 33 48dc8415c0cda07e1604aa5d51cd4421e9e298b614df31637770be3093813a3f
+-- replaces: 40 views_without_secrets beside 34 9de45d6bff4a1523415752c08d32511b4d25c0cdaf4e7b40d00a11ca9bf737a5
+-- replaces: 41 roles beside 34 1220873d1990bff376aac6fcf112f43cc6995a1497e19f9627d26e900d06f577
+-- replaces: 42 objects_without_bytes beside 41 d061ca1ad3e4a35b2c71f9253c77ced083909e6fbdd44abc77078eb760aab220
+-- replaces: 43 commits_without_bytes beside 43 80cecb366546f1c5b7701855025b42ac4da32d6791466bda33a75710ab7d7992
+-- replaces: 44 indexes_of_partitions beside 34 6d9a504a3c794c979242bc64c4898d2e9e3479247256290259a04ec3005b9ed1
+-- replaces: 45 state_of_a_namespace beside 34 5c30a41d703dd510e73559dad43d3118d2f2f39d31b3a4d2aa9105328067c262
+-- replaces: 48 custom_resource_views beside 34 31ca4cebd6c7390f397ad45c39f049233241a682b7716ea3714cd40aa4f123c2
+-- replaces: 50 work_leases beside 34 37ed4b569c7013878b347d5ae074f585fa97d1bc8e957a985d35bf61d2f81ce6
+-- replaces: 51 encoded_objects beside 44 65bd071ce07d6c314b68bdbb2425380e7c9dd69449bbb86728a5a1b6e556f937
+-- replaces: 52 sealed_keys beside 44 cf27c70ab726302feef3a17265be744425366516df334d9c276f734654017e4b
+-- replaces: 53 yaml_in_sql beside 44 0d9b977819604a13c381c55da5b6320dc941bfa9ef7e32cbf76166e7f06fcb5f
+-- replaces: 55 changes_in_sql beside 44 ff4a25de47978930e94d284943eca052353708f382a35c0ddc88b9b5acd4c276
+-- replaces: 56 rows_by_namespace beside 44 0b5efb1db628fcd4c3c627a0a709088fcbb7305a7e83b391ecfad835d31d6162
+-- replaces: 60 peers beside 34 537af7898e12b1cb0e8a51ec564dfdee0cb66b1665a01a32af63784b9282d08f
+-- replaces: 61 partitions_left_without_deadlock beside 34 84a1326a77cd7819a72b076a559e6330b7f43742b9e06c60af3c80a83c478792
+-- replaces: 62 history_is_compared_faster beside 44 0bb1732b9e512203a3bee78ae5f40893e0ee2704830ff6994f3a7146964e931e
+-- replaces: 63 history_is_read_no_further_than_asked beside 44 3c179023bfc9535a93064891d21c7d278f498ef502071fbd7250091845dd7ccc
+-- replaces: 64 moments_as_people_write_them beside 34 4190320581bd9f45e4c89cbe75d021b8f47713d93b9f13c36239636f822d9d9b

@@ -1,0 +1,72 @@
+import { type ClientHttp2Session, connect } from 'node:http2';
+
+/** How the administrator reaches the cluster. */
+export interface Access {
+  readonly url: string;
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** An object as the API shows it; a reset reads its metadata, and puts the rest back as it was. */
+export interface KubeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly finalizers?: readonly string[];
+    readonly [field: string]: unknown;
+  };
+  readonly status?: unknown;
+  readonly [field: string]: unknown;
+}
+
+export interface Answer<Body> {
+  readonly code: number;
+  readonly body: Body;
+}
+
+interface Sent {
+  readonly accept?: string;
+  readonly type?: string;
+  readonly body?: unknown;
+}
+
+/** Requests as the administrator, all over one connection. */
+export class Api implements Disposable {
+  readonly #session: ClientHttp2Session;
+
+  constructor({ url, ca, certificate, key }: Access) {
+    this.#session = connect(url, { ca, cert: certificate, key });
+    // Each request fails with the session.
+    this.#session.on('error', () => {});
+  }
+
+  /** The type of the answer is the caller's claim. @throws Error when no answer comes */
+  send<Body>(method: string, path: string, { accept, type, body }: Sent = {}): Promise<Answer<Body>> {
+    const stream = this.#session.request(
+      {
+        ...{ ':method': method, ':path': path, accept: accept ?? 'application/json' },
+        ...(body === undefined ? {} : { 'content-type': type ?? 'application/json' }),
+      },
+      // A DELETE has a body here.
+      { endStream: body === undefined },
+    );
+    return new Promise((resolve, reject) => {
+      let code = 0;
+      const chunks: Buffer[] = [];
+      stream.on('response', (headers) => {
+        code = Number(headers[':status']);
+      });
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.once('error', reject);
+      stream.once('end', () => resolve({ code, body: JSON.parse(Buffer.concat(chunks).toString() || '{}') }));
+      if (body !== undefined) stream.end(JSON.stringify(body));
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#session.close();
+  }
+}

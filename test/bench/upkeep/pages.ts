@@ -1,0 +1,65 @@
+import type { Figures, Stage } from '../bench.ts';
+import { RowWriter, slices } from '../limit/rows.ts';
+import { configMapOf } from './config-maps.ts';
+import { UpkeepDatabase } from './upkeep-database.ts';
+
+const BATCH = 500;
+const MEGABYTE = 1024 * 1024;
+const OBJECT_BYTES = 5000;
+const STEP_S = 60;
+/** As --kvstore-compaction-interval. */
+const COMPACTION_S = 300;
+/** Neighbours in time are no neighbours in the table. */
+const STRIDE = 7919;
+
+/** What upkeep reads and writes in an hour in which so much is written a second, to objects that are there. */
+export async function pages(stage: Stage, perSecond: number): Promise<Figures> {
+  const objects = stage.scale(1_000_000, 5000);
+  // A busy hour is the sum of its minutes, once filling has begun.
+  const simulatedS = stage.scale(3600, perSecond > 100 ? 240 : 3600);
+  await using database = await UpkeepDatabase.start();
+  await database.keepHistory(86_400);
+  await using writer = await RowWriter.connect(database.url, configMapOf(OBJECT_BYTES));
+  for (const slice of slices(0, objects, BATCH)) await writer.write('create', slice);
+  await database.fill({ all: true });
+  await database.query('VACUUM (ANALYZE) objects');
+  await database.passTime(COMPACTION_S);
+  database.forgetCosts();
+  let written = 0;
+  const batch = Math.min(BATCH, perSecond);
+  const { cpuSeconds } = await database.spend(async () => {
+    for (let second = 0; second < simulatedS; second += STEP_S) {
+      for (const slice of slices(written, perSecond * STEP_S, batch))
+        await writer.write('update', [...new Set(slice.map((n) => (n * STRIDE) % objects))]);
+      written += perSecond * STEP_S;
+      await database.passTime(STEP_S);
+      await ((second + STEP_S) % COMPACTION_S === 0 ? database.compact() : database.fill());
+    }
+  });
+  return {
+    unit: 'writes',
+    count: written,
+    facts: {
+      ...describeCosts(database, simulatedS),
+      'filled a write': await database.number('(SELECT filled FROM filling)').then(
+        (filled) => (filled - objects) / written,
+        () => Number.NaN,
+      ),
+      'database CPU s an hour, with the writes': (cpuSeconds * 3600) / simulatedS,
+      objects,
+      'simulated s': simulatedS,
+    },
+  };
+}
+
+function describeCosts({ costs }: UpkeepDatabase, simulatedS: number): Record<string, number> {
+  const all = [...costs.values()];
+  const anHour = (of: (cost: (typeof all)[number]) => number): number =>
+    (all.reduce((sum, cost) => sum + of(cost), 0) * 3600) / simulatedS;
+  return {
+    'pages looked at an hour': anHour(({ pagesHit, pagesRead }) => pagesHit + pagesRead),
+    'of which from disk': anHour(({ pagesRead }) => pagesRead),
+    'pages dirtied an hour': anHour(({ pagesDirtied }) => pagesDirtied),
+    'WAL MB an hour': anHour(({ walBytes }) => walBytes) / MEGABYTE,
+  };
+}

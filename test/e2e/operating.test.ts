@@ -1,0 +1,250 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import { freePort } from '../../src/cli/embedded/embedded-postgres.ts';
+import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { holdWrites } from '../kit/held-writes.ts';
+import { PATIENCE } from '../kit/patience.ts';
+import { firingAlerts, hasPromtool } from '../kit/promtool.ts';
+import { TestRoles } from '../kit/roles.ts';
+import { startWebhook } from '../kit/webhook-server.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+
+/** `alerts` and `dashboard` against what a server shows that meets real faults. */
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+const pg = (...args: string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    execFile(process.execPath, [MAIN, ...args], { maxBuffer: 2 ** 24 }, (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+  });
+
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+  readonly isCounter: boolean;
+}
+
+function parseScrape(text: string): Sample[] {
+  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
+  const isCounter = (name: string): boolean =>
+    ['counter', 'histogram'].includes(
+      types.get(name) ?? types.get(name.replace(/_(bucket|sum|count)$/, '')) ?? '',
+    );
+  return [...text.matchAll(/^([a-z_]+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name = '', labels = '', value]) => ({
+    name,
+    labels: Object.fromEntries(
+      [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', text = '']) => [key, text]),
+    ),
+    value: Number(value),
+    isCounter: isCounter(name),
+  }));
+}
+
+let database: TestDatabase;
+let roles: TestRoles;
+let cluster: Cluster;
+let folder: string;
+let webhook: Awaited<ReturnType<typeof startWebhook>>;
+let before: Sample[];
+let after: Sample[];
+
+const scrape = async (): Promise<Sample[]> => parseScrape((await cluster.request('GET', '/metrics')).text);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-operating-'));
+  database = await createTestDatabase();
+  roles = new TestRoles(database);
+  // Of a role that may not replicate, so that it polls.
+  const url = await roles.make('server');
+  await database.query(`SELECT grant_server('${roles.nameOf('server')}')`);
+  webhook = await startWebhook();
+  webhook.respond = () => {};
+  writeFileSync(
+    join(folder, 'policy.yaml'),
+    'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]',
+  );
+  const away = new URL(url);
+  away.port = `${await freePort()}`;
+  cluster = await startCluster(url, [
+    '--authorization-mode=RBAC',
+    `--kvstore-read-servers=${away.href}`,
+    `--audit-policy-file=${join(folder, 'policy.yaml')}`,
+    `--audit-webhook-config-file=${webhook.kubeconfig()}`,
+    '--audit-webhook-batch-buffer-size=20',
+    '--audit-webhook-batch-max-size=1',
+    '--kvstore-compaction-interval=500ms',
+    '--kvstore-count-metric-poll-period=200ms',
+    '--kvstore-db-metric-poll-interval=200ms',
+  ]);
+  const named = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1', name: 'none' };
+  const path = `/apis/${named.group}/${named.version}`;
+  const metadata = { name: named.name };
+  await made(`${path}/prioritylevelconfigurations`, {
+    metadata,
+    spec: {
+      type: 'Limited',
+      limited: { nominalConcurrencyShares: 0, borrowingLimitPercent: 0, limitResponse: { type: 'Reject' } },
+    },
+  });
+  const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'] };
+  await made(`${path}/flowschemas`, {
+    metadata,
+    spec: {
+      priorityLevelConfiguration: { name: named.name },
+      matchingPrecedence: 10,
+      rules: [{ subjects: [{ kind: 'User', user: { name: 'noisy' } }], resourceRules: [everything] }],
+    },
+  });
+  const binding = await cluster.kubectl(
+    'create clusterrolebinding noisy --clusterrole=cluster-admin --user=noisy',
+  );
+  expect(binding).toMatchObject({ code: 0 });
+  const watch = cluster.watch(`${CONFIG_MAPS}?watch=true`);
+  await cluster.request('GET', CONFIG_MAPS);
+  before = await scrape();
+  await raiseFaults();
+  await vi.waitFor(async () => {
+    after = await scrape();
+    expect(AWAITED.filter((name) => after.every((sample) => sample.name !== name))).toEqual([]);
+  }, PATIENCE);
+  watch.stop();
+});
+
+/** What a poll or a compaction shows. */
+const AWAITED = ['apiserver_storage_objects', 'apiserver_storage_size_bytes', 'pg_apiserver_slot_wal_bytes'];
+
+async function made(path: string, body: object): Promise<void> {
+  const { code, text } = await cluster.request('POST', path, body);
+  expect(code, text).toBe(201);
+}
+
+async function raiseFaults(): Promise<void> {
+  const held = await holdWrites(database.url);
+  const create = (name: string, headers: Record<string, string> = {}) =>
+    cluster.request('POST', `${CONFIG_MAPS}?timeout=2s`, { metadata: { name } }, headers);
+  const late = Array.from({ length: 20 }, (_, n) => create(`late-${n}`));
+  // A level without seats has one request at a time.
+  const noisy = Array.from({ length: 5 }, (_, n) => create(`noisy-${n}`, { 'impersonate-user': 'noisy' }));
+  expect(new Set((await Promise.all(late)).map(({ code }) => code))).toEqual(new Set([504]));
+  expect((await Promise.all(noisy)).map(({ code }) => code)).toContain(429);
+  await held.release();
+  // Beyond the batches under way, these fill the buffer of the audit webhook.
+  for (let n = 0; n < 60; n += 1) await cluster.request('GET', `${CONFIG_MAPS}/kube-root-ca.crt`);
+  await pg('begin-epoch', 'a fault', `--kvstore-servers=${database.url}`);
+  await vi.waitFor(async () => {
+    const begun = (await scrape()).find(({ name }) => name === 'pg_apiserver_epochs_begun_total');
+    expect(begun?.value).toBe(1);
+  }, PATIENCE);
+}
+
+afterAll(async () => {
+  await webhook[Symbol.asyncDispose]();
+  await cluster[Symbol.asyncDispose]();
+  await roles[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Labels that Prometheus adds. */
+const ADDED = new Set(['job', 'instance', 'quantile']);
+const RECORDED = 'cluster_quantile:apiserver_request_sli_duration_seconds:histogram_quantile';
+
+/** What an expression asks for and the server does not show: a metric, a label of it, or the value of a label. */
+function unknownIn(expression: string): string[] {
+  const unknown: string[] = [];
+  const plain = expression.replaceAll(RECORDED, 'apiserver_request_sli_duration_seconds_bucket');
+  const selectors = [...plain.matchAll(/\b((?:pg_)?apiserver_\w+|process_\w+)(?:\{([^}]*)\})?/g)];
+  const labelsOf = new Set<string>();
+  for (const [, name = '', matchers = ''] of selectors) {
+    const samples = after.filter((sample) => sample.name === name);
+    if (samples.length === 0) unknown.push(name);
+    const known = new Set(samples.flatMap(({ labels }) => Object.keys(labels)));
+    for (const label of known) labelsOf.add(label);
+    for (const [, label = '', operator, value] of matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)) {
+      if (ADDED.has(label)) continue;
+      if (!known.has(label)) unknown.push(`${name}{${label}}`);
+      if (operator === '=' && samples.every(({ labels }) => labels[label] !== value))
+        unknown.push(`${name}{${label}="${value}"}`);
+    }
+  }
+  for (const [, by = ''] of plain.matchAll(/ by \(([^)]*)\)/g))
+    for (const label of by.split(/,\s*/))
+      if (!ADDED.has(label) && !labelsOf.has(label)) unknown.push(`by (${label})`);
+  return unknown;
+}
+
+test('each metric of the alerts, and each label of it, is one that the server shows', async () => {
+  const rules = parse(await pg('alerts')).groups.flatMap(
+    ({ rules }: { rules: { expr: string; annotations?: object }[] }) => rules,
+  );
+  expect(rules.length).toBeGreaterThan(12);
+  for (const { expr } of rules) expect(unknownIn(expr), expr).toEqual([]);
+});
+
+test('each metric of the dashboard, and each label of it, is one that the server shows', async () => {
+  interface Panel {
+    readonly title: string;
+    readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[];
+  }
+  const { panels, templating } = JSON.parse(await pg('dashboard'));
+  const targets = (panels as Panel[]).flatMap((panel) => panel.targets ?? []);
+  expect(targets.length).toBeGreaterThan(20);
+  for (const { expr } of targets) expect(unknownIn(expr), expr).toEqual([]);
+  for (const { query } of templating.list) expect(unknownIn(query)).toEqual([]);
+  // A name that is checked at all.
+  expect(unknownIn('rate(pg_apiserver_no_such{job="x"}[5m])')).toEqual(['pg_apiserver_no_such']);
+  expect(unknownIn('sum by (nothing) (pg_apiserver_tail_mode{mode="none"})')).toEqual([
+    'pg_apiserver_tail_mode{mode="none"}',
+    'by (nothing)',
+  ]);
+});
+
+test.runIf(hasPromtool)('real faults raise their alerts, and none is raised before', async () => {
+  const rules = await pg('alerts', 'fleet');
+  const asked = new Set(rules.match(/\b(pg_)?apiserver_\w+/g));
+  const series = (samples: readonly Sample[], valuesOf: (sample: Sample) => string) => [
+    { series: 'up{job="fleet", instance="one"}', values: '1x80' },
+    ...samples
+      .filter(({ name }) => asked.has(name))
+      .map((sample) => {
+        const labels = Object.entries({ ...sample.labels, job: 'fleet', instance: 'one' });
+        const matchers = labels.map(([label, value]) => `${label}="${value}"`).join(', ');
+        return { series: `${sample.name}{${matchers}}`, values: valuesOf(sample) };
+      }),
+  ];
+  const keyOf = ({ name, labels }: Sample): string => name + JSON.stringify(labels);
+  const values = new Map(before.map((sample) => [keyOf(sample), sample.value]));
+  // What has happened once goes on: counters grow by as much each minute.
+  const ongoing = (sample: Sample): string => {
+    const first = values.get(keyOf(sample)) ?? 0;
+    return sample.isCounter ? `${first}+${sample.value - first}x80` : `${sample.value}x80`;
+  };
+  expect(
+    firingAlerts(
+      rules,
+      series(before, ({ value }) => `${value}x80`),
+    ),
+  ).toEqual(['ReadServerOut', 'TailPolls']);
+  expect(firingAlerts(rules, series(after, ongoing))).toEqual([
+    ...['AuditBacklog', 'AuditEventsLost', 'EpochBegan', 'FailingRequests', 'ReadServerOut'],
+    ...['RejectedByFairness', 'SlowRequests', 'TailPolls'],
+  ]);
+});
+
+test('`health` says how the server of this machine is, and fails where nothing answers', async () => {
+  const at = (port: number): string[] => ['--bind-address=127.0.0.1', `--secure-port=${port}`];
+  expect(await pg('health', ...at(cluster.port))).toBe('ok\n');
+  expect(await pg('health', 'livez', ...at(cluster.port))).toBe('ok\n');
+  await expect(pg('health', ...at(await freePort()))).rejects.toThrow('nothing answers on port');
+  await expect(pg('health', 'metrics', ...at(cluster.port))).rejects.toThrow(
+    'is none of readyz, livez, healthz',
+  );
+});
