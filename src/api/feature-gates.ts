@@ -1,6 +1,6 @@
+import { DEFAULT_MINOR } from '../version.ts';
 import { MINORS, type Minor } from './emulation.ts';
 import { GATE_CHANGES, type GateGroup } from './gate-changes.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 
 /** Whether a feature gate is on. */
 export type Gates = (gate: string) => boolean;

@@ -94,7 +94,7 @@ function takeFrom(owner: JsonObject, branches: readonly Branch[]): TakenOut {
     const taken = takeField(owner, value, branch);
     if (taken !== undefined) all.push(taken);
   }
-  return all.length === 0 ? NOTHING : (object) => all.forEach((back) => back(object));
+  return all.length === 0 ? NOTHING : together(all);
 }
 
 function takeField(owner: JsonObject, value: JsonValue, branch: Branch): TakenOut {
@@ -111,6 +111,12 @@ function takeField(owner: JsonObject, value: JsonValue, branch: Branch): TakenOu
   return taken && ((object) => within(object[name], taken));
 }
 
+const together =
+  (all: readonly NonNullable<TakenOut>[]): TakenOut =>
+  (object) => {
+    for (const back of all) back(object);
+  };
+
 function within(value: JsonValue | undefined, back: NonNullable<TakenOut>): void {
   if (value !== undefined && isObject(value)) back(value);
 }
@@ -121,7 +127,7 @@ function takeFromMap(map: JsonObject, inside: readonly Branch[]): TakenOut {
     const taken = value !== undefined && isObject(value) ? takeFrom(value, inside) : NOTHING;
     if (taken !== undefined) all.push((object) => within(object[key], taken));
   }
-  return all.length === 0 ? NOTHING : (object) => all.forEach((back) => back(object));
+  return all.length === 0 ? NOTHING : together(all);
 }
 
 type ListBranch = Exclude<Branch, { readonly kind: 'newer' }>;

@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersion } from '../api/names.ts';
 import type { SigningFiles } from '../controllers/joining/signing.ts';
@@ -45,6 +46,8 @@ export interface Foundation {
   /** The services of the whole server; each phase adds a branch. */
   readonly services: Services;
   readonly types: TypeLibrary;
+  /** --emulated-version */
+  readonly emulated: Minor;
   readonly registry: Registry;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -69,6 +72,7 @@ export function createFoundation(
   return {
     services: createServices(logger),
     types: loadTypes(api.emulated),
+    emulated: api.emulated,
     registry: createRegistry(api),
     logger,
     egress,

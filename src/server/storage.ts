@@ -20,7 +20,7 @@ import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
-import { storedTypeOf } from './built-in-names.ts';
+import { storedTypesIn } from './built-in-names.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
 import { createEncryptionChecks, createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
@@ -65,12 +65,15 @@ export function createStorage(
   const elsewhere = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
   let types: TypeLibrary | undefined;
+  const typeOf = storedTypesIn(foundation.emulated);
   const mediaTypes = new MediaTypeEncoding({
     mediaType: options.mediaType,
     schemaOf: (resource) => {
-      const type = storedTypeOf(resource);
+      const type = typeOf(resource);
       // Stored protobuf may have fields of a newer version than the emulated one.
-      return type === undefined ? undefined : (types ??= loadTypes('all')).message(type);
+      if (type === undefined) return undefined;
+      types ??= loadTypes('all');
+      return types.message(type);
     },
   });
   const encodings = [mediaTypes, ...(encryption === undefined ? [] : [encryption.encoding])];

@@ -28,7 +28,7 @@ const firstContainer = (object: ApiObject): JsonObject =>
   (specOf(object).containers as JsonObject[])[0] ?? {};
 
 const firstHints = ({ endpoints }: ApiObject): JsonObject =>
-  ((endpoints as JsonObject[])[0] ?? {}).hints as JsonObject;
+  (endpoints as JsonObject[])[0]?.hints as JsonObject;
 
 describe('a field exists from its version on, once its gate is on', () => {
   test.each<[string, readonly Minor[], ResourceDefinition, JsonObject, (object: ApiObject) => unknown]>([

@@ -4,7 +4,7 @@ import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.t
 /**
  * The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", "storage.v1: CSINode, StorageClass",
  * or "certificates.v1alpha1 since 1.33: ClusterTrustBundle". Which versions of Kubernetes have them is said here, not by
- * their origin.
+ * their origin, unless that came later.
  */
 export interface SameAs {
   /** `flowcontrol/v1beta3` */
@@ -73,8 +73,9 @@ function moved(
     const local = field.type.startsWith(`${from}.`) ? folder + field.type.slice(from.length) : field.type;
     return has(local) ? { ...field, type: local } : field;
   });
-  const { since: _, until: __, ...taken } = message;
-  return { ...taken, fields, ...(since === undefined ? {} : { since }) };
+  const { since: origin, until: _, ...taken } = message;
+  const later = since !== undefined && origin !== undefined && origin > since ? origin : since;
+  return { ...taken, fields, ...(later === undefined ? {} : { since: later }) };
 }
 
 /** Taken messages that equal their origin, including all messages they refer to. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { isAlive, type Minor } from '../emulation.ts';
 import {
   type FieldSchema,
@@ -17,7 +18,6 @@ import {
   type CompiledMessage,
   type CompiledTypes,
 } from './compiled.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 
 /** The types of the API by IDL name. Schemas are made on demand: most requests need a few of the hundreds. */
 export interface TypeLibrary {
