@@ -198,7 +198,7 @@ test('what a file exports, another one imports', () => {
   for (const path of [...files.map((file) => join(SOURCE, file)), ...tests])
     for (const { from, names } of namesImportedBy(path))
       imported.set(from, new Set([...(imported.get(from) ?? []), ...names]));
-  const exports = /^export (?:async |abstract )*(?:function\*?|const|class) (\w+)/gm;
+  const exports = /^export (?:async |abstract )*(?:function\*?|const|class|interface|type) (\w+)/gm;
   const unused = files
     .filter((file) => !file.startsWith('api/types/'))
     .flatMap((file) => {

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { assetFlags } from '../src/cli/envtest/assets.ts';
+import { exportFlags } from '../src/cli/export.ts';
+import { importFlags } from '../src/cli/import.ts';
 import { kubeadmFlags } from '../src/cli/kubeadm/flags.ts';
 import { FLAGS, KUBECTL_FLAGS } from '../src/kubectl-history/flags.ts';
 import { ALL_FLAGS } from '../src/options/all-flags.ts';
@@ -22,11 +24,13 @@ const RUN_BY: Readonly<Record<string, string>> = {
 const MIGRATE_FLAGS = ['list', 'dry-run', 'to', 'roles'];
 const NPM_FLAGS = ['omit'];
 const KNOWN_FLAGS = new Set([
-  ...[...ALL_FLAGS, ...Object.values(kubeadmFlags), ...Object.values(FLAGS), ...KUBECTL_FLAGS].map(
-    ({ name }) => name,
-  ),
+  ...[
+    ...[ALL_FLAGS, KUBECTL_FLAGS],
+    ...[kubeadmFlags, assetFlags, exportFlags, importFlags, FLAGS].map((flags) => Object.values(flags)),
+  ]
+    .flat()
+    .map(({ name }) => name),
   ...MIGRATE_FLAGS,
-  ...Object.values(assetFlags).map(({ name }) => name),
   ...NPM_FLAGS,
   ...[...USAGE.matchAll(/^ {2}--([\w-]+)/gm)].map(([, name = '']) => name),
 ]);

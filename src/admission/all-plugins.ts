@@ -1,8 +1,10 @@
+import { isAlive, type Minor } from '../api/emulation.ts';
 import { alwaysAdmitPlugin, alwaysDenyPlugin } from './plugins/always.ts';
 import { denyServiceExternalIps } from './plugins/deny-external-ips.ts';
 import { eventRateLimit } from './plugins/event-rate-limit.ts';
 import { imagePolicy } from './plugins/image-policy.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
+import { mutatingAdmissionPolicy } from './plugins/mutating-admission-policy.ts';
 import { namespaceAutoProvision, namespaceExists, namespaceLifecycle } from './plugins/namespaces.ts';
 import { nodeRestriction } from './plugins/node-restriction/node-restriction.ts';
 import { ownerReferencesPermission } from './plugins/owner-references.ts';
@@ -35,11 +37,11 @@ import { validatingAdmissionPolicy } from './plugins/validating-admission-policy
 import { mutatingWebhooks, validatingWebhooks } from './plugins/webhooks.ts';
 
 /**
- * All plugins in the order in which they run, whatever the order of the flags (Kubernetes 1.31:
+ * All plugins in the order in which they run, whatever the order of the flags (Kubernetes 1.36:
  * pkg/kubeapiserver/options/plugins.go). Plugins that change objects come before those that count them, and quota comes last, so
  * that no write is counted that another plugin refuses.
  */
-export const ADMISSION_PLUGINS = [
+const ADMISSION_PLUGINS = [
   alwaysAdmitPlugin,
   namespaceAutoProvision,
   namespaceLifecycle,
@@ -69,6 +71,7 @@ export const ADMISSION_PLUGINS = [
   certificateSubjectRestriction,
   defaultIngressClass,
   denyServiceExternalIps,
+  mutatingAdmissionPolicy,
   mutatingWebhooks,
   validatingAdmissionPolicy,
   validatingWebhooks,
@@ -84,5 +87,9 @@ export const PLUGIN_NAMES: readonly AdmissionPluginName[] = ADMISSION_PLUGINS.ma
 const BY_NAME: ReadonlyMap<string, DescribedPlugin> = new Map(
   ADMISSION_PLUGINS.map((plugin) => [plugin.name, plugin]),
 );
+
+/** The plugins that a version of Kubernetes has. */
+export const pluginsOf = (minor: Minor): readonly DescribedPlugin[] =>
+  ADMISSION_PLUGINS.filter((plugin) => isAlive(plugin, minor));
 
 export const findPlugin = (name: string): DescribedPlugin | undefined => BY_NAME.get(name);

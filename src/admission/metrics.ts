@@ -73,6 +73,8 @@ export class AdmissionMetrics {
   readonly #conditionSeconds: Histogram;
   readonly #policyChecks: Numbers;
   readonly #policySeconds: Histogram;
+  readonly #mutations: Numbers;
+  readonly #mutationSeconds: Histogram;
 
   constructor(metrics: Metrics) {
     const counter = (name: string, help: string, labels: readonly string[]): Numbers =>
@@ -113,24 +115,22 @@ export class AdmissionMetrics {
       conditions,
       CONDITION_SECONDS,
     );
-    const policy = ['policy', 'policy_binding', 'error_type', 'enforcement_action'];
-    this.#policyChecks = metrics.add(
-      new Numbers('counter', {
-        name: `${POLICY}check_total`,
-        help: 'Validations of policies that had an effect.',
-        labels: policy,
-      }),
-    );
-    this.#policySeconds = metrics.add(
-      new Histogram(
-        {
-          name: `${POLICY}check_duration_seconds`,
-          help: 'Time of one validation of a policy.',
-          labels: policy,
-        },
-        POLICY_SECONDS,
+    const policies = (prefix: string, labels: readonly string[], what: string): [Numbers, Histogram] => [
+      metrics.add(new Numbers('counter', { name: `${prefix}check_total`, help: `${what}.`, labels })),
+      metrics.add(
+        new Histogram(
+          { name: `${prefix}check_duration_seconds`, help: `Time of ${what.toLowerCase()}.`, labels },
+          POLICY_SECONDS,
+        ),
       ),
+    ];
+    const policy = ['policy', 'policy_binding', 'error_type'];
+    [this.#policyChecks, this.#policySeconds] = policies(
+      VALIDATING,
+      [...policy, 'enforcement_action'],
+      'Validations of policies that had an effect',
     );
+    [this.#mutations, this.#mutationSeconds] = policies(MUTATING, policy, 'Mutations of policies');
   }
 
   step(phase: Phase, operation: string): Times {
@@ -172,12 +172,20 @@ export class AdmissionMetrics {
     this.#policyChecks.at(policy, binding, error, action).add();
     this.#policySeconds.at(policy, binding, error, action).observe(ms / 1000);
   }
+
+  mutated(policy: string, binding: string, { error, ms }: PolicyRun): void {
+    this.#mutations.at(policy, binding, error).add();
+    this.#mutationSeconds.at(policy, binding, error).observe(ms / 1000);
+  }
 }
 
-interface PolicyCheck {
+interface PolicyRun {
   readonly error: PolicyErrorType;
-  readonly action: PolicyAction;
   readonly ms: number;
+}
+
+interface PolicyCheck extends PolicyRun {
+  readonly action: PolicyAction;
 }
 
 /** What conditions of one webhook or policy report. */
@@ -190,7 +198,8 @@ export const reportConditions = (
 });
 
 const ADMISSION = 'apiserver_admission_';
-const POLICY = 'apiserver_validating_admission_policy_';
+const VALIDATING = 'apiserver_validating_admission_policy_';
+const MUTATING = 'apiserver_mutating_admission_policy_';
 
 const timesOf = (histogram: Histogram, ...labels: string[]): Times =>
   new Times((rejected) => histogram.at(...labels, rejected));

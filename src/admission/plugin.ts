@@ -1,3 +1,4 @@
+import type { Life } from '../api/emulation.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonValue } from '../api/object-meta.ts';
 import { forbidden, type StatusError } from '../api/status.ts';
@@ -15,12 +16,12 @@ export interface PluginParts {
 }
 
 /** A plugin as its file describes it. */
-interface PluginDescription<Name extends string, Parts> {
+interface PluginDescription<Name extends string, Parts> extends Life {
   readonly name: Name;
   /** False: the plugin is off unless --enable-admission-plugins names it. */
   readonly isDefault: boolean;
-  /** @throws Error about its configuration */
-  readonly create: (parts: Parts) => AdmissionPlugin;
+  /** Undefined: its feature gate is off. @throws Error about its configuration */
+  readonly create: (parts: Parts) => AdmissionPlugin | undefined;
 }
 
 export const describePlugin = <const Name extends string, Parts>(

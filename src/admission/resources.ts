@@ -1,6 +1,8 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../api/types/admissionregistration/v1.ts';
@@ -41,6 +43,15 @@ export const POLICIES: ResourceOf<ValidatingAdmissionPolicy> = {
 export const POLICY_BINDINGS: ResourceOf<ValidatingAdmissionPolicyBinding> = {
   group: 'admissionregistration.k8s.io',
   resource: 'validatingadmissionpolicybindings',
+};
+
+export const MUTATING_POLICIES: ResourceOf<MutatingAdmissionPolicy> = {
+  group: 'admissionregistration.k8s.io',
+  resource: 'mutatingadmissionpolicies',
+};
+export const MUTATING_POLICY_BINDINGS: ResourceOf<MutatingAdmissionPolicyBinding> = {
+  group: 'admissionregistration.k8s.io',
+  resource: 'mutatingadmissionpolicybindings',
 };
 
 /** Finds objects by name in the cache, and asks the store only for those that the cache lacks. */

@@ -3,7 +3,18 @@ import { MINORS, type Minor } from './emulation.ts';
 import { GATE_CHANGES, type GateGroup } from './gate-changes.ts';
 
 /** Whether a feature gate is on. */
-export type Gates = (gate: string) => boolean;
+export interface Gates {
+  (gate: string): boolean;
+  /** The version of Kubernetes whose gates they are; absent: the one that is emulated by default. */
+  readonly minor?: Minor;
+}
+
+/**
+ * The newest version whose functions new expressions may use: the one before the emulated version, so that a cluster can go back
+ * by one (Kubernetes: cel/environment, DefaultCompatibilityVersion). 1.31 knows its own.
+ */
+export const newestForExpressions = ({ minor = DEFAULT_MINOR }: Gates): Minor =>
+  MINORS.findLast((one) => one < minor) ?? MINORS[0];
 
 /** The gates of the specification, which is 1.31, by stage and default. */
 const GROUPS: readonly GateGroup[] = [
@@ -69,7 +80,7 @@ const GROUPS: readonly GateGroup[] = [
 ];
 
 /** The properties of a gate. */
-export interface GateInfo {
+interface GateInfo {
   readonly stage: GateGroup['stage'];
   /** The default. */
   readonly on: boolean;

@@ -11,7 +11,7 @@ import { literalProblem } from './literals.ts';
 import { OPTIONAL_ENTRY } from './optional-entries.ts';
 
 /** Functions of a list whose result has the type of its items. */
-const OF_ITEMS: ReadonlySet<string> = new Set(['sum', 'min', 'max']);
+const OF_ITEMS: ReadonlySet<string> = new Set(['sum', 'min', 'max', 'sort']);
 
 /** The library's functions of bytes that Kubernetes lacks. */
 const FOREIGN: ReadonlySet<string> = new Set(['json', 'hex', 'base64', 'at', 'string']);

@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import type { Minor } from '../api/emulation.ts';
 import { OutOfBudget, spent, withBudget } from './budget.ts';
 import { balanceChains } from './chains.ts';
 import { checkerFor } from './declared-checker.ts';
@@ -15,6 +16,7 @@ import {
   type LibraryType,
   type LibraryVariable,
 } from './library-internals.ts';
+import { typeNumber } from './numbered-types.ts';
 import type { ObjectType, ValueType } from './objects.ts';
 import { CelError, isTooDeep, parseIn, toCelError } from './program.ts';
 import { CheckScope, RunScope } from './scopes.ts';
@@ -53,7 +55,12 @@ function openBase(): Base {
 
 /** Macros, which are no functions to Kubernetes where their arguments do not fit, and functions of the library alone. */
 const UNKNOWN: ReadonlySet<string> = new Set(
-  'all exists exists_one map filter optMap optFlatMap bind json hex base64 at'.split(' '),
+  [
+    'all exists exists_one existsOne map filter transformList transformMap transformMapEntry sortBy',
+    'optMap optFlatMap bind json hex base64 at',
+  ]
+    .join(' ')
+    .split(' '),
 );
 
 /** Kubernetes has no `cel.bind(…)`: the parser takes it for a call, and the checker does not know `cel`. */
@@ -83,11 +90,18 @@ export class DeclaredTypes {
     this.#evaluator = new Evaluator(parts);
   }
 
-  /** @throws CelError whose message is the text of Kubernetes: `compilation failed: ` and the place */
-  compile(expression: string, variables: Readonly<Record<string, ValueType>>): DeclaredProgram {
+  /**
+   * `newest`: the newest version of Kubernetes whose functions the expression may use; absent: all.
+   * @throws CelError whose message is the text of Kubernetes: `compilation failed: ` and the place
+   */
+  compile(
+    expression: string,
+    variables: Readonly<Record<string, ValueType>>,
+    newest?: Minor,
+  ): DeclaredProgram {
     assertSize(expression);
     try {
-      const tree = parseIn(this.#base.environment, expression).ast as unknown as CheckedNode;
+      const tree = parseIn(this.#base.environment, expression, newest).ast as unknown as CheckedNode;
       balanceChains(tree);
       const type = this.#checker.check(tree, new CheckScope(this.#lookup(variables)));
       instrument(tree);
@@ -123,7 +137,7 @@ export class DeclaredTypes {
   }
 
   #declare(object: ObjectType): LibraryType {
-    const type = objectTypeNumber(this.#objects.size, this.#base.internals);
+    const type = typeNumber(this.#objects.size);
     this.#objects.set(object, type);
     this.#byName.add(type.name);
     const fields = new Proxy<Record<string, LibraryType | undefined>>(
@@ -176,25 +190,3 @@ const toRunError = (error: unknown): CelError =>
   error instanceof TypeError || (error instanceof RangeError && !isTooDeep(error))
     ? new CelError('no such overload', { cause: error })
     : toCelError(error);
-
-/**
- * The library keeps each name of a type for good and for all, so the types of one schema are numbered, and the next schema uses
- * the same ones again.
- */
-const numbered: LibraryType[] = [];
-const AT_ONCE = 256;
-
-function objectTypeNumber(at: number, { registry, options }: Internals): LibraryType {
-  if (at >= numbered.length) {
-    const names = Array.from({ length: AT_ONCE }, (_, index) => `selfType${numbered.length + index + 1}`);
-    const { fields } = registry.clone(options).registerType({
-      name: `selfTypes.${numbered.length}`,
-      ctor: class {},
-      fields: Object.fromEntries(names.map((name) => [name, name])),
-    });
-    for (const name of names) if (fields[name] !== undefined) numbered.push(fields[name]);
-  }
-  const type = numbered[at];
-  if (type === undefined) throw new Error('the CEL library made no type');
-  return type;
-}

@@ -6,10 +6,13 @@ import { closeTypes } from './closed-types.ts';
 import { registerAddresses } from './libraries/addresses.ts';
 import { AUTHORIZER, registerAuthorizer } from './libraries/authorizer.ts';
 import { registerFormats, registerUrls } from './libraries/formats.ts';
-import { registerLists, registerSets } from './libraries/lists.ts';
+import { registerLists, registerNewerLists, registerSets } from './libraries/lists.ts';
+import { registerLoops } from './libraries/loops.ts';
 import { registerOptionals, registerPresence } from './libraries/optionals.ts';
 import { registerQuantities } from './libraries/quantities.ts';
 import { registerTexts } from './libraries/texts.ts';
+import { registerVersions } from './libraries/versions.ts';
+import { teachMessages } from './messages.ts';
 import { teachOptionalEntries } from './optional-entries.ts';
 
 /** Limits for expressions of administrators; larger ones are a mistake or an attack. */
@@ -23,7 +26,7 @@ const LIMITS = {
 
 let base: Environment | undefined;
 
-/** Everything that expressions of Kubernetes 1.31 may use (cel/environment, base), to be cloned for each set of variables. */
+/** Everything that expressions of Kubernetes 1.36 may use (cel/environment, base), to be cloned for each set of variables. */
 export function createEnvironment(): Environment {
   base ??= createBase();
   return base.clone();
@@ -35,10 +38,13 @@ function createBase(): Environment {
     registerPresence,
     registerOptionals,
     registerLists,
+    registerNewerLists,
+    registerLoops,
     registerSets,
     registerTexts,
     registerUrls,
     registerQuantities,
+    registerVersions,
     registerAddresses,
     registerFormats,
     registerAuthorizer,
@@ -49,6 +55,7 @@ function createBase(): Environment {
   );
   closeTypes(environment);
   teachOptionalEntries(environment);
+  teachMessages(environment);
   return environment;
 }
 
@@ -57,6 +64,7 @@ const NULLABLE = [
   'google.protobuf.Timestamp',
   'google.protobuf.Duration',
   'kubernetes.Quantity',
+  'kubernetes.Semver',
   'kubernetes.URL',
   'kubernetes.NamedFormat',
   'net.IP',

@@ -143,6 +143,7 @@ function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
     case '[]':
       return (left, right, node, evaluator) => {
         if (Array.isArray(left) && typeof right === 'bigint') return itemAt(left, right);
+        if (left instanceof CelObject) throw new Error('no such overload');
         return left instanceof Map && left.has(right)
           ? left.get(right)
           : handle?.(left, right, node, evaluator);
@@ -150,6 +151,7 @@ function handleOf({ op, args: parts, handle }: SyntaxNode): Handle | undefined {
     case '[?]':
       return (left, right, node, evaluator) => {
         const list = left instanceof Optional ? left.orValue(undefined) : left;
+        if (list instanceof CelObject) throw new Error('no such overload');
         return Array.isArray(list) && typeof right === 'bigint'
           ? Optional.of(list[Number(right)])
           : handle?.(left, right, node, evaluator);

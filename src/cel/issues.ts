@@ -83,6 +83,10 @@ function goTypes(text: string): string {
   return GENERIC.test(filled) ? filled.replaceAll('<', '(').replaceAll('>', ')') : filled;
 }
 
+/** The type of a program: `list` and `map` hold anything. */
+export const typeText = (type: string): string =>
+  type === 'list' ? 'list(dyn)' : type === 'map' ? 'map(dyn, dyn)' : goTypes(type);
+
 const GENERIC = /\b(?:list|map|optional_type)</;
 
 const undeclared = (name: string): string => `undeclared reference to '${name}' (in container '')`;
@@ -109,6 +113,8 @@ const NAMESPACES: Readonly<Record<string, string>> = {
   'kubernetes.Sets': 'sets',
   'kubernetes.Strings': 'strings',
   'kubernetes.Formats': 'format',
+  'kubernetes.JSONPatches': 'jsonpatch',
+  'kubernetes.Lists': 'lists',
   'net.IPFunctions': 'ip',
   OptionalNamespace: 'optional',
 };

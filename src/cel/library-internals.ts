@@ -52,6 +52,7 @@ export interface LibraryRegistry {
     fields: Readonly<Record<string, string>>;
   }): TypeEntry;
   functionCandidates(hasReceiver: boolean, name: string, count: number): Candidates;
+  registerOperatorOverload(signature: string, handler: (left: unknown, right: unknown) => unknown): void;
 }
 
 interface Options {
@@ -61,6 +62,8 @@ interface Options {
 
 /** Fields that checking a node sets. */
 export interface CheckedNode extends SyntaxNode {
+  /** The whole expression. */
+  readonly input: string;
   checkedType?: LibraryType;
   left?: unknown;
   right?: unknown;
@@ -86,9 +89,15 @@ export interface ParsedNode extends CheckedNode {
 }
 
 export interface LibraryParser {
+  readonly input: string;
+  /** Offset of the current token. */
+  readonly pos: number;
+  /** Of the current token. */
+  readonly value: unknown;
   match(token: number): boolean;
   consume(token: number): number;
   parseExpression(): ParsedNode;
+  parsePrimary(): ParsedNode;
   parseList(): ParsedNode;
   parseMap(): ParsedNode;
 }

@@ -65,8 +65,8 @@ const ENTRY: Operation & { readonly name: string } = {
 const teach = (node: ParsedNode, { check, evaluate }: Operation): ParsedNode =>
   node.setMeta('check', check).setMeta('evaluate', evaluate);
 
-/** The type of an entry's value. */
-function typeOf(
+/** The type of an entry's value, which is that of what is in it where it stands behind a `?`. */
+export function typeOfEntry(
   checker: LibraryChecker,
   node: ParsedNode,
   context: unknown,
@@ -89,7 +89,7 @@ function common(checker: LibraryChecker, types: readonly LibraryType[]): Library
 
 const LIST: Operation = {
   check(checker, node, context) {
-    const types = itemsOf(node).map((item) => typeOf(checker, innerOf(item), context, isEntry(item)));
+    const types = itemsOf(node).map((item) => typeOfEntry(checker, innerOf(item), context, isEntry(item)));
     return checker.registry.getListType(common(checker, types));
   },
   evaluate(runner, node, context) {
@@ -104,7 +104,7 @@ const MAP: Operation = {
   check(checker, node, context) {
     const entries = entriesOf(node);
     const keys = entries.map(([key]) => checker.check(innerOf(key), context));
-    const values = entries.map(([key, value]) => typeOf(checker, value, context, isEntry(key)));
+    const values = entries.map(([key, value]) => typeOfEntry(checker, value, context, isEntry(key)));
     return checker.registry.getMapType(common(checker, keys), common(checker, values));
   },
   evaluate(runner, node, context) {
@@ -118,7 +118,7 @@ const MAP: Operation = {
 };
 
 /** @throws Error when the value is no optional one */
-function present(value: unknown): unknown[] {
+export function present(value: unknown): unknown[] {
   if (!(value instanceof Optional)) throw new Error('no such overload');
   return value.hasValue() ? [value.value()] : [];
 }

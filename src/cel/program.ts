@@ -1,4 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
+import { type Minor, NEWEST_MINOR } from '../api/emulation.ts';
 import type { JsonValue } from '../api/object-meta.ts';
 import { errorText } from '../util/error-text.ts';
 import { CALL_LIMIT, type Spent, withBudget } from './budget.ts';
@@ -7,6 +8,7 @@ import { bracketsProblem, depthProblem, TOO_DEEP } from './depth.ts';
 import { createEnvironment, LINEAR_MATCHES, MATCHES } from './environment.ts';
 import { instrument, type SyntaxNode } from './instrument.ts';
 import { HAS, HAS_ANY } from './libraries/optionals.ts';
+import { newerName } from './newer.ts';
 import { mapCode } from './source.ts';
 
 /** An invalid expression, or one that failed on its input. */
@@ -49,10 +51,13 @@ export function compileCel(expression: string, variables: CelVariables): CelProg
   return compileIn(environmentOf(variables), expression);
 }
 
-/** @throws CelError when the expression cannot be read or its types do not fit */
-export function compileIn(environment: Environment, expression: string): CelProgram {
+/**
+ * `newest`: the newest version of Kubernetes whose functions the expression may use; absent: all.
+ * @throws CelError when the expression cannot be read or its types do not fit
+ */
+export function compileIn(environment: Environment, expression: string, newest?: Minor): CelProgram {
   try {
-    const parsed = parseIn(environment, expression);
+    const parsed = parseIn(environment, expression, newest);
     balanceChains(parsed.ast);
     const checked = parsed.check();
     if (!checked.valid) throw checked.error ?? new Error('the types do not fit');
@@ -74,10 +79,17 @@ export function compileIn(environment: Environment, expression: string): CelProg
 }
 
 /** Parses, and refuses deeper nesting than Kubernetes' parser. @throws CelError and the library's errors */
-export function parseIn(environment: Environment, expression: string): ReturnType<Environment['parse']> {
+export function parseIn(
+  environment: Environment,
+  expression: string,
+  newest: Minor = NEWEST_MINOR,
+): ReturnType<Environment['parse']> {
   refuse(bracketsProblem(expression));
   const parsed = environment.parse(toSource(expression));
   refuse(depthProblem(parsed.ast));
+  const newer = newerName(parsed.ast, newest);
+  if (newer !== undefined)
+    throw new CelError(`Unknown variable: ${newer.name}`, { code: 'unknown_variable', offset: newer.offset });
   return parsed;
 }
 

@@ -8,17 +8,20 @@ import { examineDatabases } from './doctor.ts';
 import { makeAssets } from './envtest/assets.ts';
 import { runEtcd } from './envtest/etcd.ts';
 import { runKubeApiserver } from './envtest/kube-apiserver.ts';
+import { exportCluster } from './export.ts';
 import { FIXTURE_NAMES, printFixture } from './fixture.ts';
 import { reportHealth } from './health.ts';
+import { importCluster } from './import.ts';
 import { configureKubeadm } from './kubeadm/kubeadm-config.ts';
 import { runMigrations } from './migrate.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
 import { printUnit } from './systemd-unit.ts';
 import { usualFlags } from './usual-flags.ts';
+import { verifyCluster } from './verify.ts';
 
 /** What pg-apiserver does besides serving. */
-export interface Command extends CommandUsage {
+interface Command extends CommandUsage {
   readonly name: string;
   /** @throws Error for the exit code 1, UsageError for 2 */
   run(args: readonly string[]): Promise<void>;
@@ -55,6 +58,36 @@ export const COMMANDS: readonly Command[] = [
     words: '[readyz|livez]',
     meaning: ['ask the server of this machine whether it is ready, or alive: 0 when it is, 1 when not'],
     run: withWords(reportHealth),
+  },
+  {
+    name: 'export',
+    words: '',
+    meaning: [
+      'write the objects of a cluster as YAML, for kubectl apply and import, and its Secrets with them',
+      '--to=FILE.yaml or a folder; --namespace=shop; --as-of=2026-01-31T12:00:00Z, or a revision',
+      '--history: the kept revisions too, beside it; --kubeconfig=: by default that of the data directory',
+    ],
+    run: exportCluster,
+  },
+  {
+    name: 'import',
+    words: '',
+    meaning: [
+      'write the objects of another cluster into the database of this one, uids, times and status as they are',
+      '--from=a kubeconfig, a file or folder of YAML, postgres://…?kine, or etcd://host:2379',
+      '--from-cafile, --from-certfile, --from-keyfile: for etcd; --from-encryption-config: for it and kine',
+      '--dry-run: report what would be taken, and what not, and write nothing',
+      '--follow: then follow its changes until Ctrl-C; --until-synced: until it is quiet for 3s',
+      '--replace: also objects that the target has under another uid; --prune: remove what only it has',
+      'run it again to go on after it was cut off',
+    ],
+    run: importCluster,
+  },
+  {
+    name: 'verify',
+    words: '',
+    meaning: ['compare the objects of --from=, as for import, with those here; ends with 1 where any differ'],
+    run: verifyCluster,
   },
   {
     name: 'begin-epoch',

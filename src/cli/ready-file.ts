@@ -3,7 +3,7 @@ import { explainFlag } from '../options/flag.ts';
 import { processFlags } from '../options/process.ts';
 
 /** What a program that starts the server wants to know, once it serves. */
-export interface Readiness {
+interface Readiness {
   readonly url: string;
   /** Path of the administrator's; absent where another authority signs the certificates of clients. */
   readonly kubeconfig?: string;

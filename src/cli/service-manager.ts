@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { errorText } from '../util/error-text.ts';
 
 /** systemd, where it has started this process (sd_notify(3)). Elsewhere all of it does nothing. */
-export interface ServiceManager {
+interface ServiceManager {
   /** Reports that the server serves, and from then on that its event loop turns, as often as systemd asks. */
   ready(): void;
   stopping(): void;

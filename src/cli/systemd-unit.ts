@@ -15,7 +15,7 @@ const STOP_S = 70;
 const WATCHDOG_S = 60;
 
 /** What a unit starts: this Node.js and this program, unless a test names others. */
-export interface Program {
+interface Program {
   readonly node: string;
   readonly main: string;
 }

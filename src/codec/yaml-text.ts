@@ -1,7 +1,13 @@
 import { LineCounter, parseAllDocuments } from 'yaml';
 import type { JsonValue } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
-import { assertWithinLimits, TooDeep, tooDeep, tooManyValues } from '../object/document-limits.ts';
+import {
+  assertDepth,
+  assertWithinLimits,
+  TooDeep,
+  tooDeep,
+  tooManyValues,
+} from '../object/document-limits.ts';
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
 import { answerFor, nestsTooDeep, parseAsJson } from './yaml-aside.ts';
@@ -37,7 +43,10 @@ export function parseYamlText(bytes: Buffer): ParsedDocument {
   }
 }
 
-function parseAsYaml(bytes: Buffer): ParsedDocument {
+/** For files of an operator, which may have lists of any length. @throws SyntaxError */
+export const parseYamlFile = (bytes: Buffer): JsonValue => parseAsYaml(bytes, assertDepth).value;
+
+function parseAsYaml(bytes: Buffer, assertSize = assertWithinLimits): ParsedDocument {
   const options = {
     version: '1.1',
     uniqueKeys: false,
@@ -58,7 +67,7 @@ function parseAsYaml(bytes: Buffer): ParsedDocument {
   const duplicates = yamlRepeatedKeys(document.contents, options.lineCounter);
   try {
     const value = toJson(document.toJS({ maxAliasCount: 100, mapAsMap: false }));
-    assertWithinLimits(value);
+    assertSize(value);
     return { value, duplicates, fresh: true };
   } catch (cause) {
     if (cause instanceof StatusError || cause instanceof TooDeep) throw cause;

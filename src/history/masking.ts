@@ -8,7 +8,7 @@ import { fieldPath, isWithin } from './field-paths.ts';
 import type { ReadRights } from './read-rights.ts';
 
 /** Which values of a row are hidden. */
-export type Secrecy = 'none' | 'secret' | 'all';
+type Secrecy = 'none' | 'secret' | 'all';
 
 /** Shows values of Secrets, and of everything encrypted at rest, only to clients that may get the object now. */
 export async function secrecyOf(

@@ -17,6 +17,13 @@ export class PatchError extends Error {
   }
 }
 
+/** An operation `test` of a JSON patch found another value. */
+export class TestFailed extends PatchError {
+  constructor(path: string) {
+    super('inapplicable', `testing value ${path} failed: test failed`);
+  }
+}
+
 /**
  * The JSON of a patched object in Kubernetes' errors (evanphx/json-patch): objects that the patch changed have sorted keys,
  * others keep their order. Truncated to `mostLetters`.

@@ -1,9 +1,6 @@
-import {
-  ADMISSION_PLUGINS,
-  type AdmissionPluginName,
-  findPlugin,
-  PLUGIN_NAMES,
-} from '../admission/all-plugins.ts';
+import { type AdmissionPluginName, findPlugin, PLUGIN_NAMES, pluginsOf } from '../admission/all-plugins.ts';
+import { type Minor, toVersion } from '../api/emulation.ts';
+import { DEFAULT_MINOR } from '../version.ts';
 import { bothOrNeither, nearestName } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import { bool, int, list, text, UsageError } from './flag.ts';
@@ -53,9 +50,11 @@ export const proxyClientFlags = {
 /** The plugins that judge writes, and their configuration. */
 export type AdmissionOptions = ReturnType<typeof readAdmission>;
 
-/** @throws UsageError */
-export function readAdmission(line: CommandLine) {
+/** `minor`: the emulated version, which has plugins of its own. @throws UsageError */
+export function readAdmission(line: CommandLine, minor: Minor = DEFAULT_MINOR) {
   const { configFile, enabled, disabled } = line.valuesOf(admissionFlags);
+  mustBeThere(enabled, admissionFlags.enabled.shown, minor);
+  mustBeThere(disabled, admissionFlags.disabled.shown, minor);
   const both = [...enabled].find((name) => disabled.has(name));
   if (both !== undefined) {
     const [on, off] = [admissionFlags.enabled.shown, admissionFlags.disabled.shown];
@@ -69,9 +68,9 @@ export function readAdmission(line: CommandLine) {
   const { notReadySeconds, unreachableSeconds, allowPrivileged } = line.valuesOf(podAdmissionFlags);
   return Object.freeze({
     /** In the order they run. */
-    plugins: ADMISSION_PLUGINS.filter(
-      ({ name, isDefault }) => enabled.has(name) || (isDefault && !disabled.has(name)),
-    ).map(({ name }) => name),
+    plugins: pluginsOf(minor)
+      .filter(({ name, isDefault }) => enabled.has(name) || (isDefault && !disabled.has(name)))
+      .map(({ name }) => name),
     /** Empty: every plugin has its defaults. */
     configFile,
     allowPrivileged,
@@ -79,6 +78,15 @@ export function readAdmission(line: CommandLine) {
     tolerationSeconds: { notReady: notReadySeconds, unreachable: unreachableSeconds },
     proxyClient,
   });
+}
+
+function mustBeThere(names: ReadonlySet<AdmissionPluginName>, flag: string, minor: Minor): void {
+  const there = new Set(pluginsOf(minor).map(({ name }) => name));
+  const missing = [...names].find((name) => !there.has(name));
+  if (missing !== undefined)
+    throw new UsageError(
+      `${flag}: Kubernetes ${toVersion(minor)}, which is emulated, has no plugin ${missing}`,
+    );
 }
 
 function pluginNames(names: readonly string[], flag: string): ReadonlySet<AdmissionPluginName> {

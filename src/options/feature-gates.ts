@@ -39,6 +39,7 @@ export const EFFECTIVE: ReadonlySet<string> = new Set([
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
   'MultiCIDRServiceAllocator',
+  'MutatingAdmissionPolicy',
   'NodeInclusionPolicyInPodTopologySpread',
   'OpenAPIEnums',
   'PodDeletionCost',
@@ -104,10 +105,6 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
     names: 'DisableAllocatorDualWrite LoggingBetaOptions',
   },
   {
-    what: 'names an API that came with 1.32, and does nothing in the version that is emulated',
-    names: 'MutatingAdmissionPolicy',
-  },
-  {
     what: 'expressions pay for what their libraries do in any case, because they run while others wait',
     names: 'StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks',
   },
@@ -149,7 +146,7 @@ export interface FeatureGates {
 const COMPONENTS: ReadonlySet<string> = new Set(['cluster', 'kube']);
 
 /** Names that the ecosystem has for gates which the specification calls otherwise. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+export const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ...[...gatesOf(NEWEST_MINOR).keys()]
     .filter((name) => name.includes('Agent'))
     .map((name) => [name.replace('Agent', 'Kubelet'), name] as const),
@@ -182,10 +179,13 @@ export function parseFeatureGates(
   }
   return {
     isGiven: (name) => given.has(name) || given.has(`All${gates.get(name)?.stage ?? ''}`),
-    isEnabled: (name) => {
-      const gate = gates.get(name);
-      return given.get(name) ?? given.get(`All${gate?.stage ?? ''}`) ?? gate?.on ?? false;
-    },
+    isEnabled: Object.assign(
+      (name: string) => {
+        const gate = gates.get(name);
+        return given.get(name) ?? given.get(`All${gate?.stage ?? ''}`) ?? gate?.on ?? false;
+      },
+      { minor },
+    ),
   };
 }
 

@@ -34,7 +34,7 @@ export function parseOptions(args: readonly string[]) {
     services: readClusterServices(line),
     signing: readClusterSigning(line),
     authentication: readAuthentication(line, { gates, authorization }),
-    admission: readAdmission(line),
+    admission: readAdmission(line, api.emulated),
     audit: readAudit(line),
     tls: readTls(line),
     process: readProcess(line),

@@ -64,7 +64,7 @@ type Branch =
     };
 
 /** What was taken out of a value, by the way to it; undefined: nothing. */
-export type TakenOut = ((object: JsonObject) => void) | undefined;
+type TakenOut = ((object: JsonObject) => void) | undefined;
 
 const NOTHING: TakenOut = undefined;
 
@@ -94,7 +94,14 @@ function takeFrom(owner: JsonObject, branches: readonly Branch[]): TakenOut {
     const taken = takeField(owner, value, branch);
     if (taken !== undefined) all.push(taken);
   }
-  return all.length === 0 ? NOTHING : together(all);
+  return together(all);
+}
+
+function together(all: readonly NonNullable<TakenOut>[]): TakenOut {
+  if (all.length === 0) return NOTHING;
+  return (object) => {
+    for (const back of all) back(object);
+  };
 }
 
 function takeField(owner: JsonObject, value: JsonValue, branch: Branch): TakenOut {
@@ -111,12 +118,6 @@ function takeField(owner: JsonObject, value: JsonValue, branch: Branch): TakenOu
   return taken && ((object) => within(object[name], taken));
 }
 
-const together =
-  (all: readonly NonNullable<TakenOut>[]): TakenOut =>
-  (object) => {
-    for (const back of all) back(object);
-  };
-
 function within(value: JsonValue | undefined, back: NonNullable<TakenOut>): void {
   if (value !== undefined && isObject(value)) back(value);
 }
@@ -127,7 +128,7 @@ function takeFromMap(map: JsonObject, inside: readonly Branch[]): TakenOut {
     const taken = value !== undefined && isObject(value) ? takeFrom(value, inside) : NOTHING;
     if (taken !== undefined) all.push((object) => within(object[key], taken));
   }
-  return all.length === 0 ? NOTHING : together(all);
+  return together(all);
 }
 
 type ListBranch = Exclude<Branch, { readonly kind: 'newer' }>;

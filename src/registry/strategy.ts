@@ -40,7 +40,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
    * Replaces {@link Strategy.validate} in writes of the whole object, where that may take long: the same rules, yielding the
    * event loop, then those that require a valid object.
    */
-  validateInSteps?(object: T, old?: T): Steps<FieldError[]>;
+  validateInSteps?(object: T, old?: T, isOn?: Gates): Steps<FieldError[]>;
   /** Fields that a write of the object cannot change (its status), so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   /** Texts for Warning headers. */

@@ -1,6 +1,8 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
 import type { ResourceDefinition } from '../registry/definition.ts';
 import { DEFAULT_MINOR } from '../version.ts';
+import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
+import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';
 import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from './admissionregistration/validating-admission-policy-binding.ts';
 import {
@@ -135,6 +137,8 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   storageclasses,
   volumeattachments,
   volumeattributesclasses,
+  mutatingadmissionpolicies,
+  mutatingadmissionpolicybindings,
   mutatingwebhookconfigurations,
   validatingadmissionpolicies,
   validatingadmissionpolicybindings,

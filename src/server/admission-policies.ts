@@ -1,8 +1,8 @@
 import type { ClusterObjects } from '../admission/cluster-objects.ts';
 import type { EquivalentsOf, ResourceVersion } from '../admission/match-resources.ts';
 import type { AdmissionMetrics } from '../admission/metrics.ts';
-import type { PolicyParts } from '../admission/plugins/validating-admission-policy.ts';
 import type { ConvertTo, FindParams } from '../admission/policies/bindings.ts';
+import type { PolicyParts } from '../admission/policies/invocations.ts';
 import type { RightsOracle } from '../admission/policies/rights.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject } from '../api/object-meta.ts';
@@ -25,10 +25,12 @@ export function policyParts(parts: {
   readonly authorizer: Authorizer;
   readonly admissionMetrics: AdmissionMetrics;
   readonly isFeatureOn: Gates;
+  isServing(): boolean;
 }): PolicyParts {
   const { objects, store, registry, authorizer, admissionMetrics, isFeatureOn } = parts;
   return {
     ...{ objects, admissionMetrics },
+    isServing: () => parts.isServing(),
     findParams: paramsIn(store, registry),
     equivalentsOf: equivalentsIn(registry),
     convert: conversionIn(registry),

@@ -61,7 +61,7 @@ interface Admission {
   /** Resolves when the plugins know the cluster. */
   ready(): Promise<void>;
   run: ServiceRun;
-  /** Starts calling webhooks for writes. */
+  /** Starts asking webhooks and policies about writes. */
   serve(): void;
 }
 
@@ -91,13 +91,14 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
   const { plugins, configFile } = options;
   const configs = configFile === '' ? new Map<AdmissionPluginName, PluginConfig>() : readConfig(configFile);
   const state = { isServing: false };
+  const isServing = (): boolean => state.isServing;
   const admissionMetrics = new AdmissionMetrics(parts.metrics);
   const shared = {
     ...sharedParts(options, parts),
     ...{ objects, access, findKind, admissionMetrics },
-    policies: policyParts({ ...parts, objects, admissionMetrics }),
+    policies: policyParts({ ...parts, objects, admissionMetrics, isServing }),
     rights: rightsBy(parts.authorizer, parts.isFeatureOn('AuthorizeWithSelectors')),
-    isServing: () => state.isServing,
+    isServing,
   };
   const all = [
     ...plugins.flatMap((name) => {

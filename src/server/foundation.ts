@@ -1,4 +1,5 @@
 import type { Minor } from '../api/emulation.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersion } from '../api/names.ts';
 import type { SigningFiles } from '../controllers/joining/signing.ts';
@@ -55,7 +56,7 @@ export interface Foundation {
   readonly startup: Startup<StartupStep>;
   readonly egress: Egress;
   readonly now: () => Date;
-  isFeatureOn(gate: string): boolean;
+  readonly isFeatureOn: Gates;
   /** Repeats a step of the start while the database is unavailable. */
   persistently<Result>(step: () => Promise<Result>): Promise<Result>;
   /** A line for an error of an unavailable database; undefined for any other. */
@@ -80,7 +81,7 @@ export function createFoundation(
     tracing: front.tracing,
     startup: front.startup,
     now: () => new Date(),
-    isFeatureOn: (gate) => api.featureGates.isEnabled(gate),
+    isFeatureOn: api.featureGates.isEnabled,
     persistently: (step) =>
       persist(step, {
         signal: stop,

@@ -1,4 +1,3 @@
-import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
 import type { GroupResource } from '../api/names.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
@@ -7,7 +6,6 @@ import { EncodedLog } from '../storage/encoded-log.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import type { History } from '../storage/history.ts';
 import type { LogProgress } from '../storage/log-progress.ts';
-import { MediaTypeEncoding } from '../storage/media-type-encoding.ts';
 import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import type { Peers } from '../storage/peers.ts';
@@ -20,8 +18,8 @@ import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
-import { storedTypesIn } from './built-in-names.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
+import { createEncodings } from './encodings.ts';
 import { createEncryptionChecks, createEncryptionService } from './encryption.ts';
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
@@ -64,19 +62,7 @@ export function createStorage(
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
   const elsewhere = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
-  let types: TypeLibrary | undefined;
-  const typeOf = storedTypesIn(foundation.emulated);
-  const mediaTypes = new MediaTypeEncoding({
-    mediaType: options.mediaType,
-    schemaOf: (resource) => {
-      const type = typeOf(resource);
-      // Stored protobuf may have fields of a newer version than the emulated one.
-      if (type === undefined) return undefined;
-      types ??= loadTypes('all');
-      return types.message(type);
-    },
-  });
-  const encodings = [mediaTypes, ...(encryption === undefined ? [] : [encryption.encoding])];
+  const encodings = createEncodings({ ...foundation, ...options });
   const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, elsewhere) });
   const backends = [
     first,

@@ -140,7 +140,7 @@ export interface Bookmark {
 }
 
 /** The state that the watch began with is complete, as of this revision. */
-export interface InitialEventsEnd {
+interface InitialEventsEnd {
   readonly type: 'INITIAL_EVENTS_END';
   readonly revision: Revision;
 }

@@ -80,6 +80,7 @@ function pluginOf({
     convert: (object, { group, version }) => ({ ...object, apiVersion: `${group}/${version}` }),
     rights: { decide: async (_user, question) => ({ allowed: allowed(question), reason: 'because' }) },
     onResources: () => {},
+    isServing: () => true,
     admissionMetrics,
   });
 }

@@ -61,7 +61,7 @@ test('a message that is the same in another version is exported from there', () 
     'shop/v1.Shop': { fields: [{ name: 'baskets', type: 'shop/v1.Basket', number: 1 }] },
     'shop/v2.Basket': { fields: [{ name: 'fruit', type: 'shop/v2.Fruit', number: 1, repeated: true }] },
   };
-  const origins = addTaken([parseSameAs('shop/v2', 'shop.v1: Fruit, Shop')], taken);
+  const origins = addTaken(parseSameAs('shop/v2', 'shop.v1: Fruit, Shop'), taken);
   expect(taken['shop/v2.Shop']?.fields[0]?.type).toBe('shop/v2.Basket');
   expect([...unchanged(origins, taken)]).toEqual(['shop/v2.Fruit']);
   const modules = writeTypes(taken, {}, new Map([['shop/v2.Fruit', 'shop/v1.Fruit']]));
@@ -86,7 +86,7 @@ export type Shop = {
 test('a message that another version has not, or that a file declares itself, cannot be taken from there', () => {
   const has = (...names: string[]): CompiledTypes =>
     Object.fromEntries(names.map((name) => [name, { fields: [] }]));
-  const take = [parseSameAs('shop/v2', 'shop.v1: Fruit')];
+  const take = parseSameAs('shop/v2', 'shop.v1: Fruit');
   expect(() => addTaken(take, has('shop/v1.Basket'))).toThrow(
     'shop/v2: same_as names Fruit, which shop/v1 has not',
   );

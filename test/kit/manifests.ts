@@ -58,7 +58,8 @@ export const manifestsWith = (isOn: Gates, types = usualTypes): Manifests =>
 /** As a server that emulates this version takes them, with its gates by default except for those that are named. */
 export function manifestsIn(minor: Minor, given: Readonly<Record<string, boolean>> = {}): Manifests {
   const gates = gatesOf(minor);
-  return manifestsWith((name) => given[name] ?? gates.get(name)?.on ?? false, loadTypes(minor));
+  const isOn = (name: string): boolean => given[name] ?? gates.get(name)?.on ?? false;
+  return manifestsWith(Object.assign(isOn, { minor }), loadTypes(minor));
 }
 
 function takeManifests(isOn: Gates, gated: GatedFields, types: TypeLibrary): Manifests {

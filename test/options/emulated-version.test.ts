@@ -66,3 +66,19 @@ test('every version keeps the gates of the one before it', () => {
     expect([...gatesOf(minor).keys()]).toEqual(expect.arrayContaining(before));
   }
 });
+
+test('a plugin is there from its version on', () => {
+  const pluginsOf = (...args: string[]) => parseOptions(args).admission.plugins;
+  expect(pluginsOf()).not.toContain('MutatingAdmissionPolicy');
+  const plugins = pluginsOf('--emulated-version=1.32');
+  expect(plugins.slice(plugins.indexOf('MutatingAdmissionPolicy')).slice(0, 3)).toEqual([
+    'MutatingAdmissionPolicy',
+    'MutatingAdmissionWebhook',
+    'ValidatingAdmissionPolicy',
+  ]);
+  const off = '--disable-admission-plugins=MutatingAdmissionPolicy';
+  expect(pluginsOf('--emulated-version=1.36', off)).not.toContain('MutatingAdmissionPolicy');
+  expect(() => pluginsOf(off)).toThrow(
+    '--disable-admission-plugins: Kubernetes 1.31, which is emulated, has no plugin MutatingAdmissionPolicy',
+  );
+});

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MINORS, type Minor, toVersion } from '../../src/api/emulation.ts';
+import { gatesOf } from '../../src/api/feature-gates.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
+import { OTHER_NAMES } from '../../src/options/feature-gates.ts';
 import { builtInResources } from '../../src/resources/all.ts';
 
 /**
@@ -17,6 +19,10 @@ interface Facts {
   readonly types: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Of 1.36: `policy/v1 poddisruptionbudgets on create,delete,… status`. */
   readonly resources: readonly string[];
+  /** What holds for each gate since which version, the first in 1.31: `1.31 Alpha off, 1.35 GA on locked`. */
+  readonly gates: Readonly<Record<string, string>>;
+  /** Of 1.36, enumerations that differ from 1.31: `core/v1.Toleration operator Equal Exists Gt Lt`. */
+  readonly enums: readonly string[];
 }
 
 const facts = JSON.parse(readFileSync(new URL('version-facts.json', import.meta.url), 'utf8')) as Facts;
@@ -24,7 +30,6 @@ const facts = JSON.parse(readFileSync(new URL('version-facts.json', import.meta.
 const ALPHA = 'what 1.32 and 1.33 still serve of v1alpha3, if it is turned on, is in v1beta1 too';
 const TAINT_RULES = 'rules that taint devices from outside are not there yet';
 const POOLS = 'requests for the state of pools are not there yet';
-const MUTATING = 'mutating admission policies are not there yet';
 const CERTIFICATES = 'certificates of pods are not there yet';
 const WORKLOADS = 'workloads and pod groups are not there yet; the references of pods are';
 
@@ -43,7 +48,6 @@ const MISSING: Readonly<Record<string, string>> = {
   'resource/v1alpha3.PoolStatus': POOLS,
   'resource/v1alpha3.ResourcePoolStatusRequest': POOLS,
   'resource/v1alpha3.': ALPHA,
-  'admissionregistration/': MUTATING,
   'coordination/v1alpha2.': 'candidates of leases are there as 1.31 has them alone',
   'coordination/v1beta1.': 'candidates of leases are there as 1.31 has them alone',
   'scheduling/': WORKLOADS,
@@ -55,11 +59,23 @@ const MISSING_RESOURCES: Readonly<Record<string, string>> = {
   'resource.k8s.io/v1beta2 devicetaintrules': TAINT_RULES,
   'resource.k8s.io/v1alpha3 devicetaintrules': TAINT_RULES,
   'resource.k8s.io/v1alpha3 resourcepoolstatusrequests': POOLS,
-  'admissionregistration.k8s.io/v1 mutatingadmissionpolic': MUTATING,
-  'admissionregistration.k8s.io/v1beta1 mutatingadmissionpolic': MUTATING,
-  'admissionregistration.k8s.io/v1alpha1 mutatingadmissionpolic': MUTATING,
   'coordination.k8s.io/': 'candidates of leases are there as 1.31 has them alone',
   '/v1 pods ': 'the subresource resize is not there yet',
+};
+
+/** Gates, by the name that Kubernetes gives them. */
+const MISSING_GATES: Readonly<Record<string, string>> = {};
+
+/** Enumerations, by field. */
+const MISSING_ENUMS: Readonly<Record<string, string>> = {
+  'admissionregistration/v1.NamedRuleWithOperations scope': 'the values are checked, and not published',
+  'admissionregistration/v1.RuleWithOperations scope': 'the values are checked, and not published',
+  'admissionregistration/v1alpha1.NamedRuleWithOperations scope': 'the values are checked, and not published',
+  'admissionregistration/v1beta1.NamedRuleWithOperations scope': 'the values are checked, and not published',
+  'apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule reason':
+    'the values are checked, and not published',
+  'core/v1.ScopedResourceSelectorRequirement scopeName': 'quotas know no classes of volume attributes yet',
+  'resource/v1alpha3.DeviceTaint ': TAINT_RULES,
 };
 
 const LATER: readonly Minor[] = MINORS.filter((minor) => minor > 31);
@@ -110,6 +126,46 @@ function numbersOf(minor: Minor): ReadonlySet<string> {
     }
   return lines;
 }
+
+test('each version has the gates of its time, with their stage, their default, and whether it is locked', () => {
+  const used = new Set<string>();
+  const wrong: string[] = [];
+  for (const minor of LATER) {
+    const gates = gatesOf(minor);
+    for (const [name, life] of Object.entries(facts.gates)) {
+      const said = life
+        .split(', ')
+        .map((line) => line.split(' '))
+        .filter(([version = '']) => Number(version.slice(2)) <= minor)
+        .at(-1);
+      if (said === undefined) continue;
+      const gate = gates.get(OTHER_NAMES.get(name) ?? name);
+      const has =
+        gate && [gate.stage, gate.on ? 'on' : 'off', ...(gate.isLocked ? ['locked'] : [])].join(' ');
+      const wanted = said.slice(1).join(' ').replace('PreAlpha', 'Alpha');
+      if (has !== wanted && !isListed(name, MISSING_GATES, used))
+        wrong.push(`${toVersion(minor)} ${name}: ${has} instead of ${wanted}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect([...used].sort()).toEqual(Object.keys(MISSING_GATES).sort());
+});
+
+test('1.36 has the values of enumerations that Kubernetes 1.36 has', () => {
+  const types = loadTypes(36);
+  const used = new Set<string>();
+  const wrong: string[] = [];
+  for (const line of facts.enums) {
+    const [type = '', field = '', ...values] = line.split(' ');
+    const schema = types.has(type) ? types.message(type).fields.get(field)?.value : undefined;
+    const item = schema?.kind === 'list' ? schema.items : schema;
+    const has = item !== undefined && 'enum' in item ? [...(item.enum ?? [])].sort().join() : 'none';
+    if (has !== values.sort().join() && !isListed(`${type} ${field}`, MISSING_ENUMS, used))
+      wrong.push(`${line}: ${has}`);
+  }
+  expect(wrong).toEqual([]);
+  expect([...used].sort()).toEqual(Object.keys(MISSING_ENUMS).sort());
+});
 
 test('1.36 serves what Kubernetes 1.36 does', () => {
   const served = new Set(

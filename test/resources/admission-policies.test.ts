@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/api/object-meta.ts';
+import { mutatingadmissionpolicies } from '../../src/resources/admissionregistration/mutating-admission-policy.ts';
+import { mutatingadmissionpolicybindings } from '../../src/resources/admissionregistration/mutating-admission-policy-binding.ts';
 import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from '../../src/resources/admissionregistration/validating-admission-policy-binding.ts';
-import { created, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
+import { created, manifestsIn, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
 import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
 
@@ -221,6 +224,147 @@ describe('validating admission policies', () => {
   test('a table shows how many validations there are, and of what the parameters are', () => {
     const cells = validatingadmissionpolicies.cells(created(validatingadmissionpolicies, good), 0);
     expect(cells).toEqual(['it', 1, 'example.com/v1/Limit', '<unknown>']);
+  });
+});
+
+describe('mutating admission policies', () => {
+  const good = {
+    spec: {
+      paramKind: { apiVersion: 'example.com/v1', kind: 'Limit' },
+      matchConstraints: {
+        resourceRules: [
+          {
+            operations: ['CREATE', 'UPDATE', 'CONNECT'],
+            apiGroups: ['apps'],
+            apiVersions: ['v1'],
+            resources: ['deployments'],
+          },
+        ],
+      },
+      variables: [{ name: 'replicas', expression: 'object.spec.replicas + params.more' }],
+      mutations: [
+        {
+          patchType: 'ApplyConfiguration',
+          applyConfiguration: { expression: 'Object{spec: Object.spec{replicas: variables.replicas}}' },
+        },
+        {
+          patchType: 'JSONPatch',
+          jsonPatch: {
+            expression: '[JSONPatch{op: "remove", path: "/metadata/labels/" + jsonpatch.escapeKey("a/b")}]',
+          },
+        },
+      ],
+      matchConditions: [{ name: 'a', expression: 'true' }],
+      reinvocationPolicy: 'Never',
+    },
+  };
+
+  test('one that is right in all its fields is taken, with the failurePolicy Fail', () => {
+    expect(manifestsIn(36).problemsOnCreate(mutatingadmissionpolicies, good)).toEqual([]);
+    expect(manifestsIn(36).created(mutatingadmissionpolicies, good).spec).toMatchObject({
+      failurePolicy: 'Fail',
+      matchConstraints: { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} },
+    });
+  });
+
+  const at = 'spec.mutations[0]';
+  const rule = good.spec.matchConstraints.resourceRules[0];
+
+  test.each<Variation>([
+    [
+      { spec: {} },
+      [
+        'spec.matchConstraints: Required value',
+        'spec.mutations: Required value: mutations must contain at least one item',
+        'spec.reinvocationPolicy: Required value',
+      ],
+    ],
+    [
+      { 'spec.failurePolicy': 'Retry' },
+      ['spec.failurePolicy: Unsupported value: "Retry": supported values: "Fail", "Ignore"'],
+    ],
+    [
+      { 'spec.reinvocationPolicy': 'Often' },
+      ['spec.reinvocationPolicy: Unsupported value: "Often": supported values: "IfNeeded", "Never"'],
+    ],
+    [{ 'spec.paramKind.kind': '' }, ['spec.paramKind.kind: Required value']],
+    [{ 'spec.matchConstraints.resourceRules': [] }, ['spec.matchConstraints.resourceRules: Required value']],
+    [
+      { 'spec.matchConstraints.resourceRules': [{ ...rule, operations: ['DELETE'] }] },
+      [
+        'spec.matchConstraints.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
+      ],
+    ],
+    [{ 'spec.matchConditions': [{ expression: 'true' }] }, ['spec.matchConditions[0].name: Required value']],
+    [{ 'spec.mutations': [{}] }, [`${at}.patchType: Required value`]],
+    [
+      { 'spec.mutations': [{ patchType: 'Merge' }] },
+      [`${at}.patchType: Unsupported value: "Merge": supported values: "ApplyConfiguration", "JSONPatch"`],
+    ],
+    [
+      { 'spec.mutations': [{ patchType: 'JSONPatch', applyConfiguration: { expression: 'Object{}' } }] },
+      [
+        `${at}.applyConfiguration: Invalid value: "{applyConfiguration}": must not be specified when patchType is JSONPatch`,
+        `${at}.jsonPatch: Required value: must be specified when patchType is JSONPatch`,
+      ],
+    ],
+    [
+      { 'spec.mutations': [{ patchType: 'ApplyConfiguration', jsonPatch: { expression: '[]' } }] },
+      [
+        `${at}.applyConfiguration: Required value: must be specified when patchType is ApplyConfiguration`,
+        `${at}.jsonPatch: Invalid value: "{jsonPatch}": must not be specified when patchType is ApplyConfiguration`,
+      ],
+    ],
+    [
+      { 'spec.mutations': [{ patchType: 'JSONPatch', jsonPatch: { expression: ' ' } }] },
+      [`${at}.jsonPatch.expression: Required value`],
+    ],
+    [
+      { 'spec.mutations': [{ patchType: 'JSONPatch', jsonPatch: { expression: 'object' } }] },
+      [`${at}.jsonPatch.expression: Invalid value: "object": must evaluate to list(JSONPatch) but got dyn`],
+    ],
+    [
+      {
+        'spec.mutations': [
+          { patchType: 'ApplyConfiguration', applyConfiguration: { expression: 'Object{spec: Nope{}}' } },
+        ],
+      },
+      [
+        `${at}.applyConfiguration.expression: Invalid value: "Object{spec: Nope{}}": compilation failed: ERROR: <input>:1:18: undeclared reference to 'Nope' (in container '')\n | Object{spec: Nope{}}\n | .................^`,
+      ],
+    ],
+    [
+      {
+        'spec.variables': [
+          { name: 'a', expression: 'Object{}' },
+          { name: 'replicas', expression: '1' },
+        ],
+      },
+      [
+        "spec.variables[0].expression: Invalid value: \"Object{}\": compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object' (in container '')\n | Object{}\n | ......^",
+      ],
+    ],
+  ])('with %j it is refused: %j', (changes, lines) => {
+    expect(manifestsIn(36).problemsOnCreate(mutatingadmissionpolicies, varyAll(good, changes))).toEqual(
+      lines,
+    );
+  });
+
+  test('a binding names its policy, and does not match deletions', () => {
+    const problems = (spec: JsonObject): readonly string[] =>
+      manifestsIn(36).problemsOnCreate(mutatingadmissionpolicybindings, { spec });
+    expect(problems({ policyName: 'p', paramRef: { name: 'x', parameterNotFoundAction: 'Deny' } })).toEqual(
+      [],
+    );
+    expect(problems({ paramRef: {} })).toEqual([
+      'spec.paramRef: Required value: one of name or selector must be specified',
+      'spec.policyName: Required value',
+    ]);
+    expect(
+      problems({ policyName: 'p', matchResources: { resourceRules: [{ ...rule, operations: ['DELETE'] }] } }),
+    ).toEqual([
+      'spec.matchResources.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CONNECT", "CREATE", "UPDATE"',
+    ]);
   });
 });
 

@@ -194,7 +194,7 @@ describe('slices', () => {
     [
       { 'spec.devices.0.taints.0.effect': 'Sometimes' },
       [
-        'spec.devices[0].taints[0].effect: Unsupported value: "Sometimes": supported values: "NoExecute", "NoSchedule"',
+        'spec.devices[0].taints[0].effect: Unsupported value: "Sometimes": supported values: "NoExecute", "NoSchedule", "None"',
       ],
     ],
     [

@@ -1,52 +1,33 @@
-import { StatusError } from '../../api/status.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import type { ClusterObjects } from '../cluster-objects.ts';
-import type { ConditionsReport } from '../match-conditions.ts';
-import {
-  type EquivalentsOf,
-  Namespaces,
-  namespaceOf,
-  RequestMatcher,
-  type ResourceVersion,
-} from '../match-resources.ts';
-import { type AdmissionMetrics, reportConditions } from '../metrics.ts';
+import { Namespaces, RequestMatcher } from '../match-resources.ts';
 import { describePlugin } from '../plugin.ts';
+import { RequestBindings } from '../policies/bindings.ts';
 import {
-  ConfigurationError,
-  type ConvertTo,
-  collectParams,
-  type FindParams,
-  type ParamSource,
-  RequestBindings,
-} from '../policies/bindings.ts';
+  conditionsReport,
+  type Invocation,
+  invocationsOf,
+  type Misconfiguration,
+  namespaceOfObject,
+  type PolicyParts,
+  toMistake,
+} from '../policies/invocations.ts';
 import { AnnotationValues, act, count, type Denial, denied, judge } from '../policies/judge.ts';
-import { type Binding, type Hook, Hooks, type Policy } from '../policies/policy.ts';
-import { Rights, type RightsOracle } from '../policies/rights.ts';
-
-export interface PolicyParts {
-  readonly objects: ClusterObjects;
-  readonly findParams: FindParams;
-  readonly equivalentsOf: EquivalentsOf;
-  readonly convert: ConvertTo;
-  readonly rights: RightsOracle;
-  readonly admissionMetrics: AdmissionMetrics;
-  /** Calls back when the set of served resources changes. */
-  readonly onResources: (changed: () => void) => void;
-}
+import { type Hook, Hooks } from '../policies/policy.ts';
+import { Rights } from '../policies/rights.ts';
+import { VALIDATING, type ValidatingBinding, type ValidatingPolicy } from '../policies/validating.ts';
 
 /** Judges requests by the expressions of policies and their bindings (Kubernetes: admission/plugin/policy/validating). */
 export function createValidatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
   const namespaces = new Namespaces(parts.objects);
   const matcher = new RequestMatcher(namespaces, parts.equivalentsOf);
-  const hooks = new Hooks(parts.objects, matcher);
+  const hooks = new Hooks(parts.objects, matcher, VALIDATING);
   parts.onResources(() => hooks.forget());
   return {
     name: 'ValidatingAdmissionPolicy',
     operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
     validate: (attributes) => {
-      const found = hooks.for(attributes);
-      if (found.length === 0 || attributes.definition.exemptFrom?.includes('policies') === true)
-        return undefined;
+      const found = parts.isServing() ? hooks.for(attributes) : [];
+      if (found.length === 0) return undefined;
       return new Dispatch(attributes, { ...parts, namespaces, matcher }).run(found);
     },
   };
@@ -57,13 +38,7 @@ interface DispatchParts extends PolicyParts {
   readonly matcher: RequestMatcher;
 }
 
-/** A policy that matches a request. */
-interface Match {
-  readonly policy: Policy;
-  readonly matched: ResourceVersion;
-  readonly source: ParamSource | undefined;
-  readonly annotations: AnnotationValues;
-}
+type ValidatingHook = Hook<ValidatingPolicy, ValidatingBinding>;
 
 /** Judges one request by all policies. The first denial is the answer. */
 class Dispatch {
@@ -80,83 +55,51 @@ class Dispatch {
     this.#bindings = new RequestBindings(attributes, parts.convert, this.#rights);
   }
 
-  async run(hooks: readonly Hook[]): Promise<void> {
+  async run(hooks: readonly ValidatingHook[]): Promise<void> {
     for (const hook of hooks) await this.#runHook(hook);
     const [first] = this.#denials;
     if (first !== undefined) throw denied(this.#attributes, first);
   }
 
-  async #runHook({ policy, bindings }: Hook): Promise<void> {
+  async #runHook(hook: ValidatingHook): Promise<void> {
     const annotations = new AnnotationValues();
-    try {
-      const matched = await this.#parts.matcher.match(policy.criteria, this.#attributes);
-      if (matched === undefined) return;
-      const source = this.#sourceOf(policy);
-      for (const binding of bindings)
-        await this.#runBinding({ policy, matched, source, annotations }, binding);
-    } catch (error) {
-      this.#misconfigured(error, policy);
+    const misconfigured = (mistake: Misconfiguration<ValidatingPolicy>): void => this.#misconfigured(mistake);
+    for await (const invocation of invocationsOf(hook, this.#attributes, this.#parts, misconfigured)) {
+      try {
+        await this.#judge(invocation, annotations);
+      } catch (error) {
+        this.#misconfigured(toMistake(error, invocation.policy, invocation.binding));
+      }
     }
-    annotations.publish(policy.name, this.#attributes);
+    annotations.publish(hook.policy.name, this.#attributes);
   }
 
-  async #runBinding({ policy, matched, source, annotations }: Match, binding: Binding): Promise<void> {
+  async #judge(
+    { policy, binding, matched, param }: Invocation<ValidatingPolicy, ValidatingBinding>,
+    annotations: AnnotationValues,
+  ): Promise<void> {
     const attributes = this.#attributes;
-    try {
-      if (binding.criteria !== undefined) {
-        const bound = await this.#parts.matcher.match(binding.criteria, attributes);
-        if (bound === undefined) return;
-      }
-      const params = await collectParams(source, binding.paramRef, namespaceOf(attributes));
-      const namespace =
-        attributes.namespace === ''
-          ? undefined
-          : await this.#parts.namespaces.get(attributes.namespace, attributes.foreseen);
-      for (const param of params) {
-        const given = await this.#bindings.for(matched, namespace, param);
-        const judgement = await judge(policy, given, this.#rights, this.#reportOf(policy));
-        count(this.#parts.admissionMetrics, policy, binding, judgement);
-        for (const failure of judgement.failures)
-          this.#denials.push(...act(attributes, policy, binding, failure));
-        for (const { key, value } of judgement.annotations) annotations.add(key, value);
-        for (const { message } of judgement.errors)
-          this.#denials.push({ policy: policy.name, binding: binding.name, message, reason: '' });
-      }
-    } catch (error) {
-      this.#misconfigured(error, policy, binding);
-    }
+    const { admissionMetrics: metrics, namespaces } = this.#parts;
+    const namespace = await namespaceOfObject(attributes, namespaces);
+    const given = await this.#bindings.for(matched, namespace, param);
+    const judgement = await judge(policy, given, this.#rights, conditionsReport(policy, attributes, metrics));
+    count(metrics, policy, binding, judgement);
+    for (const failure of judgement.failures)
+      this.#denials.push(...act(attributes, policy, binding, failure));
+    for (const { key, value } of judgement.annotations) annotations.add(key, value);
+    for (const { message } of judgement.errors)
+      this.#denials.push({ policy: policy.name, binding: binding.name, message, reason: '' });
   }
 
-  #reportOf({ name }: Policy): ConditionsReport {
-    const { operation } = this.#attributes;
-    return reportConditions(this.#parts.admissionMetrics, {
-      ...{ name, operation },
-      kind: 'policy',
-      phase: 'validate',
-    });
-  }
-
-  /** @throws ConfigurationError */
-  #sourceOf({ paramKind }: Policy): ParamSource | undefined {
-    if (paramKind === undefined) return undefined;
-    const source = this.#parts.findParams(paramKind);
-    if (source !== undefined) return source;
-    const { apiVersion, kind } = paramKind;
-    const named = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
-    throw new ConfigurationError(`failed to find resource referenced by paramKind: '${named}'`);
-  }
-
-  /** An invalid policy or binding denies the request, if the policy fails closed. @throws other errors */
-  #misconfigured(error: unknown, { name, failsClosed }: Policy, binding?: Binding): void {
-    if (!(error instanceof ConfigurationError || error instanceof StatusError)) throw error;
+  /** An invalid policy or binding denies the request, if the policy fails closed. */
+  #misconfigured({
+    policy: { name, failsClosed },
+    binding,
+    message,
+  }: Misconfiguration<ValidatingPolicy>): void {
     if (!failsClosed) return;
-    const what = binding === undefined ? 'policy' : 'binding';
-    this.#denials.push({
-      policy: name,
-      ...(binding === undefined ? {} : { binding: binding.name }),
-      message: `failed to configure ${what}: ${error.message}`,
-      reason: '',
-    });
+    const bound = binding === undefined ? {} : { binding: binding.name };
+    this.#denials.push({ policy: name, ...bound, message, reason: '' });
   }
 }
 

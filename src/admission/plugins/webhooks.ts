@@ -1,28 +1,27 @@
 import type { ApiObject, JsonValue } from '../../api/object-meta.ts';
 import { internalError, StatusError } from '../../api/status.ts';
 import { assertWithinLimits } from '../../object/document-limits.ts';
-import { copyJson, equal } from '../../object/equality.ts';
+import { equal } from '../../object/equality.ts';
 import { parseAsWritten, parseJson } from '../../object/exact-json.ts';
 import { goEscaped } from '../../object/go-json.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { jsonSyntaxError } from '../../object/json-syntax-error.ts';
 import { isObject } from '../../object/json-values.ts';
-import { parseOwners } from '../../object/managed-fields/owners.ts';
 import { showWritten } from '../../object/written-number.ts';
 import type { ActiveSpan } from '../../observability/tracing.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { describePlugin } from '../plugin.ts';
-import { CallError, type Take } from '../webhooks/call.ts';
 import {
-  Dispatch,
-  fromWebhookForm,
+  fromMatchedForm,
   keepNamespace,
-  toWebhookForm,
-  toWebhookParts,
-  type WebhookNeeds,
-  type WebhookParts,
-} from '../webhooks/dispatch.ts';
+  keepReadableOwners,
+  replaceContent,
+  toMatchedForm,
+} from '../request-form.ts';
+import { type Round, Rounds } from '../rounds.ts';
+import { CallError, type Take } from '../webhooks/call.ts';
+import { Dispatch, toWebhookParts, type WebhookNeeds, type WebhookParts } from '../webhooks/dispatch.ts';
 import type { Verdict } from '../webhooks/review.ts';
 import type { Candidate, Webhook } from '../webhooks/webhook.ts';
 
@@ -45,17 +44,6 @@ export function createMutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
   };
 }
 
-/** The record of a write's first round. */
-interface Progress {
-  /** Keys of the webhooks that were called since the last change. */
-  readonly asked: Set<string>;
-  /** Keys of the webhooks to call again. */
-  readonly again: Set<string>;
-  changed: boolean;
-  /** The object as the webhooks left it. */
-  output: ApiObject | undefined;
-}
-
 /** A patch in progress. */
 interface Applying {
   readonly attributes: AdmissionAttributes;
@@ -66,7 +54,7 @@ interface Applying {
 
 class MutatingWebhooks {
   readonly #dispatch: Dispatch;
-  readonly #progress = new WeakMap<AdmissionAttributes, Progress>();
+  readonly #rounds = new Rounds();
 
   constructor(dispatch: Dispatch) {
     this.#dispatch = dispatch;
@@ -78,33 +66,18 @@ class MutatingWebhooks {
   }
 
   async #run(candidates: readonly Candidate[], attributes: AdmissionAttributes): Promise<Reinvocation> {
-    const before = this.#progress.get(attributes);
     const managedFields = attributes.object?.metadata.managedFields;
-    const progress: Progress = before ?? {
-      asked: new Set(),
-      again: new Set(),
-      changed: false,
-      output: undefined,
-    };
-    if (before === undefined) this.#progress.set(attributes, progress);
-    else if (!equal(before.output, attributes.object)) requireAgain(progress);
-    for (const candidate of candidates)
-      await this.#ask(candidate, attributes, { progress, round: before === undefined ? 0 : 1 });
+    const round = this.#rounds.begin(attributes);
+    for (const candidate of candidates) await this.#ask(candidate, attributes, round);
     keepReadableOwners(attributes, managedFields);
-    if (before !== undefined || !progress.changed) return undefined;
-    progress.output = copyJson(attributes.object);
-    return 'reinvoke';
+    return round.end(attributes.object);
   }
 
-  async #ask(
-    candidate: Candidate,
-    attributes: AdmissionAttributes,
-    { progress, round }: { readonly progress: Progress; readonly round: number },
-  ): Promise<void> {
+  async #ask(candidate: Candidate, attributes: AdmissionAttributes, round: Round): Promise<void> {
     const { webhook, index } = candidate;
     if (!(await this.#dispatch.isCalled(candidate, attributes))) return;
-    if (round > 0 && !progress.again.has(webhook.key)) return;
-    const place = `round_${round}_index_${index}`;
+    if (!round.includes(webhook.key)) return;
+    const place = `round_${round.number}_index_${index}`;
     const { configuration, name } = webhook;
     let changed = false;
     try {
@@ -116,11 +89,8 @@ class MutatingWebhooks {
       const value = JSON.stringify({ configuration, webhook: name, mutated: changed });
       attributes.annotate(`${MUTATION}${place}`, value);
     }
-    if (changed) {
-      progress.changed = true;
-      requireAgain(progress);
-    }
-    if (webhook.reinvokes) progress.asked.add(webhook.key);
+    if (changed) round.changed();
+    if (webhook.reinvokes) round.waits(webhook.key);
   }
 
   /** Returns whether the object has changed. @throws StatusError for a patch that cannot be applied */
@@ -155,12 +125,12 @@ class MutatingWebhooks {
     operations: JsonValue,
   ): Promise<ApiObject | undefined> {
     const { types } = this.#dispatch;
-    const given = (await toWebhookForm(attributes, candidate, attributes.object)) ?? {};
+    const given = (await toMatchedForm(attributes, candidate, attributes.object)) ?? {};
     const value = applyJsonPatch(given, operations);
     if (!isObject(value))
       throw new Error('json: cannot unmarshal array into Go value of type map[string]interface {}');
-    const next = await fromWebhookForm(attributes, candidate, { value, types });
-    const before = await fromWebhookForm(attributes, candidate, { value: given, types });
+    const next = await fromMatchedForm(attributes, candidate, { value, types });
+    const before = await fromMatchedForm(attributes, candidate, { value: given, types });
     return equal(before, next) ? undefined : next;
   }
 }
@@ -179,11 +149,6 @@ function toOperationNote(operation: JsonValue): string {
     .sort()
     .map((key) => `${JSON.stringify(key)}:${JSON.stringify(operation[key] ?? null, showWritten)}`);
   return goEscaped(`{${fields.join(',')}}`);
-}
-
-function requireAgain({ asked, again }: Progress): void {
-  for (const key of asked) again.add(key);
-  asked.clear();
 }
 
 function patchOf(patch: Buffer): JsonValue {
@@ -215,26 +180,6 @@ function internally<Result>(work: () => Result): Result {
 function blame(error: unknown): never {
   if (error instanceof StatusError) throw error;
   throw internalError(errorText(error), error);
-}
-
-function replaceContent(object: ApiObject, next: ApiObject): void {
-  for (const field of Object.keys(object)) if (!(field in next)) delete object[field];
-  Object.assign(object, next);
-}
-
-/** Restores managedFields that a webhook made unreadable (endpoints/handlers/fieldmanager/admission.go). */
-function keepReadableOwners(
-  { object, warn }: AdmissionAttributes,
-  before: ApiObject['metadata']['managedFields'],
-): void {
-  const after = object?.metadata.managedFields;
-  if (object === undefined || after === before || equal(after, before)) return;
-  if (parseOwners(after, true) !== undefined) return;
-  if (before === undefined) delete object.metadata.managedFields;
-  else object.metadata.managedFields = before;
-  warn(
-    '.metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: an entry cannot be read',
-  );
 }
 
 export const mutatingWebhooks = describePlugin({

@@ -6,8 +6,8 @@ import { type ConditionsReport, evaluateConditions } from '../match-conditions.t
 import type { AdmissionMetrics, PolicyAction, PolicyErrorType } from '../metrics.ts';
 import { refusal } from '../plugin.ts';
 import { BudgetError, Evaluation, type Outcome } from './evaluation.ts';
-import type { Binding, Policy, Validation } from './policy.ts';
 import type { Rights } from './rights.ts';
+import type { ValidatingBinding, ValidatingPolicy, Validation } from './validating.ts';
 
 /** A policy's judgement of a request: a failure for each validation that does not hold, and the audit annotations. */
 interface Judgement {
@@ -35,7 +35,7 @@ const toError = (message: string, ms = 0, at = 0): Failure => ({ at, message, re
 
 /** (Kubernetes: admission/plugin/policy/validating, Validate.) */
 export async function judge(
-  policy: Policy,
+  policy: ValidatingPolicy,
   given: Bindings,
   rights: Rights,
   report: ConditionsReport,
@@ -57,12 +57,12 @@ export async function judge(
 }
 
 async function validate(
-  policy: Policy,
+  policy: ValidatingPolicy,
   given: Bindings,
   rights: Rights,
 ): Promise<Pick<Judgement, 'failures' | 'ignored'>> {
   const { validations, variables, failsClosed } = policy;
-  const evaluation = new Evaluation(given, variables, { rights, budget: BUDGET });
+  const evaluation = new Evaluation(given, variables, { rights, budget: POLICY_BUDGET });
   const outcomes: Outcome[] = [];
   for (const { check } of validations) outcomes.push(await evaluation.run(check));
   const messages = new Evaluation(given, variables, { rights, budget: evaluation.left });
@@ -103,11 +103,11 @@ function messageOf(outcome: Outcome): string {
 }
 
 async function annotate(
-  { annotations, variables, failsClosed }: Policy,
+  { annotations, variables, failsClosed }: ValidatingPolicy,
   given: Bindings,
   rights: Rights,
 ): Promise<Pick<Judgement, 'annotations' | 'errors'>> {
-  const evaluation = new Evaluation(given, variables, { rights, budget: BUDGET });
+  const evaluation = new Evaluation(given, variables, { rights, budget: POLICY_BUDGET });
   const published: { key: string; value: string }[] = [];
   const errors: Failure[] = [];
   for (const { key, value: expression } of annotations) {
@@ -127,7 +127,7 @@ async function annotate(
 }
 
 /** Budget for all expressions of one kind of one policy for one binding (Kubernetes: apis/cel, RuntimeCELCostBudget). */
-const BUDGET = 10_000_000;
+export const POLICY_BUDGET = 10_000_000;
 
 const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
 const MAX_ANNOTATION_BYTES = 10 * 1024;
@@ -145,8 +145,8 @@ export interface Denial {
 /** Performs the binding's actions for failures. Returns the denials (Kubernetes: admission/plugin/policy/validating, Dispatch). */
 export function act(
   attributes: AdmissionAttributes,
-  policy: Policy,
-  binding: Binding,
+  policy: ValidatingPolicy,
+  binding: ValidatingBinding,
   failure: Failure,
 ): Denial[] {
   const { message, reason } = failure;
@@ -160,7 +160,11 @@ export function act(
     : [];
 }
 
-function annotateFailure(attributes: AdmissionAttributes, binding: Binding, { at, message }: Failure): void {
+function annotateFailure(
+  attributes: AdmissionAttributes,
+  binding: ValidatingBinding,
+  { at, message }: Failure,
+): void {
   const value = {
     message,
     policy: binding.policyName,
@@ -183,8 +187,8 @@ const ACTIONS = { Deny: 'deny', Audit: 'audit', Warn: 'warn' } as const;
 /** Counts what a judgement led to. */
 export function count(
   metrics: Pick<AdmissionMetrics, 'policyChecked'>,
-  policy: Policy,
-  binding: Binding,
+  policy: ValidatingPolicy,
+  binding: ValidatingBinding,
   { failures, ignored, errors }: Judgement,
 ): void {
   const observe = (action: PolicyAction, { message, ms }: Failure): void =>

@@ -1,8 +1,10 @@
+import type { ResourceOf } from '../../api/names.ts';
+import type { ApiObject } from '../../api/object-meta.ts';
 import type {
-  ValidatingAdmissionPolicy,
-  ValidatingAdmissionPolicyBinding,
+  MatchCondition,
+  MatchResources,
+  Variable,
   ParamRef as WrittenParamRef,
-  Validation as WrittenValidation,
 } from '../../api/types/admissionregistration/v1.ts';
 import type { LabelSelector } from '../../api/types/meta/v1.ts';
 import { PolicyCompiler } from '../../cel/policies/compiler.ts';
@@ -10,36 +12,35 @@ import type { Compiled } from '../../cel/program.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import type { Condition } from '../match-conditions.ts';
 import { type MatchCriteria, type RequestMatcher, readMatchCriteria } from '../match-resources.ts';
-import { POLICIES, POLICY_BINDINGS } from '../resources.ts';
 
 export interface ParamKind {
   readonly apiVersion: string;
   readonly kind: string;
 }
 
-export interface Validation {
-  readonly check: Compiled;
-  readonly messageExpression: Compiled | undefined;
-  readonly message: string;
-  /** '' for none. */
-  readonly reason: string;
-}
-
-/** A ValidatingAdmissionPolicy, read and compiled. */
+/** A policy, read and compiled: the parts that validating and mutating ones have in common. */
 export interface Policy {
   readonly name: string;
   /** Whether errors of the policy refuse the request. */
   readonly failsClosed: boolean;
   readonly paramKind: ParamKind | undefined;
   readonly criteria: MatchCriteria;
-  readonly conditions: readonly { readonly name: string; readonly check: Compiled }[];
+  readonly conditions: readonly Condition[];
   readonly variables: ReadonlyMap<string, Compiled>;
-  readonly validations: readonly Validation[];
-  readonly annotations: readonly { readonly key: string; readonly value: Compiled }[];
 }
 
-function readPolicy({ metadata, spec = {} }: ValidatingAdmissionPolicy): Policy {
+interface WrittenPolicy {
+  readonly failurePolicy?: string;
+  readonly paramKind?: Partial<ParamKind>;
+  readonly matchConstraints?: MatchResources;
+  readonly matchConditions?: readonly MatchCondition[];
+  readonly variables?: readonly Variable[];
+}
+
+/** `compiler` compiles the rest of the policy: it knows the variables then. */
+export function readPolicy(name: string, spec: WrittenPolicy): { policy: Policy; compiler: PolicyCompiler } {
   const paramKind = spec.paramKind && readParamKind(spec.paramKind);
   const compiler = new PolicyCompiler(paramKind !== undefined);
   const variables = new Map(
@@ -48,8 +49,8 @@ function readPolicy({ metadata, spec = {} }: ValidatingAdmissionPolicy): Policy 
       compiler.variable(name, expression),
     ]),
   );
-  return {
-    name: metadata.name ?? '',
+  const policy = {
+    name,
     failsClosed: spec.failurePolicy !== 'Ignore',
     paramKind,
     criteria: readMatchCriteria(spec.matchConstraints ?? {}),
@@ -58,36 +59,14 @@ function readPolicy({ metadata, spec = {} }: ValidatingAdmissionPolicy): Policy 
       check: compiler.compile(expression, 'bool'),
     })),
     variables,
-    validations: (spec.validations ?? []).map((validation) => readValidation(validation, compiler)),
-    annotations: (spec.auditAnnotations ?? []).map(({ key = '', valueExpression = '' }) => ({
-      key,
-      value: compiler.compile(valueExpression, 'string or null'),
-    })),
   };
+  return { policy, compiler };
 }
 
 const readParamKind = ({ apiVersion = '', kind = '' }: Partial<ParamKind>): ParamKind => ({
   apiVersion,
   kind,
 });
-
-function readValidation(
-  { expression = '', messageExpression = '', message = '', reason = '' }: WrittenValidation,
-  compiler: PolicyCompiler,
-): Validation {
-  return {
-    check: compiler.compile(expression, 'bool'),
-    messageExpression:
-      messageExpression === ''
-        ? undefined
-        : compiler.compile(messageExpression, 'string', { authorizer: false }),
-    message,
-    reason,
-  };
-}
-
-/** The reaction of a binding to a request that its policy does not accept. */
-type ValidationAction = 'Deny' | 'Warn' | 'Audit';
 
 export interface ParamRef {
   readonly name: string;
@@ -96,29 +75,30 @@ export interface ParamRef {
   readonly denyIfAbsent: boolean;
 }
 
-/** A ValidatingAdmissionPolicyBinding, read. */
+/** A binding, read. */
 export interface Binding {
   readonly name: string;
   readonly policyName: string;
   readonly paramRef: ParamRef | undefined;
   /** Undefined: everything that the policy matches. */
   readonly criteria: MatchCriteria | undefined;
-  readonly actions: readonly ValidationAction[];
 }
 
-function readBinding({ metadata, spec = {} }: ValidatingAdmissionPolicyBinding): Binding {
-  const { policyName = '', paramRef, matchResources, validationActions = [] } = spec;
-  return {
-    name: metadata.name ?? '',
-    policyName,
-    paramRef: paramRef && readParamRef(paramRef),
-    criteria: matchResources && readMatchCriteria(matchResources),
-    actions: validationActions.filter(isAction),
-  };
+interface WrittenBinding {
+  readonly policyName?: string;
+  readonly paramRef?: WrittenParamRef;
+  readonly matchResources?: MatchResources;
 }
 
-const isAction = (value: string): value is ValidationAction =>
-  value === 'Deny' || value === 'Warn' || value === 'Audit';
+export const readBinding = (
+  name: string,
+  { policyName = '', paramRef, matchResources }: WrittenBinding,
+): Binding => ({
+  name,
+  policyName,
+  paramRef: paramRef && readParamRef(paramRef),
+  criteria: matchResources && readMatchCriteria(matchResources),
+});
 
 const readParamRef = ({
   name = '',
@@ -132,35 +112,60 @@ const readParamRef = ({
   denyIfAbsent: parameterNotFoundAction === 'Deny',
 });
 
+const NONE: readonly never[] = [];
+
 /** A policy in force with its bindings. A policy without bindings is not in force. */
-export interface Hook {
-  readonly policy: Policy;
-  readonly bindings: readonly Binding[];
+export interface Hook<P extends Policy, B extends Binding> {
+  readonly policy: P;
+  readonly bindings: readonly B[];
 }
 
-const NONE: readonly Hook[] = [];
+/** The resources of one kind of policies, and how their objects are read. */
+export interface PolicyKind<
+  P extends Policy,
+  B extends Binding,
+  PolicyObject extends ApiObject,
+  BindingObject extends ApiObject,
+> {
+  readonly policies: ResourceOf<PolicyObject>;
+  readonly bindings: ResourceOf<BindingObject>;
+  readPolicy(object: PolicyObject): P;
+  readBinding(object: BindingObject): B;
+}
 
 /** The policies in force. A policy is compiled for the first request after it was written, and kept until it changes. */
-export class Hooks {
-  readonly #policies: FollowedObjects<ValidatingAdmissionPolicy>;
-  readonly #bindings: FollowedObjects<ValidatingAdmissionPolicyBinding>;
+export class Hooks<
+  P extends Policy,
+  B extends Binding,
+  PolicyObject extends ApiObject,
+  BindingObject extends ApiObject,
+> {
+  readonly #kind: PolicyKind<P, B, PolicyObject, BindingObject>;
+  readonly #policies: FollowedObjects<PolicyObject>;
+  readonly #bindings: FollowedObjects<BindingObject>;
   readonly #matcher: RequestMatcher;
-  readonly #read = new WeakMap<ValidatingAdmissionPolicy, Policy>();
+  readonly #read = new WeakMap<PolicyObject, P>();
   #seen = -1;
-  #all: readonly Hook[] = NONE;
-  #candidates = new WeakMap<ResourceDefinition, Map<string, readonly Hook[]>>();
+  #all: readonly Hook<P, B>[] = [];
+  #candidates = new WeakMap<ResourceDefinition, Map<string, readonly Hook<P, B>[]>>();
 
-  constructor(objects: ClusterObjects, matcher: RequestMatcher) {
-    this.#policies = objects.follow(POLICIES);
-    this.#bindings = objects.follow(POLICY_BINDINGS);
+  constructor(
+    objects: ClusterObjects,
+    matcher: RequestMatcher,
+    kind: PolicyKind<P, B, PolicyObject, BindingObject>,
+  ) {
+    this.#kind = kind;
+    this.#policies = objects.follow(kind.policies);
+    this.#bindings = objects.follow(kind.bindings);
     this.#matcher = matcher;
   }
 
-  /** The policies whose rules can match requests of this kind, by name. */
-  for(attributes: AdmissionAttributes): readonly Hook[] {
+  /** The policies whose rules can match requests of this kind, by name; none for objects that configure admission. */
+  for(attributes: AdmissionAttributes): readonly Hook<P, B>[] {
     const changes = this.#policies.changes + this.#bindings.changes;
     if (changes !== this.#seen) this.#renew(changes);
-    return this.#all.length === 0 ? NONE : this.#candidatesFor(attributes);
+    const isExempt = attributes.definition.exemptFrom?.includes('policies') === true;
+    return this.#all.length === 0 || isExempt ? NONE : this.#candidatesFor(attributes);
   }
 
   /** Forgets which resources have equivalents. */
@@ -168,7 +173,7 @@ export class Hooks {
     this.#candidates = new WeakMap();
   }
 
-  #candidatesFor(attributes: AdmissionAttributes): readonly Hook[] {
+  #candidatesFor(attributes: AdmissionAttributes): readonly Hook<P, B>[] {
     const { definition, operation, version, subresource } = attributes;
     let known = this.#candidates.get(definition);
     if (known === undefined) {
@@ -187,7 +192,10 @@ export class Hooks {
   #renew(changes: number): void {
     this.#seen = changes;
     this.forget();
-    const bindings = this.#bindings.in('').map(readBinding).sort(byName);
+    const bindings = this.#bindings
+      .in('')
+      .map((object) => this.#kind.readBinding(object))
+      .sort(byName);
     this.#all = this.#policies
       .in('')
       .map((object) => ({
@@ -199,8 +207,8 @@ export class Hooks {
       .sort((a, b) => byName(a.policy, b.policy));
   }
 
-  #compiled(object: ValidatingAdmissionPolicy): Policy {
-    const known = this.#read.get(object) ?? readPolicy(object);
+  #compiled(object: PolicyObject): P {
+    const known = this.#read.get(object) ?? this.#kind.readPolicy(object);
     this.#read.set(object, known);
     return known;
   }

@@ -1,5 +1,7 @@
 import { invalid } from '../../api/status.ts';
 import type {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
   ParamKind,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
@@ -12,7 +14,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
 import { type Access, isWriteOf, type Right, type WriteOf } from '../plugin.ts';
 import type { FindKind } from '../plugins/owner-references.ts';
-import { POLICIES, POLICY_BINDINGS } from '../resources.ts';
+import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS, POLICIES, POLICY_BINDINGS } from '../resources.ts';
 
 /** Answers expressions that ask about rights. */
 export interface RightsOracle {
@@ -65,6 +67,9 @@ export class Rights {
   }
 }
 
+type AnyPolicy = ValidatingAdmissionPolicy | MutatingAdmissionPolicy;
+type AnyBinding = ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBinding;
+
 /**
  * Naming parameters in a policy or binding needs the right to read them, because expressions show their contents (Kubernetes:
  * registry/admissionregistration, the strategies of policies and bindings). Holds whatever plugins are on.
@@ -74,20 +79,26 @@ export class ParamRights implements AdmissionPlugin {
   readonly operations = ['CREATE', 'UPDATE'] as const;
   readonly #access: Access;
   readonly #findKind: FindKind;
-  readonly #policies: FollowedObjects<ValidatingAdmissionPolicy>;
+  readonly #policies: FollowedObjects<AnyPolicy>;
+  readonly #mutatingPolicies: FollowedObjects<AnyPolicy>;
 
   constructor(access: Access, findKind: FindKind, objects: ClusterObjects) {
     this.#access = access;
     this.#findKind = findKind;
     this.#policies = objects.follow(POLICIES);
+    this.#mutatingPolicies = objects.follow(MUTATING_POLICIES);
   }
 
   validate(attributes: AdmissionAttributes): Promise<void> | undefined {
-    if (isWriteOf(attributes, POLICIES)) return this.#checkPolicy(attributes);
-    return isWriteOf(attributes, POLICY_BINDINGS) ? this.#checkBinding(attributes) : undefined;
+    if (isWriteOf(attributes, POLICIES) || isWriteOf(attributes, MUTATING_POLICIES))
+      return this.#checkPolicy(attributes);
+    if (isWriteOf(attributes, POLICY_BINDINGS)) return this.#checkBinding(attributes, this.#policies);
+    if (isWriteOf(attributes, MUTATING_POLICY_BINDINGS))
+      return this.#checkBinding(attributes, this.#mutatingPolicies);
+    return undefined;
   }
 
-  #checkPolicy(attributes: WriteOf<ValidatingAdmissionPolicy>): Promise<void> | undefined {
+  #checkPolicy(attributes: WriteOf<AnyPolicy>): Promise<void> | undefined {
     const { object, old } = attributes;
     const paramKind = object?.spec?.paramKind;
     if (paramKind === undefined || equal(paramKind, old?.spec?.paramKind)) return undefined;
@@ -98,7 +109,10 @@ export class ParamRights implements AdmissionPlugin {
     });
   }
 
-  #checkBinding(attributes: WriteOf<ValidatingAdmissionPolicyBinding>): Promise<void> | undefined {
+  #checkBinding(
+    attributes: WriteOf<AnyBinding>,
+    policies: FollowedObjects<AnyPolicy>,
+  ): Promise<void> | undefined {
     const { object, old } = attributes;
     const { paramRef, policyName = '' } = object?.spec ?? {};
     if (paramRef === undefined) return undefined;
@@ -106,7 +120,7 @@ export class ParamRights implements AdmissionPlugin {
     if (isAsBefore) return undefined;
     const { name = '', namespace = '' } = paramRef;
     const verb = name === '' ? 'list' : 'get';
-    const resource = this.#resourceOf(this.#policies.get('', policyName)?.spec?.paramKind);
+    const resource = this.#resourceOf(policies.get('', policyName)?.spec?.paramKind);
     return this.#check(attributes, 'spec.paramRef', {
       right: { verb, ...resource, namespace, name },
       why: `does not have "${verb}" permission on the object referenced by paramRef`,

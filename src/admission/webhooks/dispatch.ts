@@ -1,17 +1,11 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
-import { type ResourceOf, toApiVersion } from '../../api/names.ts';
-import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { badRequest, forbidden, internalError, StatusError } from '../../api/status.ts';
+import type { ResourceOf } from '../../api/names.ts';
+import { forbidden, internalError } from '../../api/status.ts';
 import { CelAuthorizer } from '../../cel/libraries/authorizer.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
 import { reviewedRequest } from '../../cel/policies/request.ts';
 import { toCel } from '../../cel/program.ts';
-import { decodeObject } from '../../codec/decode.ts';
-import { isObject } from '../../object/json-values.ts';
-import { withoutWritten } from '../../object/written-number.ts';
 import type { Tracing } from '../../observability/tracing.ts';
-import { toNamed, toStorage } from '../../registry/conversion.ts';
-import { readForChange } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
@@ -20,6 +14,7 @@ import { Namespaces, namespaceOf, objectSelected } from '../match-resources.ts';
 import { type AdmissionMetrics, reportConditions, type WebhookCall } from '../metrics.ts';
 import type { PluginParts } from '../plugin.ts';
 import { Rights, type RightsOracle } from '../policies/rights.ts';
+import { toMatchedForm } from '../request-form.ts';
 import { CallError, callWebhook, type Take, WebhookRefusal } from './call.ts';
 import { readWebhookConfig, WebhookClients, type WebhookCredentials, type WebhookWays } from './clients.ts';
 import { requestOf, type SeenObjects } from './review.ts';
@@ -185,101 +180,6 @@ async function bindingsOf(
 }
 
 async function seenBy(candidate: Candidate, attributes: AdmissionAttributes): Promise<SeenObjects> {
-  const object = await toWebhookForm(attributes, candidate, attributes.object);
-  return { object, oldObject: await toWebhookForm(attributes, candidate, attributes.old) };
-}
-
-/**
- * The form in which a webhook gets an object: in the version that its rule matched, or as the kind of a subresource. Plugins work
- * on the stored form of the whole object, and of a custom resource on the form of the request; these functions convert between
- * the two.
- * @throws StatusError 500 when a conversion webhook fails
- */
-export async function toWebhookForm(
-  { definition, subresource, operation }: AdmissionAttributes,
-  { served }: Pick<Candidate, 'served'>,
-  object: ApiObject | undefined,
-): Promise<JsonObject | null> {
-  if (object === undefined) return null;
-  if (operation === 'CONNECT') {
-    // The options of a connection have no metadata.
-    const { metadata: _, ...options } = object;
-    return options;
-  }
-  const found = definition.subresources.find(({ name }) => name === subresource);
-  // The body of an action is no form of the resource.
-  if (found?.access === 'action') return object;
-  const isView = found?.access === 'view' && found.type !== definition.storage.type;
-  return isView ? readForChange(found, object) : converted(toNamed(object, served));
-}
-
-/** A failed conversion is a 500, because it is not the client's mistake. @throws StatusError 500 */
-async function converted(object: ApiObject | Promise<ApiObject>): Promise<ApiObject> {
-  try {
-    return await object;
-  } catch (error) {
-    throw error instanceof StatusError && error.status.code === 500
-      ? internalError(error.message, error)
-      : error;
-  }
-}
-
-/**
- * A patched object in the form that plugins work on. Through a view, only the fields of the view change.
- * @throws DecodeError when a field has a value of the wrong type
- * @throws StatusError 500 when a conversion webhook fails
- */
-export async function fromWebhookForm(
-  attributes: AdmissionAttributes & { readonly object: ApiObject },
-  { served, kind }: Pick<Candidate, 'served' | 'kind'>,
-  patched: { readonly value: JsonObject; readonly types: TypeLibrary },
-): Promise<ApiObject> {
-  const { definition, subresource, operation, object } = attributes;
-  const decode = (type: string): ApiObject => {
-    const { object: decoded } = decodeObject(patched.value, patched.types.message(type));
-    withoutWritten(decoded);
-    return typed(decoded, kind.kind, toApiVersion(kind));
-  };
-  const whole = (): Promise<ApiObject> => {
-    const { custom } = served.definition;
-    if (custom === undefined) return Promise.resolve(toStorage(decode(served.version.type), served));
-    const { object: read } = custom.decode(withoutWritten(patched.value), {});
-    const own = typed(read, kind.kind, toApiVersion(kind));
-    return converted(definition.custom?.from(own) ?? own);
-  };
-  const found = definition.subresources.find(({ name }) => name === subresource);
-  if (operation === 'CONNECT') return decode(found?.access === 'connect' ? found.options : '');
-  if (found?.access === 'action') return decode(found.type);
-  if (found?.access === 'view') {
-    const isWhole = found.type === definition.storage.type;
-    return found.write(isWhole ? await whole() : decode(found.type), object);
-  }
-  const stored = await whole();
-  definition.strategy.defaults?.(stored);
-  return stored;
-}
-
-/** A patch cannot make an object another kind of object. */
-function typed(
-  { kind: _, apiVersion: __, metadata, ...rest }: JsonObject,
-  kind: string,
-  apiVersion: string,
-): ApiObject {
-  return { kind, apiVersion, metadata: isObject(metadata) ? metadata : {}, ...rest };
-}
-
-/**
- * A patch must not move an object to another namespace.
- * @throws StatusError 400
- */
-export function keepNamespace(
-  { definition, namespace, operation }: AdmissionAttributes,
-  object: ApiObject,
-): void {
-  if (operation === 'CONNECT') return;
-  const given = object.metadata.namespace ?? '';
-  const wanted = definition.namespaced ? namespace : '';
-  if (given !== '' && given !== wanted)
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-  if (wanted !== '') object.metadata.namespace = wanted;
+  const object = await toMatchedForm(attributes, candidate, attributes.object);
+  return { object, oldObject: await toMatchedForm(attributes, candidate, attributes.old) };
 }

@@ -11,7 +11,8 @@ import { isObject, stringOf } from '../../object/json-values.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { namespaceOf } from '../match-resources.ts';
-import { type Candidate, kindOf } from './webhook.ts';
+import { kindOf } from '../request-form.ts';
+import type { Candidate } from './webhook.ts';
 
 /** AdmissionReview (admission.k8s.io): the question to a webhook, and its answer. */
 

@@ -1,4 +1,3 @@
-import type { GroupVersionKind } from '../../api/names.ts';
 import type {
   MatchCondition,
   MutatingWebhook,
@@ -21,6 +20,7 @@ import {
   ruleMatches,
   type Selector,
 } from '../match-resources.ts';
+import { kindOf, type MatchedForm } from '../request-form.ts';
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
@@ -123,13 +123,10 @@ function readConditions(conditions: readonly MatchCondition[]): Condition[] {
 }
 
 /** A webhook whose rules match a write, and the resource as which it gets the object. */
-export interface Candidate {
+export interface Candidate extends MatchedForm {
   readonly webhook: Webhook;
   /** Its place among all webhooks. */
   readonly index: number;
-  /** The written resource, or the same one under another version or group (matchPolicy Equivalent). */
-  readonly served: ServedResource;
-  readonly kind: GroupVersionKind;
 }
 
 const NONE: readonly Candidate[] = Object.freeze([]);
@@ -243,11 +240,3 @@ const targetOf = ({ definition, version }: ServedResource, { operation, subresou
   resource: definition.resource,
   namespaced: definition.namespaced,
 });
-
-/** Subresources may have a kind of their own. */
-export function kindOf({ definition, version }: ServedResource, subresource: string): GroupVersionKind {
-  const found = definition.subresources.find(({ name }) => name === subresource);
-  if (found === undefined || (found.access === 'view' && found.type === definition.storage.type))
-    return { group: definition.group, version: version.version, kind: definition.kind };
-  return found.served;
-}

@@ -97,7 +97,7 @@ function compileFile(file: string, types: CompiledTypes, docs: Docs): SameAs[] {
     };
   }
   const sameAs: unknown = namespace.options?.['(same_as)'];
-  return typeof sameAs === 'string' ? [parseSameAs(folder, sameAs)] : [];
+  return typeof sameAs === 'string' ? parseSameAs(folder, sameAs) : [];
 }
 
 /** Joins lines: `kubectl explain` wraps them to the terminal. */

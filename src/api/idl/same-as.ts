@@ -4,7 +4,7 @@ import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.t
 /**
  * The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", "storage.v1: CSINode, StorageClass",
  * or "certificates.v1alpha1 since 1.33: ClusterTrustBundle". Which versions of Kubernetes have them is said here, not by
- * their origin, unless that came later.
+ * their origin; "resource.stored since at least 1.33" has those later that came later there.
  */
 export interface SameAs {
   /** `flowcontrol/v1beta3` */
@@ -14,14 +14,23 @@ export interface SameAs {
   /** Undefined: all that the file does not declare itself. */
   readonly names: readonly string[] | undefined;
   readonly since?: Minor;
+  /** Messages that came later to the origin came later here, too. */
+  readonly isLeast: boolean;
 }
 
-export function parseSameAs(folder: string, text: string): SameAs {
+/** Several origins are separated by "; ". */
+export const parseSameAs = (folder: string, text: string): SameAs[] =>
+  text.split('; ').map((one) => parseOne(folder, one));
+
+const AT_LEAST = 'at least ';
+
+function parseOne(folder: string, text: string): SameAs {
   const [origin = '', names] = text.split(': ');
   const [from = '', version = ''] = origin.split(' since ');
-  const since = parseMinor(version);
+  const isLeast = version.startsWith(AT_LEAST);
+  const since = parseMinor(isLeast ? version.slice(AT_LEAST.length) : version);
   const life = since === undefined ? {} : { since };
-  return { folder, from: from.replace('.', '/'), names: names?.split(', '), ...life };
+  return { folder, from: from.replace('.', '/'), names: names?.split(', '), isLeast, ...life };
 }
 
 /**
@@ -33,16 +42,18 @@ export function parseSameAs(folder: string, text: string): SameAs {
  */
 export function addTaken(takings: readonly SameAs[], types: CompiledTypes): Map<string, string> {
   const origins = new Map<string, string>();
-  const waiting = new Map(takings.map((taking) => [taking.folder, taking]));
+  const waiting = Map.groupBy(takings, ({ folder }) => folder);
   const settle = (folder: string): void => {
-    const taking = waiting.get(folder);
-    if (taking === undefined) return;
+    const own = waiting.get(folder) ?? [];
     waiting.delete(folder);
-    settle(taking.from);
-    for (const name of namesToTake(taking, types)) origins.set(`${folder}.${name}`, `${taking.from}.${name}`);
-    for (const [name, origin] of origins)
-      if (name.startsWith(`${folder}.`))
-        types[name] = moved(types[origin], taking, (one) => types[one] !== undefined || origins.has(one));
+    for (const { from } of own) settle(from);
+    const taken = own.map((taking) => ({ taking, names: namesToTake(taking, types) }));
+    for (const { taking, names } of taken)
+      for (const name of names) origins.set(`${folder}.${name}`, `${taking.from}.${name}`);
+    const isThere = (name: string): boolean => types[name] !== undefined || origins.has(name);
+    for (const { taking, names } of taken)
+      for (const name of names)
+        types[`${folder}.${name}`] = moved(types[`${taking.from}.${name}`], taking, isThere);
   };
   for (const { folder } of takings) settle(folder);
   return origins;
@@ -65,7 +76,7 @@ function namesToTake({ folder, from, names }: SameAs, types: CompiledTypes): rea
 
 function moved(
   message: CompiledMessage | undefined,
-  { folder, from, since }: SameAs,
+  { folder, from, since, isLeast }: SameAs,
   has: (name: string) => boolean,
 ): CompiledMessage {
   if (message === undefined) throw new Error(`${folder}: nothing to take from ${from}`);
@@ -74,7 +85,7 @@ function moved(
     return has(local) ? { ...field, type: local } : field;
   });
   const { since: origin, until: _, ...taken } = message;
-  const later = since !== undefined && origin !== undefined && origin > since ? origin : since;
+  const later = isLeast && since !== undefined && origin !== undefined && origin > since ? origin : since;
   return { ...taken, fields, ...(later === undefined ? {} : { since: later }) };
 }
 

@@ -1,7 +1,15 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
-import { spend } from '../budget.ts';
+import { spend, spendOnSize } from '../budget.ts';
 import { celContains, celEqual } from '../equality.ts';
+import {
+  type Context,
+  type Evaluator,
+  iterationName,
+  type MacroCall,
+  type TypeChecker,
+  type TypeName,
+} from './macros.ts';
 
 /** Functions of lists (Kubernetes: cel/library, lists). */
 export function registerLists(environment: Environment): Environment {
@@ -21,6 +29,93 @@ export function registerLists(environment: Environment): Environment {
     .registerFunction('list<A>.lastIndexOf(A): int', (list: readonly unknown[], item: unknown) =>
       BigInt(list.findLastIndex((one) => celEqual(one, item))),
     );
+}
+
+/** Newer functions of lists (cel-go: ext/lists, version 3). */
+export function registerNewerLists(environment: Environment): Environment {
+  for (const type of COMPARABLE)
+    environment.registerFunction(`list<${type}>.sort(): list<${type}>`, (list: readonly unknown[]) =>
+      sortedBy(list, list),
+    );
+  return environment
+    .registerType('kubernetes.Lists', Lists)
+    .registerConstant('lists', 'kubernetes.Lists', new Lists())
+    .registerFunction('kubernetes.Lists.range(int): list<int>', (_: Lists, count: bigint) => {
+      spendOnSize(Number(count));
+      return Array.from({ length: Math.max(0, Number(count)) }, (__, at) => BigInt(at));
+    })
+    .registerFunction('list<A>.slice(int, int): list<A>', slice)
+    .registerFunction('list<A>.reverse(): list<A>', (list: readonly unknown[]) => list.toReversed())
+    .registerFunction('list<A>.distinct(): list<A>', distinct)
+    .registerFunction('list<list<A>>.flatten(): list<A>', (list: readonly unknown[]) => flatten(list, 1))
+    .registerFunction('list<dyn>.flatten(int): list<dyn>', (list: readonly unknown[], depth: bigint) =>
+      flatten(list, Number(depth)),
+    )
+    .registerFunction('list.sortBy(ast, ast): list<dyn>', sortByMacro);
+}
+
+/** The namespace in `lists.range(…)`. */
+class Lists {}
+
+function slice(list: readonly unknown[], start: bigint, end: bigint): unknown[] {
+  const cannot = `cannot slice(${start}, ${end})`;
+  if (start < 0n || end < 0n) throw new Error(`${cannot}, negative indexes not supported`);
+  if (start > end) throw new Error(`${cannot}, start index must be less than or equal to end index`);
+  if (BigInt(list.length) < end) throw new Error(`${cannot}, list is length ${list.length}`);
+  return list.slice(Number(start), Number(end));
+}
+
+function distinct(list: readonly unknown[]): unknown[] {
+  const found: unknown[] = [];
+  for (const item of list) if (!found.some((other) => celEqual(other, item))) found.push(item);
+  return found;
+}
+
+function flatten(list: readonly unknown[], depth: number): unknown[] {
+  if (depth < 0) throw new Error('level must be non-negative');
+  spendOnSize(list.length);
+  return list.flatMap((item) => (Array.isArray(item) && depth > 0 ? flatten(item, depth - 1) : [item]));
+}
+
+/** The items in the order of their keys. @throws Error when the keys are not of one type that has an order */
+function sortedBy(list: readonly unknown[], keys: readonly unknown[]): unknown[] {
+  const [first] = keys;
+  if (keys.some((key) => kindOf(key) !== kindOf(first)))
+    throw new Error('list elements must have the same type');
+  const order = keys.map((_, at) => at);
+  order.sort((a, b) => (isLess(keys[a], keys[b]) ? -1 : isLess(keys[b], keys[a]) ? 1 : 0));
+  return order.map((at) => list[at]);
+}
+
+const kindOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? value.constructor : typeof value;
+
+/** `list.sortBy(item, key)`: the key of each item decides. */
+function sortByMacro({ ast, args: [variable, key], receiver }: MacroCall): object {
+  const bound = iterationName(variable, 'sortBy');
+  let inner: Context | undefined;
+  return {
+    ...{ receiver, key },
+    async: false,
+    typeCheck(checker: TypeChecker, _macro: unknown, context: Context): TypeName {
+      const type = checker.check(receiver, context);
+      inner = context.forkWithVariable(bound, type.valueType ?? checker.getType('dyn'));
+      const keyType = checker.check(key, inner);
+      const isList = type.kind === 'list' || type.kind === 'dyn';
+      if (isList && (keyType.kind === 'dyn' || COMPARABLE.includes(keyType.name))) return type;
+      const applied = `'${type.name}.@sortByAssociatedKeys(list<${keyType.name}>)'`;
+      throw checker.createError('no_matching_overload', `found no matching overload for ${applied}`, ast);
+    },
+    evaluate(evaluator: Evaluator, _macro: unknown, context: Context): unknown {
+      const list = evaluator.run(receiver, context);
+      if (!Array.isArray(list)) throw new Error(NO_OVERLOAD);
+      const keys = list.map((item) => {
+        spend(1);
+        return evaluator.run(key, inner?.reuse(context).setIterValue(item, evaluator));
+      });
+      return sortedBy(list, keys);
+    },
+  };
 }
 
 /** Types with a sum, and the sum of none. Results have the type of the items, from which costs follow. */

@@ -1,6 +1,16 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { Duration } from '@marcbachmann/cel-js/evaluator';
 import { hasKey, isMap, isNumber, isOptional, sizeOfMap } from '../equality.ts';
+import { CelMessage } from '../messages.ts';
+import {
+  type Context,
+  type Evaluator,
+  iterationName,
+  type MacroCall,
+  type Node,
+  type TypeChecker,
+  type TypeName,
+} from './macros.ts';
 
 /** Functions of optional values that the library lacks (cel-go: cel/library, optionals). */
 export const registerOptionals = (environment: Environment): Environment =>
@@ -22,6 +32,7 @@ function isZero(value: unknown): boolean {
   if (value instanceof Date) return value.getTime() === FIRST_TIME;
   if (typeof value === 'string' || Array.isArray(value) || value instanceof Uint8Array)
     return value.length === 0;
+  if (value instanceof CelMessage) return value.fields.size === 0;
   return value === null || value === false || (isMap(value) && sizeOfMap(value) === 0);
 }
 
@@ -114,45 +125,3 @@ function hasField(value: unknown, field: string): boolean {
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && 'hasField' in value;
-
-/** The types that the library gives to macros and does not export. */
-
-interface TypeName {
-  readonly kind: string;
-  readonly valueType?: TypeName;
-}
-
-interface Context {
-  forkWithVariable(name: string, type: TypeName): Context;
-  reuse(parent: Context): Context;
-  setIterValue(value: unknown, evaluator: Evaluator): Context;
-}
-
-interface TypeChecker {
-  check(node: unknown, context: Context): TypeName;
-  getType(name: string): TypeName;
-  readonly registry: { getOptionalType(of: TypeName): TypeName };
-  createError(code: string, message: string, node: unknown): Error;
-}
-
-interface Evaluator {
-  run(node: unknown, context: unknown): unknown;
-}
-
-interface Node {
-  readonly op: string;
-  readonly args: unknown;
-}
-
-/** A call of a macro as it was written. */
-interface MacroCall {
-  readonly ast?: Node;
-  readonly args: readonly Node[];
-  readonly receiver?: Node;
-}
-
-/** @throws Error when it is no name */
-function iterationName(node: Node | undefined, macro: string): string {
-  if (node?.op === 'id' && typeof node.args === 'string') return node.args;
-  throw new Error(`${macro}() variable name must be a simple identifier`);
-}

@@ -153,13 +153,14 @@ function textOf(value: unknown): string {
 const quotedText = (value: unknown): string =>
   typeof value === 'string' ? JSON.stringify(value) : textOf(value);
 
-const timestampText = (date: Date): string =>
+export const timestampText = (date: Date): string =>
   date
     .toISOString()
     .replace(/(\.\d*?)0+Z$/, '$1Z')
     .replace('.Z', 'Z');
 
-const durationText = (duration: Duration): string => `${Number(duration.seconds) + duration.nanos / 1e9}s`;
+export const durationText = (duration: Duration): string =>
+  `${Number(duration.seconds) + duration.nanos / 1e9}s`;
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null_type';

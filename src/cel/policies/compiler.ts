@@ -2,21 +2,32 @@ import type { Environment } from '@marcbachmann/cel-js';
 import { OutOfBudget } from '../budget.ts';
 import { createEnvironment } from '../environment.ts';
 import type { SyntaxNode } from '../instrument.ts';
-import { describeFailure, describeIssue } from '../issues.ts';
+import { describeFailure, describeIssue, typeText } from '../issues.ts';
 import { AUTHORIZER } from '../libraries/authorizer.ts';
 import type { Fields } from '../libraries/optionals.ts';
+import { findPatchType, JSON_PATCH, OBJECT, registerPatches } from '../libraries/patches.ts';
+import { allowMessages } from '../messages.ts';
+import type { NewExpressions } from '../newer.ts';
 import { CelError, type CelProgram, type Compiled, compileIn } from '../program.ts';
 import { registerRequest } from './request.ts';
 
 /** The type that an expression must return. */
-export type Gives = 'bool' | 'string' | 'string or null' | 'anything';
+export type Gives = 'bool' | 'string' | 'string or null' | 'anything' | PatchKind;
+
+/** The kinds of patches that expressions make; they alone can use the types of patches. */
+export type PatchKind = 'apply configuration' | 'JSON patch';
 
 const WANTED: Readonly<Record<Gives, readonly string[]>> = {
   bool: ['bool'],
   string: ['string'],
   'string or null': ['string', 'null'],
   anything: [],
+  'apply configuration': [OBJECT],
+  'JSON patch': [`list<${JSON_PATCH}>`],
 };
+
+const isPatch = (gives: Gives): gives is PatchKind =>
+  gives === 'apply configuration' || gives === 'JSON patch';
 
 const VARIABLES = 'kubernetes.variables';
 let base: { readonly environment: Environment; readonly names: ReadonlySet<string> } | undefined;
@@ -37,47 +48,61 @@ function policyBase(): NonNullable<typeof base> {
  */
 export class PolicyCompiler {
   readonly #hasParams: boolean;
+  readonly #limit: NewExpressions | undefined;
   readonly #fields: Record<string, string> = {};
-  #environments: { authorizer?: Environment; plain?: Environment } = {};
+  #environments = new Map<'authorizer' | 'plain' | 'patches', Scope>();
 
-  constructor(hasParams: boolean) {
+  /** `limit`: of a policy that is written; absent: all functions are known. */
+  constructor(hasParams: boolean, limit?: NewExpressions) {
     this.#hasParams = hasParams;
+    this.#limit = limit;
   }
 
   variable(name: string, expression: string): Compiled {
     const compiled = this.compile(expression, 'anything');
     this.#fields[name] = fieldType(compiled.program?.type ?? 'dyn');
-    this.#environments = {};
+    this.#environments.clear();
     return compiled;
   }
 
   /** `authorizer`: whether the expression may ask about rights. */
   compile(expression: string, gives: Gives, { authorizer = true } = {}): Compiled {
+    const { environment, named } = this.#scope(
+      isPatch(gives) ? 'patches' : authorizer ? 'authorizer' : 'plain',
+    );
     try {
-      const program = compileIn(this.#environment(authorizer), expression);
-      const problem = wrongType(program, gives);
+      const isStored = this.#limit === undefined || this.#limit.stored.has(expression);
+      const program = compileIn(environment, expression, isStored ? undefined : this.#limit?.newest);
+      const problem = wrongType({ ...program, type: named(program.type) }, gives);
       return problem === undefined ? { expression, program } : { expression, program: undefined, problem };
     } catch (error) {
       const issue = error instanceof CelError ? error : new CelError(String(error));
       const text = describeIssue(issue, expression, (name) => policyBase().names.has(name));
-      return { expression, program: undefined, problem: `compilation failed: ${text}` };
+      return { expression, program: undefined, problem: `compilation failed: ${named(text)}` };
     }
   }
 
-  #environment(authorizer: boolean): Environment {
-    const which = authorizer ? 'authorizer' : 'plain';
-    this.#environments[which] ??= this.#create(authorizer);
-    return this.#environments[which];
+  #scope(which: 'authorizer' | 'plain' | 'patches'): Scope {
+    const known = this.#environments.get(which) ?? this.#create(which);
+    this.#environments.set(which, known);
+    return known;
   }
 
-  #create(authorizer: boolean): Environment {
+  #create(which: 'authorizer' | 'plain' | 'patches'): Scope {
     const environment = policyBase().environment.clone();
     environment.registerType(VARIABLES, { ctor: PolicyVariables, fields: { ...this.#fields } });
     environment.registerVariable('variables', VARIABLES);
     if (this.#hasParams) environment.registerVariable('params', 'dyn');
-    if (authorizer) environment.registerVariable('authorizer', AUTHORIZER);
-    return environment;
+    if (which !== 'plain') environment.registerVariable('authorizer', AUTHORIZER);
+    if (which !== 'patches') return { environment, named: (text) => text };
+    return { environment, named: allowMessages(registerPatches(environment), findPatchType) };
   }
+}
+
+/** An environment, and the names of its types in messages. */
+interface Scope {
+  readonly environment: Environment;
+  named(text: string): string;
 }
 
 /** The type of a variable for other expressions: only types that do not depend on values are kept. */
@@ -86,14 +111,20 @@ function fieldType(type: string): string {
   return 'dyn';
 }
 
-function wrongType({ type, tree }: CelProgram, gives: Gives): string | undefined {
+function wrongType({ type, tree }: Pick<CelProgram, 'type' | 'tree'>, gives: Gives): string | undefined {
   const wanted = WANTED[gives];
   if (wanted.length === 0 || wanted.includes(type)) return undefined;
   if (type === 'dyn' && !isUntyped(tree)) return undefined;
+  if (isPatch(gives)) return `must evaluate to ${PATCH_TYPES[gives]} but got ${typeText(type)}`;
   return gives === 'string or null'
     ? 'must evaluate to one of [string null_type]'
     : `must evaluate to ${gives}`;
 }
+
+const PATCH_TYPES: Readonly<Record<PatchKind, string>> = {
+  'apply configuration': OBJECT,
+  'JSON patch': `list(${JSON_PATCH})`,
+};
 
 const UNTYPED: ReadonlySet<unknown> = new Set(['object', 'oldObject', 'params']);
 

@@ -6,9 +6,7 @@ import { networkText } from '../../outbound/http-client.ts';
 import { SecureAgent } from '../../outbound/secure-agent.ts';
 
 /** How a request identifies its sender: by the kubeconfig, by a token, or not at all. */
-export type Sender =
-  | { readonly as: 'admin' | 'anonymous' }
-  | { readonly as: 'token'; readonly token: string };
+type Sender = { readonly as: 'admin' | 'anonymous' } | { readonly as: 'token'; readonly token: string };
 
 interface Answer {
   readonly code: number;

@@ -8,7 +8,7 @@ import { VERSION } from '../../version.ts';
 /** What `kubeadm join` reads, and may read (Kubernetes: cmd/kubeadm/app/phases). */
 
 /** A cluster as joining nodes see it. */
-export interface JoinedCluster {
+interface JoinedCluster {
   /** `host:port` */
   readonly endpoint: string;
   /** Authority of the serving certificate, in PEM form. */
@@ -21,7 +21,7 @@ export interface JoinedCluster {
 }
 
 /** A bootstrap token, `id.secret`. Without an expiry it is good for ever. */
-export interface JoinToken {
+interface JoinToken {
   readonly token: string;
   readonly expiresAt: Date | undefined;
 }

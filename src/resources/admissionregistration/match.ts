@@ -45,6 +45,25 @@ export function validateMatchResources(at: FieldPath, match: MatchResources): vo
     validateNamedRule(path, rule);
 }
 
+/** A policy says what it is about, which gives expressions their types. */
+export function validateMatchConstraints(at: FieldPath, constraints: MatchResources | undefined): void {
+  if (constraints === undefined) {
+    at.required();
+    return;
+  }
+  validateMatchResources(at, constraints);
+  if ((constraints.resourceRules ?? []).length === 0) at.field('resourceRules').required();
+}
+
+const MUTABLE_OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
+
+/** A deletion has no body that could be changed. */
+export function mustNotMatchDeletions(at: FieldPath, { resourceRules = [] }: MatchResources = {}): void {
+  const path = at.field('resourceRules').field('operations');
+  for (const { operations = [] } of resourceRules)
+    for (const operation of operations) mustBeOneOf(path, operation, MUTABLE_OPERATIONS);
+}
+
 const MAX_CONDITIONS = 64;
 
 /**

@@ -1,12 +1,12 @@
-import type { ParamRef, ValidatingAdmissionPolicyBinding } from '../../api/types/admissionregistration/v1.ts';
+import type { ValidatingAdmissionPolicyBinding } from '../../api/types/admissionregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goList, goText } from '../../object/go-value.ts';
-import { age, selectorText } from '../cells.ts';
+import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeLabelSelector } from '../rules/labels.ts';
-import { mustBeName, mustBeNamed, mustBeOneOf } from '../rules/names.ts';
+import { mustBeNamed, mustBeOneOf } from '../rules/names.ts';
 import { validateMatchResources } from './match.ts';
+import { paramRefText, validateParamRef } from './params.ts';
 
 export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
@@ -33,7 +33,7 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
     cells: (binding, now) => [
       binding.metadata.name ?? '',
       binding.spec?.policyName ?? '',
-      paramText(binding.spec?.paramRef ?? {}),
+      paramRefText(binding.spec?.paramRef),
       age(binding, now),
     ],
   },
@@ -44,12 +44,6 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
   },
 });
 
-// `namespace/name`, `*/name` where it is unknown whether the kind is namespaced, or the selector.
-function paramText({ name = '', namespace, selector }: ParamRef): string {
-  if (name !== '') return `${namespace || '*'}/${name}`;
-  return selector === undefined ? '<unset>' : selectorText(selector);
-}
-
 /** A binding puts a policy in force, with its scope, parameters and actions. */
 function validate(root: FieldPath, { spec = {} }: ValidatingAdmissionPolicyBinding): void {
   const at = root.field('spec');
@@ -58,21 +52,6 @@ function validate(root: FieldPath, { spec = {} }: ValidatingAdmissionPolicyBindi
   if (paramRef !== undefined) validateParamRef(at.field('paramRef'), paramRef);
   validateMatchResources(at.field('matchResources'), matchResources);
   validateActions(at.field('validationActions'), validationActions);
-}
-
-const NOT_FOUND_ACTIONS = ['Deny', 'Allow'];
-
-function validateParamRef(at: FieldPath, ref: ParamRef): void {
-  const { name = '', selector, parameterNotFoundAction: action = '' } = ref;
-  if (name !== '') mustBeName(at.field('name'), name, 'path-segment');
-  mustBeLabelSelector(at.field('selector'), selector);
-  if (name !== '' && selector !== undefined) {
-    at.field('name').forbidden('name and selector are mutually exclusive');
-    at.field('selector').forbidden('name and selector are mutually exclusive');
-  }
-  if (name === '' && selector === undefined) at.required('one of name or selector must be specified');
-  if (action === '') at.field('parameterNotFoundAction').required();
-  else mustBeOneOf(at.field('parameterNotFoundAction'), action, NOT_FOUND_ACTIONS);
 }
 
 const ACTIONS = ['Audit', 'Deny', 'Warn'];

@@ -1,24 +1,28 @@
 import type {
-  ParamKind,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicySpec,
 } from '../../api/types/admissionregistration/v1.ts';
 import { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName } from '../../object/formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/conditions.ts';
-import { mustBeNameInOneError, mustBeOneOf } from '../rules/names.ts';
-import { validateAuditAnnotations, validateValidation, validateVariable } from './expressions.ts';
+import { mustBeOneOf } from '../rules/names.ts';
+import {
+  newExpressions,
+  validateAuditAnnotations,
+  validateValidation,
+  validateVariables,
+} from './expressions.ts';
 import {
   conditionsRatchet,
   FAILURE_POLICIES,
   mustBeFewExpressions,
   validateMatchConditions,
-  validateMatchResources,
+  validateMatchConstraints,
 } from './match.ts';
+import { paramKindText, validateParamKind } from './params.ts';
 
 export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
@@ -47,12 +51,7 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
     columns: [nameColumn(), column('Validations', 0, 'integer'), column('ParamKind'), column('Age')],
     cells: (policy, now) => {
       const { validations = [], paramKind } = policy.spec ?? {};
-      return [
-        policy.metadata.name ?? '',
-        validations.length,
-        paramKind === undefined ? '<unset>' : `${paramKind.apiVersion ?? ''}/${paramKind.kind ?? ''}`,
-        age(policy, now),
-      ];
+      return [policy.metadata.name ?? '', validations.length, paramKindText(paramKind), age(policy, now)];
     },
   },
   ratchets: [
@@ -65,65 +64,23 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   },
 });
 
-/** Each is compiled with all before it as its types: 250 take 50 ms, 2,000 take 600. Kubernetes has no limit. */
-const MAX_VARIABLES = 250;
-
-function validate(root: FieldPath, { metadata, spec = {} }: ValidatingAdmissionPolicy): void {
+function validate(
+  root: FieldPath,
+  { metadata, spec = {} }: ValidatingAdmissionPolicy,
+  old?: ValidatingAdmissionPolicy,
+): void {
   const at = root.field('spec');
   const { paramKind, failurePolicy, matchConditions = [], variables } = spec;
   const hasParams = paramKind !== undefined;
-  const compiler = new PolicyCompiler(hasParams);
+  const limit = newExpressions(root.isOn, old?.spec);
+  const compiler = new PolicyCompiler(hasParams, limit);
   mustBeOneOf(at.field('failurePolicy'), failurePolicy, FAILURE_POLICIES);
   if (hasParams) validateParamKind(at.field('paramKind'), paramKind);
-  validateConstraints(at.field('matchConstraints'), spec);
+  validateMatchConstraints(at.field('matchConstraints'), spec.matchConstraints);
   // Conditions run before variables exist.
-  validateMatchConditions(at.field('matchConditions'), matchConditions, new PolicyCompiler(hasParams));
-  if (variables !== undefined && variables.length > MAX_VARIABLES) {
-    at.field('variables').tooMany(variables.length, MAX_VARIABLES);
-    return;
-  }
-  for (const [path, variable] of at.field('variables').each(variables))
-    validateVariable(path, variable, compiler);
-  validateChecks(at, spec, { policyName: metadata.name ?? '', compiler });
-}
-
-function validateParamKind(at: FieldPath, { apiVersion = '', kind = '' }: ParamKind): void {
-  validateApiVersion(at.field('apiVersion'), apiVersion);
-  if (kind === '') at.field('kind').required();
-  else validateKind(at.field('kind'), kind);
-}
-
-/** `v1` or `apps/v1`. */
-function validateApiVersion(at: FieldPath, apiVersion: string): void {
-  const pieces = apiVersion.split('/');
-  if (apiVersion === '') {
-    at.required();
-    return;
-  }
-  if (pieces.length > 2) {
-    at.invalid(apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
-    return;
-  }
-  const [group, version] = pieces.length === 2 ? pieces : ['', apiVersion];
-  if (group) mustBeNameInOneError(at, group, 'dns-subdomain');
-  if (version) mustBeNameInOneError(at, version, 'dns-1035-label');
-  else at.invalid(apiVersion, 'version must be specified');
-}
-
-function validateKind(at: FieldPath, kind: string): void {
-  const problems = checkName(kind.toLowerCase(), 'dns-1035-label');
-  if (problems.length > 0)
-    at.invalid(kind, `may have mixed case, but should otherwise match: ${problems.join(',')}`);
-}
-
-function validateConstraints(at: FieldPath, { matchConstraints }: ValidatingAdmissionPolicySpec): void {
-  if (matchConstraints === undefined) {
-    at.required();
-    return;
-  }
-  const { resourceRules = [] } = matchConstraints;
-  validateMatchResources(at, matchConstraints);
-  if (resourceRules.length === 0) at.field('resourceRules').required();
+  validateMatchConditions(at.field('matchConditions'), matchConditions, new PolicyCompiler(hasParams, limit));
+  if (validateVariables(at.field('variables'), variables, compiler))
+    validateChecks(at, spec, { policyName: metadata.name ?? '', compiler });
 }
 
 function validateChecks(

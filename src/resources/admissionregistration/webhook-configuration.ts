@@ -12,6 +12,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { checked, ratchetOf } from '../rules/checked.ts';
 import { mustBeNameInOneError, mustBeOneOf, UniqueNames } from '../rules/names.ts';
 import { mustBeReviewVersions, validateWebhookClient } from '../rules/webhook-client.ts';
+import { newExpressions } from './expressions.ts';
 import {
   conditionsRatchet,
   FAILURE_POLICIES,
@@ -68,11 +69,12 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
   });
 }
 
-function validate(root: FieldPath, { webhooks = [] }: Configuration): void {
+function validate(root: FieldPath, { webhooks = [] }: Configuration, old?: Configuration): void {
   const at = root.field('webhooks');
   const expressions = webhooks.reduce((sum, { matchConditions = [] }) => sum + matchConditions.length, 0);
   if (!mustBeFewExpressions(at.field('matchConditions'), expressions)) return;
-  const compiler = new PolicyCompiler(false);
+  const stored = old?.webhooks?.map(({ matchConditions = [] }) => matchConditions);
+  const compiler = new PolicyCompiler(false, newExpressions(root.isOn, stored));
   for (const [path, webhook] of at.each<Webhook>(webhooks)) validateWebhook(path, webhook, compiler);
   const names = new UniqueNames();
   for (const [path, { name = '' }] of at.each<Webhook>(webhooks)) names.add(path.field('name'), name);

@@ -1,3 +1,4 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import { CUSTOM_RESOURCE_CLEANUP } from '../../api/finalizers.ts';
 import type { FieldError } from '../../api/status.ts';
 import type {
@@ -56,9 +57,10 @@ export const customresourcedefinitions = define<CustomResourceDefinition>({
 function* validateWithRules(
   definition: CustomResourceDefinition,
   old?: CustomResourceDefinition,
+  isOn?: Gates,
 ): Steps<FieldError[]> {
   const found: FieldError[] = [];
-  const at = FieldPath.root(found);
+  const at = FieldPath.root(found, isOn);
   yield* validateInSteps(at, definition, old);
   if (found.length === 0) yield* validateRules(at, definition, old);
   return found;

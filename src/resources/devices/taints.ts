@@ -1,17 +1,11 @@
 import type { DeviceTaint, DeviceToleration } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
-import { mustBeOneOf } from '../rules/names.ts';
 import { hasAtMost } from './lists.ts';
 
 /** Taints of devices, which tolerations of requests overcome. */
 
-const EFFECTS = ['NoExecute', 'NoSchedule'];
 const MAX_TAINTS = 16;
-
-/** The effect None came with the rules that only report (1.35). */
-const effectsOf = (at: FieldPath): readonly string[] =>
-  at.isOn('DRADeviceTaintRules') ? [...EFFECTS, 'None'] : EFFECTS;
 
 /** The server says when a taint was added, unless its author does. */
 export function setTaintDefaults(
@@ -27,19 +21,14 @@ export function validateTaints(at: FieldPath, taints: readonly DeviceTaint[] = [
     path.field('key').invalidFor(key, checkQualifiedName(key));
     path.field('value').invalidFor(value, checkLabelValue(value));
     if (effect === '') path.field('effect').required();
-    else mustBeOneOf(path.field('effect'), effect, effectsOf(at));
   }
 }
 
-const OPERATORS = ['Equal', 'Exists'];
-
 export function validateTolerations(at: FieldPath, tolerations: readonly DeviceToleration[] = []): void {
-  for (const [path, { key = '', operator = '', value = '', effect = '' }] of at.each(tolerations)) {
+  for (const [path, { key = '', operator = '', value = '' }] of at.each(tolerations)) {
     if (key !== '') path.field('key').invalidFor(key, checkQualifiedName(key));
-    if (operator === '') path.field('operator').required();
-    else if (!OPERATORS.includes(operator)) path.field('operator').notSupported(operator, OPERATORS);
-    else if (operator === 'Equal') path.field('value').invalidFor(value, checkLabelValue(value));
-    else if (value !== '') path.field('value').invalid(value, 'must be empty for operator `Exists`');
-    if (effect !== '') mustBeOneOf(path.field('effect'), effect, effectsOf(at));
+    if (operator === 'Equal') path.field('value').invalidFor(value, checkLabelValue(value));
+    else if (operator === 'Exists' && value !== '')
+      path.field('value').invalid(value, 'must be empty for operator `Exists`');
   }
 }

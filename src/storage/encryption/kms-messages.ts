@@ -79,7 +79,7 @@ export function decodeDecryptResponse(bytes: Uint8Array): Uint8Array {
 }
 
 /** Kubernetes' EncryptedObject (kmsv2/v2/api.proto): the data, and the seed of its key, encrypted by the plugin. */
-export interface Envelope extends EncryptedSeed {
+interface Envelope extends EncryptedSeed {
   readonly data: Uint8Array;
 }
 

@@ -26,7 +26,7 @@ import { Watcher, type WatchStart } from './watcher.ts';
 const MAX_TRIES = 3;
 
 /** How far the feed is followed. */
-export interface Progress {
+interface Progress {
   /** Returns the log's newest revision. @throws StorageError unavailable */
   current(): Promise<Revision>;
   /** Resolves when changes are followed from here on. @throws StorageError unavailable */

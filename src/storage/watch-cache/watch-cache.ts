@@ -46,7 +46,7 @@ interface Waiter {
 }
 
 /** What metrics and readiness show. */
-export interface WatchCacheState {
+interface WatchCacheState {
   readonly loaded: boolean;
   readonly applied: Revision;
   readonly resources: readonly {

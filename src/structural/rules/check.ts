@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../api/json.ts';
 import type { FieldError } from '../../api/status.ts';
 import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
+import type { NewExpressions } from '../../cel/newer.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goStruct, goText } from '../../object/go-value.ts';
 import type { Steps } from '../../util/turns.ts';
@@ -29,13 +30,13 @@ const EXPRESSION_LIMIT = 10_000_000;
 /** The highest total cost of the rules of a schema. */
 const SCHEMA_LIMIT = 100_000_000;
 
-/** Yields between rules. `at`: the path of the schema. */
-export function* checkRules(at: FieldPath, schema: Schema): Steps<void> {
+/** Yields between rules. `at`: the path of the schema. `limit`: what rules that are written may use. */
+export function* checkRules(at: FieldPath, schema: Schema, limit?: NewExpressions): Steps<void> {
   if (!hasRules(schema)) return;
   const before = at.found;
   yield* checkDefaults(at, schema, true);
   if (at.found > before) return;
-  const check = new Check();
+  const check = new Check(limit);
   yield* check.schema(at, schema, { isRoot: true, cardinality: 1, uncorrelatable: undefined });
   check.total(at);
 }
@@ -80,9 +81,13 @@ const EXPENSIVE = SCHEMA_LIMIT / 100;
 const MOST_REPORTED = 4;
 
 class Check {
-  readonly #compiler = new RuleCompiler();
+  readonly #compiler: RuleCompiler;
   readonly #expenses: Expense[] = [];
   #total = 0;
+
+  constructor(limit: NewExpressions | undefined) {
+    this.#compiler = new RuleCompiler(limit);
+  }
 
   /** Visits parts first, as Kubernetes does. */
   *schema(at: FieldPath, schema: Schema, place: Place): Steps<void> {

@@ -1,6 +1,7 @@
 import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
 import { type DeclaredProgram, DeclaredTypes } from '../../cel/declared.ts';
 import type { SyntaxNode } from '../../cel/instrument.ts';
+import type { NewExpressions } from '../../cel/newer.ts';
 import { CelError } from '../../cel/program.ts';
 import { someNode } from './syntax.ts';
 import type { DeclaredType } from './types.ts';
@@ -20,6 +21,12 @@ export interface CompiledRule {
 /** Compiles the rules of one schema. */
 export class RuleCompiler {
   readonly #types = new DeclaredTypes();
+  readonly #limit: NewExpressions | undefined;
+
+  /** `limit`: of a schema that is written; absent: all functions are known. */
+  constructor(limit?: NewExpressions) {
+    this.#limit = limit;
+  }
 
   compile(rule: ValidationRule, self: DeclaredType): CompiledRule {
     const { rule: code = '', messageExpression = '', optionalOldSelf = false } = rule;
@@ -45,7 +52,8 @@ export class RuleCompiler {
     gives: 'bool' | 'string',
   ): Result {
     try {
-      const program = this.#types.compile(code, variables);
+      const isStored = this.#limit === undefined || this.#limit.stored.has(code);
+      const program = this.#types.compile(code, variables, isStored ? undefined : this.#limit?.newest);
       return program.type === gives
         ? { program, problem: '' }
         : { program: undefined, problem: WRONG_TYPE[gives] };

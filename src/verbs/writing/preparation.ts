@@ -35,7 +35,7 @@ export class Preparation {
     if (custom === undefined) this.#gatedFields.drop(definition, object);
     strategy.prepareForCreate?.(object, author.user, isOn);
     if (custom !== undefined) return refuseCustom(call, object, custom);
-    return judged(definition, { object }, (own) =>
+    return judged(definition, { object, isOn }, (own) =>
       refuse(definition, object, () => [
         ...validateObject(definition, object, types, { isOn, own }),
         ...(strategy.validateCreate?.(object) ?? []),
@@ -76,7 +76,7 @@ export class Preparation {
           ? validateUpdate(definition, object, { old, types, isOn })
           : (rules.validateUpdate?.(object, old, isOn) ?? [])),
       ]);
-    if (isWhole) return judged(definition, { object, old }, refuseAll);
+    if (isWhole) return judged(definition, { object, old, isOn }, refuseAll);
     refuseAll();
     return undefined;
   }
@@ -110,10 +110,10 @@ async function refuseCustom(
  */
 function judged(
   { strategy }: ResourceDefinition,
-  { object, old }: { readonly object: ApiObject; readonly old?: ApiObject },
+  { object, old, isOn }: { readonly object: ApiObject; readonly old?: ApiObject; readonly isOn: Gates },
   refuseAll: (own?: FieldError[]) => void,
 ): Promise<void> | undefined {
-  const steps = strategy.validateInSteps?.(object, old);
+  const steps = strategy.validateInSteps?.(object, old, isOn);
   if (steps !== undefined) return inTurns(boundedSteps(steps)).then(refuseAll);
   refuseAll();
   return undefined;

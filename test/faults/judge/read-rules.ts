@@ -79,9 +79,9 @@ function readsOf({ operations }: Record, key: string): Read[] {
   });
 }
 
-/** What was certain at a time: the newest place in the order that something finished by then has shown. */
+/** What was certain at the end of an operation: the newest place in the order that it has shown. */
 interface Floor {
-  readonly atMs: number;
+  readonly by: Operation;
   readonly row: KnownRow;
 }
 
@@ -93,9 +93,9 @@ function* judgeKey(record: Record, branches: Branches, key: string): Generator<F
     ({ id, kind, outcome }) =>
       kind === 'delete' && outcome.kind !== 'refused' && outcome.kind !== 'not sent' && !known.has(id),
   );
-  const floors: Floor[] = own.flatMap(({ id, outcome, completedMs }) => {
-    const row = known.get(id);
-    return outcome.kind === 'written' && row !== undefined ? [{ atMs: completedMs, row }] : [];
+  const floors: Floor[] = own.flatMap((by) => {
+    const row = known.get(by.id);
+    return by.outcome.kind === 'written' && row !== undefined ? [{ by, row }] : [];
   });
   const reads = readsOf(record, key).sort((a, b) => a.operation.completedMs - b.operation.completedMs);
   for (const read of reads.filter(({ operation }) => !isInSplit(record, operation))) {
@@ -107,7 +107,7 @@ function* judgeKey(record: Record, branches: Branches, key: string): Generator<F
       if (read.revision === undefined && mayBeGone(traceless, read)) continue;
       const facts = `${describeOperation(read.operation)}: ${places.at(-1)}`;
       yield { rule: 'reads are linearizable', facts };
-    } else if (place.row !== undefined) floors.push({ atMs: completedMs, row: place.row });
+    } else if (place.row !== undefined) floors.push({ by: read.operation, row: place.row });
   }
 }
 
@@ -131,8 +131,13 @@ function findPlace(
   const own = rows.filter((row) => row.key === key);
   const places = new Map(own.map((row, at) => [row.revision, at]));
   let lowest = NOTHING;
-  for (const { atMs, row } of floors)
-    if (atMs < read.operation.invokedMs) lowest = Math.max(lowest, places.get(row.revision) ?? NOTHING);
+  let shownBy: Operation | undefined;
+  for (const { by, row } of floors) {
+    const place = places.get(row.revision) ?? NOTHING;
+    if (by.completedMs >= read.operation.invokedMs || place <= lowest) continue;
+    lowest = place;
+    shownBy = by;
+  }
   const sees = (at: number): boolean => {
     const row = own[at];
     return read.revision === undefined ? row === undefined || row.isDelete : row?.revision === read.revision;
@@ -147,7 +152,7 @@ function findPlace(
   }
   const floor = own[lowest];
   const shown = read.revision ?? 'nothing';
-  return floor === undefined
+  return floor === undefined || shownBy === undefined
     ? `${shown} was never there`
-    : `${shown} is older than ${floor.revision} (${floor.isDelete ? 'a delete, ' : ''}${floor.op}), which was known before it began`;
+    : `${shown} is older than ${floor.revision} (${floor.isDelete ? 'a delete, ' : ''}${floor.op}), which was known before it began by ${describeOperation(shownBy)}`;
 }

@@ -12,6 +12,9 @@ async function newestBeforeEpoch(node: PostgresNode, before: bigint): Promise<bi
   return BigInt(row?.newest ?? 0);
 }
 
+/** Longer than servers take to notice that commits wait for a standby. */
+const SETTING_NOTICED_MS = 1500;
+
 export type StandbyRole = 'sync' | 'async';
 
 /** A primary, a standby that it waits for, and one that it does not wait for. Roles move from node to node. */
@@ -94,6 +97,8 @@ export class DatabaseGroup implements AsyncDisposable {
       );
       return row?.state === 'sync';
     });
+    // Until servers notice the setting, they show commits that still wait.
+    await sleep(SETTING_NOTICED_MS);
   }
 
   /**

@@ -13,7 +13,10 @@ import { SPEC } from './project-schemas.ts';
 function compile(rule: ValidationRule) {
   const type = typeOfSchema(SPEC, false);
   if (type === undefined) throw new Error('expressions cannot see it');
-  const { program, problem, message, messageProblem } = new RuleCompiler().compile(rule, type);
+  const { program, problem, message, messageProblem } = new RuleCompiler({
+    newest: 31,
+    stored: new Set(),
+  }).compile(rule, type);
   return {
     rule: program === undefined ? problem : estimateCost(program.tree, type),
     message: message === undefined ? messageProblem : estimateCost(message.tree, type),

@@ -2,6 +2,12 @@
 
 import type { Condition, LabelSelector, ListMeta, ObjectMeta } from '../meta/v1.ts';
 
+/** An expression that gives an apply configuration. */
+export type ApplyConfiguration = {
+  /** Expression in CEL that gives an Object, such as Object{spec: Object.spec{replicas: 3}}. Its fields are merged as by server-side apply; it must not name lists, maps or structs that are replaced as one. It can use object, oldObject, request, params, namespaceObject, variables and authorizer. */
+  expression?: string;
+};
+
 /** A note about the request that a policy adds to the audit log. */
 export type AuditAnnotation = {
   /** Name of the note, at most 63 characters, each once in a policy. The log shows it after the name of the policy and a slash. */
@@ -16,6 +22,12 @@ export type ExpressionWarning = {
   fieldRef?: string;
   /** What is wrong, for each type. */
   warning?: string;
+};
+
+/** An expression that gives a JSON patch. */
+export type JSONPatch = {
+  /** Expression in CEL that gives a list of JSONPatch, such as [JSONPatch{op: "add", path: "/spec/replicas", value: 3}]. jsonpatch.escapeKey(text) makes a part of a path. It can use object, oldObject, request, params, namespaceObject, variables and authorizer. Nothing changes if an operation test fails. */
+  expression?: string;
 };
 
 /** A condition in CEL for a webhook or policy to be used. */
@@ -38,6 +50,84 @@ export type MatchResources = {
   excludeResourceRules?: NamedRuleWithOperations[];
   /** Exact compares the request as it is; Equivalent also takes requests for the same resource in another group or version, converted. Equivalent unless set. */
   matchPolicy?: string;
+};
+
+/** A change of the object. */
+export type Mutation = {
+  /** Kind of the change: ApplyConfiguration or JSONPatch. The field of that name is given, and no other. */
+  patchType?: string;
+  /** Expression that gives the fields to be set. */
+  applyConfiguration?: ApplyConfiguration;
+  /** Expression that gives the operations of a JSON patch. */
+  jsonPatch?: JSONPatch;
+};
+
+/** Expressions in CEL that change objects before they are stored. It takes effect through bindings. */
+export type MutatingAdmissionPolicy = {
+  kind: string;
+  apiVersion: string;
+  /** Name, labels and the rest that every object has. */
+  metadata: ObjectMeta;
+  /** Which requests the policy is about, and its changes. */
+  spec?: MutatingAdmissionPolicySpec;
+};
+
+/** Puts a policy to use: for which objects, and with which parameters. A policy runs once for each binding and parameter. */
+export type MutatingAdmissionPolicyBinding = {
+  kind: string;
+  apiVersion: string;
+  /** Name, labels and the rest that every object has. */
+  metadata: ObjectMeta;
+  /** Which policy is used, and where. */
+  spec?: MutatingAdmissionPolicyBindingSpec;
+};
+
+/** A list of bindings of mutating admission policies. */
+export type MutatingAdmissionPolicyBindingList = {
+  kind?: string;
+  apiVersion?: string;
+  /** The revision the list shows, and where it goes on. */
+  metadata?: ListMeta;
+  /** The MutatingAdmissionPolicyBindings of this page. */
+  items?: MutatingAdmissionPolicyBinding[] | null;
+};
+
+/** Which policy is used, and where. */
+export type MutatingAdmissionPolicyBindingSpec = {
+  /** Name of the policy. Without effect while there is no such policy. Required. */
+  policyName?: string;
+  /** Objects with parameters for the policy. Not needed if the policy has no paramKind. */
+  paramRef?: ParamRef;
+  /** Narrows the requests the policy is about. All those of the policy unless set. DELETE is not allowed: there is nothing to change. */
+  matchResources?: MatchResources;
+};
+
+/** A list of mutating admission policies. */
+export type MutatingAdmissionPolicyList = {
+  kind?: string;
+  apiVersion?: string;
+  /** The revision the list shows, and where it goes on. */
+  metadata?: ListMeta;
+  /** The MutatingAdmissionPolicies of this page. */
+  items?: MutatingAdmissionPolicy[] | null;
+};
+
+/** Which requests a policy is about, and its changes. */
+export type MutatingAdmissionPolicySpec = {
+  /** The kind of the objects with parameters. Without one, the policy has none, and params is null. */
+  paramKind?: ParamKind;
+  /** Which requests the policy is about. Required. DELETE is not allowed: there is nothing to change. */
+  matchConstraints?: MatchResources;
+  /** Expressions that the other expressions can use by name. Each can use those before it. None unless set. */
+  variables?: Variable[];
+  /** The changes, in the order in which they are made. At least one. */
+  mutations?: Mutation[];
+  /** What happens if an expression fails with an error or the policy is set up wrongly: Fail refuses the request, Ignore goes on without the change. Fail unless set. */
+  failurePolicy?: string;
+  /** Conditions, at most 64, that must all be true for the policy to be used. If one fails with an error and none is false, failurePolicy holds. None unless set. */
+  matchConditions?: MatchCondition[];
+  /** IfNeeded uses the policy a second time if the object has changed after it, Never does not. Required. */
+  reinvocationPolicy?: string;
 };
 
 /** A webhook that can change objects before they are stored. */

@@ -1,8 +1,10 @@
 // Written from src/api/idl/admissionregistration/v1alpha1.proto by the build. Change that file, not this one.
 
 import type { LabelSelector, ListMeta, ObjectMeta } from '../meta/v1.ts';
+import type { Mutation } from './v1.ts';
 import type { AuditAnnotation, MatchCondition, NamedRuleWithOperations, ParamKind, ValidatingAdmissionPolicyStatus, Validation } from './v1beta1.ts';
 
+export type { ApplyConfiguration, JSONPatch, Mutation } from './v1.ts';
 export type { AuditAnnotation, ExpressionWarning, MatchCondition, NamedRuleWithOperations, ParamKind, TypeChecking, ValidatingAdmissionPolicyStatus, Validation } from './v1beta1.ts';
 
 /** Which requests a policy is about. All parts must match. */
@@ -109,4 +111,72 @@ export type ValidatingAdmissionPolicyList = {
   metadata?: ListMeta;
   /** The ValidatingAdmissionPolicies of this page. */
   items?: ValidatingAdmissionPolicy[] | null;
+};
+
+/** Expressions in CEL that change objects before they are stored. It takes effect through bindings. */
+export type MutatingAdmissionPolicy = {
+  kind: string;
+  apiVersion: string;
+  /** Name, labels and the rest that every object has. */
+  metadata: ObjectMeta;
+  /** Which requests the policy is about, and its changes. */
+  spec?: MutatingAdmissionPolicySpec;
+};
+
+/** Puts a policy to use: for which objects, and with which parameters. A policy runs once for each binding and parameter. */
+export type MutatingAdmissionPolicyBinding = {
+  kind: string;
+  apiVersion: string;
+  /** Name, labels and the rest that every object has. */
+  metadata: ObjectMeta;
+  /** Which policy is used, and where. */
+  spec?: MutatingAdmissionPolicyBindingSpec;
+};
+
+/** A list of bindings of mutating admission policies. */
+export type MutatingAdmissionPolicyBindingList = {
+  kind?: string;
+  apiVersion?: string;
+  /** The revision the list shows, and where it goes on. */
+  metadata?: ListMeta;
+  /** The MutatingAdmissionPolicyBindings of this page. */
+  items?: MutatingAdmissionPolicyBinding[] | null;
+};
+
+/** Which policy is used, and where. */
+export type MutatingAdmissionPolicyBindingSpec = {
+  /** Name of the policy. Without effect while there is no such policy. Required. */
+  policyName?: string;
+  /** Objects with parameters for the policy. Not needed if the policy has no paramKind. */
+  paramRef?: ParamRef;
+  /** Narrows the requests the policy is about. All those of the policy unless set. DELETE is not allowed: there is nothing to change. */
+  matchResources?: MatchResources;
+};
+
+/** A list of mutating admission policies. */
+export type MutatingAdmissionPolicyList = {
+  kind?: string;
+  apiVersion?: string;
+  /** The revision the list shows, and where it goes on. */
+  metadata?: ListMeta;
+  /** The MutatingAdmissionPolicies of this page. */
+  items?: MutatingAdmissionPolicy[] | null;
+};
+
+/** Which requests a policy is about, and its changes. */
+export type MutatingAdmissionPolicySpec = {
+  /** The kind of the objects with parameters. Without one, the policy has none, and params is null. */
+  paramKind?: ParamKind;
+  /** Which requests the policy is about. Required. DELETE is not allowed: there is nothing to change. */
+  matchConstraints?: MatchResources;
+  /** Expressions that the other expressions can use by name. Each can use those before it. None unless set. */
+  variables?: Variable[];
+  /** The changes, in the order in which they are made. At least one. */
+  mutations?: Mutation[];
+  /** What happens if an expression fails with an error or the policy is set up wrongly: Fail refuses the request, Ignore goes on without the change. Fail unless set. */
+  failurePolicy?: string;
+  /** Conditions, at most 64, that must all be true for the policy to be used. If one fails with an error and none is false, failurePolicy holds. None unless set. */
+  matchConditions?: MatchCondition[];
+  /** IfNeeded uses the policy a second time if the object has changed after it, Never does not. Required. */
+  reinvocationPolicy?: string;
 };

@@ -79,7 +79,7 @@ function writeEncodings(messages: CallMessages, batch: readonly PendingWrite[]):
 }
 
 /** What the function compares with the log. */
-export interface CommitWitness {
+interface CommitWitness {
   readonly seen: KnownRow | undefined;
   readonly now: Date;
 }

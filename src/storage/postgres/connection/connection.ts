@@ -65,7 +65,7 @@ type Access = 'writes' | 'reads' | 'standby' | 'look';
 const WRONG_PASSWORD = '28P01';
 
 /** A host, and the handshake that it takes. */
-export interface Route {
+interface Route {
   readonly url: string;
   readonly target: Target;
   readonly handshake: Handshake;

@@ -20,7 +20,7 @@ import { describeTrouble } from './trouble.ts';
  * What connections are for. Each purpose has a pool of its own, so that none can starve another: a herd of replays does not delay
  * the question how fresh the cache is, nor a long compaction the tail.
  */
-export type Purpose = 'fresh' | 'tail' | 'replay' | 'upkeep';
+type Purpose = 'fresh' | 'tail' | 'replay' | 'upkeep';
 
 /**
  * Fresh reads end within 3 s: later answers are of no use to them. The tail waits for the ordering lock at times. Together with the

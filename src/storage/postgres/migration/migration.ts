@@ -26,7 +26,7 @@ export interface Migration {
 }
 
 /** What a database notes of an applied migration. */
-export interface MigrationNote extends Pick<Migration, 'id' | 'name' | 'checksum'> {
+interface MigrationNote extends Pick<Migration, 'id' | 'name' | 'checksum'> {
   /** The oldest servers that may run beside it, by the newest migration they know. */
   readonly beside: number;
 }

@@ -11,7 +11,7 @@ const BATCH = 500;
 const END = -1;
 
 /** Keeps a part of what was read, for as long as the object lives. */
-export type KeepBytes = (bytes: Buffer, from: number, to: number) => Buffer;
+type KeepBytes = (bytes: Buffer, from: number, to: number) => Buffer;
 
 /**
  * BinaryRows reads PostgreSQL's COPY, "Binary Format": a header, then for each row the number of its columns and their bytes. A

@@ -45,7 +45,7 @@ export interface TailPage {
 }
 
 /** Each has connections of its own, so that slow work does not hold up fast. */
-export interface ReaderSources {
+interface ReaderSources {
   /** For the log's position. */
   readonly fresh: DatabaseSource;
   /** For the feed. */

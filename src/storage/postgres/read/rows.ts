@@ -11,7 +11,7 @@ import { type TextRow, toOwnBytes } from '../connection/statements.ts';
 /** Rows of the log as they come from SQL, and what they mean. */
 
 /** The bytes of an object: `object` or `encoded` is null, and `media_type` with `encoded`. */
-export interface BytesRow {
+interface BytesRow {
   readonly object: string | null;
   readonly encoded: string | null;
   readonly media_type: string | null;

@@ -2,7 +2,7 @@ import type { CheckedNode } from '../../../cel/library-internals.ts';
 import { OPTIONAL_ENTRY } from '../../../cel/optional-entries.ts';
 import { isNode } from '../syntax.ts';
 import type { DeclaredType } from '../types.ts';
-import { costOfCall, isNamespace } from './functions.ts';
+import { costOfCall, costOfSorting, isNamespace } from './functions.ts';
 import { type Operand, partsOf, Sizes, writtenSize } from './operand.ts';
 import { costOfOperator } from './operators.ts';
 import { Path } from './path.ts';
@@ -17,7 +17,8 @@ const LIST = exactly(10);
 const MAP = exactly(30);
 
 /** The path of a macro's variable, which each use of it makes anew; none where its range has no type. */
-type Paths = ReadonlyMap<string, (() => Path) | undefined>;
+type Variable = readonly [name: string, path: (() => Path) | undefined];
+type Paths = ReadonlyMap<string, Variable[1]>;
 
 class Coster {
   readonly #sizes: Sizes;
@@ -121,7 +122,19 @@ class Coster {
     if (range === undefined) return { cost: sum(this.#presence(first)) };
     if (second === undefined) return undefined;
     if (name === 'optMap' || name === 'optFlatMap') return this.#optional(name, range, first, second);
-    return this.#loop(name, range, first, [second, ...(third === undefined ? [] : [third])]);
+    if (name === 'sortBy') return this.#sorting(range, first, second);
+    const isPaired = third !== undefined && PAIRED.has(name);
+    if (isPaired) return this.#loop(name, range, [first, second], args.slice(2));
+    return this.#loop(name, range, [first], args.slice(1));
+  }
+
+  /** The keys are made as by `map`, once the list has a name. */
+  #sorting(list: CheckedNode, variable: CheckedNode, key: CheckedNode): Macro | undefined {
+    const mapped = this.#loop('map', list, [variable], [key]);
+    if (mapped === undefined) return undefined;
+    const size = mapped.size ?? NOTHING;
+    const sorted = costOfSorting(size, key.checkedType?.name);
+    return { cost: sum([mapped.cost, LIST, ONE, ONE, sorted]), size: multiply(size, size) };
   }
 
   /** `has(a.b)`: costs its operand only. */
@@ -132,15 +145,19 @@ class Coster {
   #loop(
     name: string,
     over: CheckedNode,
-    variable: CheckedNode,
+    variables: readonly CheckedNode[],
     args: readonly CheckedNode[],
   ): Macro | undefined {
     const shape = LOOPS[name];
     if (shape === undefined) return undefined;
     const range = this.operand(over);
-    const step = STEPS[range.type?.kind ?? ''];
-    const path = step === undefined ? undefined : () => (range.path ?? Path.NONE).with(step);
-    const steps = this.#with(String(variable.args), path, () => args.map((arg) => this.operand(arg).cost));
+    const stepsOf = variables.length > 1 ? PAIR_STEPS : STEPS;
+    const paths = variables.map(({ args: variable }, at): Variable => {
+      const step = stepsOf[range.type?.kind ?? '']?.[at];
+      const path = step === undefined ? undefined : () => (range.path ?? Path.NONE).with(step);
+      return [String(variable), path];
+    });
+    const steps = this.#with(paths, () => args.map((arg) => this.operand(arg).cost));
     const size = this.#sizes.ofValue(range);
     const { before, each, after } = shape;
     return { cost: sum([range.cost, exactly(before), multiply(size, each(steps)), exactly(after)]), size };
@@ -150,19 +167,15 @@ class Coster {
   #optional(macro: string, over: CheckedNode, variable: CheckedNode, body: CheckedNode): Macro {
     const target = this.operand(over).cost;
     const name = String(variable.args);
-    const result = this.#with(
-      name,
-      () => Path.of(name),
-      () => this.operand(body).cost,
-    );
+    const result = this.#with([[name, () => Path.of(name)]], () => this.operand(body).cost);
     const wrapped = macro === 'optMap' ? ONE : NOTHING;
     const present = sum([LIST, target, ONE, result, wrapped]);
     return { cost: sum([target, ONE, either(present, ONE)]) };
   }
 
-  #with<Result>(name: string, path: (() => Path) | undefined, run: () => Result): Result {
+  #with<Result>(variables: readonly Variable[], run: () => Result): Result {
     const outer = this.#variables;
-    this.#variables = new Map([...outer, [name, path]]);
+    this.#variables = new Map([...outer, ...variables]);
     const result = run();
     this.#variables = outer;
     return result;
@@ -180,7 +193,17 @@ interface Macro {
   readonly size?: Range;
 }
 
-const STEPS: Readonly<Record<string, string>> = { list: '@items', map: '@keys' };
+/** Where the variables of a loop come from. The index of a list comes from nowhere. */
+const STEPS: Readonly<Record<string, readonly string[]>> = { list: ['@items'], map: ['@keys'] };
+const PAIR_STEPS: Readonly<Record<string, readonly (string | undefined)[]>> = {
+  list: [undefined, '@items'],
+  map: ['@keys', '@values'],
+};
+
+/** Loops that may have two variables. */
+const PAIRED: ReadonlySet<string> = new Set(
+  'all exists exists_one existsOne transformList transformMap transformMapEntry'.split(' '),
+);
 
 /** The operations of a macro's loop besides its arguments: before, per item, and after it. */
 interface Loop {
@@ -195,18 +218,25 @@ const predicate =
   (condition: number) =>
   (steps: readonly Range[]): Range => ({ min: condition + 1, max: condition + 1 + first(steps).max });
 
+/** `condition ? result + transform : result`; `around`: what the step costs besides. */
+const transforming =
+  (around: number) =>
+  (steps: readonly Range[]): Range => {
+    const [condition = NOTHING, transform] = steps;
+    if (transform === undefined) return add(condition, exactly(around));
+    return add(condition, either(ONE, add(transform, exactly(around))));
+  };
+
+const EXISTS_ONE: Loop = { before: 0, each: (steps) => add(first(steps), { min: 1, max: 2 }), after: 2 };
+
 const LOOPS: Readonly<Record<string, Loop>> = {
   all: { before: 0, each: predicate(2), after: 1 },
   exists: { before: 0, each: predicate(3), after: 1 },
-  exists_one: { before: 0, each: (steps) => add(first(steps), { min: 1, max: 2 }), after: 2 },
+  exists_one: EXISTS_ONE,
+  existsOne: EXISTS_ONE,
   filter: { before: 10, each: (steps) => add(first(steps), { min: 1, max: 13 }), after: 1 },
-  map: {
-    before: 10,
-    each: (steps) => {
-      const [condition = NOTHING, transform] = steps;
-      if (transform === undefined) return add(condition, exactly(12));
-      return add(condition, either(ONE, add(transform, exactly(12))));
-    },
-    after: 1,
-  },
+  map: { before: 10, each: transforming(12), after: 1 },
+  transformList: { before: 10, each: transforming(12), after: 1 },
+  transformMap: { before: 30, each: transforming(3), after: 1 },
+  transformMapEntry: { before: 30, each: transforming(2), after: 1 },
 };

@@ -154,6 +154,49 @@ const rangeWithin: Estimate = (call) => {
   return compared && { cost: add(add(compared.cost, scale(ADDRESS_BYTES, PER_CHARACTER)), ONE) };
 };
 
+/** A new list: its items, and the list itself. */
+const LIST_COST = exactly(11);
+
+const sizeOfTarget = ({ target, sizes }: Call): Range => (target === undefined ? ANY : sizes.of(target));
+
+const remade = ({ target }: Call, factor: number, size: Range): CallCost | undefined =>
+  target && { cost: add(scale(size, factor), LIST_COST), size };
+
+const numberIn = (operand: Operand | undefined, otherwise: number): number => {
+  const value = operand?.node?.op === 'value' ? operand.node.args : undefined;
+  return typeof value === 'bigint' ? Math.max(0, Number(value)) : otherwise;
+};
+
+const slicing: Estimate = (call) => {
+  const [start, end] = call.args;
+  const count = numberIn(end, sizeOfTarget(call).max) - numberIn(start, 0);
+  return remade(call, 1, exactly(Math.max(0, count)));
+};
+
+const flattening: Estimate = (call) =>
+  remade(call, call.args.length === 0 ? 1 : numberIn(call.args[0], ANY.max), sizeOfTarget(call));
+
+/** Each item is compared with each other one. */
+function comparedItems(call: Call, factor: number): CallCost | undefined {
+  const size = sizeOfTarget(call);
+  return remade(call, factor, multiply(size, size));
+}
+
+const comparisonFactor = (items: string | undefined): number =>
+  items === 'string' || items === 'bytes' ? 2 + PER_CHARACTER : 2;
+
+const sorting: Estimate = (call) => comparedItems(call, comparisonFactor(call.target?.type?.valueType?.name));
+
+const ranging: Estimate = ({ args: [count] }) => {
+  const size = exactly(numberIn(count, ANY.max));
+  return { cost: add(size, LIST_COST), size };
+};
+
+/** `list.sortBy(item, key)` besides the keys, whose type is given. */
+export function costOfSorting(size: Range, keys: string | undefined): Range {
+  return add(scale(multiply(size, size), comparisonFactor(keys)), LIST_COST);
+}
+
 const comparingSets =
   (factor: number): Estimate =>
   ({ target, args: [a, b], sizes }) => {
@@ -168,14 +211,23 @@ const AUTHORIZER =
   'serviceAccount path group resource subresource namespace name allowed reason error errored';
 const ADDRESSES =
   'masked prefixLength family isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast';
-const QUANTITIES = 'sign asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub';
+const QUANTITIES =
+  'sign asInteger isInteger asApproximateFloat isGreaterThan isLessThan compareTo add sub major minor patch';
 const URLS = 'getScheme getHostname getHost getPort getEscapedPath getQuery';
 
 const ESTIMATES: ReadonlyMap<string, Estimate> = new Map([
   ...named([AUTHORIZER, ADDRESSES, QUANTITIES, URLS].join(' ').split(' '), nominal),
   ...named(['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'], alongItems),
   ...named(['lowerAscii', 'upperAscii', 'substring', 'trim'], alongTarget),
-  ...named(['url', 'cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'startsWith', 'endsWith'], alongFirst),
+  ...named(
+    'url cidr isIP isCIDR quantity isQuantity semver isSemver startsWith endsWith'.split(' '),
+    alongFirst,
+  ),
+  ['reverse', (call) => remade(call, 1, sizeOfTarget(call))],
+  ['slice', slicing],
+  ['flatten', flattening],
+  ['distinct', (call) => comparedItems(call, 2)],
+  ['sort', sorting],
   ...named(['find', 'findAll'], finding),
   ['check', () => ({ cost: exactly(350_000) })],
   ['matches', matching],
@@ -202,6 +254,7 @@ const NAMESPACED: ReadonlyMap<string, Estimate> = new Map([
   ['quote', quoting],
   ['isCanonical', canonical],
   ['named', nominal],
+  ['range', ranging],
 ]);
 
 /** `sets` in `sets.contains(a, b)`: part of the name of a function. */

@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import { canonicalApiVersion } from '../../api/dialect.ts';
+import { loadTypes } from '../../api/idl/types.ts';
+import { type GroupResource, toApiVersion } from '../../api/names.ts';
+import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
+import type { MessageSchema } from '../../api/schema.ts';
+import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.ts';
+import { decodeObject } from '../../codec/decode.ts';
+import { type Head, toStoredJson } from '../../codec/stored-object.ts';
+import { VersionSchema } from '../../custom-resources/version-schema.ts';
+import { isObject } from '../../object/json-values.ts';
+import { toStorage } from '../../registry/conversion.ts';
+import type { ResourceDefinition, ServedVersion } from '../../registry/definition.ts';
+import { BUILT_IN_RESOURCES } from '../../resources/all.ts';
+import type { ObjectKey } from '../../storage/key.ts';
+import { errorText } from '../../util/error-text.ts';
+import { textOf } from './api-pages.ts';
+import { describe } from './describe.ts';
+
+/** An object as this server stores it. */
+export interface Shaped {
+  readonly key: ObjectKey;
+  readonly uid: string;
+  readonly json: Buffer;
+  readonly object: ApiObject;
+  /** The object came without a uid: it was never in a cluster. */
+  readonly isNew: boolean;
+  readonly ownerUids: readonly string[];
+  /** Undefined for a custom resource. */
+  readonly definition: ResourceDefinition | undefined;
+}
+
+/** Why an object is not taken. */
+export class NotTaken extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'NotTaken';
+  }
+}
+
+interface BuiltIn {
+  readonly definition: ResourceDefinition;
+  readonly version: ServedVersion;
+}
+
+interface Custom extends GroupResource {
+  readonly storedVersion: string;
+  readonly namespaced: boolean;
+  readonly converts: boolean;
+  readonly schema: VersionSchema | undefined;
+}
+
+const DEFINITIONS: GroupResource = {
+  group: 'apiextensions.k8s.io',
+  resource: 'customresourcedefinitions',
+};
+
+/**
+ * Shapes brings objects of other clusters into the form that this server stores: decoded by their type, in the stored version, with
+ * defaults. Custom resources are known once their definition has been read.
+ */
+export class Shapes {
+  readonly #types = loadTypes();
+  /** By apiVersion and kind. */
+  readonly #builtIn = new Map<string, BuiltIn>();
+  /** By group and kind. */
+  readonly #custom = new Map<string, Custom>();
+
+  constructor() {
+    for (const definition of BUILT_IN_RESOURCES.filter(isStored))
+      for (const version of definition.versions) {
+        const { group, kind } = definition;
+        this.#builtIn.set(`${toApiVersion({ group, version: version.version })}/${kind}`, {
+          definition,
+          version,
+        });
+      }
+  }
+
+  /** Learns a custom resource from its definition. */
+  #learn(definition: CustomResourceDefinition): void {
+    const { group = '', names, versions, scope, conversion, preserveUnknownFields } = definition.spec ?? {};
+    const stored = versions?.find(({ storage }) => storage === true);
+    const schema = stored?.schema?.openAPIV3Schema;
+    this.#custom.set(`${group}/${names?.kind ?? ''}`, {
+      group,
+      resource: names?.plural ?? '',
+      storedVersion: stored?.name ?? '',
+      namespaced: scope === 'Namespaced',
+      converts: conversion?.strategy === 'Webhook',
+      schema:
+        schema === undefined
+          ? undefined
+          : new VersionSchema(
+              schema,
+              { types: this.#types, ratchets: false },
+              { keepsUnknown: preserveUnknownFields === true, scale: undefined },
+            ),
+    });
+  }
+
+  /** The version in which objects are best read; undefined for an unknown resource. */
+  storedVersionOf({ group, resource }: GroupResource): string | undefined {
+    const builtIn = BUILT_IN_RESOURCES.find((one) => one.group === group && one.resource === resource);
+    if (builtIn !== undefined) return builtIn.storage.version;
+    return [...this.#custom.values()].find((one) => one.group === group && one.resource === resource)
+      ?.storedVersion;
+  }
+
+  /** Whether this server can keep objects of the resource. */
+  keeps(resource: GroupResource): boolean {
+    return this.storedVersionOf(resource) !== undefined;
+  }
+
+  /** Whether the resource is known by a definition. */
+  isCustom({ group, resource }: GroupResource): boolean {
+    return [...this.#custom.values()].some((one) => one.group === group && one.resource === resource);
+  }
+
+  /** Of protobuf; undefined: there is no such built-in type. */
+  schemaOf({
+    apiVersion,
+    kind,
+  }: {
+    readonly apiVersion: string;
+    readonly kind: string;
+  }): MessageSchema | undefined {
+    const found = this.#builtIn.get(`${canonicalApiVersion(apiVersion)}/${kind}`);
+    return found === undefined ? undefined : this.#types.message(found.version.type);
+  }
+
+  /** The resource of an object; undefined for an unknown type. */
+  resourceOf(object: JsonObject): GroupResource | undefined {
+    const apiVersion = canonicalApiVersion(textOf(object.apiVersion));
+    const kind = textOf(object.kind);
+    const builtIn = this.#builtIn.get(`${apiVersion}/${kind}`);
+    if (builtIn !== undefined) return builtIn.definition.storage;
+    return this.#custom.get(`${groupOf(apiVersion)}/${kind}`);
+  }
+
+  /** @throws NotTaken */
+  shape(given: JsonObject): Shaped {
+    const apiVersion = canonicalApiVersion(textOf(given.apiVersion));
+    const kind = textOf(given.kind);
+    const builtIn = this.#builtIn.get(`${apiVersion}/${kind}`);
+    if (builtIn !== undefined) return this.#shapeBuiltIn(given, builtIn);
+    const custom = this.#custom.get(`${groupOf(apiVersion)}/${kind}`);
+    if (custom !== undefined) return shapeCustom(given, custom, apiVersion);
+    throw new NotTaken(
+      kind === ''
+        ? 'it has no kind'
+        : `there is neither a built-in type ${apiVersion} ${kind} nor a definition of it`,
+    );
+  }
+
+  #shapeBuiltIn(given: JsonObject, { definition, version }: BuiltIn): Shaped {
+    const { identified, isNew } = identify(given, definition);
+    const decoded = decode(() => decodeObject(identified, this.#types.message(version.type)).object);
+    const apiVersion = toApiVersion({ group: definition.group, version: version.version });
+    const object = toObject(decoded, { kind: definition.kind, apiVersion });
+    const stored = toStorage(object, { definition, version });
+    definition.strategy.defaults?.(stored);
+    if (definition.group === DEFINITIONS.group && definition.resource === DEFINITIONS.resource)
+      this.#learn(stored as CustomResourceDefinition);
+    return toShaped(stored, definition.storage, { isNew, definition });
+  }
+}
+
+function shapeCustom(given: JsonObject, custom: Custom, apiVersion: string): Shaped {
+  const { group, storedVersion, schema, converts } = custom;
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  if (version !== storedVersion && converts)
+    throw new NotTaken(
+      `it is in version ${version}, and a webhook would have to convert it to ${storedVersion}, which is stored`,
+    );
+  const { identified, isNew } = identify(given, custom);
+  const head = { kind: textOf(given.kind), apiVersion: toApiVersion({ group, version: storedVersion }) };
+  const decoded = decode(() =>
+    schema === undefined ? identified : schema.decode({ ...identified, ...head }).object,
+  );
+  return toShaped(toObject(decoded, head), custom, { isNew, definition: undefined });
+}
+
+/** Types whose objects are stored. */
+const isStored = ({ verbs }: ResourceDefinition): boolean =>
+  verbs.includes('create') && verbs.includes('list');
+
+const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+
+/** @throws NotTaken */
+function decode(work: () => JsonObject): JsonObject {
+  try {
+    return work();
+  } catch (error) {
+    throw new NotTaken(`it has not the form of its type: ${errorText(error)}`);
+  }
+}
+
+/** Checks the names, and completes what an object that was never in a cluster lacks. @throws NotTaken */
+function identify(
+  given: JsonObject,
+  { namespaced }: { readonly namespaced: boolean },
+): { readonly identified: JsonObject; readonly isNew: boolean } {
+  const { resourceVersion: _, selfLink: __, ...kept } = isObject(given.metadata) ? given.metadata : {};
+  if (textOf(kept.name) === '') throw new NotTaken('it has no name');
+  if (!namespaced && textOf(kept.namespace) !== '')
+    throw new NotTaken(`it names a namespace, and ${textOf(given.kind)} has none`);
+  const isNew = textOf(kept.uid) === '';
+  const metadata = {
+    ...kept,
+    ...(isNew ? { uid: randomUUID() } : {}),
+    ...(kept.creationTimestamp ? {} : { creationTimestamp: `${new Date().toISOString().slice(0, 19)}Z` }),
+    ...(namespaced && textOf(kept.namespace) === '' ? { namespace: 'default' } : {}),
+  };
+  return { identified: { ...given, metadata }, isNew };
+}
+
+const toObject = ({ kind: _, apiVersion: __, metadata, ...rest }: JsonObject, head: Head): ApiObject => ({
+  ...head,
+  metadata: isObject(metadata) ? metadata : {},
+  ...rest,
+});
+
+function toShaped(
+  object: ApiObject,
+  { group, resource }: GroupResource,
+  of: Pick<Shaped, 'isNew' | 'definition'>,
+): Shaped {
+  const { namespace = '', name = '', uid = '', ownerReferences = [] } = object.metadata;
+  if (!UUID.test(uid)) throw new NotTaken(`its uid ${JSON.stringify(uid)} is no UUID`);
+  return {
+    ...of,
+    key: { group, resource, namespace, name },
+    uid,
+    object,
+    json: toStoredJson(object),
+    ownerUids: ownerReferences.map((owner) => owner.uid ?? ''),
+  };
+}
+
+/** The column of uids has this type. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Why an object belongs to the cluster that it is in; undefined for any other. */
+export function ownedByItsCluster({ key, object }: Pick<Shaped, 'key' | 'object'>): string | undefined {
+  const { labels = {} } = object.metadata;
+  const name = describe(key);
+  if (OWN_OBJECTS.has(name)) return 'each cluster has its own';
+  if (key.resource === 'configmaps' && key.name === 'kube-root-ca.crt') return 'each cluster has its own';
+  if (labels['apiserver.kubernetes.io/identity'] !== undefined) return 'it is the lease of an API server';
+  if (labels['kube-aggregator.kubernetes.io/automanaged'] !== undefined) return 'each server makes its own';
+  if (key.resource === 'endpointslices' && key.namespace === 'default')
+    return labels['kubernetes.io/service-name'] === 'kubernetes' ? 'each cluster has its own' : undefined;
+  if (key.resource !== 'ipaddresses' || !isObject(object.spec)) return undefined;
+  const { parentRef } = object.spec;
+  const isOwn = isObject(parentRef) && parentRef.namespace === 'default' && parentRef.name === 'kubernetes';
+  return isOwn ? 'each cluster has its own' : undefined;
+}
+
+const OWN_OBJECTS: ReadonlySet<string> = new Set([
+  'services default/kubernetes',
+  'endpoints default/kubernetes',
+  'endpointslices.discovery.k8s.io default/kubernetes',
+  'servicecidrs.networking.k8s.io kubernetes',
+  'configmaps kube-system/extension-apiserver-authentication',
+]);

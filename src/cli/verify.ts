@@ -1,0 +1,123 @@
+import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import { parseStored } from '../codec/stored-object.ts';
+import { parseOptions } from '../options/options.ts';
+import { stopSignal } from './stop-signal.ts';
+import { describe } from './transfer/describe.ts';
+import { differencesOf } from './transfer/differences.ts';
+import { openSource, sourceFlags } from './transfer/open-source.ts';
+import { findOthers } from './transfer/others.ts';
+import { takeFlags } from './transfer/own-flags.ts';
+import { Progress } from './transfer/progress.ts';
+import { NotTaken, ownedByItsCluster, type Shaped, Shapes } from './transfer/shapes.ts';
+import type { Source } from './transfer/source.ts';
+import { digestOf, type Live, openTarget, type Target } from './transfer/target.ts';
+
+/** Of one object. */
+const MOST_SHOWN = 5;
+const MOST_TEXT = 60;
+
+/**
+ * `verify --from=`: compares the objects of a source with those in the database of this cluster, but for their resourceVersion, and
+ * prints each difference.
+ * @throws Error with a message of one line when there are any
+ */
+export async function verifyCluster(args: readonly string[]): Promise<void> {
+  const { values, others } = takeFlags(args, sourceFlags);
+  const { storage } = parseOptions(others);
+  const progress = new Progress();
+  const say = (line: string): void => progress.say(line);
+  const shapes = new Shapes();
+  const source = openSource(values, { shapes, signal: stopSignal(), say });
+  const target = await openTarget(storage, say);
+  try {
+    const comparison = new Comparison(target, await target.index());
+    for await (const { label, objects, remaining } of source.read()) {
+      progress.begin(label, remaining < 0 ? 0 : objects.length + remaining);
+      progress.add(objects.length);
+      for (const object of objects) await comparison.compare(object, shapes);
+    }
+    progress.end();
+    for (const { name, reason } of source.unread) comparison.differ(`cannot be compared: ${name}: ${reason}`);
+    if (source.unread.length === 0) await comparison.findOthers(source);
+    for (const line of source.leftOut) tell(`not compared: ${line}`);
+    const { same, different } = comparison;
+    tell(`${count(same)} are the same, ${count(different)} differ`);
+    if (different > 0) throw new Error(`objects that differ: ${count(different)}, as above`);
+  } finally {
+    await source.close();
+    await target.close();
+  }
+}
+
+const count = (objects: number): string => objects.toLocaleString('en-US');
+
+const tell = (line: string): void => void process.stdout.write(`${line}\n`);
+
+class Comparison {
+  same = 0;
+  different = 0;
+  readonly #target: Target;
+  readonly #live: ReadonlyMap<string, Live>;
+  /** Names of what the source has. */
+  readonly #seen = new Set<string>();
+
+  constructor(target: Target, live: ReadonlyMap<string, Live>) {
+    this.#target = target;
+    this.#live = live;
+  }
+
+  async compare(given: JsonObject, shapes: Shapes): Promise<void> {
+    let shaped: Shaped;
+    try {
+      shaped = shapes.shape(given);
+    } catch (error) {
+      if (!(error instanceof NotTaken)) throw error;
+      return this.differ(`cannot be compared: ${String(given.kind)}: ${error.message}`);
+    }
+    const name = describe(shaped.key);
+    const live = this.#live.get(name);
+    this.#seen.add(name);
+    if (ownedByItsCluster(shaped) !== undefined) return;
+    if (live === undefined) return this.differ(`only in the source: ${name}`);
+    if (live.digest === digestOf(shaped.json)) this.same += 1;
+    else await this.#explain(name, shaped, live);
+  }
+
+  async #explain(name: string, { object, isNew }: Shaped, { key }: Live): Promise<void> {
+    const stored = await this.#target.get(key);
+    if (stored === undefined) return this.differ(`only in the source: ${name}`);
+    const all = [...differencesOf(object, parseStored(stored.json))].filter(
+      ({ path }) => !isNew || (path !== 'metadata.uid' && path !== 'metadata.creationTimestamp'),
+    );
+    if (all.length === 0) {
+      this.same += 1;
+      return;
+    }
+    this.differ(`differs: ${name}`);
+    const isSecret = key.group === '' && key.resource === 'secrets';
+    for (const { path, source, target } of all.slice(0, MOST_SHOWN))
+      tell(
+        isSecret
+          ? `    ${path}`
+          : `    ${path}: ${toText(source)} in the source, ${toText(target)} in the target`,
+      );
+    if (all.length > MOST_SHOWN) tell(`    and ${all.length - MOST_SHOWN} more`);
+  }
+
+  /** Reports objects that only the target has. */
+  async findOthers(source: Source): Promise<void> {
+    const others = await findOthers(this.#live, this.#seen, { source, target: this.#target });
+    for (const { key } of others) this.differ(`only in the target: ${describe(key)}`);
+  }
+
+  differ(line: string): void {
+    this.different += 1;
+    tell(line);
+  }
+}
+
+function toText(value: JsonValue | undefined): string {
+  if (value === undefined) return 'absent';
+  const whole = JSON.stringify(value);
+  return whole.length > MOST_TEXT ? `${whole.slice(0, MOST_TEXT)}…` : whole;
+}
