@@ -161,7 +161,14 @@ test('a control plane goes from 1.31 to 1.36 and back to 1.33 under load, and wa
     spec: { devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'a.example.com' } }] } },
   };
   expect((await server.request('POST', CLAIMS, claim)).code).toBe(201);
+  const exactly = { deviceClassName: 'a.example.com', adminAccess: true };
+  const asAdmin = {
+    metadata: { name: 'admin' },
+    spec: { devices: { requests: [{ name: 'a', exactly }] } },
+  };
+  expect((await server.request('POST', CLAIMS, asAdmin)).code).toBe(422);
   await roll('1.33');
+  expect((await server.kubectl('label pod rolled by=1.33')).code).toBe(0);
   await watch.reached(3);
   const { names, unanswered } = await load.stop();
   const isSure = (name: string): boolean => !unanswered.includes(name);
