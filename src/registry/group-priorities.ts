@@ -43,6 +43,8 @@ const VERSIONS: Readonly<Record<string, number>> = {
   'flowcontrol.apiserver.k8s.io/v1': 21,
   'flowcontrol.apiserver.k8s.io/v1beta3': 18,
   'internal.apiserver.k8s.io/v1alpha1': 9,
+  'resource.k8s.io/v1': 20,
+  'resource.k8s.io/v1beta2': 15,
   'resource.k8s.io/v1alpha3': 9,
   'storagemigration.k8s.io/v1alpha1': 9,
 };

@@ -39,6 +39,10 @@ import { resourcequotas } from './core/resource-quota.ts';
 import { secrets } from './core/secret.ts';
 import { services } from './core/service/definition.ts';
 import { serviceaccounts } from './core/service-account.ts';
+import { deviceclasses } from './devices/device-class.ts';
+import { resourceclaims } from './devices/resource-claim.ts';
+import { resourceclaimtemplates } from './devices/resource-claim-template.ts';
+import { resourceslices } from './devices/resource-slice.ts';
 import { endpointslices } from './discovery/endpoint-slice.ts';
 import { eventsV1 } from './events/event.ts';
 import { flowschemas } from './flowcontrol/flow-schema.ts';
@@ -58,11 +62,11 @@ import { pods } from './pod/definition.ts';
 import { poddisruptionbudgets } from './policy/pod-disruption-budget.ts';
 import { clusterroles, roles } from './rbac/role.ts';
 import { clusterrolebindings, rolebindings } from './rbac/role-binding.ts';
-import { deviceclasses } from './resource/device-class.ts';
+import { deviceclasses as alphaDeviceClasses } from './resource/device-class.ts';
 import { podschedulingcontexts } from './resource/pod-scheduling-context.ts';
-import { resourceclaims } from './resource/resource-claim.ts';
-import { resourceclaimtemplates } from './resource/resource-claim-template.ts';
-import { resourceslices } from './resource/resource-slice.ts';
+import { resourceclaims as alphaResourceClaims } from './resource/resource-claim.ts';
+import { resourceclaimtemplates as alphaResourceClaimTemplates } from './resource/resource-claim-template.ts';
+import { resourceslices as alphaResourceSlices } from './resource/resource-slice.ts';
 import {
   localsubjectaccessreviews,
   selfsubjectaccessreviews,
@@ -148,10 +152,14 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   flowschemas,
   prioritylevelconfigurations,
   storageversions,
+  alphaDeviceClasses,
   deviceclasses,
   podschedulingcontexts,
+  alphaResourceClaims,
   resourceclaims,
+  alphaResourceClaimTemplates,
   resourceclaimtemplates,
+  alphaResourceSlices,
   resourceslices,
   storageversionmigrations,
   revisions,

@@ -112,17 +112,18 @@ export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T
   const [preferred] = versions;
   const stored = versions.find(({ version }) => version === storedVersion) ?? preferred;
   if (stored === undefined) throw new Error(`${resource} has no version`);
+  const storage = outline.storage ?? { group, resource, version: stored.version, type: stored.type };
   return {
     singular: kind.toLowerCase(),
     shortNames: [],
     categories: [],
-    storage: { group, resource, version: stored.version, type: stored.type },
     ...rest,
+    storage,
     listKind: verbs.includes('list') ? `${kind}List` : '',
     verbs,
     versions: versions.map((version) => ({ enabledByDefault: true, ...version })),
     subresources: [
-      ...(emptyStatus === undefined ? [] : [statusOf(outline, stored)]),
+      ...(emptyStatus === undefined ? [] : [statusOf(outline, storage)]),
       ...(outline.subresources ?? []),
     ],
     columns: table?.columns ?? DEFAULT_TABLE.columns,
@@ -154,7 +155,10 @@ export function column(name: string, priority: 0 | 1 = 0, type: Column['type'] =
 }
 
 /** The status as a view of its parent: reads return the object, writes change only the status. */
-function statusOf(outline: ResourceOutline, { version, type }: VersionOutline): ViewSubresource {
+function statusOf(
+  outline: ResourceOutline,
+  { version, type }: ResourceDefinition['storage'],
+): ViewSubresource {
   const { group, kind, prepareStatus, validateStatus, statusResets: resets = RESET_BY_STATUS } = outline;
   return {
     access: 'view',

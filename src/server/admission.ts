@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { guardAdminAccess } from '../admission/admin-access.ts';
 import type { AdmissionPlugin, ChainMetrics } from '../admission/admission.ts';
 import { type PluginConfig, parseAdmissionConfig } from '../admission/admission-config.ts';
 import { type AdmissionPluginName, findPlugin } from '../admission/all-plugins.ts';
@@ -12,6 +13,7 @@ import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { ParamRights } from '../admission/policies/rights.ts';
 import type { WebhookWays } from '../admission/webhooks/clients.ts';
 import type { WebhookNeeds } from '../admission/webhooks/dispatch.ts';
+import type { Minor } from '../api/emulation.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -68,6 +70,7 @@ interface AdmissionParts {
   readonly authorizer: Authorizer;
   readonly registry: Registry;
   readonly types: TypeLibrary;
+  readonly emulated: Minor;
   readonly quotas: QuotaLedger;
   readonly createNamespace: CreateNamespace;
   readonly metrics: Metrics;
@@ -104,6 +107,9 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
     }),
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
     new ParamRights(access, findKind, objects),
+    ...(parts.emulated >= 33 && parts.isFeatureOn('DRAAdminAccess')
+      ? [guardAdminAccess(objects, parts.emulated)]
+      : []),
     guard,
   ];
   const follower = new Follower({ store, sources: objects.sources });

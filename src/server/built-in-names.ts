@@ -1,7 +1,8 @@
 import { canonicalGroup } from '../api/dialect.ts';
+import type { Minor } from '../api/emulation.ts';
 import type { GroupResource } from '../api/names.ts';
 import type { ReservedNames } from '../controllers/custom-resources/definition-names.ts';
-import { EVERY_RESOURCE } from '../resources/all.ts';
+import { builtInResources, EVERY_RESOURCE } from '../resources/all.ts';
 
 /** Names that no custom resource of a group can have, because built-in resources have them, whether they are served or not. */
 export function builtInNames(group: string): ReservedNames {
@@ -25,13 +26,19 @@ export const storageOf = ({ group, resource }: GroupResource): GroupResource | u
     : { group: definition.storage.group, resource: definition.storage.resource };
 };
 
-const storedTypes = new Map(
-  EVERY_RESOURCE.map(({ storage }) => [`${storage.group}/${storage.resource}`, storage.type]),
-);
-
-/** The type, in the IDL, that objects of a built-in resource are stored as; whether it is served or not. */
-export const storedTypeOf = ({ group, resource }: GroupResource): string | undefined =>
-  storedTypes.get(`${group}/${resource}`);
+/**
+ * The types, in the IDL, that objects of built-in resources are stored as by servers of a version, whether they are served or not.
+ * Resources that it has not are stored as by those that have them.
+ */
+export function storedTypesIn(minor: Minor): (resource: GroupResource) => string | undefined {
+  const types = new Map(
+    [...EVERY_RESOURCE, ...builtInResources(minor)].map(({ storage }) => [
+      `${storage.group}/${storage.resource}`,
+      storage.type,
+    ]),
+  );
+  return ({ group, resource }) => types.get(`${group}/${resource}`);
+}
 
 export const isBuiltIn = ({ group, resource }: GroupResource): boolean =>
   EVERY_RESOURCE.some(({ storage }) => storage.group === group && storage.resource === resource);

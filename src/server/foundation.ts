@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import { loadTypes, type TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersion } from '../api/names.ts';
@@ -46,6 +47,8 @@ export interface Foundation {
   /** The services of the whole server; each phase adds a branch. */
   readonly services: Services;
   readonly types: TypeLibrary;
+  /** --emulated-version */
+  readonly emulated: Minor;
   readonly registry: Registry;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -70,6 +73,7 @@ export function createFoundation(
   return {
     services: createServices(logger),
     types: loadTypes(api.emulated),
+    emulated: api.emulated,
     registry: createRegistry(api),
     logger,
     egress,

@@ -99,3 +99,104 @@ test('servers of both versions on one database each serve their own, and lose no
   expect(Object.keys(metadata.annotations as JsonObject)).toHaveLength(6);
   expect(spec.hostnameOverride).toBe('web.example.com');
 });
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const CLAIMS = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims';
+
+/** A client that leaves a server loses the answers that it waits for: those config maps are there or not. */
+interface Written {
+  readonly names: readonly string[];
+  readonly unanswered: readonly string[];
+}
+
+/** Creates config maps, and labels a pod, on the server in use until `stop`. */
+function writeSteadily(inUse: () => Cluster): { stop(): Promise<Written> } {
+  const names: string[] = [];
+  const unanswered: string[] = [];
+  let isOver = false;
+  const run = async (): Promise<void> => {
+    for (let n = 0; !isOver; n += 1) {
+      const name = `map-${n}`;
+      const server = inUse();
+      const made = await server.request('POST', CONFIG_MAPS, { metadata: { name } }).catch(() => undefined);
+      if (made?.code === 201) names.push(name);
+      else if (made === undefined) unanswered.push(name);
+      else throw new Error(`a config map was refused: ${made.text}`);
+      const labels = { metadata: { labels: { n: name } } };
+      const headers = { 'content-type': 'application/merge-patch+json' };
+      await server.request('PATCH', `${PODS}/rolled`, labels, headers).catch(() => undefined);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  };
+  const running = run();
+  return {
+    stop: async () => {
+      isOver = true;
+      await running;
+      return { names, unanswered };
+    },
+  };
+}
+
+test('a control plane goes from 1.31 to 1.36 and back to 1.33 under load, and watchers miss nothing', async () => {
+  const seen: string[] = [];
+  let server = await emulate('1.31');
+  let { resourceVersion } = (await server.request('GET', CONFIG_MAPS)).json.metadata;
+  let watch = server.watch(`${CONFIG_MAPS}?watch=1&resourceVersion=${resourceVersion}`);
+  const load = writeSteadily(() => server);
+  const roll = async (version: string): Promise<void> => {
+    const before = server;
+    server = await emulate(version);
+    await watch.reached(3);
+    await before.stop();
+    await watch.ended;
+    seen.push(...watch.events.map(({ object }) => object.metadata.name));
+    resourceVersion = watch.events.at(-1)?.object.metadata.resourceVersion;
+    watch = server.watch(`${CONFIG_MAPS}?watch=1&resourceVersion=${resourceVersion}`);
+  };
+  await roll('1.36');
+  expect((await server.request('POST', PODS, pod('rolled'))).code).toBe(201);
+  const claim = {
+    metadata: { name: 'rolled' },
+    spec: { devices: { requests: [{ name: 'a', exactly: { deviceClassName: 'a.example.com' } }] } },
+  };
+  expect((await server.request('POST', CLAIMS, claim)).code).toBe(201);
+  const exactly = { deviceClassName: 'a.example.com', adminAccess: true };
+  const asAdmin = {
+    metadata: { name: 'admin' },
+    spec: { devices: { requests: [{ name: 'a', exactly }] } },
+  };
+  expect((await server.request('POST', CLAIMS, asAdmin)).code).toBe(422);
+  await roll('1.33');
+  expect((await server.kubectl('label pod rolled by=1.33')).code).toBe(0);
+  await watch.reached(3);
+  const { names, unanswered } = await load.stop();
+  const isSure = (name: string): boolean => !unanswered.includes(name);
+  const seenNames = (): string[] =>
+    [...seen, ...watch.events.map(({ object }) => object.metadata.name)].filter(isSure);
+  await expect.poll(seenNames).toEqual(names);
+  const listed: { metadata: { name: string } }[] = (await server.request('GET', CONFIG_MAPS)).json.items;
+  expect(listed.map(({ metadata }) => metadata.name)).toEqual(expect.arrayContaining([...names]));
+  const { metadata, spec } = (await server.request('GET', `${PODS}/rolled`)).json;
+  expect(metadata.labels).toHaveProperty('n');
+  expect(spec).toMatchObject({
+    hostnameOverride: 'web.example.com',
+    containers: [{ restartPolicy: 'Never' }],
+  });
+  expect(spec.containers[0].restartPolicyRules).toHaveLength(1);
+  expect((await server.request('GET', CLAIMS)).code).toBe(404);
+  await server.stop();
+
+  // What 1.33 did not serve is still there, and in each of its forms.
+  await using again = await startCluster(database.url, [
+    '--emulated-version=1.36',
+    '--runtime-config=resource.k8s.io/v1beta1',
+  ]);
+  expect((await again.request('GET', `${CLAIMS}/rolled`)).json.spec.devices.requests[0]).toMatchObject({
+    exactly: { deviceClassName: 'a.example.com', count: 1 },
+  });
+  const beta = `${CLAIMS.replace('/v1/', '/v1beta1/')}/rolled`;
+  expect((await again.request('GET', beta)).json.spec.devices.requests[0]).toMatchObject({
+    deviceClassName: 'a.example.com',
+  });
+});

@@ -27,7 +27,9 @@ interface Facts {
 
 const facts = JSON.parse(readFileSync(new URL('version-facts.json', import.meta.url), 'utf8')) as Facts;
 
-const DYNAMIC = 'dynamic resource allocation is there as 1.31 has it alone';
+const ALPHA = 'what 1.32 and 1.33 still serve of v1alpha3, if it is turned on, is in v1beta1 too';
+const TAINT_RULES = 'rules that taint devices from outside are not there yet';
+const POOLS = 'requests for the state of pools are not there yet';
 const CERTIFICATES = 'certificates of pods are not there yet';
 const WORKLOADS = 'workloads and pod groups are not there yet; the references of pods are';
 
@@ -39,7 +41,13 @@ const MISSING: Readonly<Record<string, string>> = {
   'core/v1.PodCertificateProjection': CERTIFICATES,
   'certificates/v1alpha1.PodCertificateRequest': CERTIFICATES,
   'certificates/v1beta1.PodCertificateRequest': CERTIFICATES,
-  'resource/': DYNAMIC,
+  'resource/v1alpha3.DeviceTaintRule': TAINT_RULES,
+  'resource/v1alpha3.DeviceTaintSelector': TAINT_RULES,
+  'resource/v1beta2.DeviceTaintRule': TAINT_RULES,
+  'resource/v1beta2.DeviceTaintSelector': TAINT_RULES,
+  'resource/v1alpha3.PoolStatus': POOLS,
+  'resource/v1alpha3.ResourcePoolStatusRequest': POOLS,
+  'resource/v1alpha3.': ALPHA,
   'coordination/v1alpha2.': 'candidates of leases are there as 1.31 has them alone',
   'coordination/v1beta1.': 'candidates of leases are there as 1.31 has them alone',
   'scheduling/': WORKLOADS,
@@ -48,7 +56,9 @@ const MISSING: Readonly<Record<string, string>> = {
 
 /** Resources of 1.36, and parts of them. */
 const MISSING_RESOURCES: Readonly<Record<string, string>> = {
-  'resource.k8s.io/': DYNAMIC,
+  'resource.k8s.io/v1beta2 devicetaintrules': TAINT_RULES,
+  'resource.k8s.io/v1alpha3 devicetaintrules': TAINT_RULES,
+  'resource.k8s.io/v1alpha3 resourcepoolstatusrequests': POOLS,
   'coordination.k8s.io/': 'candidates of leases are there as 1.31 has them alone',
   '/v1 pods ': 'the subresource resize is not there yet',
 };
@@ -65,7 +75,7 @@ const MISSING_ENUMS: Readonly<Record<string, string>> = {
   'apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule reason':
     'the values are checked, and not published',
   'core/v1.ScopedResourceSelectorRequirement scopeName': 'quotas know no classes of volume attributes yet',
-  'resource/': DYNAMIC,
+  'resource/v1alpha3.DeviceTaint ': TAINT_RULES,
 };
 
 const LATER: readonly Minor[] = MINORS.filter((minor) => minor > 31);
@@ -98,7 +108,8 @@ function linesOf(minor: Minor): string[] {
   const added = Object.entries(facts.types[version] ?? {}).flatMap(([name, fields]) =>
     fields
       .split(' ')
-      .filter((field) => field !== '')
+      // JSON has the fields of an inline message in the message around it, and so has the IDL.
+      .filter((field) => field !== '' && !field.startsWith('deviceConfiguration='))
       .map((field) => `${name} ${field.replace('=', ' ')}`),
   );
   return [...(facts.fields[version] ?? []), ...added];
@@ -195,7 +206,7 @@ test('versions that Kubernetes removed are gone', () => {
     'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/v1beta3': 32,
     'podschedulingcontexts.resource.k8s.io/v1alpha3': 32,
     'leasecandidates.coordination.k8s.io/v1alpha1': 32,
-    'resourceclaims.resource.k8s.io/v1alpha3': 34,
+    'resourceclaims.resource.k8s.io/v1alpha3': 32,
     'storageversionmigrations.storagemigration.k8s.io/v1alpha1': 35,
   };
   for (const [name, until] of Object.entries(REMOVED))

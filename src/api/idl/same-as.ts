@@ -4,7 +4,7 @@ import type { CompiledField, CompiledMessage, CompiledTypes } from './compiled.t
 /**
  * The messages that a file takes from another version with `option (same_as)`: "flowcontrol.v1", "storage.v1: CSINode, StorageClass",
  * or "certificates.v1alpha1 since 1.33: ClusterTrustBundle". Which versions of Kubernetes have them is said here, not by
- * their origin.
+ * their origin; "resource.stored since at least 1.33" has those later that came later there.
  */
 export interface SameAs {
   /** `flowcontrol/v1beta3` */
@@ -14,18 +14,23 @@ export interface SameAs {
   /** Undefined: all that the file does not declare itself. */
   readonly names: readonly string[] | undefined;
   readonly since?: Minor;
+  /** Messages that came later to the origin came later here, too. */
+  readonly isLeast: boolean;
 }
 
 /** Several origins are separated by "; ". */
 export const parseSameAs = (folder: string, text: string): SameAs[] =>
   text.split('; ').map((one) => parseOne(folder, one));
 
+const AT_LEAST = 'at least ';
+
 function parseOne(folder: string, text: string): SameAs {
   const [origin = '', names] = text.split(': ');
   const [from = '', version = ''] = origin.split(' since ');
-  const since = parseMinor(version);
+  const isLeast = version.startsWith(AT_LEAST);
+  const since = parseMinor(isLeast ? version.slice(AT_LEAST.length) : version);
   const life = since === undefined ? {} : { since };
-  return { folder, from: from.replace('.', '/'), names: names?.split(', '), ...life };
+  return { folder, from: from.replace('.', '/'), names: names?.split(', '), isLeast, ...life };
 }
 
 /**
@@ -71,7 +76,7 @@ function namesToTake({ folder, from, names }: SameAs, types: CompiledTypes): rea
 
 function moved(
   message: CompiledMessage | undefined,
-  { folder, from, since }: SameAs,
+  { folder, from, since, isLeast }: SameAs,
   has: (name: string) => boolean,
 ): CompiledMessage {
   if (message === undefined) throw new Error(`${folder}: nothing to take from ${from}`);
@@ -79,8 +84,9 @@ function moved(
     const local = field.type.startsWith(`${from}.`) ? folder + field.type.slice(from.length) : field.type;
     return has(local) ? { ...field, type: local } : field;
   });
-  const { since: _, until: __, ...taken } = message;
-  return { ...taken, fields, ...(since === undefined ? {} : { since }) };
+  const { since: origin, until: _, ...taken } = message;
+  const later = isLeast && since !== undefined && origin !== undefined && origin > since ? origin : since;
+  return { ...taken, fields, ...(later === undefined ? {} : { since: later }) };
 }
 
 /** Taken messages that equal their origin, including all messages they refer to. */

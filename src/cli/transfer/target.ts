@@ -10,6 +10,7 @@ import { openPostgres, type PostgresLog } from '../../storage/postgres/postgres.
 import { setUpDatabase } from '../../storage/postgres/setup.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { StoredObject, Write } from '../../storage/revision-log.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { databaseConnection, databaseOf, OLD_DATABASE } from '../database.ts';
 import { describe } from './describe.ts';
 
@@ -49,7 +50,7 @@ export async function openTarget(options: StorageOptions, say: (line: string) =>
     });
   const encryption = openEncryption(options);
   await encryption?.ask();
-  const encodings = createEncodings({ mediaType: options.mediaType, encryption });
+  const encodings = createEncodings({ emulated: DEFAULT_MINOR, mediaType: options.mediaType, encryption });
   const stop = new AbortController();
   const opened: PostgresLog[] = [];
   const open = (hosts: readonly string[]): EncodedLog => {

@@ -13,7 +13,7 @@ export const deviceclasses = define<DeviceClass>({
   kind: 'DeviceClass',
   namespaced: false,
   versions: [
-    { version: 'v1alpha3', type: 'resource/v1alpha3.DeviceClass', enabledByDefault: false, until: 34 },
+    { version: 'v1alpha3', type: 'resource/v1alpha3.DeviceClass', enabledByDefault: false, until: 32 },
   ],
   table: {
     columns: [nameColumn(), column('Age')],

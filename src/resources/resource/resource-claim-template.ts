@@ -18,7 +18,7 @@ export const resourceclaimtemplates = define<ResourceClaimTemplate>({
       version: 'v1alpha3',
       type: 'resource/v1alpha3.ResourceClaimTemplate',
       enabledByDefault: false,
-      until: 34,
+      until: 32,
     },
   ],
   table: {

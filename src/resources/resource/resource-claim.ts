@@ -31,7 +31,7 @@ export const resourceclaims = define<ResourceClaim>({
   kind: 'ResourceClaim',
   namespaced: true,
   versions: [
-    { version: 'v1alpha3', type: 'resource/v1alpha3.ResourceClaim', enabledByDefault: false, until: 34 },
+    { version: 'v1alpha3', type: 'resource/v1alpha3.ResourceClaim', enabledByDefault: false, until: 32 },
   ],
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],

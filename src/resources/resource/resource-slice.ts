@@ -32,7 +32,7 @@ export const resourceslices = define<ResourceSlice>({
   kind: 'ResourceSlice',
   namespaced: false,
   versions: [
-    { version: 'v1alpha3', type: 'resource/v1alpha3.ResourceSlice', enabledByDefault: false, until: 34 },
+    { version: 'v1alpha3', type: 'resource/v1alpha3.ResourceSlice', enabledByDefault: false, until: 32 },
   ],
   fields: {
     paths: {

@@ -1,0 +1,64 @@
+import type { ObjectMeta } from '../../api/object-meta.ts';
+import type { ResourceClaimTemplate } from '../../api/types/resource/stored.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkQualifiedName } from '../../object/formats.ts';
+import { age } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { checked } from '../rules/checked.ts';
+import { mustBeLabels } from '../rules/labels.ts';
+import { setClaimDefaults, validateClaimSpec } from './claim-spec.ts';
+import { templateV1beta1 } from './v1beta1.ts';
+
+export const resourceclaimtemplates = define<ResourceClaimTemplate>({
+  group: 'resource.k8s.io',
+  resource: 'resourceclaimtemplates',
+  kind: 'ResourceClaimTemplate',
+  namespaced: true,
+  versions: [
+    { version: 'v1', type: 'resource/v1.ResourceClaimTemplate', since: 34 },
+    {
+      version: 'v1beta2',
+      type: 'resource/v1beta2.ResourceClaimTemplate',
+      enabledByDefault: false,
+      since: 33,
+    },
+    {
+      version: 'v1beta1',
+      type: 'resource/v1beta1.ResourceClaimTemplate',
+      enabledByDefault: false,
+      conversion: templateV1beta1,
+      since: 32,
+    },
+  ],
+  storage: {
+    group: 'resource.k8s.io',
+    resource: 'resourceclaimtemplates',
+    version: 'v1',
+    type: 'resource/stored.ResourceClaimTemplate',
+  },
+  table: {
+    columns: [nameColumn(), column('Age')],
+    cells: (template, now) => [template.metadata.name ?? '', age(template, now)],
+  },
+  strategy: {
+    returnsDeletedObject: true,
+    defaults: ({ spec = {} }) => setClaimDefaults(spec.spec ?? {}),
+    validate: checked((at, template, old) => {
+      if (old === undefined) validate(at, template);
+    }),
+  },
+});
+
+/** The spec cannot change: only a new one is judged. */
+function validate(root: FieldPath, { spec = {} }: ResourceClaimTemplate): void {
+  const at = root.field('spec');
+  validateClaimMeta(at.field('metadata'), spec.metadata ?? {});
+  validateClaimSpec(at.field('spec'), spec.spec ?? {});
+}
+
+/** Labels and annotations of the claims to be. */
+function validateClaimMeta(at: FieldPath, { labels, annotations = {} }: ObjectMeta): void {
+  mustBeLabels(at.field('labels'), labels);
+  for (const key of Object.keys(annotations))
+    at.field('annotations').invalidFor(key, checkQualifiedName(key.toLowerCase()));
+}

@@ -1,0 +1,164 @@
+import type { NodeSelector } from '../../api/types/core/v1.ts';
+import type {
+  CounterSet,
+  Device,
+  ResourcePool,
+  ResourceSlice,
+  ResourceSliceSpec,
+} from '../../api/types/resource/stored.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { goList, goText } from '../../object/go-value.ts';
+import { age } from '../cells.ts';
+import { column, define, nameColumn } from '../define.ts';
+import { validateNodeSelector } from '../pod/validation/placement.ts';
+import { mustBeDriverName, mustBePoolName } from '../resource/names.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
+import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import { hasLists, validateCounters, validateDevice, waysOf } from './device.ts';
+import { hasAtMost, mustBeDistinct } from './lists.ts';
+import { setTaintDefaults } from './taints.ts';
+import { sliceV1beta1 } from './v1beta1.ts';
+
+/** The devices of one driver that one node, some nodes, or all nodes reach. */
+export const resourceslices = define<ResourceSlice>({
+  group: 'resource.k8s.io',
+  resource: 'resourceslices',
+  kind: 'ResourceSlice',
+  namespaced: false,
+  versions: [
+    { version: 'v1', type: 'resource/v1.ResourceSlice', since: 34 },
+    { version: 'v1beta2', type: 'resource/v1beta2.ResourceSlice', enabledByDefault: false, since: 33 },
+    {
+      version: 'v1beta1',
+      type: 'resource/v1beta1.ResourceSlice',
+      enabledByDefault: false,
+      conversion: sliceV1beta1,
+      since: 32,
+    },
+  ],
+  storage: {
+    group: 'resource.k8s.io',
+    resource: 'resourceslices',
+    version: 'v1',
+    type: 'resource/stored.ResourceSlice',
+  },
+  fields: {
+    paths: {
+      'spec.nodeName': ['spec.nodeName'],
+      'spec.driver': ['spec.driver'],
+    },
+  },
+  table: {
+    columns: [nameColumn(), column('Node'), column('Driver'), column('Pool'), column('Age')],
+    cells: (slice, now) => {
+      const { nodeName = '', driver = '', pool } = slice.spec ?? {};
+      return [slice.metadata.name ?? '', nodeName, driver, pool?.name ?? '', age(slice, now)];
+    },
+  },
+  strategy: {
+    tracksGeneration: true,
+    returnsDeletedObject: true,
+    defaults: ({ spec = {} }) => {
+      for (const { taints } of spec.devices ?? []) setTaintDefaults(taints);
+    },
+    validate: checked(validate),
+    validateUpdate: checkedUpdate(validateUpdate),
+  },
+});
+
+const MAX_DEVICES = 128;
+/** Where taints, counters or lists make devices larger. */
+const MAX_LARGE_DEVICES = 64;
+const MAX_COUNTER_SETS = 8;
+
+const isLarge = (device: Device): boolean =>
+  (device.taints ?? []).length > 0 || (device.consumesCounters ?? []).length > 0 || hasLists(device);
+
+function validate(root: FieldPath, { spec = {} }: ResourceSlice, old?: ResourceSlice): void {
+  const at = root.field('spec');
+  const { devices = [], sharedCounters = [] } = spec;
+  mustBeDriverName(at.field('driver'), spec.driver ?? '');
+  validatePool(at.field('pool'), spec.pool ?? {});
+  validateNodes(at, spec);
+  if (spec.sharedCounters !== undefined && spec.devices !== undefined)
+    at.invalid('', 'only one of `sharedCounters` or `devices` is allowed');
+  validateDevices(at.field('devices'), devices, { spec, old: old?.spec?.devices ?? [] });
+  validateCounterSets(at.field('sharedCounters'), sharedCounters);
+}
+
+function validateDevices(
+  at: FieldPath,
+  devices: readonly Device[],
+  { spec, old }: { readonly spec: ResourceSliceSpec; readonly old: readonly Device[] },
+): void {
+  if (!hasAtMost(at, devices.some(isLarge) ? MAX_LARGE_DEVICES : MAX_DEVICES, devices)) return;
+  const ownNodes = spec.perDeviceNodeSelection === true;
+  const before = new Map(old.map((device) => [device.name, device]));
+  for (const [path, device] of at.each(devices))
+    validateDevice(path, device, { old: before.get(device.name), ownNodes });
+  mustBeDistinct(
+    at,
+    devices.map(({ name = '' }) => name),
+  );
+}
+
+function validateCounterSets(at: FieldPath, sets: readonly CounterSet[]): void {
+  if (!hasAtMost(at, MAX_COUNTER_SETS, sets)) return;
+  for (const [path, { name = '', counters }] of at.each(sets)) {
+    mustBeNamed(path.field('name'), name, 'dns-label');
+    validateCounters(path.field('counters'), counters);
+  }
+  mustBeDistinct(
+    at,
+    sets.map(({ name = '' }) => name),
+  );
+}
+
+function validateUpdate(
+  root: FieldPath,
+  { spec = {} }: ResourceSlice,
+  { spec: old = {} }: ResourceSlice,
+): void {
+  const at = root.field('spec');
+  mustNotChange(at.field('pool').field('name'), spec.pool?.name, old.pool?.name);
+  mustNotChange(at.field('driver'), spec.driver, old.driver);
+  mustNotChange(at.field('nodeName'), spec.nodeName, old.nodeName);
+}
+
+function validatePool(at: FieldPath, pool: ResourcePool): void {
+  const { name = '', generation = 0, resourceSliceCount = 0 } = pool;
+  mustBePoolName(at.field('name'), name);
+  if (resourceSliceCount <= 0)
+    at.field('resourceSliceCount').invalid(resourceSliceCount, 'must be greater than zero');
+  if (generation < 0) at.field('generation').invalid(generation, 'must be greater than or equal to zero');
+}
+
+const ONE_OF = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
+
+function validateNodes(at: FieldPath, spec: ResourceSliceSpec): void {
+  const { nodeName, nodeSelector, allNodes, perDeviceNodeSelection } = spec;
+  if (nodeName === '')
+    at.field('nodeName').invalid(nodeName, 'must be either unset or set to a non-empty string');
+  else if (nodeName !== undefined) mustBeName(at.field('nodeName'), nodeName, 'dns-subdomain');
+  if (nodeSelector !== undefined) validateSelector(at.field('nodeSelector'), nodeSelector);
+  for (const [name, flag] of Object.entries({ allNodes, perDeviceNodeSelection }))
+    if (flag === false) at.field(name).invalid(flag, 'must be either unset or set to true');
+  const ways = waysOf({
+    nodeName: nodeName !== undefined && nodeName !== '',
+    nodeSelector: nodeSelector !== undefined,
+    allNodes: allNodes === true,
+    perDeviceNodeSelection: perDeviceNodeSelection === true,
+  });
+  if (ways.length === 0) at.required(ONE_OF);
+  if (ways.length > 1) at.invalid(`{${ways.join(', ')}}`, `${ONE_OF}, but multiple fields are set`);
+}
+
+/** One term only: selectors of slices are merged when a claim gets devices of several. */
+function validateSelector(at: FieldPath, selector: NodeSelector): void {
+  const terms = selector.nodeSelectorTerms ?? [];
+  validateNodeSelector(at, selector);
+  if (terms.length === 1) return;
+  const value = goText(goList('core.NodeSelectorTerm', terms));
+  at.field('nodeSelectorTerms').invalid(value, 'must have exactly one node selector term');
+}

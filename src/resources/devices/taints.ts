@@ -1,0 +1,34 @@
+import type { DeviceTaint, DeviceToleration } from '../../api/types/resource/stored.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
+import { hasAtMost } from './lists.ts';
+
+/** Taints of devices, which tolerations of requests overcome. */
+
+const MAX_TAINTS = 16;
+
+/** The server says when a taint was added, unless its author does. */
+export function setTaintDefaults(
+  taints: readonly DeviceTaint[] = [],
+  now: () => Date = () => new Date(),
+): void {
+  for (const taint of taints) taint.timeAdded ??= `${now().toISOString().slice(0, -5)}Z`;
+}
+
+export function validateTaints(at: FieldPath, taints: readonly DeviceTaint[] = []): void {
+  if (!hasAtMost(at, MAX_TAINTS, taints)) return;
+  for (const [path, { key = '', value = '', effect = '' }] of at.each(taints)) {
+    path.field('key').invalidFor(key, checkQualifiedName(key));
+    path.field('value').invalidFor(value, checkLabelValue(value));
+    if (effect === '') path.field('effect').required();
+  }
+}
+
+export function validateTolerations(at: FieldPath, tolerations: readonly DeviceToleration[] = []): void {
+  for (const [path, { key = '', operator = '', value = '' }] of at.each(tolerations)) {
+    if (key !== '') path.field('key').invalidFor(key, checkQualifiedName(key));
+    if (operator === 'Equal') path.field('value').invalidFor(value, checkLabelValue(value));
+    else if (operator === 'Exists' && value !== '')
+      path.field('value').invalid(value, 'must be empty for operator `Exists`');
+  }
+}

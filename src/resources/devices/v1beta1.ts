@@ -1,0 +1,76 @@
+import type { JsonObject } from '../../api/object-meta.ts';
+import type {
+  Device,
+  DeviceRequest,
+  ResourceClaim,
+  ResourceClaimTemplate,
+  ResourceSlice,
+} from '../../api/types/resource/stored.ts';
+import type * as v1beta1 from '../../api/types/resource/v1beta1.ts';
+import type { Conversion } from '../../registry/definition.ts';
+
+/**
+ * v1beta1 has the fields of a request with one way to meet it in the request itself, and what a device is like in `basic`. Later
+ * versions have `exactly`, and no `basic`.
+ */
+export const claimV1beta1: Conversion = {
+  toStorage: ({ spec, ...claim }: v1beta1.ResourceClaim) => ({
+    ...claim,
+    ...(spec === undefined ? {} : { spec: withRequests(spec, toRequest) }),
+  }),
+  fromStorage: ({ spec, ...claim }: ResourceClaim) => ({
+    ...claim,
+    ...(spec === undefined ? {} : { spec: withRequests(spec, fromRequest) }),
+  }),
+};
+
+export const templateV1beta1: Conversion = {
+  toStorage: ({ spec, ...template }: v1beta1.ResourceClaimTemplate) => ({
+    ...template,
+    ...(spec?.spec === undefined
+      ? { spec }
+      : { spec: { ...spec, spec: withRequests(spec.spec, toRequest) } }),
+  }),
+  fromStorage: ({ spec, ...template }: ResourceClaimTemplate) => ({
+    ...template,
+    ...(spec?.spec === undefined
+      ? { spec }
+      : { spec: { ...spec, spec: withRequests(spec.spec, fromRequest) } }),
+  }),
+};
+
+export const sliceV1beta1: Conversion = {
+  toStorage: ({ spec, ...slice }: v1beta1.ResourceSlice) => ({
+    ...slice,
+    ...(spec?.devices == null ? { spec } : { spec: { ...spec, devices: spec.devices.map(toDevice) } }),
+  }),
+  fromStorage: ({ spec, ...slice }: ResourceSlice) => ({
+    ...slice,
+    ...(spec?.devices == null ? { spec } : { spec: { ...spec, devices: spec.devices.map(fromDevice) } }),
+  }),
+};
+
+type Spec<R> = { devices?: { requests?: R[] | null } };
+
+function withRequests<R extends JsonObject, S extends JsonObject>(spec: Spec<R>, convert: (request: R) => S) {
+  const { devices } = spec;
+  const requests = devices?.requests?.map(convert);
+  return requests === undefined ? spec : { ...spec, devices: { ...devices, requests } };
+}
+
+function toRequest({ name, firstAvailable, ...one }: v1beta1.DeviceRequest): DeviceRequest {
+  const isOne = Object.keys(one).length > 0 || (firstAvailable ?? []).length === 0;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(isOne ? { exactly: one } : {}),
+    ...(firstAvailable === undefined ? {} : { firstAvailable }),
+  };
+}
+
+const fromRequest = ({ exactly, ...rest }: DeviceRequest): v1beta1.DeviceRequest => ({ ...rest, ...exactly });
+
+const toDevice = ({ basic, ...rest }: v1beta1.Device): Device => ({ ...rest, ...basic });
+
+function fromDevice({ name, ...basic }: Device): v1beta1.Device {
+  return { ...(name === undefined ? {} : { name }), basic };
+}

@@ -1,0 +1,262 @@
+import { describe, expect, test } from 'vitest';
+import { MINORS } from '../../src/api/emulation.ts';
+import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
+import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import { builtInResources } from '../../src/resources/all.ts';
+import { deviceclasses } from '../../src/resources/devices/device-class.ts';
+import { resourceclaims } from '../../src/resources/devices/resource-claim.ts';
+import { resourceclaimtemplates } from '../../src/resources/devices/resource-claim-template.ts';
+import { resourceslices } from '../../src/resources/devices/resource-slice.ts';
+import { manifestsIn } from '../kit/manifests.ts';
+import { shortened, type Variation } from '../kit/variation-tables.ts';
+import { varyAll } from '../kit/variations.ts';
+
+/** Dynamic resource allocation since 1.32: claims, templates, classes and slices. */
+
+const of136 = manifestsIn(36, { DRAListTypeAttributes: true });
+const problems = (definition: ResourceDefinition, manifest: JsonObject): readonly string[] =>
+  shortened(of136.problemsOnCreate(definition, manifest));
+
+test('each version of Kubernetes serves the versions of the API that it has, and stores one form', () => {
+  const served = MINORS.map((minor) =>
+    builtInResources(minor)
+      .filter(({ resource }) => resource === 'resourceclaims')
+      .flatMap(({ versions, storage }) => [
+        storage.type,
+        ...versions.map(({ version, enabledByDefault }) => `${version} ${enabledByDefault}`),
+      ]),
+  );
+  const STORED = 'resource/stored.ResourceClaim';
+  expect(served).toEqual([
+    ['resource/v1alpha3.ResourceClaim', 'v1alpha3 false'],
+    [STORED, 'v1beta1 false'],
+    [STORED, 'v1beta2 false', 'v1beta1 false'],
+    [STORED, 'v1 true', 'v1beta2 false', 'v1beta1 false'],
+    [STORED, 'v1 true', 'v1beta2 false', 'v1beta1 false'],
+    [STORED, 'v1 true', 'v1beta2 false', 'v1beta1 false'],
+  ]);
+});
+
+const claim = {
+  spec: {
+    devices: {
+      requests: [
+        { name: 'gpu', exactly: { deviceClassName: 'gpu.example.com' } },
+        {
+          name: 'net',
+          firstAvailable: [
+            {
+              name: 'fast',
+              deviceClassName: 'fast.example.com',
+              tolerations: [{ key: 'a', operator: 'Exists' }],
+            },
+            { name: 'slow', deviceClassName: 'slow.example.com', count: 2 },
+          ],
+        },
+      ],
+      constraints: [{ requests: ['gpu', 'net/fast'], matchAttribute: 'gpu.example.com/model' }],
+      config: [{ requests: ['net'], opaque: { driver: 'gpu.example.com', parameters: { a: 1 } } }],
+    },
+  },
+};
+
+describe('claims', () => {
+  test('one that is right in all its fields is taken, and asks for one device by default', () => {
+    expect(problems(resourceclaims, claim)).toEqual([]);
+    const { spec } = of136.created(resourceclaims, claim) as ApiObject & typeof claim;
+    const [gpu, net] = spec.devices.requests;
+    expect(gpu).toMatchObject({ exactly: { allocationMode: 'ExactCount', count: 1 } });
+    expect(net?.firstAvailable).toMatchObject([{ count: 1 }, { allocationMode: 'ExactCount', count: 2 }]);
+  });
+
+  test.each<Variation>([
+    [
+      { 'spec.devices.requests.0.exactly.deviceClassName': '' },
+      ['spec.devices.requests[0].exactly.deviceClassName: Required value'],
+    ],
+    [
+      { 'spec.devices.requests.0': { name: 'gpu' } },
+      ['spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required'],
+    ],
+    [
+      { 'spec.devices.requests.1.exactly': { deviceClassName: 'a' } },
+      [
+        'spec.devices.requests[1]: Invalid value: null: exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set',
+      ],
+    ],
+    [
+      { 'spec.devices.requests.1.firstAvailable.1.name': 'fast' },
+      ['spec.devices.requests[1].firstAvailable[1]: Duplicate value: "fast"'],
+    ],
+    [
+      { 'spec.devices.constraints.0.requests': ['net/none'] },
+      [
+        'spec.devices.constraints[0].requests[0]: Invalid value: "net/none": must be the name of a request in the claim or the name of a request and a subrequest separated by \'/\'',
+      ],
+    ],
+    [
+      { 'spec.devices.requests.1.firstAvailable.0.tolerations.0.value': 'x' },
+      [
+        'spec.devices.requests[1].firstAvailable[0].tolerations[0].value: Invalid value: "x": must be empty for operator `Exists`',
+      ],
+    ],
+    [
+      { 'spec.devices.requests.0.exactly.selectors': Array(33).fill({ cel: { expression: 'true' } }) },
+      ['spec.devices.requests[0].exactly.selectors: Too many: 33: must have at most 32 items'],
+    ],
+  ])('%j is refused', (changes, lines) => {
+    expect(problems(resourceclaims, varyAll(claim, changes))).toEqual(lines);
+  });
+
+  test('templates have the same rules', () => {
+    const template = { spec: { spec: claim.spec } };
+    expect(problems(resourceclaimtemplates, template)).toEqual([]);
+    const nameless = varyAll(template, { 'spec.spec.devices.requests.0.name': '' });
+    expect(problems(resourceclaimtemplates, nameless).join()).toContain('spec.spec.devices.requests[0].name');
+  });
+
+  test('fields of a feature that is off are dropped, and nothing in their place', () => {
+    const asked = varyAll(claim, { 'spec.devices.requests.0.exactly.adminAccess': true });
+    const accessOf = (object: ApiObject): unknown =>
+      (object as ApiObject & { spec: { devices: { requests: { exactly?: JsonObject }[] } } }).spec.devices
+        .requests[0]?.exactly?.adminAccess;
+    expect(
+      MINORS.filter((minor) => minor > 31).map((minor) =>
+        accessOf(manifestsIn(minor).created(resourceclaims, asked)),
+      ),
+    ).toEqual([undefined, undefined, true, true, true]);
+  });
+
+  test('what was given is judged, and what drivers report goes with it', () => {
+    const status = resourceclaims.subresources.find(({ name }) => name === 'status');
+    if (status?.access !== 'view') throw new Error('a claim has no status');
+    const place = { driver: 'gpu.example.com', pool: 'node-1', device: 'gpu-0' };
+    const allocated = { devices: { results: [{ request: 'gpu', ...place }] } };
+    const old = of136.created(resourceclaims, claim);
+    const given: ApiObject = { ...old, status: { allocation: allocated, devices: [{ ...place }] } };
+    const judge = (object: ApiObject, before: ApiObject): readonly string[] =>
+      (status.validate?.(status.write(object, before), before) ?? []).map(
+        ({ field, message }) => `${field}: ${message}`,
+      );
+    expect(judge(given, old)).toEqual([]);
+    expect(judge({ ...old, status: { devices: [{ ...place }] } }, old)).toEqual([
+      'status.devices[0]: Invalid value: "gpu.example.com/node-1/gpu-0": must be an allocated device in the claim',
+    ]);
+    const other = { devices: { results: [{ request: 'net/slow', ...place }] } };
+    expect(judge({ ...old, status: { allocation: other } }, given).join()).toContain('field is immutable');
+    const ended = status.write({ ...given, status: { devices: [{ ...place }] } }, given);
+    expect(ended.status).toEqual({});
+  });
+});
+
+describe('classes', () => {
+  test.each<[JsonObject, readonly string[]]>([
+    [{ extendedResourceName: 'example.com/gpu' }, []],
+    [
+      { extendedResourceName: 'cpu' },
+      ['spec.extendedResourceName: Invalid value: "cpu": must be a valid extended resource name'],
+    ],
+    [{ selectors: [{}] }, ['spec.selectors[0].cel: Required value']],
+    [{ config: [{}] }, ['spec.config[0].opaque: Required value']],
+  ])('%j', (spec, lines) => {
+    expect(problems(deviceclasses, { spec })).toEqual(lines);
+  });
+});
+
+const slice = {
+  spec: {
+    driver: 'gpu.example.com',
+    nodeName: 'node-1',
+    pool: { name: 'node-1', resourceSliceCount: 1 },
+    devices: [
+      {
+        name: 'gpu-0',
+        attributes: { model: { string: 'a' }, sizes: { ints: [1, 2] } },
+        capacity: { memory: { value: '8Gi' } },
+        taints: [{ key: 'example.com/broken', effect: 'NoSchedule' }],
+      },
+    ],
+  },
+};
+
+describe('slices', () => {
+  test('one that is right in all its fields is taken, and says when a taint was added', () => {
+    expect(problems(resourceslices, slice)).toEqual([]);
+    const { spec } = of136.created(resourceslices, slice) as ApiObject & typeof slice;
+    expect(spec.devices[0]?.taints[0]).toHaveProperty('timeAdded');
+  });
+
+  test.each<Variation>([
+    [
+      { 'spec.devices.0.attributes.model': {} },
+      ['spec.devices[0].attributes[model]: Invalid value: "": exactly one value must be specified'],
+    ],
+    [
+      { 'spec.devices.0.taints.0.effect': 'Sometimes' },
+      [
+        'spec.devices[0].taints[0].effect: Unsupported value: "Sometimes": supported values: "NoExecute", "NoSchedule", "None"',
+      ],
+    ],
+    [
+      { 'spec.allNodes': true },
+      [
+        'spec: Invalid value: "{`nodeName`, `allNodes`}": exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required, but multiple fields are set',
+      ],
+    ],
+    [
+      { 'spec.devices.0.nodeName': 'node-1' },
+      [
+        'spec.devices[0]: Invalid value: null: `nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec',
+      ],
+    ],
+    [
+      { 'spec.devices.0.bindingConditions': ['ready'] },
+      [
+        'spec.devices[0].bindingFailureConditions: Invalid value: []string{}: bindingFailureConditions are required to use bindingConditions',
+      ],
+    ],
+    [
+      { 'spec.devices.0.capacity.memory.requestPolicy': { default: '1Gi' } },
+      ['spec.devices[0].capacity[memory].requestPolicy: Forbidden: allowMultipleAllocations must be true'],
+    ],
+    [
+      {
+        'spec.devices.0.allowMultipleAllocations': true,
+        'spec.devices.0.capacity.memory.requestPolicy': {
+          default: '3Gi',
+          validRange: { min: '2Gi', step: '2Gi' },
+        },
+      },
+      [
+        'spec.devices[0].capacity[memory].requestPolicy.validRange.step: Invalid value: "3Gi": value is not a multiple of a given step (2Gi) from (2Gi)',
+      ],
+    ],
+    [
+      { 'spec.devices.0.consumesCounters': [{ counterSet: 'a' }] },
+      ['spec.devices[0].consumesCounters[0].counters: Required value'],
+    ],
+    [
+      { 'spec.sharedCounters': [{ name: 'a', counters: { b: { value: '1' } } }] },
+      ['spec: Invalid value: "": only one of `sharedCounters` or `devices` is allowed'],
+    ],
+  ])('%j is refused', (changes, lines) => {
+    expect(problems(resourceslices, varyAll(slice, changes))).toEqual(lines);
+  });
+});
+
+test.each([
+  [resourceclaims, claim, 'spec.devices.requests.0.deviceClassName'],
+  [resourceclaimtemplates, { spec: { spec: claim.spec } }, 'spec.spec.devices.requests.0.deviceClassName'],
+  [resourceslices, slice, 'spec.devices.0.basic.capacity.memory.value'],
+] as const)(
+  'v1beta1 has its own form of $resource, and comes back from the stored one',
+  (definition, manifest, path) => {
+    const conversion = definition.versions.find(({ version }) => version === 'v1beta1')?.conversion;
+    if (conversion === undefined) throw new Error('v1beta1 has no conversion');
+    const stored = of136.created(definition, manifest);
+    const seen = conversion.fromStorage(stored);
+    const value = path.split('.').reduce<unknown>((at, step) => (at as JsonObject)[step], seen);
+    expect(value).toBeTypeOf('string');
+    expect(conversion.toStorage(seen)).toEqual(stored);
+  },
+);
