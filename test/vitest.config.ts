@@ -14,7 +14,10 @@ const ON_THE_OLDEST = [
   ...['history', 'history-window', 'load', 'migrate', 'roles', 'schema'],
 ].map((name) => `test/storage/postgres/${name}.test.ts`);
 
-const ALONE = ['test/e2e/hostile/*.test.ts', 'test/e2e/large-answers.test.ts'];
+const ALONE = [
+  ...['test/e2e/hostile/*.test.ts', 'test/e2e/large-answers.test.ts'],
+  'test/discovery/openapi-custom.test.ts',
+];
 
 /** These wait for time limits of the server most of the time, so that many of them share two cores. */
 const WAITING = [
@@ -68,7 +71,7 @@ export default defineConfig({
       {
         test: {
           ...{ ...EVERYWHERE, name: 'functions', isolate: false },
-          ...{ include: ['test/**/*.test.ts'], exclude: [...APART, ...WAITING] },
+          ...{ include: ['test/**/*.test.ts'], exclude: [...APART, ...ALONE, ...WAITING] },
         },
       },
       { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: [...ALONE, ...WAITING] } },

@@ -109,7 +109,7 @@ test('what every partition has: its CHECKs, its indexes, and storage that keeps 
     '(api_group, resource, namespace, name, revision DESC)',
     '(resource, revision)',
     'brin (committed_at)',
-    '(previous_revision) WHERE (previous_revision < 1)',
+    '(previous_revision) INCLUDE (revision) WHERE (previous_revision < 1)',
   ])
     expect(options?.indexes).toContain(columns);
   const insert = (verb: string, object: string): Promise<unknown> =>
