@@ -95,10 +95,12 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
     subresource,
   } as const;
   const last = owners.find((owner) => isSameOwner(owner, identity));
-  const wanted = without(fieldsOf(config, version.shape), reset);
+  const named = fieldsOf(config, version.shape);
   yield;
+  const wanted = without(named, reset);
   yield;
   const claimed = withOwner(owners, { ...identity, time: last?.time, fields: wanted });
+  yield;
   const merged = mergeConfig(before, config, version.shape);
   yield;
   const dropped = last !== undefined && dropsFields(last, wanted, writing);
@@ -108,8 +110,9 @@ function* applyOnce(live: ApiObject, config: JsonObject, writing: Writing, force
   yield;
   const fields = sorted(withoutServerFields(wanted));
   yield;
+  const changesObject = !equal(before, object);
   yield;
-  const changed = !equal(before, object) || last === undefined || !equal(last.fields, fields);
+  const changed = changesObject || last === undefined || !equal(last.fields, fields);
   const result = { ...object, metadata: object.metadata ?? {} } as ApiObject;
   setOwners(result, [...left, { ...identity, time: changed ? writing.now : last?.time, fields }]);
   return result;
@@ -209,7 +212,7 @@ function* settle({ before, object, writing, force, claimed, identity }: Settleme
     const taken = intersection(owner.fields, changes.written);
     if (!isEmpty(taken)) for (const path of pathsOf(taken)) conflicts.push({ owner, path });
     yield;
-    left.push(loseFields(owner, changes));
+    left.push(yield* loseFields(owner, changes));
   }
   if (conflicts.length > 0 && !force) throw new ApplyConflict(conflicts);
   return left;

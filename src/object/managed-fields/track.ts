@@ -292,14 +292,18 @@ function* afterLosses(owners: readonly Owner[], versions: VersionedChanges): Ste
   for (const owner of owners) {
     const theirs = versions.known(owner) ?? (yield* versions.in(owner.apiVersion));
     yield;
-    if (theirs !== undefined) left.push(loseFields(owner, theirs));
+    if (theirs !== undefined) left.push(yield* loseFields(owner, theirs));
   }
   return left;
 }
 
-export function loseFields(owner: Owner, { written, removed }: Changes): Owner {
+export function* loseFields(owner: Owner, { written, removed }: Changes): Steps<Owner> {
   if (!overlaps(owner.fields, written) && !overlaps(owner.fields, removed)) return owner;
-  return { ...owner, fields: sorted(difference(difference(owner.fields, written), removed)) };
+  const kept = difference(owner.fields, written);
+  yield;
+  const fields = difference(kept, removed);
+  yield;
+  return { ...owner, fields: sorted(fields) };
 }
 
 export function setOwners(object: ApiObject, owners: readonly Owner[]): void {
