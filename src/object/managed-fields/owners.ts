@@ -24,7 +24,7 @@ export const isSameOwner = (a: Identity, b: Identity): boolean =>
   a.subresource === b.subresource &&
   (a.operation === 'Apply' || a.apiVersion === b.apiVersion);
 
-/** Undefined: an entry is invalid, and all are ignored. */
+/** Undefined: an entry is invalid, and all are ignored. The sets of foreign entries are in any order. */
 export function parseOwners(
   entries: readonly ManagedFieldsEntry[] | undefined,
   foreign: boolean,
@@ -53,8 +53,7 @@ function parseOwner(entry: ManagedFieldsEntry, foreign: boolean): Owner | undefi
   if (apiVersion === '' || fieldsType !== 'FieldsV1') return undefined;
   const fields = foreign ? parseFieldSet(fieldsV1) : (fieldsV1 as unknown as FieldSet);
   if (fields === undefined) return undefined;
-  // Stored sets are in order already, so a writer's set can stay the same object.
-  return { manager, operation, apiVersion, subresource, time, fields: foreign ? sorted(fields) : fields };
+  return { manager, operation, apiVersion, subresource, time, fields };
 }
 
 /** In the order of Kubernetes: appliers before updaters, then by time and name. Leaves out owners without fields. */

@@ -98,7 +98,8 @@ export function* trackInSteps(object: ApiObject, old: ApiObject | undefined, wri
     return;
   }
   const sent = given !== undefined && writing.subresource === '' && !equal(given, known) ? given : undefined;
-  const owners = sent === undefined ? (parseOwners(known, false) ?? []) : ownersFromRequest(sent, known);
+  const owners =
+    sent === undefined ? (parseOwners(known, false) ?? []) : yield* ownersFromRequest(sent, known);
   if (given !== undefined) moveOwnersLast(object.metadata);
   if (owners.length === 0 && old !== undefined) {
     delete object.metadata.managedFields;
@@ -161,15 +162,22 @@ const toWriter = ({ manager, subresource, version, now }: Writing, fields: Field
 });
 
 /** A client may set the owners itself: an empty list removes all, and a list that cannot be parsed changes nothing. */
-function ownersFromRequest(
+function* ownersFromRequest(
   given: readonly ManagedFieldsEntry[],
   known: readonly ManagedFieldsEntry[] | undefined,
-): Owner[] {
+): Steps<Owner[]> {
   const [first] = given;
   const reset = given.length === 0 || (given.length === 1 && Object.keys(first ?? {}).length === 0);
   if (reset) return [];
   const owners = parseOwners(given, true);
-  return owners === undefined || owners.length === 0 ? (parseOwners(known, false) ?? []) : owners;
+  // Stored sets are in order already, so that a writer's set can stay the same object.
+  if (owners === undefined || owners.length === 0) return parseOwners(known, false) ?? [];
+  const inOrder: Owner[] = [];
+  for (const owner of owners) {
+    yield;
+    inOrder.push({ ...owner, fields: sorted(owner.fields) });
+  }
+  return inOrder;
 }
 
 function changesOfWriter(
