@@ -25,6 +25,8 @@ const GUARDS: readonly string[] = [
   'mutatingwebhookconfigurations.admissionregistration.k8s.io',
   'validatingadmissionpolicybindings.admissionregistration.k8s.io',
   'validatingadmissionpolicies.admissionregistration.k8s.io',
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io',
+  'mutatingadmissionpolicies.admissionregistration.k8s.io',
   'apiservices.apiregistration.k8s.io',
   'resourcequotas',
   'limitranges',
