@@ -70,6 +70,28 @@ test('a migration that fails leaves nothing of itself', async () => {
   expect(await withClient(database, (client) => migrate(client, readMigrations()))).toEqual([]);
 });
 
+test('no migration leaves a function that every role may execute, wherever it is cut off', async () => {
+  await using database = await createTestDatabase({ empty: true });
+  const exposed = `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    AND (proacl IS NULL OR EXISTS (SELECT FROM aclexplode(proacl) a WHERE a.grantee = 0))`;
+  const found: unknown[] = [];
+  let commits = 0;
+  await withClient(database, async (client) => {
+    const query: (...args: unknown[]) => Promise<unknown> = client.query.bind(client);
+    vi.spyOn(client, 'query').mockImplementation(async (...args: unknown[]) => {
+      const answer = await query(...args);
+      if (args[0] === 'COMMIT') {
+        commits += 1;
+        found.push(...(await database.query(exposed)));
+      }
+      return answer;
+    });
+    await migrate(client, readMigrations());
+  });
+  expect(commits).toBeGreaterThan(readMigrations().length);
+  expect(found).toEqual([]);
+});
+
 test('a migration whose connection is ended says so', async () => {
   await using database = await createTestDatabase();
   const client = new pg.Client({ connectionString: database.url });

@@ -56,8 +56,6 @@ export async function migrate(
     }
     if (await applyPatiently(client, migration, options)) done.push(migration.name);
   }
-  const renew = (): Promise<void> => inTransaction(client, () => renewGrants(client));
-  if (done.length > 0) await patiently('renew_grants', renew, options);
   return done;
 }
 
@@ -262,6 +260,8 @@ async function apply(client: pg.ClientBase, migration: Migration): Promise<boole
     if (await isApplied(client, migration)) return false;
     if (last?.kind === 'transaction') await run(client, last.sql);
     await client.query(NOTE, [JSON.stringify(notesOf(migration))]);
+    // Here, because every role may execute a new function until then: a migrator may end after this transaction.
+    await renewGrants(client);
     return true;
   });
 }
