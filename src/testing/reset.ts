@@ -59,18 +59,31 @@ export class Baseline {
   async restore(): Promise<void> {
     using api = new Api(this.#access);
     const deadline = Date.now() + DEADLINE_MS;
+    // A server follows webhooks and policies by a watch: one that has gone may still refuse for a moment.
+    let refusal: Refusal | undefined;
+    const unlessRefused = async (act: () => Promise<void>): Promise<void> => {
+      try {
+        await act();
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        refusal = error;
+      }
+    };
     for (;;) {
       const now = await readState(api);
       const added = [...now].filter(([path, found]) => this.#isAdded(path, found)).map(([, found]) => found);
       const changed = [...this.#state].filter(([path, found]) => isChanged(found, now.get(path)));
       if (added.length === 0 && changed.length === 0) return;
-      if (Date.now() > deadline) throw new Error(describeRest(added, changed));
+      if (Date.now() > deadline) throw refusal ?? new Error(describeRest(added, changed));
+      refusal = undefined;
       for (const rank of [0, 1, 2])
         await eachOf(
           added.filter((found) => rankOf(found) === rank),
-          (found) => remove(api, found),
+          (found) => unlessRefused(() => remove(api, found)),
         );
-      await eachOf(changed, ([path, then]) => this.#putBack(api, path, then, now.get(path)));
+      await eachOf(changed, ([path, then]) =>
+        unlessRefused(() => this.#putBack(api, path, then, now.get(path))),
+      );
       await pause(PAUSE_MS);
     }
   }
@@ -167,8 +180,10 @@ async function eachOf<Item>(items: readonly Item[], act: (item: Item) => Promise
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
 }
 
-const refused = (what: string, { code, body }: Answer<unknown>): Error =>
-  new Error(`the reset could not ${what}: ${code} ${JSON.stringify(body)}`);
+class Refusal extends Error {}
+
+const refused = (what: string, { code, body }: Answer<unknown>): Refusal =>
+  new Refusal(`the reset could not ${what}: ${code} ${JSON.stringify(body)}`);
 
 function describeRest(added: readonly Found[], changed: readonly (readonly [string, Found])[]): string {
   const paths = [
