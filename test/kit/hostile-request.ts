@@ -26,7 +26,7 @@ export const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 /**
  * A stall that is the request's own shows every time; one that is the machine's, or a compiler's that warms up, does not.
  */
-const ATTEMPTS = 8;
+const ATTEMPTS = 4;
 
 /** Sends the request to a server started with the probe, and expects that it neither blocked it nor filled its memory. */
 export async function expectHarmless(cluster: Cluster, request: HostileRequest): Promise<void> {
