@@ -404,7 +404,7 @@ export type ResourceClaimSpec = {
 export type ResourceClaimStatus = {
   /** What the claim has been given. Absent while it has nothing; cannot be changed, only removed. */
   allocation?: AllocationResult;
-  /** Who may use the claim, at most 256, such as pods. The claim keeps its devices while there is anybody. */
+  /** Who may use the claim, at most 256, such as pods. The claim keeps its devices while it has a user. */
   reservedFor?: ResourceClaimConsumerReference[];
   /** How the devices are, as their drivers report it. Needs the feature gate DRAResourceClaimDeviceStatus. */
   devices?: AllocatedDeviceStatus[];

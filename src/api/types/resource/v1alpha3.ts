@@ -266,7 +266,7 @@ export type ResourceClaimSpec = {
 export type ResourceClaimStatus = {
   /** What the claim has been given. Absent while it has nothing; cannot be changed, only removed. */
   allocation?: AllocationResult;
-  /** Who may use the claim, at most 32, such as pods. The claim keeps its devices while there is anybody. */
+  /** Who may use the claim, at most 32, such as pods. The claim keeps its devices while it has a user. */
   reservedFor?: ResourceClaimConsumerReference[];
   /** The driver's controller is to take the devices back, and removes this together with the allocation. Needs the feature gate DRAControlPlaneController. */
   deallocationRequested?: boolean;
