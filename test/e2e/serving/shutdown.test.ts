@@ -74,18 +74,24 @@ class Client {
   /** @throws Error for what no waiting helps against */
   async ask(method: string, path: string, body?: unknown): Promise<number> {
     for (let attempt = 0; attempt < 100; attempt += 1) {
-      const { code, retryAfter } = await this.#once(method, path, body);
+      const at = this.#at;
+      const { code, retryAfter } = await this.#once(at, method, path, body);
       if (code !== undefined && retryAfter === undefined) return code;
       this.retries += 1;
-      this.#at = (this.#at + 1) % this.#ports.length;
+      // Leaves the server that refused, unless another request has left it.
+      if (this.#at === at) this.#at = (at + 1) % this.#ports.length;
       await later(code === undefined ? 20 : Math.min((retryAfter ?? 0) * 1000, 50));
     }
     throw new Error(`${path}: gave up`);
   }
 
-  #once(method: string, path: string, body: unknown): Promise<{ code?: number; retryAfter?: number }> {
+  #once(
+    at: number,
+    method: string,
+    path: string,
+    body: unknown,
+  ): Promise<{ code?: number; retryAfter?: number }> {
     return new Promise((resolve, reject) => {
-      const at = this.#at;
       const options = { host: '127.0.0.1', port: this.#ports[at], method, path, agent: this.#agents[at] };
       const headers = body === undefined ? {} : { 'content-type': 'application/json' };
       const asking = httpsRequest({ ...options, headers }, (response) => {
