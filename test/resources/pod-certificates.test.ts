@@ -15,7 +15,9 @@ import { nodeNameOf } from '../../src/authz/node.ts';
 import { builtInResources } from '../../src/resources/all.ts';
 import { podcertificaterequests } from '../../src/resources/certificates/pod-certificate-request.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
+import { pemBlocks } from '../../src/x509/pem.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+import { makeRequestWithKey } from '../kit/certificate-request.ts';
 import { manifestsIn } from '../kit/manifests.ts';
 import { Authority } from '../kit/pki.ts';
 import { shortened, type Variation } from '../kit/variation-tables.ts';
@@ -109,10 +111,7 @@ describe('a request', () => {
       { 'spec.podName': 'A' },
       [expect.stringContaining('spec.podName: Invalid value: "A": a lowercase RFC 1123 subdomain') as never],
     ],
-    [
-      { 'spec.nodeUID': '' },
-      ['spec.nodeUID: Invalid value: "": must not be empty', 'spec.nodeUID: Required value'],
-    ],
+    [{ 'spec.nodeUID': '' }, ['spec.nodeUID: Invalid value: "": must not be empty']],
     [
       { 'spec.serviceAccountUID': 'x'.repeat(129) },
       ['spec.serviceAccountUID: Too long: must have at most 128 bytes'],
@@ -138,6 +137,31 @@ describe('a request', () => {
     ],
   ])('%o is judged', (changes, lines) => {
     expect(problems(changes)).toEqual(lines);
+  });
+
+  test('may have a certificate request in place of key and proof since 1.36', async () => {
+    const { request } = await makeRequestWithKey('');
+    const [block] = [...pemBlocks(Buffer.from(request, 'base64').toString())];
+    const der = block?.der ?? Buffer.alloc(0);
+    const stub = { pkixPublicKey: undefined, proofOfPossession: undefined };
+    const judged = (bytes: Buffer, minor: 35 | 36 = 36, more: JsonObject = {}): string[] => {
+      const { spec } = requestOf();
+      const manifest = {
+        spec: { ...(spec as JsonObject), ...stub, stubPKCS10Request: bytes.toString('base64'), ...more },
+      };
+      return manifestsIn(minor).problemsOnCreate(podcertificaterequests, manifest);
+    };
+    expect(judged(der)).toEqual([]);
+    expect(judged(der, 35)).toEqual([expect.stringContaining('spec.pkixPublicKey: Invalid value: ""')]);
+    expect(judged(Buffer.from('no'))).toEqual([
+      'spec.stubPKCS10Request: Invalid value: "bm8=": must be a valid PKCS#10 certificate signing request',
+    ]);
+    const forged = Buffer.from(der);
+    forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1;
+    expect(judged(forged)).toEqual([
+      'spec.stubPKCS10Request: Invalid value: could not verify the signature of the certificate signing request',
+    ]);
+    expect(judged(der, 36, keyFields(ec))).toHaveLength(2);
   });
 
   test('stays as it was made', () => {

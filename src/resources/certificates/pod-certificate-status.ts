@@ -1,11 +1,13 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import type {
   PodCertificateRequest,
+  PodCertificateRequestSpec,
   PodCertificateRequestStatus,
 } from '../../api/types/certificates/v1alpha1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goText } from '../../object/go-value.ts';
+import { readRequestDer } from '../../x509/certification-request.ts';
 import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { mustBeConditions } from '../rules/conditions.ts';
 
@@ -94,7 +96,7 @@ function validateCertificate(at: FieldPath, { spec = {}, status = {} }: PodCerti
     path.invalid(chain, problem ?? '');
     return;
   }
-  if (!isFor(certificate, spec.pkixPublicKey ?? '')) {
+  if (!isFor(certificate, spec)) {
     path.invalid(chain, 'leaf certificate was not issued to the requested public key');
     return;
   }
@@ -128,9 +130,14 @@ function chainProblem(block: PemBlock): string | undefined {
   return read(block) === undefined ? 'intermediate certificate does not parse as valid X.509' : undefined;
 }
 
-function isFor({ publicKey }: X509Certificate, pkix: string): boolean {
-  const wanted = createPublicKey({ key: Buffer.from(pkix, 'base64'), format: 'der', type: 'spki' });
-  return wanted.equals(publicKey);
+/** The request was valid when it was made. */
+function isFor({ publicKey }: X509Certificate, spec: PodCertificateRequestSpec): boolean {
+  const { pkixPublicKey = '', stubPKCS10Request = '' } = spec;
+  const der =
+    stubPKCS10Request === ''
+      ? Buffer.from(pkixPublicKey, 'base64')
+      : readRequestDer(Buffer.from(stubPKCS10Request, 'base64')).publicKey;
+  return createPublicKey({ key: der, format: 'der', type: 'spki' }).equals(publicKey);
 }
 
 const TIMES = [

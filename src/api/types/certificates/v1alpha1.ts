@@ -71,12 +71,12 @@ export type PodCertificateRequestSpec = {
   /** The longest time the certificate may be valid, in seconds: from 3600, an hour, to 7862400, which is 91 days, or for signers of kubernetes.io to 86400, a day. 86400 unless set. */
   maxExpirationSeconds?: number;
   /** The public key, serialized as PKIX: RSA with 3072 or 4096 bits, ECDSA on P-256, P-384 or P-521, or Ed25519. */
-  pkixPublicKey?: string | null;
+  pkixPublicKey?: string;
   /** The UID of the pod, signed with the private key: RSASSA-PSS over SHA-256, ECDSA over SHA-256 in ASN.1, or Ed25519. */
-  proofOfPossession?: string | null;
+  proofOfPossession?: string;
   /** What the author of the pod lets the signer know, under names that begin with a domain. Not verified. */
   unverifiedUserAnnotations?: { [key: string]: string };
-  /** A certificate request in DER, signed with the private key, for signers that need one. It has nothing but the key. */
+  /** A certificate request in DER, signed with the private key, in place of pkixPublicKey and proofOfPossession. The node agent puts nothing into it but the key. */
   stubPKCS10Request?: string;
 };
 
