@@ -16,6 +16,10 @@ import { manifestsIn } from '../kit/manifests.ts';
 import { shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
 
+const TYPELESS = { apiVersion: '', kind: '', metadata: {} };
+
+const specOf = (object: ApiObject | undefined): JsonObject => object?.spec as JsonObject;
+
 /** Resources that later versions of Kubernetes added, one after the other. */
 
 const GATES = {
@@ -100,6 +104,7 @@ describe('a candidate for a lease', () => {
 describe('a migration of stored versions', () => {
   const convert = storageversionmigrations.versions.find(({ version }) => version === 'v1beta1')?.conversion;
   const stored: ApiObject = {
+    ...TYPELESS,
     metadata: { name: 'm' },
     spec: { resource: { group: 'apps', version: 'v1', resource: 'deployments' } },
     status: {
@@ -108,6 +113,7 @@ describe('a migration of stored versions', () => {
     },
   };
   const served: ApiObject = {
+    ...TYPELESS,
     metadata: { name: 'm' },
     spec: { resource: { group: 'apps', resource: 'deployments' } },
     status: {
@@ -171,7 +177,7 @@ describe('a rule that taints devices', () => {
     const selector = { deviceClassName: 'c', selectors: [{ cel: { expression: 'true' } }] };
     const manifest = varyAll(good, { 'spec.deviceSelector': selector });
     const kept = (minor: Minor) =>
-      (manifestsIn(minor).created(devicetaintrules, manifest) as { spec: JsonObject }).spec.deviceSelector;
+      specOf(manifestsIn(minor).created(devicetaintrules, manifest)).deviceSelector;
     expect(kept(34)).toEqual(selector);
     expect(kept(35)).toEqual({});
   });
@@ -204,10 +210,9 @@ describe('a rule that taints devices', () => {
       });
     const timeAfter = (after: JsonObject): unknown =>
       (
-        of36.updated(devicetaintrules, timed('NoSchedule', '2020-01-01T00:00:00Z'), after) as {
-          spec: { taint: JsonObject };
-        }
-      ).spec.taint.timeAdded;
+        specOf(of36.updated(devicetaintrules, timed('NoSchedule', '2020-01-01T00:00:00Z'), after))
+          .taint as JsonObject
+      ).timeAdded;
     expect(timeAfter(timed('NoSchedule', '2020-01-01T00:00:00Z'))).toBe('2020-01-01T00:00:00Z');
     expect(timeAfter(timed('NoExecute', '2020-01-01T00:00:00Z'))).not.toBe('2020-01-01T00:00:00Z');
     expect(timeAfter(timed('NoExecute', '2021-01-01T00:00:00Z'))).toBe('2021-01-01T00:00:00Z');
@@ -426,7 +431,7 @@ describe('a group of pods', () => {
   });
 
   test('drops what features that are off add', () => {
-    const { spec } = manifestsIn(36).created(podgroups, good) as { spec: JsonObject };
+    const spec = specOf(manifestsIn(36).created(podgroups, good));
     expect(Object.keys(spec).sort()).toEqual(['podGroupTemplateRef', 'schedulingPolicy']);
   });
 
@@ -451,10 +456,10 @@ describe('v1alpha3 of devices in 1.32 and 1.33', () => {
   test('asks for an exact count unless a request has alternatives', () => {
     const toStorage = (request: JsonObject): unknown => {
       const stored = conversionOf(resourceclaims)?.toStorage({
-        metadata: {},
+        ...TYPELESS,
         spec: { devices: { requests: [request] } },
       });
-      return (stored as { spec: { devices: { requests: unknown[] } } }).spec.devices.requests[0];
+      return (specOf(stored).devices as { requests: unknown[] }).requests[0];
     };
     expect(toStorage({ name: 'a', deviceClassName: 'c', allocationMode: 'ExactCount' })).toEqual({
       name: 'a',
@@ -469,12 +474,12 @@ describe('v1alpha3 of devices in 1.32 and 1.33', () => {
 
   test('has plain quantities as capacities', () => {
     const slice = {
-      metadata: {},
+      ...TYPELESS,
       spec: { devices: [{ name: 'd', basic: { capacity: { memory: '1Gi' } } }] },
     };
     const stored = conversionOf(resourceslices)?.toStorage(structuredClone(slice));
     expect(stored).toEqual({
-      metadata: {},
+      ...TYPELESS,
       spec: { devices: [{ name: 'd', capacity: { memory: { value: '1Gi' } } }] },
     });
     expect(conversionOf(resourceslices)?.fromStorage(stored as ApiObject)).toEqual(slice);

@@ -11,6 +11,7 @@ import { createNodeRestriction } from '../../src/admission/plugins/node-restrict
 import { guardPodCertificates } from '../../src/admission/pod-certificate-signing.ts';
 import { MINORS } from '../../src/api/emulation.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
+import type { PodCertificateRequest } from '../../src/api/types/certificates/v1alpha1.ts';
 import { nodeNameOf } from '../../src/authz/node.ts';
 import { builtInResources } from '../../src/resources/all.ts';
 import { podcertificaterequests } from '../../src/resources/certificates/pod-certificate-request.ts';
@@ -69,8 +70,8 @@ describe('a request', () => {
     shortened(of36.problemsOnCreate(podcertificaterequests, varyAll(requestOf(), changes)));
 
   test('is for a day unless it says otherwise', () => {
-    const { spec } = of36.created(podcertificaterequests, requestOf()) as { spec: JsonObject };
-    expect(spec.maxExpirationSeconds).toBe(86_400);
+    const { spec } = of36.created(podcertificaterequests, requestOf()) as PodCertificateRequest;
+    expect(spec?.maxExpirationSeconds).toBe(86_400);
   });
 
   test.each([

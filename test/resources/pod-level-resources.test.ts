@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MINORS, type Minor } from '../../src/api/emulation.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
+import type { Job } from '../../src/api/types/batch/v1.ts';
 import type { Pod } from '../../src/api/types/core/v1.ts';
 import { heldResources, podResources } from '../../src/object/pod-resources.ts';
 import { qosClass } from '../../src/object/pod-spec.ts';
@@ -76,8 +77,8 @@ describe('defaults', () => {
 
   test('leave templates as they are', () => {
     const template = podWith({ limits: { cpu: '2' } });
-    const { spec } = of36.created(jobs, { spec: { template } }) as { spec: { template: Pod } };
-    expect(spec.template.spec?.resources).toEqual({ limits: { cpu: '2' } });
+    const { spec } = of36.created(jobs, { spec: { template } }) as Job;
+    expect(spec?.template?.spec?.resources).toEqual({ limits: { cpu: '2' } });
   });
 });
 
@@ -192,7 +193,7 @@ test('a pod holds what it asks for or what its node has set aside, whichever is 
     { name: 'c1', allocatedResources: { cpu: '500m' } },
   ];
   const held = (status: Pod['status'] & object, of: 'requests' | 'limits') =>
-    fromResourceList(heldResources({ metadata: {}, spec, status }, of));
+    fromResourceList(heldResources({ kind: 'Pod', apiVersion: 'v1', metadata: {}, spec, status }, of));
   expect(held({ containerStatuses }, 'requests')).toEqual({ cpu: '3' });
   expect(held({ containerStatuses }, 'limits')).toEqual({ cpu: '3' });
   expect(held({}, 'requests')).toEqual({ cpu: '2' });
