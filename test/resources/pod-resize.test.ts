@@ -149,7 +149,19 @@ describe('a resize', () => {
       { 'spec.containers.0.resizePolicy': [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] },
       [CPU_AND_MEMORY],
     ],
-    ['a name', { 'spec.containers.1.name': 'another' }, [CPU_AND_MEMORY]],
+    [
+      'a name',
+      { 'spec.containers.1.name': 'another' },
+      ['spec.containers[1].name: Forbidden: containers may not be renamed or reordered on resize'],
+    ],
+    [
+      'another order of init containers',
+      { 'spec.initContainers.0.name': 'init', 'spec.initContainers.1.name': 'side' },
+      [0, 1].map(
+        (index) =>
+          `spec.initContainers[${index}].name: Forbidden: initContainers may not be renamed or reordered on resize`,
+      ),
+    ],
     [
       'a container more',
       {
@@ -160,7 +172,7 @@ describe('a resize', () => {
           terminationMessagePolicy: 'File',
         },
       },
-      [CPU_AND_MEMORY],
+      ['spec.containers: Forbidden: containers may not be added or removed on resize'],
     ],
     [
       'no request',
@@ -206,6 +218,58 @@ describe('a resize', () => {
       'another resource of a sidecar',
       { 'spec.initContainers.0.resources.requests': { cpu: '1', memory: '1Mi', 'ephemeral-storage': '1' } },
       ['spec: Forbidden: only cpu and memory resources for sidecar containers are mutable'],
+      { minor: 35 },
+    ],
+    [
+      'another resource of a sidecar since 1.36',
+      { 'spec.initContainers.0.resources.requests': { cpu: '1', memory: '1Mi', 'ephemeral-storage': '1' } },
+      [
+        'spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable',
+      ],
+    ],
+    [
+      'an init container that would have to start again',
+      { 'spec.initContainers.1.resources.requests.cpu': '20m' },
+      [
+        'spec.initContainers[1]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized',
+      ],
+      {},
+      varyAll(POD, {
+        'spec.initContainers.1.resizePolicy': [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }],
+      }),
+    ],
+    [
+      'anything of a container with devices',
+      { [`${MAIN}.requests.cpu`]: '2m' },
+      [CPU_AND_MEMORY],
+      {},
+      varyAll(POD, {
+        'spec.resourceClaims': [{ name: 'a', resourceClaimName: 'b' }],
+        [`${MAIN}.claims`]: [{ name: 'a' }],
+      }),
+    ],
+    [
+      'anything of a pod with claims to resources of its node',
+      { [`${MAIN}.requests.cpu`]: '2m' },
+      ['spec: Forbidden: pods with node allocatable resource claims cannot be resized'],
+      { status: { nodeAllocatableResourceClaimStatuses: [{ resourceClaimName: 'a' }] } },
+    ],
+    [
+      'less than a pod states as a whole',
+      { 'spec.resources.requests': { cpu: '1' } },
+      [
+        'spec.resources.requests: Forbidden: pod-level resource requests cannot be removed',
+        'spec.resources.requests[memory]: Invalid value: "0": must be greater than or equal to aggregate container requests of 65Mi',
+      ],
+      {},
+      varyAll(POD, { 'spec.resources': { requests: { cpu: '1', memory: '1Gi' } } }),
+    ],
+    [
+      'no resources of the pod as a whole',
+      { 'spec.resources': undefined },
+      ['spec.resources: Forbidden: pod-level resources cannot be removed'],
+      {},
+      varyAll(POD, { 'spec.resources': { requests: { cpu: '1', memory: '1Gi' } } }),
     ],
     [
       'anything on an agent that reports no resources',

@@ -1,4 +1,4 @@
-import type { PodCertificateRequestSpec } from '../../../api/types/certificates/v1alpha1.ts';
+import { unknownError } from '../../../api/status.ts';
 import type { Pod } from '../../../api/types/core/v1.ts';
 import { goQuote } from '../../../object/go-value.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
@@ -9,7 +9,10 @@ import type { WritingNode } from './own-objects.ts';
 
 const MIRROR = 'kubernetes.io/config.mirror';
 
-/** A node may ask for certificates of the pods that run on it, as they are: with their account, on this very node. */
+/**
+ * A node may ask for certificates of the pods that run on it, as they are: with their account, on this very node. What is
+ * not as the request says may only be news that has not arrived yet: such an error is no refusal, and a node tries again.
+ */
 export async function checkPodCertificate(
   attributes: AdmissionAttributes,
   { node, objects }: WritingNode,
@@ -19,7 +22,7 @@ export async function checkPodCertificate(
   if (subresource !== '') throw refusal(attributes, `unexpected subresource ${subresource}`);
   if (!isWriteOf(attributes, POD_REQUESTS)) return;
   const spec = attributes.object?.spec ?? {};
-  const { nodeName = '', podName = '', serviceAccountName = '' } = spec;
+  const { nodeName = '', podName = '', serviceAccountName: account = '' } = spec;
   const refuse = (why: string | undefined): void => {
     if (why !== undefined) throw refusal(attributes, why);
   };
@@ -27,34 +30,54 @@ export async function checkPodCertificate(
     refuse(
       `PodCertificateRequest.Spec.NodeName=${goQuote(nodeName)}, which is not the requesting node ${goQuote(node)}`,
     );
-  const pod = await objects.find(PODS, namespace, podName);
-  refuse(podProblem(pod, spec, node));
-  const account = await objects.find(SERVICE_ACCOUNTS, namespace, serviceAccountName);
-  refuse(uidProblem('service account', serviceAccountName, account?.metadata.uid, spec.serviceAccountUID));
-  const own = await objects.find(NODES, '', node);
-  refuse(uidProblem('node', node, own?.metadata.uid, spec.nodeUID));
+  const asking = `PodCertificateRequest for pod ${goQuote(`${namespace}/${podName}`)}`;
+  const own = found('node', node, node, await objects.find(NODES, '', node));
+  const { uid: nodeUid = '' } = own.metadata;
+  if (nodeUid !== spec.nodeUID)
+    throw unknownError(
+      `${asking} names node UID ${goQuote(spec.nodeUID ?? '')}, inconsistent with the running node (${goQuote(nodeUid)})`,
+    );
+  const place = `${namespace}/${podName}`;
+  const pod = found('pod', place, podName, await objects.find(PODS, namespace, podName));
+  const { uid: podUid = '' } = pod.metadata;
+  if (podUid !== spec.podUID)
+    throw unknownError(
+      `${asking} contains pod UID (${goQuote(spec.podUID ?? '')}) which differs from running pod ${goQuote(podUid)}`,
+    );
+  refuse(podProblem(pod, { place, node, account }));
+  const owner = found(
+    'service account',
+    `${namespace}/${account}`,
+    account,
+    await objects.find(SERVICE_ACCOUNTS, namespace, account),
+  );
+  const { uid: accountUid = '' } = owner.metadata;
+  if (accountUid !== spec.serviceAccountUID)
+    throw unknownError(
+      `${asking} names service account UID ${goQuote(spec.serviceAccountUID ?? '')}, which differs from the running service account (${goQuote(accountUid)})`,
+    );
 }
 
-function podProblem(pod: Pod | undefined, spec: PodCertificateRequestSpec, node: string): string | undefined {
-  const { podName = '', podUID, serviceAccountName } = spec;
-  const name = goQuote(podName);
-  if (pod === undefined) return `pod ${name} named in the PodCertificateRequest does not exist`;
-  if (pod.metadata.annotations?.[MIRROR] !== undefined)
-    return `pod ${name} is a mirror pod, which has no certificates`;
-  if (pod.spec?.nodeName !== node) return `pod ${name} is not running on node ${goQuote(node)}`;
-  if (pod.spec.serviceAccountName !== serviceAccountName)
-    return `PodCertificateRequest names service account ${goQuote(serviceAccountName ?? '')}, which pod ${name} does not run as`;
-  return uidProblem('pod', podName, pod.metadata.uid, podUID);
+/** The object that is not undefined. `place`: its namespace and name, as messages have it. */
+function found<T>(kind: string, place: string, name: string, object: T | undefined): T {
+  if (object !== undefined) return object;
+  throw unknownError(
+    `while retrieving ${kind} ${goQuote(place)} named in the PodCertificateRequest: ${kind.replace(' ', '')} ${goQuote(name)} not found`,
+  );
 }
 
-function uidProblem(
-  kind: string,
-  name: string,
-  actual: string | undefined,
-  asked: string | undefined,
-): string | undefined {
-  if (actual === undefined)
-    return `${kind} ${goQuote(name)} named in the PodCertificateRequest does not exist`;
-  if (actual === asked) return undefined;
-  return `PodCertificateRequest contains the UID ${goQuote(asked ?? '')}, which differs from that of ${kind} ${goQuote(name)}`;
+interface Claimed {
+  readonly place: string;
+  readonly node: string;
+  readonly account: string;
+}
+
+function podProblem({ metadata, spec }: Pod, { place, node, account }: Claimed): string | undefined {
+  const name = goQuote(place);
+  if (spec?.nodeName !== node)
+    return `pod ${name} is not running on node ${goQuote(node)} named in the PodCertificateRequest`;
+  if (metadata.annotations?.[MIRROR] !== undefined) return `pod ${name} is a mirror pod`;
+  const { serviceAccountName: actual = '' } = spec;
+  if (actual === account) return undefined;
+  return `PodCertificateRequest for pod ${name} contains serviceAccountName (${goQuote(account)}) that differs from running pod (${goQuote(actual)})`;
 }

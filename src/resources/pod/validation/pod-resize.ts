@@ -1,4 +1,10 @@
-import type { Container, ContainerStatus, Pod, ResourceRequirements } from '../../../api/types/core/v1.ts';
+import type {
+  Container,
+  ContainerStatus,
+  Pod,
+  PodSpec,
+  ResourceRequirements,
+} from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { isSidecar, statesResources } from '../../../object/pod-resources.ts';
@@ -21,14 +27,16 @@ export function validatePodResize(root: FieldPath, pod: Pod, old: Pod): void {
     at.invalid(status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
   if (!isResizable(old.status?.containerStatuses ?? []))
     at.forbidden('Pod running on node without support for resize');
-  if (!hasSameNames(pod, old)) {
-    at.forbidden('only cpu and memory resources are mutable');
-    return;
-  }
-  if (root.isOn('InPlacePodLevelResourcesVerticalScaling')) validateWhole(at, pod, old);
+  if (statesResources(spec) || statesResources(before)) validateWhole(at, pod, old);
+  if ((old.status?.nodeAllocatableResourceClaimStatuses ?? []).length > 0)
+    at.forbidden('pods with node allocatable resource claims cannot be resized');
+  if (!hasSameContainers(at, spec, before)) return;
   validateInitContainers(at, spec.initContainers ?? [], before.initContainers ?? []);
-  for (const [path, container, index] of at.field('containers').each(spec.containers))
-    validateContainer(at, path, { container, before: before.containers?.[index] ?? {}, kind: '' });
+  for (const [path, container, index] of at.field('containers').each(spec.containers)) {
+    const resized: Resized = { container, before: before.containers?.[index] ?? {} };
+    validateValues(path, resized);
+    if (!isResizeAlone(resized)) at.forbidden('only cpu and memory resources are mutable');
+  }
 }
 
 /** Why no resize of the pod is possible; undefined: it is. */
@@ -38,8 +46,6 @@ function whyNever({ isOn }: FieldPath, { spec = {} }: Pod, old: Pod): string | u
     return 'pods with pod-level resources cannot be resized';
   if (isMirrorPod(old.metadata.annotations ?? {})) return 'static pods cannot be resized';
   if (old.spec?.os?.name === 'windows') return 'windows pods cannot be resized';
-  if ((old.status?.nodeAllocatableResourceClaimStatuses ?? []).length > 0)
-    return 'pods with node allocatable resource claims cannot be resized';
   return undefined;
 }
 
@@ -51,18 +57,32 @@ function isResizable(statuses: readonly ContainerStatus[]): boolean {
 
 const LISTS = ['containers', 'initContainers'] as const;
 
-function hasSameNames({ spec }: Pod, old: Pod): boolean {
-  const names = (containers: readonly Container[] | null | undefined): unknown =>
-    (containers ?? []).map(({ name }) => name);
-  return LISTS.every((list) => equal(names(spec?.[list]), names(old.spec?.[list])));
+/** Reports containers that came, went or have other names: what else is wrong with them is of no interest then. */
+function hasSameContainers(at: FieldPath, spec: PodSpec, before: PodSpec): boolean {
+  const found = at.found;
+  for (const list of LISTS) {
+    const path = at.field(list);
+    const [now, old] = [spec[list] ?? [], before[list] ?? []];
+    if (now.length !== old.length) path.forbidden(`${list} may not be added or removed on resize`);
+    else
+      for (const [item, { name }, index] of path.each(now))
+        if (name !== old[index]?.name)
+          item.field('name').forbidden(`${list} may not be renamed or reordered on resize`);
+  }
+  return at.found === found;
 }
 
 /** What the pod states for all of its containers together. */
 function validateWhole(at: FieldPath, { spec }: Pod, old: Pod): void {
-  const after = spec?.resources ?? {};
-  const before = old.spec?.resources ?? {};
-  refuseRemoval(at.field('resources'), after, before);
-  if (!equal(unresized(after), unresized(before)))
+  const path = at.field('resources');
+  const after = spec?.resources;
+  const before = old.spec?.resources;
+  if (before !== undefined && after === undefined) {
+    path.forbidden('pod-level resources cannot be removed');
+    return;
+  }
+  refuseRemoval(path, { kind: 'pod-level resource', after: after ?? {}, before: before ?? {} });
+  if (!equal(unresized(after ?? {}), unresized(before ?? {})))
     at.forbidden('only cpu and memory resources are mutable at pod-level');
 }
 
@@ -73,45 +93,67 @@ function validateInitContainers(
 ): void {
   const resizesAll = at.isOn('InPlacePodVerticalScalingInitContainers');
   for (const [path, container, index] of at.field('initContainers').each(containers)) {
-    const old = before[index] ?? {};
-    if (isSidecar(container))
-      validateContainer(at, path, { container, before: old, kind: ' for sidecar containers' });
-    else if (resizesAll)
-      validateContainer(at, path, { container, before: old, kind: ' for init containers' });
-    else if (!equal(container, old)) at.forbidden('resources for non-sidecar init containers are immutable');
+    const resized: Resized = { container, before: before[index] ?? {} };
+    if (resizesAll) validateInitContainer(path, resized);
+    else if (isSidecar(container)) {
+      validateValues(path, resized);
+      if (!isResizeAlone(resized))
+        at.forbidden('only cpu and memory resources for sidecar containers are mutable');
+    } else if (!equal(container, before[index]))
+      at.forbidden('resources for non-sidecar init containers are immutable');
   }
+}
+
+/** An init container of any kind. One that ends cannot be started again for its resources. */
+function validateInitContainer(at: FieldPath, resized: Resized): void {
+  const { container, before } = resized;
+  validateValues(at, resized);
+  if (!isResizeAlone(resized))
+    at.forbidden('only cpu and memory resources for init or sidecar containers are mutable');
+  if (isSidecar(container) || equal(container, before)) return;
+  if ((before.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer'))
+    at.forbidden('non-sidecar init containers with a resize policy of RestartContainer cannot be resized');
 }
 
 interface Resized {
   readonly container: Container;
   readonly before: Container;
-  /** The kind of container, as the message has it. */
-  readonly kind: string;
 }
 
-/** `spec` is where the pod's spec is, `at` where the container is. */
-function validateContainer(spec: FieldPath, at: FieldPath, { container, before, kind }: Resized): void {
-  const after = container.resources ?? {};
-  const old = before.resources ?? {};
+/** `at` is the container. */
+function validateValues(at: FieldPath, { container, before }: Resized): void {
   const path = at.field('resources');
-  refuseRemoval(path, after, old);
+  const after = container.resources ?? {};
+  refuseRemoval(path, { kind: 'resource', after, before: before.resources ?? {} });
   if ((at.isOn.minor ?? DEFAULT_MINOR) === 33) refuseTighterMemory(path, container, before);
-  const same =
+}
+
+/** Whether nothing but what a resize may change is another. A container with devices of claims has none of it. */
+function isResizeAlone({ container, before }: Resized): boolean {
+  const { claims: _, ...after } = unresized(container.resources ?? {});
+  return (
     equal({ ...container, resources: undefined }, { ...before, resources: undefined }) &&
-    equal(unresized(after), unresized(old));
-  if (!same) spec.forbidden(`only cpu and memory resources${kind} are mutable`);
+    equal({ ...after, claims: [] }, unresized(before.resources ?? {}))
+  );
 }
 
 /** The resources without what a resize may change. */
-function unresized({ requests, limits, claims = [] }: ResourceRequirements): unknown {
-  const rest = ({ cpu: _, memory: __, ...others }: Readonly<Record<string, string>> = {}): unknown => others;
+function unresized({ requests, limits, claims = [] }: ResourceRequirements) {
+  const rest = ({ cpu: _, memory: __, ...others }: Readonly<Record<string, string>> = {}) => others;
   return { requests: rest(requests), limits: rest(limits), claims };
 }
 
-function refuseRemoval(at: FieldPath, after: ResourceRequirements, before: ResourceRequirements): void {
+interface Removal {
+  /** What the message calls it. */
+  readonly kind: string;
+  readonly after: ResourceRequirements;
+  readonly before: ResourceRequirements;
+}
+
+function refuseRemoval(at: FieldPath, { kind, after, before }: Removal): void {
   for (const list of ['requests', 'limits'] as const) {
     const isRemoved = Object.keys(before[list] ?? {}).some((name) => after[list]?.[name] === undefined);
-    if (isRemoved) at.field(list).forbidden(`resource ${list} cannot be removed`);
+    if (isRemoved) at.field(list).forbidden(`${kind} ${list} cannot be removed`);
   }
 }
 
