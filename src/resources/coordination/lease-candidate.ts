@@ -1,11 +1,35 @@
 import type { LeaseCandidate, LeaseCandidateSpec } from '../../api/types/coordination/v1alpha1.ts';
+import type * as v1alpha2 from '../../api/types/coordination/v1alpha2.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkConfigMapKey } from '../../object/formats.ts';
 import { isOlder, parseSemanticVersion } from '../../object/semantic-version.ts';
 import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
+import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeLeaseStrategy, OLDEST_EMULATION_VERSION } from './lease.ts';
+
+type Candidate = LeaseCandidate | v1alpha2.LeaseCandidate;
+
+/** Of candidates in any version. */
+export const CANDIDATE_TABLE: Table<Candidate> = {
+  columns: [
+    nameColumn(),
+    column('LeaseName'),
+    column('BinaryVersion'),
+    column('EmulationVersion'),
+    column('Age'),
+  ],
+  cells: (candidate, now) => {
+    const { metadata, spec = {} } = candidate;
+    return [
+      metadata.name ?? '',
+      spec.leaseName ?? '',
+      spec.binaryVersion ?? '',
+      spec.emulationVersion ?? '',
+      age(candidate, now),
+    ];
+  },
+};
 
 /** A candidate for the lead, with the versions by which the leader may be chosen. */
 export const leasecandidates = define<LeaseCandidate>({
@@ -16,25 +40,7 @@ export const leasecandidates = define<LeaseCandidate>({
   versions: [
     { version: 'v1alpha1', type: 'coordination/v1alpha1.LeaseCandidate', enabledByDefault: false, until: 32 },
   ],
-  table: {
-    columns: [
-      nameColumn(),
-      column('LeaseName'),
-      column('BinaryVersion'),
-      column('EmulationVersion'),
-      column('Age'),
-    ],
-    cells: (candidate, now) => {
-      const { metadata, spec = {} } = candidate;
-      return [
-        metadata.name ?? '',
-        spec.leaseName ?? '',
-        spec.binaryVersion ?? '',
-        spec.emulationVersion ?? '',
-        age(candidate, now),
-      ];
-    },
-  },
+  table: CANDIDATE_TABLE,
   strategy: {
     nameRule: 'path-segment',
     allowCreateOnUpdate: true,
@@ -52,7 +58,10 @@ function validate(root: FieldPath, { metadata, spec = {} }: LeaseCandidate): voi
   validateStrategies(at, spec);
 }
 
-function validateVersions(at: FieldPath, spec: LeaseCandidateSpec): void {
+export function validateVersions(
+  at: FieldPath,
+  spec: Pick<LeaseCandidateSpec, 'binaryVersion' | 'emulationVersion'>,
+): void {
   for (const field of ['emulationVersion', 'binaryVersion'] as const) {
     const version = spec[field] ?? '';
     if (version !== '' && parseSemanticVersion(version) === undefined)

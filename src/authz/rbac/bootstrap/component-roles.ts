@@ -41,6 +41,7 @@ export const NODE_RULES: readonly RuleData[] = [
   allow('get', 'resource.k8s.io', 'resourceclaims', { gate: 'DynamicResourceAllocation' }),
   allow('deletecollection', 'resource.k8s.io', 'resourceslices', { gate: 'DynamicResourceAllocation' }),
   allow(READ, 'certificates.k8s.io', 'clustertrustbundles', { gate: 'ClusterTrustBundle' }),
+  allow(`create ${READ}`, 'certificates.k8s.io', 'podcertificaterequests', { gate: 'PodCertificateRequest' }),
 ];
 
 /** The ClusterRoles of a cluster's components. */
@@ -89,10 +90,17 @@ const SCHEDULER: readonly RuleData[] = [
   allow(READ, 'resource.k8s.io', 'deviceclasses', DRA),
   allow(READ_UPDATE, 'resource.k8s.io', 'resourceclaims', DRA),
   allow(READ_UPDATE, 'resource.k8s.io', 'resourceclaims/status', DRA),
-  allow(READ_WRITE, 'resource.k8s.io', 'podschedulingcontexts', DRA),
-  allow(READ, 'resource.k8s.io', 'podschedulingcontexts/status', DRA),
+  allow(READ_WRITE, 'resource.k8s.io', 'podschedulingcontexts', { ...DRA, until: 32 }),
+  allow(READ, 'resource.k8s.io', 'podschedulingcontexts/status', { ...DRA, until: 32 }),
   allow(READ_UPDATE, 'core', 'pods/finalizers', DRA),
   allow(READ, 'resource.k8s.io', 'resourceslices', DRA),
+  allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaints', since: 33, until: 35 }),
+  allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
+  allow('create', 'resource.k8s.io', 'resourceclaims', { gate: 'DRAExtendedResource' }),
+  allow('delete', 'resource.k8s.io', 'resourceclaims', { gate: 'DRAExtendedResource' }),
+  allow(READ, 'scheduling.k8s.io', 'workloads', { gate: 'GenericWorkload' }),
+  allow(READ, 'scheduling.k8s.io', 'podgroups', { gate: 'GenericWorkload', since: 36 }),
+  allow('patch update', 'scheduling.k8s.io', 'podgroups/status', { gate: 'GenericWorkload', since: 36 }),
 ];
 
 const NODE_PROXIER: readonly RuleData[] = [

@@ -1,19 +1,18 @@
-import { allow, EVENTS, READ, type RuleData } from './shape.ts';
+import { allow, EVENTS, type Gated, READ, type RuleData } from './shape.ts';
 
 /**
  * The rights of each controller of kube-controller-manager, by its service account in kube-system. Each becomes a ClusterRole
  * `system:controller:<name>` and a binding of that name.
  */
-interface ControllerData {
+interface ControllerData extends Gated {
   readonly name: string;
   readonly rules: readonly RuleData[];
-  readonly gate?: string;
 }
 
-const controller = (name: string, rules: readonly RuleData[], gate?: string): ControllerData => ({
+const controller = (name: string, rules: readonly RuleData[], gate?: string | Gated): ControllerData => ({
   name,
   rules,
-  ...(gate === undefined ? {} : { gate }),
+  ...(typeof gate === 'string' ? { gate } : gate),
 });
 
 const ALL = 'create delete get list patch update watch';
@@ -199,7 +198,7 @@ const STORAGE: readonly ControllerData[] = [
       allow(READ, 'core', 'pods'),
       allow('update', 'core', 'pods/finalizers'),
       allow(`${READ} create delete`, 'resource.k8s.io', 'resourceclaims'),
-      allow(`${READ} create update patch`, 'resource.k8s.io', 'podschedulingcontexts'),
+      allow(`${READ} create update patch`, 'resource.k8s.io', 'podschedulingcontexts', { until: 32 }),
       allow('update patch', 'resource.k8s.io', 'resourceclaims resourceclaims/status'),
       allow('update patch', 'core', 'pods/status'),
       EVENTS,
@@ -213,6 +212,23 @@ const SIGNERS = [
   'kube-apiserver-client',
   'kube-apiserver-client-kubelet',
   'kubelet-serving',
+];
+
+/** Deletes pods that use tainted devices. Rules for taints have a gate of their own since 1.35. */
+const DEVICE_TAINT_EVICTION = [
+  controller(
+    'device-taint-eviction-controller',
+    [
+      allow(`${READ} delete`, 'core', 'pods'),
+      allow('patch', 'core', 'pods/status'),
+      allow(READ, 'resource.k8s.io', 'resourceclaims resourceslices'),
+      allow(READ, 'resource.k8s.io', 'deviceclasses devicetaintrules', { until: 35 }),
+      allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
+      allow('patch update', 'resource.k8s.io', 'devicetaintrules/status', { gate: 'DRADeviceTaintRules' }),
+      EVENTS,
+    ],
+    'DRADeviceTaints',
+  ),
 ];
 
 const CLUSTER: readonly ControllerData[] = [
@@ -286,6 +302,22 @@ const CLUSTER: readonly ControllerData[] = [
       allow('update', 'storagemigration.k8s.io', 'storageversionmigrations/status'),
     ],
     'StorageVersionMigrator',
+  ),
+  controller(
+    'podcertificaterequestcleaner',
+    [allow(`${READ} delete`, 'certificates.k8s.io', 'podcertificaterequests'), EVENTS],
+    'PodCertificateRequest',
+  ),
+  ...DEVICE_TAINT_EVICTION,
+  controller(
+    'resourcepoolstatusrequest-controller',
+    [
+      allow(`${READ} delete`, 'resource.k8s.io', 'resourcepoolstatusrequests'),
+      allow('update patch', 'resource.k8s.io', 'resourcepoolstatusrequests/status'),
+      allow(READ, 'resource.k8s.io', 'resourceslices resourceclaims'),
+      EVENTS,
+    ],
+    'DRAResourcePoolStatus',
   ),
 ];
 

@@ -1,7 +1,10 @@
+import { isAlive } from '../../../api/emulation.ts';
+import type { Gates } from '../../../api/feature-gates.ts';
 import type { ApiObject } from '../../../api/object-meta.ts';
 import type { LabelSelector } from '../../../api/types/meta/v1.ts';
 import type { ClusterRole, ClusterRoleBinding } from '../../../api/types/rbac/v1.ts';
 import { equal } from '../../../object/equality.ts';
+import { DEFAULT_MINOR } from '../../../version.ts';
 import { uncoveredRules } from '../escalation.ts';
 import { type PolicyRule, RBAC_GROUP, type Subject, toSubject } from '../policy.ts';
 import { COMPONENT_ROLES, NODE_RULES } from './component-roles.ts';
@@ -11,6 +14,7 @@ import {
   type BindingData,
   clusterRole,
   EVENTS,
+  type Gated,
   groups,
   READ,
   type RoleData,
@@ -21,10 +25,7 @@ import {
 } from './shape.ts';
 import { USER_ROLES } from './user-roles.ts';
 
-/** Whether a feature gate is on. */
-export type Gates = (gate: string) => boolean;
-
-/** The objects of Kubernetes 1.31's default policy. */
+/** The objects of Kubernetes' default policy. */
 interface BootstrapPolicy {
   readonly clusterRoles: readonly ClusterRole[];
   readonly clusterRoleBindings: readonly ClusterRoleBinding[];
@@ -35,8 +36,7 @@ interface BootstrapPolicy {
 export const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 export function bootstrapPolicy(isOn: Gates): BootstrapPolicy {
-  const there = <T extends { readonly gate?: string }>(all: readonly T[]): T[] =>
-    all.filter(({ gate }) => gate === undefined || isOn(gate));
+  const there = <T extends Gated>(all: readonly T[]): T[] => all.filter((one) => isThere(one, isOn));
   return {
     clusterRoles: there([...USER_ROLES, ...COMPONENT_ROLES, ...controllerRoles()]).map((role) =>
       toRole(role, isOn),
@@ -53,19 +53,22 @@ export const nodeRules = (isOn: Gates): PolicyRule[] => rulesThere(NODE_RULES, i
 const CONTROLLER = 'system:controller:';
 
 const controllerRoles = (): RoleData[] =>
-  CONTROLLERS.map(({ name, rules, ...gate }) => clusterRole(`${CONTROLLER}${name}`, rules, gate));
+  CONTROLLERS.map(({ name, rules, ...gated }) => clusterRole(`${CONTROLLER}${name}`, rules, gated));
 
 const controllerBindings = (): BindingData[] =>
-  CONTROLLERS.map(({ name, rules: _, ...gate }) => ({
+  CONTROLLERS.map(({ name, rules: _, ...gated }) => ({
     namespace: '',
     name: `${CONTROLLER}${name}`,
     role: `${CONTROLLER}${name}`,
     subjects: serviceAccounts('kube-system', name),
-    ...gate,
+    ...gated,
   }));
 
+const isThere = ({ gate, ...life }: Gated, isOn: Gates): boolean =>
+  isAlive(life, isOn.minor ?? DEFAULT_MINOR) && (gate === undefined || isOn(gate));
+
 const rulesThere = (rules: readonly RuleData[], isOn: Gates): PolicyRule[] =>
-  rules.filter(({ gate }) => gate === undefined || isOn(gate)).map(({ rule }) => rule);
+  rules.filter((rule) => isThere(rule, isOn)).map(({ rule }) => rule);
 
 function toRole({ namespace, name, rules, partOf, gathers }: RoleData, isOn: Gates): ClusterRole {
   const labels = partOf === undefined ? {} : aggregationLabel(partOf);

@@ -1,3 +1,4 @@
+import type { Life } from '../../../api/emulation.ts';
 import type { PolicyRule, Subject } from '../policy.ts';
 import { RBAC_GROUP } from '../policy.ts';
 
@@ -9,8 +10,8 @@ import { RBAC_GROUP } from '../policy.ts';
  *   allowPaths('get', '/healthz /livez')
  */
 
-/** An item that exists only while a feature gate is on. */
-interface Gated {
+/** An item that exists only while a feature gate is on, and in some versions of Kubernetes. */
+export interface Gated extends Life {
   readonly gate?: string;
 }
 
@@ -38,24 +39,23 @@ export interface BindingData extends Gated {
 }
 
 const words = (text: string): string[] => text.split(' ');
-const gated = (gate: string | undefined): Gated => (gate === undefined ? {} : { gate });
 
 /** Lists are sorted, as in Kubernetes. */
 export function allow(
   verbs: string,
   groups: string,
   resources: string,
-  more: { readonly names?: string; readonly gate?: string } = {},
+  { names: ofNames, ...more }: Gated & { readonly names?: string } = {},
 ): RuleData {
   const apiGroups = words(groups).map((group) => (group === 'core' ? '' : group));
-  const names = more.names === undefined ? {} : { resourceNames: words(more.names).sort() };
+  const names = ofNames === undefined ? {} : { resourceNames: words(ofNames).sort() };
   const rule = {
     verbs: words(verbs).sort(),
     apiGroups: apiGroups.sort(),
     resources: words(resources).sort(),
     ...names,
   };
-  return { rule, ...gated(more.gate) };
+  return { rule, ...more };
 }
 
 export const allowPaths = (verbs: string, paths: string): RuleData => ({
@@ -65,7 +65,7 @@ export const allowPaths = (verbs: string, paths: string): RuleData => ({
 export function clusterRole(
   name: string,
   rules: readonly RuleData[],
-  more: { readonly partOf?: string; readonly gathers?: string; readonly gate?: string } = {},
+  more: Gated & { readonly partOf?: string; readonly gathers?: string } = {},
 ): RoleData {
   return { namespace: '', name, rules, ...more };
 }
