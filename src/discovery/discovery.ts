@@ -34,6 +34,8 @@ interface DiscoveryOptions {
   readonly enums?: boolean;
   /** Whether discovery includes hashes of stored versions; true by default. */
   readonly versionHashes?: boolean;
+  /** Whether discovery has its aggregated form in v2beta1, too; true by default. */
+  readonly beta?: boolean;
   /** Dialects under which groups are listed, the first one first. */
   readonly domains: readonly Dialect[];
   /** host:port under which clients reach the server. */
@@ -210,8 +212,9 @@ class Discovery {
       /application\/json;(?=[^,]*as=APIGroupDiscoveryList)(?=[^,]*g=apidiscovery\.(k8s\.io|cluster\.io))(?=[^,]*v=(v2beta1|v2)\b)/.exec(
         request.headers.accept ?? '',
       );
-    if (match === null) return this.#plain(request, other());
-    const [, domain, version = 'v2'] = match;
+    const [, domain, version = 'v2'] = match ?? [];
+    if (match === null || (version === 'v2beta1' && this.#options.beta === false))
+      return this.#plain(request, other());
     const group = dialectGroup('apidiscovery.k8s.io', domain === 'cluster.io' ? 'cluster.io' : 'k8s.io');
     const { bytes, etag } = this.#aggregated.document(`${group}/${version}`, name, groups);
     const head = toHead(etag, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`);

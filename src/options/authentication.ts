@@ -1,4 +1,4 @@
-import { apiFlags } from './api.ts';
+import { assertGate } from './api.ts';
 import type { AuthorizationOptions } from './authorization.ts';
 import { reviewVersion } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
@@ -64,6 +64,13 @@ export const frontProxyFlags = {
     meaning: 'headers for user name, for example X-Remote-User',
     check: headerNames,
   }),
+  uidHeaders: list('requestheader-uid-headers', {
+    default: [],
+    since: 32,
+    meaning:
+      'headers for the uid of the user; X-Remote-Uid must be one of them; needs the gate RemoteRequestHeaderUID',
+    check: uidHeaderNames,
+  }),
   groupHeaders: list('requestheader-group-headers', {
     default: [],
     meaning: 'headers for groups, for example X-Remote-Group',
@@ -121,6 +128,8 @@ export function readAuthentication(
   const serviceAccounts = readServiceAccounts(line);
   if (said.configFile !== '') checkConfigFile(line, gates);
   const frontProxy = line.valuesOf(frontProxyFlags);
+  if (frontProxy.uidHeaders.length > 0)
+    assertGate(gates, 'RemoteRequestHeaderUID', frontProxyFlags.uidHeaders.shown);
   return Object.freeze({
     /** Authorities of client certificates; '' for the one that is made here. */
     clientCaFile: said.clientCaFile,
@@ -148,10 +157,7 @@ export function readAuthentication(
 
 function checkConfigFile(line: CommandLine, gates: FeatureGates): void {
   const { shown } = authenticationFlags.configFile;
-  if (!gates.isEnabled('StructuredAuthenticationConfiguration')) {
-    const needed = `${apiFlags.featureGates.shown}=StructuredAuthenticationConfiguration=true`;
-    throw new UsageError(`${shown} needs ${needed}`);
-  }
+  assertGate(gates, 'StructuredAuthenticationConfiguration', shown);
   const beside = line.firstGiven(Object.values(oidcFlags));
   if (beside !== undefined) throw new UsageError(`${shown} and ${beside.shown} are mutually exclusive`);
 }
@@ -169,6 +175,14 @@ function readServiceAccounts(line: CommandLine) {
 
 function headerNames(names: readonly string[], flag: string): readonly string[] {
   if (names.includes('')) throw new UsageError(`${flag}: a header has no empty name`);
+  return names;
+}
+
+/** Aggregation hands on the uid in the standard header. */
+function uidHeaderNames(names: readonly string[], flag: string): readonly string[] {
+  headerNames(names, flag);
+  if (names.length > 0 && !names.some((name) => name.toLowerCase() === 'x-remote-uid'))
+    throw new UsageError(`${flag}: X-Remote-Uid must be one of them, or API aggregation does not work`);
   return names;
 }
 

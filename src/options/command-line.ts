@@ -1,3 +1,4 @@
+import { type Minor, toVersion } from '../api/emulation.ts';
 import { equal } from '../object/equality.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { nearestName } from './checks.ts';
@@ -19,6 +20,17 @@ export class CommandLine {
   /** The first that was given, with whatever value. */
   firstGiven(flags: readonly Flag[]): Flag | undefined {
     return [...this.#texts.keys()].find((flag) => flags.includes(flag));
+  }
+
+  /** @throws UsageError when a flag is given that the emulated version does not have */
+  assertAllOf(emulated: Minor): void {
+    for (const { shown, since } of this.#texts.keys())
+      if (since !== undefined && since > emulated) {
+        const later = toVersion(since);
+        throw new UsageError(
+          `${shown} came with ${later}, and ${toVersion(emulated)} is emulated: give --emulated-version=${later} or a later one`,
+        );
+      }
   }
 
   /** @throws UsageError */

@@ -136,6 +136,7 @@ function createCertificates(
 
 const headersOf = (options: FrontProxyOptions): FrontProxyHeaders => ({
   usernames: options.usernameHeaders,
+  uids: options.uidHeaders,
   groups: options.groupHeaders,
   extra: options.extraHeaderPrefixes,
 });
@@ -153,6 +154,7 @@ function toPublished(
     lists: {
       'requestheader-allowed-names': proxy.allowedNames,
       'requestheader-username-headers': proxy.usernameHeaders,
+      ...(proxy.uidHeaders.length === 0 ? {} : { 'requestheader-uid-headers': proxy.uidHeaders }),
       'requestheader-group-headers': proxy.groupHeaders,
       'requestheader-extra-headers-prefix': proxy.extraHeaderPrefixes,
     },

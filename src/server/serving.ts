@@ -16,7 +16,7 @@ import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/reviews.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
-import { versionOf } from '../version.ts';
+import { versionInfoOf } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
 import type { AggregationPhase } from './aggregation.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
@@ -110,11 +110,12 @@ function createServerPages(
   { front, storage, aggregation, options }: ServingParts,
   { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
 ): Pages {
-  const version = versionOf(options.api.emulated);
+  const version = versionInfoOf(options.api.emulated, options.api.compatible);
   const discovery = createDiscovery({
     ...{ registry, types },
     enums: isFeatureOn('OpenAPIEnums'),
     versionHashes: isFeatureOn('StorageVersionHash'),
+    beta: !isFeatureOn('AggregatedDiscoveryRemoveBetaType'),
     remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),

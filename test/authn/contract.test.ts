@@ -251,7 +251,12 @@ describe('authenticators of requests', async () => {
   const peer = async (by: Authority, subject: string) => ({
     chain: [new X509Certificate((await by.issue({ subject })).cert).raw],
   });
-  const headers = { usernames: ['x-remote-user'], groups: ['x-remote-group'], extra: ['x-remote-extra-'] };
+  const headers = {
+    usernames: ['x-remote-user'],
+    uids: ['X-Remote-Uid'],
+    groups: ['x-remote-group'],
+    extra: ['x-remote-extra-'],
+  };
   const proxy = createFrontProxyAuthenticator({ authorities, allowedNames: ['proxy'], headers });
   const bearer = createBearerAuthenticator(tokenFile, ['api']);
   const certificate = createCertificateAuthenticator(authorities);

@@ -79,6 +79,7 @@ test('a webhook speaks one of two versions, and headers have names', () => {
     caFile: 'ca',
     allowedNames: [],
     usernameHeaders: ['X-A'],
+    uidHeaders: [],
     groupHeaders: [],
     extraHeaderPrefixes: [],
   });
