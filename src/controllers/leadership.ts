@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WorkLease, WorkLeases } from '../storage/work-leases.ts';
 import { aborted, pause } from '../util/pause.ts';
 
-export interface LeaseTimes {
+interface LeaseTimes {
   /** Another server takes over after this time without a renewal. */
   readonly leaseMs: number;
   /** A holder that could not renew for this time stops its work within the rest of the lease. */

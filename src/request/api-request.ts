@@ -112,8 +112,8 @@ export interface AuditTrail {
   requestObject(value: unknown): void;
   /** A body that is no object, such as a patch or options. It does not complete the reference. */
   requestBody(value: unknown): void;
-  /** The request is served as if this user had sent it. */
-  impersonated(user: UserInfo): void;
+  /** The request is served as if this user had sent it. `constraint`: the verb that allowed it where a constrained one did. */
+  impersonated(user: UserInfo, constraint?: string): void;
   /**
    * The answer shows what the object was. Its own rule decides, as for a `get`, whether the answer may be recorded: a rule that
    * keeps Secrets out of the record holds for what history shows of them too.

@@ -170,7 +170,7 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
 ];
 
 /** Which versions of resources are served although they came after the emulated version. */
-export interface ForwardCompatibility {
+interface ForwardCompatibility {
   /** Whether the operator has named it. */
   isNamed(version: GroupVersion): boolean;
   /** Undefined: a version is not served because a worse one of its resource is. */

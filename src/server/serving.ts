@@ -12,6 +12,7 @@ import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { createConsole } from '../pages/console.ts';
 import { type Pages, toPageHandler } from '../pages/pages.ts';
+import { ConstrainedImpersonation } from '../pipeline/constrained-impersonation.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/reviews.ts';
@@ -142,6 +143,7 @@ function createServerPipeline(
 ): Pipeline {
   const { types, registry, logger, tracing } = foundation;
   const { front, policy, aggregation, auditor, options } = parts;
+  const asksWithSelectors = foundation.isFeatureOn('AuthorizeWithSelectors');
   return createPipeline({
     ...authentication,
     remote: aggregation.remoteProxy,
@@ -150,7 +152,14 @@ function createServerPipeline(
     allowsOrigin: createOriginMatcher(options.serving.corsAllowedOrigins),
     externalHostname: options.serving.externalHostname,
     authorizer: policy.authorizer,
-    asksWithSelectors: foundation.isFeatureOn('AuthorizeWithSelectors'),
+    asksWithSelectors,
+    constrained: foundation.isFeatureOn('ConstrainedImpersonation')
+      ? new ConstrainedImpersonation({
+          authorizer: policy.authorizer,
+          metrics: front.metrics,
+          asksWithSelectors,
+        })
+      : undefined,
     documents: toPageHandler(pages),
     resources: createResources(foundation, parts, authentication),
     statusSchema: types.message('meta/v1.Status'),
