@@ -53,11 +53,11 @@ export function negotiate(
   return pretty && !first.pretty ? { ...first, pretty: true } : first;
 }
 
-function notAcceptable(): StatusError {
+export function notAcceptable(types: readonly string[] = ACCEPTED): StatusError {
   return new StatusError({
     code: 406,
     reason: 'NotAcceptable',
-    message: `only the following media types are accepted: ${ACCEPTED.join(', ')}`,
+    message: `only the following media types are accepted: ${types.join(', ')}`,
   });
 }
 
@@ -67,14 +67,18 @@ interface Clause {
   readonly quality: number;
 }
 
-function parseAccept(header: string): Representation[] {
-  return header
-    .split(',')
-    .map(parseClause)
-    .sort((a, b) => b.quality - a.quality)
+const parseAccept = (header: string): Representation[] =>
+  parseClauses(header)
     .map(toRepresentation)
     .filter((representation) => representation !== undefined);
-}
+
+/** The media types of an Accept header, the client's favourite first. */
+export const parseClauses = (header: string): Clause[] =>
+  header
+    .split(',')
+    .map(parseClause)
+    .filter(({ quality }) => quality !== 0)
+    .sort((a, b) => b.quality - a.quality);
 
 function parseClause(text: string): Clause {
   const [type = '', ...rest] = text.split(';').map((part) => part.trim());
@@ -88,9 +92,9 @@ function parseClause(text: string): Clause {
   return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
 }
 
-function toRepresentation({ type, parameters, quality }: Clause): Representation | undefined {
+function toRepresentation({ type, parameters }: Clause): Representation | undefined {
   const format = toFormat(type);
-  if (format === undefined || quality === 0) return undefined;
+  if (format === undefined) return undefined;
   const base = {
     format,
     version: 'v1',

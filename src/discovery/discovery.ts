@@ -36,6 +36,8 @@ interface DiscoveryOptions {
   readonly versionHashes?: boolean;
   /** Whether discovery has its aggregated form in v2beta1, too; true by default. */
   readonly beta?: boolean;
+  /** Additional paths in the list of all paths. */
+  readonly examinationPages?: readonly string[];
   /** Dialects under which groups are listed, the first one first. */
   readonly domains: readonly Dialect[];
   /** host:port under which clients reach the server. */
@@ -129,6 +131,7 @@ class Discovery {
       '/apis',
       ...keys,
       ...groups,
+      ...(this.#options.examinationPages ?? []),
       '/healthz',
       '/livez',
       '/metrics',

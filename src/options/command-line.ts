@@ -38,6 +38,16 @@ export class CommandLine {
     return flag.read(this.#texts.get(flag));
   }
 
+  /** The value of every flag as text, as Go's flags show it. Passwords are hidden. */
+  texts(flags: readonly Flag[]): Readonly<Record<string, string>> {
+    const toText = (flag: Flag): string => {
+      const texts = this.#texts.get(flag);
+      const value = texts === undefined ? flag.default : flag.parse(texts);
+      return hidePasswords(Array.isArray(value) ? `[${value.join(',')}]` : String(value ?? ''));
+    };
+    return Object.fromEntries(flags.map((flag) => [flag.name, toText(flag)]));
+  }
+
   /** The options of a set of flags, defaults filled in. @throws UsageError */
   valuesOf<Flags extends FlagSet>(flags: Flags): ValuesOf<Flags> {
     const entries = Object.entries(flags).filter(([, { isEffective }]) => isEffective);

@@ -110,7 +110,7 @@ interface Certificates {
 /** The front proxy comes first: it has a certificate too. */
 function createCertificates(
   proxy: FrontProxyOptions | undefined,
-  { clientCaFiles, logger }: AuthenticationParts,
+  { clientCaFiles, logger, isFeatureOn }: AuthenticationParts,
 ): Certificates {
   const onError = (error: unknown): void => logger.error('authentication', error);
   const authenticators: Authenticator[] = [];
@@ -129,7 +129,8 @@ function createCertificates(
   }
   if (clientCaFiles.length > 0) {
     const authorities = follow(authenticationFlags.clientCaFile, clientCaFiles);
-    authenticators.push(createCertificateAuthenticator(authorities));
+    const readsUids = isFeatureOn('AllowParsingUserUIDFromCertAuth');
+    authenticators.push(createCertificateAuthenticator(authorities, readsUids));
   }
   return { authenticators, runs };
 }

@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import { toVersion } from '../api/emulation.ts';
 import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/health.ts';
 import { createLogFilePages } from '../diagnostics/log-files.ts';
 import {
@@ -10,6 +11,7 @@ import {
   createSnapshotPages,
 } from '../diagnostics/pages.ts';
 import { HeapSampler } from '../diagnostics/profiles.ts';
+import { createZPage, flagsPage, statusPage } from '../diagnostics/z-pages.ts';
 import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
 import { type HttpServer, listen } from '../http/server.ts';
@@ -35,7 +37,7 @@ import { type StartupStep, startupChecks } from './startup-checks.ts';
 
 type FrontFlags = Pick<
   ServerOptions,
-  'api' | 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'
+  'api' | 'authentication' | 'flags' | 'limits' | 'observability' | 'serving' | 'tls'
 >;
 
 interface FrontOptions {
@@ -113,8 +115,37 @@ export class Front {
     if (api.featureGates.isEnabled('ComponentSLIs'))
       pages.route('/', createHealthMetricPages(this.#healthMetrics, profiling));
     if (serving.servesLogs) pages.route('/', createLogFilePages(LOG_FOLDER));
+    if (api.featureGates.isEnabled('ComponentFlagz'))
+      pages.route('/', createZPage(flagsPage(this.#options.flags), api.emulated));
+    if (api.featureGates.isEnabled('ComponentStatusz'))
+      pages.route('/', createZPage(this.#statusPage(), api.emulated));
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
+  }
+
+  #statusPage() {
+    const { api } = this.#options;
+    const shown = this.examinationPages;
+    return statusPage({
+      startedAt: new Date(performance.timeOrigin),
+      runtime: `node${process.versions.node}`,
+      binaryVersion: `${toVersion(api.emulated)}.0`,
+      emulated: toVersion(api.emulated),
+      paths: ['/healthz', '/livez', '/metrics', '/readyz', '/version', ...shown],
+      now: () => new Date(),
+    });
+  }
+
+  /** Paths of the pages that flags and features add for the examination of the server. */
+  get examinationPages(): readonly string[] {
+    const { serving, api } = this.#options;
+    const { isEnabled } = api.featureGates;
+    return [
+      ...(serving.profiling ? ['/debug'] : []),
+      ...(isEnabled('ComponentFlagz') ? ['/flagz'] : []),
+      ...(serving.servesLogs ? ['/logs'] : []),
+      ...(isEnabled('ComponentStatusz') ? ['/statusz'] : []),
+    ];
   }
 
   /** Starts serving requests. */

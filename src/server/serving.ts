@@ -117,6 +117,7 @@ function createServerPages(
     enums: isFeatureOn('OpenAPIEnums'),
     versionHashes: isFeatureOn('StorageVersionHash'),
     beta: !isFeatureOn('AggregatedDiscoveryRemoveBetaType'),
+    examinationPages: front.examinationPages.filter((path) => path !== '/debug'),
     remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),

@@ -244,6 +244,27 @@ test('what cannot be looked up names nobody: it is an error, also through a cach
       expect(await ask(wrapped, token)).toBe('error');
 });
 
+test('the uid in a certificate is the uid of its user where the feature is on', async () => {
+  const authority = await Authority.create('uids');
+  const authorities = new CertificateAuthorities(
+    'client-ca-file',
+    [save('uids.crt', authority.pem)],
+    () => {},
+  );
+  const find = async (readsUids: boolean, subject: string) => {
+    const chain = [new X509Certificate((await authority.issue({ subject })).cert).raw];
+    const authenticator = createCertificateAuthenticator(authorities, readsUids);
+    return authenticator.authenticate({ headers: {}, raw: { headers: [] }, peerCertificate: { chain } });
+  };
+  const one = 'CN=ann, 1.3.6.1.4.1.57683.2=uid-1';
+  expect(await find(true, one)).toMatchObject({ user: { username: 'ann', uid: 'uid-1' } });
+  expect(await find(false, one)).toMatchObject({ user: { username: 'ann', uid: '' } });
+  expect(await find(true, 'CN=ann')).toMatchObject({ user: { uid: '' } });
+  await expect(find(true, `${one}, 1.3.6.1.4.1.57683.2=uid-2`)).rejects.toThrow(
+    'expected 1 UID, but found multiple: uid-1, uid-2',
+  );
+});
+
 describe('authenticators of requests', async () => {
   const authority = await Authority.create('ours');
   const stranger = await Authority.create('theirs');
