@@ -24,7 +24,7 @@ import { jobs } from './batch/job/definition.ts';
 import { certificatesigningrequests } from './certificates/certificate-signing-request.ts';
 import { clustertrustbundles } from './certificates/cluster-trust-bundle.ts';
 import { leases } from './coordination/lease.ts';
-import { leasecandidates } from './coordination/lease-candidate.ts';
+import { alphaLeaseCandidates, leasecandidates } from './coordination/lease-candidate.ts';
 import { componentstatuses } from './core/component-status.ts';
 import { configmaps } from './core/config-map.ts';
 import { endpoints } from './core/endpoints.ts';
@@ -147,6 +147,7 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   customresourcedefinitions,
   priorityclasses,
   leases,
+  alphaLeaseCandidates,
   leasecandidates,
   runtimeclasses,
   endpointslices,

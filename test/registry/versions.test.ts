@@ -48,8 +48,6 @@ const MISSING: Readonly<Record<string, string>> = {
   'resource/v1alpha3.PoolStatus': POOLS,
   'resource/v1alpha3.ResourcePoolStatusRequest': POOLS,
   'resource/v1alpha3.': ALPHA,
-  'coordination/v1alpha2.': 'candidates of leases are there as 1.31 has them alone',
-  'coordination/v1beta1.': 'candidates of leases are there as 1.31 has them alone',
   'scheduling/': WORKLOADS,
   'storagemigration/v1beta1.': 'migrations are there as 1.31 has them alone',
 };
@@ -59,7 +57,6 @@ const MISSING_RESOURCES: Readonly<Record<string, string>> = {
   'resource.k8s.io/v1beta2 devicetaintrules': TAINT_RULES,
   'resource.k8s.io/v1alpha3 devicetaintrules': TAINT_RULES,
   'resource.k8s.io/v1alpha3 resourcepoolstatusrequests': POOLS,
-  'coordination.k8s.io/': 'candidates of leases are there as 1.31 has them alone',
   '/v1 pods ': 'the subresource resize is not there yet',
 };
 
