@@ -331,7 +331,7 @@ const STATUS = 'meta/v1.Status';
 
 function formatOf(contentType: string): ReturnType<typeof bodyFormat> | undefined {
   try {
-    return bodyFormat(contentType);
+    return bodyFormat(contentType, { cbor: true });
   } catch {
     return undefined;
   }

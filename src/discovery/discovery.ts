@@ -229,7 +229,9 @@ class Discovery {
     const type = `meta/v1.${String(document.kind)}`;
     const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
     const pretty = wantsPretty(request.query, request.userAgent);
-    const representation = negotiate(request.headers.accept, { pretty, protobuf: schema !== undefined });
+    const representation = negotiate(request.headers.accept, {
+      ...{ pretty, protobuf: schema !== undefined, cbor: request.knowsCbor },
+    });
     return new Response(encodeValue(document, representation, schema), {
       headers: { 'content-type': representation.contentType },
     });

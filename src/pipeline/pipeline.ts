@@ -39,6 +39,8 @@ interface PipelineOptions extends MeasureOptions, AuthenticateOptions, OriginOpt
   readonly statusSchema: MessageSchema;
   readonly tracing: Tracing;
   readonly requestTimeoutMs: number;
+  /** The feature CBORServingAndStorage. */
+  readonly knowsCbor?: boolean;
 }
 
 /** Never rejects: errors become a Status. */
@@ -67,6 +69,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
  * Status here, before they are recorded.
  */
 async function serve(options: PipelineOptions, request: ApiRequest): Promise<ApiResponse> {
+  if (options.knowsCbor === true) request.knowsCbor = true;
   const opened = options.open?.(request);
   if (opened !== undefined) return opened;
   const { target = NO_RESOURCE } = request;

@@ -70,6 +70,8 @@ export interface ApiRequest {
   readonly receivedAt: Date;
   /** Set by the audit stage for a request that is recorded. */
   audit?: AuditTrail | undefined;
+  /** Whether bodies may be CBOR (the feature CBORServingAndStorage). Set by the pipeline; absent: no. */
+  knowsCbor?: boolean;
   /** Aborts when the client goes away or the request's time is up. Created on first use. */
   readonly signal: AbortSignal;
   /** Whether the signal has aborted; reading this does not create the signal. */

@@ -154,6 +154,7 @@ function createServerPipeline(
     externalHostname: options.serving.externalHostname,
     authorizer: policy.authorizer,
     asksWithSelectors,
+    knowsCbor: foundation.isFeatureOn('CBORServingAndStorage'),
     constrained: foundation.isFeatureOn('ConstrainedImpersonation')
       ? new ConstrainedImpersonation({
           authorizer: policy.authorizer,

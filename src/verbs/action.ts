@@ -54,6 +54,7 @@ async function perform({ call, action, posted, nameOf }: ActionCall): Promise<Ap
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: false,
     tables: false,
+    cbor: request.knowsCbor,
   });
   const options = readMutationOptions(request, 'CreateOptions');
   const { types } = context;

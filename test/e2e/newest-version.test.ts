@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
+import { parseCbor } from '../../src/codec/cbor/decoder.ts';
+import { toCbor } from '../../src/codec/cbor/encoder.ts';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { PATIENCE } from '../kit/patience.ts';
 import { Authority, type Pair } from '../kit/pki.ts';
@@ -34,6 +36,7 @@ beforeAll(async () => {
       '--logging-format=json',
       '-v=1',
       '--enable-logs-handler',
+      '--feature-gates=CBORServingAndStorage=true',
       '--send-retry-after-while-not-ready-once',
       '--tls-curve-preferences=23',
       `--client-ca-file=${write('clients.pem', clients.pem)}`,
@@ -56,27 +59,47 @@ afterAll(async () => {
 
 const WHOAMI = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
-/** The user that the server sees. */
-function whoAmI(pair: Pair, headers: Record<string, string> = {}): Promise<JsonObject> {
+interface Sent {
+  readonly pair: Pair;
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: Buffer | string;
+}
+
+interface Received {
+  readonly code: number;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** A request with bytes of any kind. */
+function send({ pair, method = 'GET', path = WHOAMI, headers = {}, body }: Sent): Promise<Received> {
   const ca = readFileSync(join(cluster.folder, 'certificates', 'ca.crt'));
   const agent = new Agent({ ca, ...pair });
-  const options = { method: 'POST', agent, host: '127.0.0.1', port: cluster.port, path: WHOAMI };
+  const options = { method, agent, host: '127.0.0.1', port: cluster.port, path };
   return new Promise((resolve, reject) => {
-    const sent = httpsRequest(
-      { ...options, headers: { 'content-type': 'application/json', ...headers } },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.once('end', () => {
-          const { status } = JSON.parse(Buffer.concat(chunks).toString());
-          resolve(status.userInfo);
-          agent.destroy();
-        });
-      },
-    );
+    // Node frames the body of a DELETE only where its length is said.
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const sent = httpsRequest({ ...options, headers: { ...headers, ...length } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('end', () => {
+        agent.destroy();
+        const type = response.headers['content-type'] ?? '';
+        resolve({ code: response.statusCode ?? 0, type, bytes: Buffer.concat(chunks) });
+      });
+    });
     sent.once('error', reject);
-    sent.end('{}');
+    sent.end(body);
   });
+}
+
+/** The user that the server sees. */
+async function whoAmI(pair: Pair, headers: Record<string, string> = {}): Promise<JsonObject> {
+  const type = { 'content-type': 'application/json' };
+  const { bytes } = await send({ pair, method: 'POST', headers: { ...type, ...headers }, body: '{}' });
+  return JSON.parse(bytes.toString()).status.userInfo;
 }
 
 test('/version tells what is emulated and which version is compatible', async () => {
@@ -174,6 +197,50 @@ test('lines of the log are JSON, and the key exchange is the one of the flag', a
   expect(await group('X25519')).toBeUndefined();
 });
 
+test('bodies, answers, watches, applies and errors are CBOR where the feature is on', async () => {
+  const pair = await clients.issue({ subject: 'CN=cbor, O=system:masters' });
+  const maps = '/api/v1/namespaces/default/configmaps';
+  const speak = async (method: string, path: string, body?: JsonObject, type = 'application/cbor') => {
+    const headers = { accept: 'application/cbor', ...(body === undefined ? {} : { 'content-type': type }) };
+    const sent = body === undefined ? {} : { body: toCbor(body) };
+    const answer = await send({ pair, method, path, headers, ...sent });
+    const isCbor = answer.type === 'application/cbor';
+    return { ...answer, value: isCbor ? (parseCbor(answer.bytes).value as JsonObject) : undefined };
+  };
+  const made = await speak('POST', maps, { metadata: { name: 'cbor' }, data: { a: 'ü' } });
+  expect(made).toMatchObject({ code: 201, value: { kind: 'ConfigMap', data: { a: 'ü' } } });
+  const applied = await speak(
+    'PATCH',
+    `${maps}/cbor?fieldManager=me`,
+    { kind: 'ConfigMap', apiVersion: 'v1', data: { b: '2' } },
+    'application/apply-patch+cbor',
+  );
+  expect(applied).toMatchObject({ code: 200, value: { data: { a: 'ü', b: '2' } } });
+  const list = await speak('GET', maps);
+  expect(list.value).toMatchObject({
+    kind: 'ConfigMapList',
+    items: expect.arrayContaining([expect.objectContaining({ data: { a: 'ü', b: '2' } })]),
+  });
+  const secret = { metadata: { name: 'cbor' }, data: { key: 'AQID' } };
+  expect(await speak('POST', '/api/v1/namespaces/default/secrets', secret)).toMatchObject({ code: 201 });
+  const watched = await send({
+    ...{ pair, path: `${maps}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Dcbor` },
+    headers: { accept: 'application/cbor-seq' },
+  });
+  expect(watched.type).toBe('application/cbor-seq');
+  expect(parseCbor(watched.bytes).value).toMatchObject({ type: 'ADDED', object: { kind: 'ConfigMap' } });
+  expect(await speak('GET', `${maps}/none`)).toMatchObject({ code: 404, value: { kind: 'Status' } });
+  expect(await speak('GET', '/apis')).toMatchObject({ code: 200, value: { kind: 'APIGroupList' } });
+  const twice = Buffer.from('a2616101616102', 'hex');
+  const type = { 'content-type': 'application/cbor' };
+  const refused = await send({ pair, method: 'POST', path: maps, headers: type, body: twice });
+  expect(refused.code).toBe(400);
+  expect(refused.bytes.toString()).toContain('found duplicate map key');
+  const options = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'another' } };
+  expect((await speak('DELETE', `${maps}/cbor`, options)).code).toBe(409);
+  expect((await speak('DELETE', `${maps}/cbor`)).code).toBe(200);
+});
+
 test('a namespace is emptied of pods before anything that they may need, and says what keeps it', async () => {
   const shop = '/api/v1/namespaces/shop';
   const pod = {
@@ -226,6 +293,8 @@ test('--emulation-forward-compatible serves what came after the emulated version
     ...['--emulated-version=1.33', '--emulation-forward-compatible'],
     '--runtime-config=storage.k8s.io/v1beta1=true',
   ]);
+  const cbor = { accept: 'application/cbor' };
+  expect((await forward.request('GET', '/api/v1/namespaces', undefined, cbor)).code).toBe(406);
   const { code, json } = await forward.request('GET', '/apis/storage.k8s.io/v1/volumeattributesclasses');
   expect([code, (json as JsonObject).kind]).toEqual([200, 'VolumeAttributesClassList']);
   const made = { metadata: { name: 'gold' }, driverName: 'csi.example.com', parameters: { iops: '9' } };
