@@ -104,6 +104,12 @@ export const serviceAccountFlags = {
     meaning:
       'private key that signs issued tokens; when none is given, one is made and kept in the database, and rotate-signing-key makes the next',
   }),
+  signingEndpoint: text('service-account-signing-endpoint', {
+    default: '',
+    since: 32,
+    meaning:
+      'Unix-domain socket of an external signer of tokens, which has the keys; needs the gate ExternalServiceAccountTokenSigner; cannot be given together with key files',
+  }),
   lookup: bool('service-account-lookup', { default: true, meaning: 'check that tokens exist in storage' }),
   maxExpirationSeconds: duration('service-account-max-token-expiration', {
     meaning: 'longest validity; longer requests are shortened to it',
@@ -125,7 +131,7 @@ export function readAuthentication(
   { gates, authorization }: { gates: FeatureGates; authorization: AuthorizationOptions },
 ) {
   const said = line.valuesOf(authenticationFlags);
-  const serviceAccounts = readServiceAccounts(line);
+  const serviceAccounts = readServiceAccounts(line, gates);
   if (said.configFile !== '') checkConfigFile(line, gates);
   const frontProxy = line.valuesOf(frontProxyFlags);
   if (frontProxy.uidHeaders.length > 0)
@@ -162,15 +168,24 @@ function checkConfigFile(line: CommandLine, gates: FeatureGates): void {
   if (beside !== undefined) throw new UsageError(`${shown} and ${beside.shown} are mutually exclusive`);
 }
 
-function readServiceAccounts(line: CommandLine) {
+function readServiceAccounts(line: CommandLine, gates: FeatureGates) {
   const { keyFiles, ...said } = line.valuesOf(serviceAccountFlags);
   const { signingKeyFile, keyFiles: keyFilesFlag } = serviceAccountFlags;
   // The default of the flag is a description, not a file.
   const given = line.isGiven(keyFilesFlag) ? keyFiles : [];
   if (said.signingKeyFile !== '' && given.length === 0)
     throw new UsageError(`${signingKeyFile.shown} needs ${keyFilesFlag.shown}`);
-  const tlsKey = line.valueOf(tlsFlags.keyFile);
+  if (said.signingEndpoint !== '') checkSigningEndpoint(line, gates);
+  const tlsKey = said.signingEndpoint === '' ? line.valueOf(tlsFlags.keyFile) : '';
   return { ...said, keyFiles: given.length === 0 && tlsKey !== '' ? [tlsKey] : given };
+}
+
+function checkSigningEndpoint(line: CommandLine, gates: FeatureGates): void {
+  const { signingEndpoint, signingKeyFile, keyFiles } = serviceAccountFlags;
+  assertGate(gates, 'ExternalServiceAccountTokenSigner', signingEndpoint.shown);
+  const beside = line.firstGiven([signingKeyFile, keyFiles]);
+  if (beside !== undefined)
+    throw new UsageError(`${beside.shown} and ${signingEndpoint.shown} are mutually exclusive`);
 }
 
 function headerNames(names: readonly string[], flag: string): readonly string[] {

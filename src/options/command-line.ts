@@ -45,7 +45,7 @@ export class CommandLine {
       const value = texts === undefined ? flag.default : flag.parse(texts);
       return hidePasswords(Array.isArray(value) ? `[${value.join(',')}]` : String(value ?? ''));
     };
-    return Object.fromEntries(flags.map((flag) => [flag.name, toText(flag)]));
+    return Object.freeze(Object.fromEntries(flags.map((flag) => [flag.name, toText(flag)])));
   }
 
   /** The options of a set of flags, defaults filled in. @throws UsageError */

@@ -59,7 +59,7 @@ export interface Authentication {
   run: ServiceRun;
 }
 
-interface AuthenticationParts extends Pick<Foundation, 'persistently'> {
+interface AuthenticationParts extends Pick<Foundation, 'emulated' | 'persistently'> {
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   readonly signingKeys: SigningKeySource;

@@ -87,11 +87,11 @@ async function startAuthentication(
   { storage, writing, options, ...parts }: ServingParts,
   services: Services,
 ): Promise<Authentication> {
-  const { logger, now, persistently, startup, egress, isFeatureOn } = foundation;
+  const { logger, now, persistently, startup, egress, isFeatureOn, emulated } = foundation;
   const { store } = storage;
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
-    ...{ store, logger, egress, isFeatureOn, persistently },
+    ...{ store, logger, egress, isFeatureOn, persistently, emulated },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
     noteUse: createNoteUse(client, logger),

@@ -18,7 +18,7 @@ import { parseAuthenticationConfig } from '../../src/authn/jwt/authentication-co
 import { JwtAuthenticators } from '../../src/authn/jwt/jwt-authenticator.ts';
 import type { LiveObjects } from '../../src/authn/live-objects.ts';
 import { BoundTokens } from '../../src/authn/service-account/bound-tokens.ts';
-import { TokenIssuer } from '../../src/authn/service-account/issuer.ts';
+import { signWith, TokenIssuer } from '../../src/authn/service-account/issuer.ts';
 import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/keys.ts';
 import { LEGACY_ISSUER, LegacyTokens } from '../../src/authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
@@ -52,7 +52,8 @@ const signed = (issuers: readonly string[]): SignedTokens =>
   new SignedTokens({ issuers, keys: () => readVerificationKeys(keyFile), apiAudiences: ['api'] });
 const issuer = new TokenIssuer({
   issuer: ISSUER,
-  signingKey: () => readSigningKey(keyFile),
+  signClaims: (claims) => signWith(claims, readSigningKey(keyFile)),
+  maxExtendedSeconds: 0,
   apiAudiences: ['api'],
   maxExpirationSeconds: 0,
   extendsExpiration: false,

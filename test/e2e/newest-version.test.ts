@@ -10,6 +10,7 @@ import { toCbor } from '../../src/codec/cbor/encoder.ts';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { PATIENCE } from '../kit/patience.ts';
 import { Authority, type Pair } from '../kit/pki.ts';
+import { TokenSigner } from '../kit/token-signer.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 /** What the server as a whole can do since 1.32, with flags of 1.36. */
@@ -280,7 +281,7 @@ test('a namespace is emptied of pods before anything that they may need, and say
   await vi.waitFor(async () => expect((await cluster.request('GET', shop)).code).toBe(404), PATIENCE);
 });
 
-test('--emulation-forward-compatible serves what came after the emulated version', async () => {
+test('later versions are served where a flag asks for them, and an external signer signs tokens', async () => {
   const flags = ['--emulated-version=1.32', '--runtime-config=networking.k8s.io/v1beta1=true'];
   await using older = await startCluster(database.url, [
     ...flags,
@@ -289,8 +290,11 @@ test('--emulation-forward-compatible serves what came after the emulated version
   ]);
   expect((await older.request('GET', '/apis/networking.k8s.io/v1/servicecidrs')).code).toBe(404);
   await older.stop();
+  await using signer = await TokenSigner.start(join(folder, 'signer.sock'), 'v1alpha1');
   await using forward = await startCluster(database.url, [
     ...['--emulated-version=1.33', '--emulation-forward-compatible'],
+    '--feature-gates=ExternalServiceAccountTokenSigner=true',
+    `--service-account-signing-endpoint=${join(folder, 'signer.sock')}`,
     '--runtime-config=storage.k8s.io/v1beta1=true',
   ]);
   const cbor = { accept: 'application/cbor' };
@@ -305,4 +309,10 @@ test('--emulation-forward-compatible serves what came after the emulated version
     'explain volumeattributesclasses.driverName --api-version=storage.k8s.io/v1',
   );
   expect(explained.stdout).toContain('driverName');
+  const token = (await forward.kubectl('create token default')).stdout.trim();
+  expect(signer.calls).toContain('Sign');
+  const review = await forward.bearer(token, 'POST', WHOAMI, {});
+  expect(review.json.status.userInfo.username).toBe('system:serviceaccount:default:default');
+  const { json: published } = await forward.request('GET', '/openid/v1/jwks');
+  expect(published.keys).toMatchObject([{ kid: 'one', alg: 'ES256' }]);
 });

@@ -17,6 +17,7 @@ test('without flags a cluster issues tokens for itself, in its own name', () => 
     lookup: true,
     maxExpirationSeconds: 0,
     extendsExpiration: true,
+    signingEndpoint: '',
   });
   expect(apiAudiences).toEqual([issuer]);
   expect([oidc, frontProxy]).toEqual([undefined, undefined]);

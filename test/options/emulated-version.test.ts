@@ -87,6 +87,11 @@ test('a plugin is there from its version on', () => {
 /** Flags that came after 1.31, with a value each and what else it needs. */
 const NEWER_FLAGS: readonly (readonly [version: string, flag: string, ...needed: string[]])[] = [
   ['1.32', '--requestheader-uid-headers=X-Remote-Uid', '--feature-gates=RemoteRequestHeaderUID=true'],
+  [
+    '1.32',
+    '--service-account-signing-endpoint=/run/signer.sock',
+    '--feature-gates=ExternalServiceAccountTokenSigner=true',
+  ],
   ['1.32', '--send-retry-after-while-not-ready-once'],
   ['1.32', '--log-json-split-stream', '--feature-gates=LoggingAlphaOptions=true'],
   ['1.32', '--log-json-info-buffer-size=1Ki', '--feature-gates=LoggingAlphaOptions=true'],
@@ -129,6 +134,14 @@ test.each([
   [
     ['--emulated-version=1.32', '--requestheader-uid-headers=X-Remote-Uid'],
     '--requestheader-uid-headers needs --feature-gates=RemoteRequestHeaderUID=true',
+  ],
+  [
+    ['--emulated-version=1.33', '--service-account-signing-endpoint=/a'],
+    '--service-account-signing-endpoint needs --feature-gates=ExternalServiceAccountTokenSigner=true',
+  ],
+  [
+    ['--emulated-version=1.34', '--service-account-signing-endpoint=/a', '--service-account-key-file=a'],
+    '--service-account-key-file and --service-account-signing-endpoint are mutually exclusive',
   ],
   [['--emulated-version=1.33', '--requestheader-uid-headers=X-Id'], 'X-Remote-Uid must be one of them'],
   [
