@@ -186,7 +186,7 @@ function createResources(
     causesAmong: (rows) => causesAmong(rows, findIn(registry)),
   };
   return createResourceHandler({
-    ...{ registry, types, now, writer, authorizer, admission, tokens },
+    ...{ registry, types, now, isFeatureOn, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
     virtualStores: createHistoryStores(history),
     backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
