@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import type { HealthCheck } from '../diagnostics/health.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
@@ -12,7 +13,7 @@ import type { Peers } from '../storage/peers.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import { includes, type ResourceSet, within, without } from '../storage/resource-set.ts';
 import type { Committer } from '../storage/revision-log.ts';
-import { RoutedStore } from '../storage/routed-store.ts';
+import { type Route, RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
@@ -24,6 +25,7 @@ import { createEncryptionChecks, createEncryptionService } from './encryption.ts
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { planCaching } from './kept-in-memory.ts';
+import { ServerMoves } from './moves.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { Service } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
@@ -55,33 +57,57 @@ export interface StoragePhase extends Phase {
 
 export function createStorage(
   foundation: Foundation,
-  { main, others }: Databases,
+  { main, others, openMoved }: Databases,
   options: StorageOptions & { readonly encryption: EncryptionFile | undefined },
 ): StoragePhase {
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
-  const elsewhere = others.flatMap(({ resources = [] }) => resources);
+  const overridden = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
   const encodings = createEncodings({ ...foundation, ...options });
-  const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, elsewhere) });
-  const backends = [
-    first,
-    ...others.map((other) =>
-      openBackend(foundation, other, { encodings, kept: within(caching.kept, other.resources ?? []) }),
-    ),
-  ];
-  const backendOf = routeByResource(backends);
+  const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, overridden) });
+  const openOther = (other: NumberedDatabase): Backend =>
+    openBackend(foundation, other, { encodings, kept: within(caching.kept, other.resources ?? []) });
+  const backends = [first, ...others.map(openOther)];
+  const serveFrom = (backend: Backend): void => {
+    const { database, name, cache } = backend;
+    services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
+    services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+  };
+  const moves = new ServerMoves<Backend>({
+    ...{
+      main: { moves: main.log.moves, cache: first.cache },
+      others,
+      logger: foundation.logger,
+      open: openMoved,
+    },
+    serve: async (database) => {
+      const backend = openOther(database);
+      backends.push(backend);
+      serveFrom(backend);
+      for (const { name, run } of keepDatabase(database.log, options)) services.start(name, 'upkeep', run);
+      await backend.cache.ready();
+      return backend;
+    },
+  });
+  const flagged = routeByResource(backends);
+  const backendOf = (resource: GroupResource): Backend => moves.presentOf(resource) ?? flagged(resource);
+  const storeBy =
+    (choose: (backend: Backend, resource: GroupResource) => Store): Route =>
+    (resource) => {
+      const route = moves.routeOf(resource) ?? flagged(resource);
+      return route instanceof Promise
+        ? route.then((backend) => choose(backend, resource))
+        : choose(route, resource);
+    };
   const { leases, workLeases, peers, signingKeys, views } = main.log;
-  const logs = backends.map(({ database }) => database.log);
   const metrics = createStorageMetrics({ ...foundation, ...options, backends });
-  const store = others.length === 0 ? first.cache : new RoutedStore((resource) => backendOf(resource).cache);
+  const store = new RoutedStore(storeBy(({ cache }) => cache));
   const phase = createPhase({
     services,
     begin: async () => {
-      for (const { database } of backends)
-        services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
-      for (const { name, cache } of backends)
-        services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+      for (const backend of backends.slice()) serveFrom(backend);
+      services.start('moves', 'upkeep', (signal) => moves.run(signal));
       if (encryption !== undefined) {
         const hasUnreadable = (): boolean =>
           backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
@@ -90,30 +116,35 @@ export function createStorage(
         const { name, run } = createEncryptionService(parts);
         services.start(name, 'upkeep', run);
       }
-      const ready = Promise.all(backends.map(({ cache }) => cache.ready()));
+      const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.ready());
       await services.until(inTime(ready, options.initializationTimeoutMs));
+      await moves.assertFlags();
       foundation.startup.finished('watch-cache');
     },
     close: async () => {
-      for (const log of logs) await log.close();
+      moves.close();
+      for (const { database } of backends) await database.log.close();
     },
   });
   return {
     ...phase,
     ...{ leases, workLeases, peers, signingKeys },
     store,
-    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
+    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, storeBy),
     historyOf: (resource) => backendOf(resource).history,
-    elsewhere,
+    get elsewhere() {
+      return [...overridden, ...moves.resources];
+    },
     progressOf: (resource) => backendOf(resource).cache,
     allocations: backendOf(SERVICES).database.log.allocations,
     views: options.customResourceViews ? views : undefined,
-    upkeep: [...logs.flatMap((log) => keepDatabase(log, options)), ...metrics.services],
+    upkeep: [...[main, ...others].flatMap(({ log }) => keepDatabase(log, options)), ...metrics.services],
     countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
     checks: () => {
-      const [, ...followed] = logs;
+      const followed = (): PostgresLog[] => backends.slice(1).map(({ database }) => database.log);
       const { kubernetes, own } = createCacheChecks(main.log, foundation.services.checks(), followed);
-      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own };
+      const moved: HealthCheck = { name: 'moves', endpoints: ['readyz'], check: () => moves.assertOpen() };
+      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own: [...own, moved] };
     },
   };
 }
@@ -178,11 +209,13 @@ function routeByResource(backends: readonly Backend[]): (resource: GroupResource
 }
 
 /** The store for clients: reads some resources from the log. */
-const uncachedWhere = (uncached: ResourceSet, backendOf: (resource: GroupResource) => Backend): Store =>
-  new RoutedStore((resource) => {
-    const { cache } = backendOf(resource);
-    return includes(uncached, resource) ? (cache.uncached ?? cache) : cache;
-  });
+const uncachedWhere = (
+  uncached: ResourceSet,
+  storeBy: (choose: (backend: Backend, resource: GroupResource) => Store) => Route,
+): Store =>
+  new RoutedStore(
+    storeBy(({ cache }, resource) => (includes(uncached, resource) ? (cache.uncached ?? cache) : cache)),
+  );
 
 /** Addresses and ports of services change hands with the writes of services. */
 const SERVICES: GroupResource = { group: '', resource: 'services' };

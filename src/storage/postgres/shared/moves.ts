@@ -1,0 +1,68 @@
+import type { KeySealer } from '../../key-sealer.ts';
+import type { MoveReport, Moves } from '../../moves.ts';
+import type { Revision } from '../../revision.ts';
+import type { DatabaseSource } from '../connection/connection.ts';
+import type { Queryable } from '../connection/prepared.ts';
+
+interface TargetRow {
+  readonly move: string;
+  readonly resource: string;
+  readonly target: string;
+}
+
+/** Binds the sealed URLs of a move to its resource. */
+export const sealedName = (resource: string): string => `moves/${resource}`;
+
+/** Reads moves for running servers. */
+export class PostgresMoves implements Moves {
+  readonly #database: DatabaseSource;
+  readonly #sealer: KeySealer;
+  readonly #server: () => string | undefined;
+
+  /** `server`: how the witnesses of the log know this server; undefined before they do. */
+  constructor(database: DatabaseSource, sealer: KeySealer, server: () => string | undefined) {
+    this.#database = database;
+    this.#sealer = sealer;
+    this.#server = server;
+  }
+
+  async targetOf(move: string): Promise<readonly string[] | undefined> {
+    const { pool } = await this.#database();
+    const text = 'SELECT move, resource, target FROM moves WHERE move = $1';
+    const [row] = (await pool.query<TargetRow>({ text, values: [move] })).rows;
+    return row === undefined ? undefined : openTargetUrls(row, this.#sealer);
+  }
+
+  async report(move: string, { trouble, isMoved }: MoveReport): Promise<boolean> {
+    const server = this.#server();
+    if (server === undefined) return false;
+    const { pool } = await this.#database();
+    const text = 'SELECT report_move($1, $2, $3, $4)';
+    await pool.query({ text, values: [move, server, trouble.replaceAll('\0', ''), isMoved] });
+    return true;
+  }
+
+  async arrival(): Promise<{ readonly move: string; readonly isComplete: boolean } | undefined> {
+    const { pool } = await this.#database();
+    const text = 'SELECT move, arrived_at IS NOT NULL AS complete FROM arrival';
+    const [row] = (await pool.query<{ move: string; complete: string }>({ text })).rows;
+    return row === undefined ? undefined : { move: row.move, isComplete: row.complete === 't' };
+  }
+
+  async arrive(move: string, cut: Revision): Promise<void> {
+    const { pool } = await this.#database();
+    await pool.query({ text: 'SELECT arrive($1, $2)', values: [move, String(cut)] });
+  }
+}
+
+/** Returns the URLs of the databases to which resources have moved, for commands. */
+export async function listMovedTo(client: Queryable, sealer: KeySealer): Promise<(readonly string[])[]> {
+  const text = 'SELECT move, resource, target FROM moves WHERE moved_at IS NOT NULL ORDER BY began_at';
+  const { rows } = await client.query<TargetRow>({ text });
+  return Promise.all(rows.map((row) => openTargetUrls(row, sealer)));
+}
+
+export const openTargetUrls = async (
+  { resource, target }: Pick<TargetRow, 'resource' | 'target'>,
+  sealer: KeySealer,
+): Promise<readonly string[]> => (await sealer.open(sealedName(resource), target)).split(',');
