@@ -102,7 +102,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   };
   const setUpMain = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
     const window = await bringUpToDate(database, 'the database', storage, progress);
-    for (const urls of await database.listMovedTo())
+    for (const { urls } of await database.listMoved())
       await setUpDatabase(databaseConnection(storage, urls, reroute), (moved) =>
         bringUpToDate(moved, 'the database of a moved resource', storage, progress),
       );

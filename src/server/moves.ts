@@ -202,7 +202,9 @@ export class ServerMoves<Backend> {
     const { moves } = this.#parts.main;
     try {
       const trouble = await this.#troubleOf(move);
-      const isMoved = move.phase === 'Moved' && this.presentOf(move.resource) !== undefined;
+      const { resource } = move;
+      const isOpen = this.#isFlagged(resource) || this.presentOf(resource) !== undefined;
+      const isMoved = move.phase === 'Moved' && isOpen;
       const isDone = await moves.report(move.id, { trouble, isMoved });
       const isLast = trouble === '' && isMoved === (move.phase === 'Moved');
       if (isDone && isLast && this.#toReport.get(move.id) === move) this.#toReport.delete(move.id);

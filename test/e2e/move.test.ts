@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster, type Watch } from '../kit/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
@@ -11,6 +12,7 @@ const MAPS = '/api/v1/namespaces/default/configmaps';
 
 let database: TestDatabase;
 let target: TestDatabase;
+let secrets: TestDatabase;
 let servers: Cluster[];
 let last: Cluster | undefined;
 
@@ -21,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([...(servers ?? []), last].map((server) => server?.[Symbol.asyncDispose]()));
-  await Promise.all([database, target].map((one) => one?.drop()));
+  await Promise.all([database, target, secrets].map((one) => one?.drop()));
 });
 
 const at = (index: number): Cluster => servers[index % servers.length] as Cluster;
@@ -162,4 +164,46 @@ test('a resource moves while two servers write it, and the move is killed again 
     "SELECT count(*) FROM objects WHERE resource = 'configmaps'",
   );
   expect(left[0]?.count).toBe('0');
+}, 180_000);
+
+test('the command may be killed right after the cut-over, and servers are started with the flag or without it', async () => {
+  secrets = await createTestDatabase({ empty: true });
+  const path = '/api/v1/namespaces/default/secrets';
+  await at(0).request('POST', path, { metadata: { name: 'a' } });
+  const { child, ended } = startMove(['/secrets', `--to=${secrets.url}`]);
+  // The new database is locked when all is copied, so that it cannot begin to serve: the command hangs after the cut-over.
+  const isCopied = async (): Promise<boolean> =>
+    (await secrets.query('SELECT FROM arrival WHERE copied_to IS NOT NULL').catch(() => [])).length > 0;
+  await expect.poll(isCopied, { interval: 1 }).toBe(true);
+  const lock = new pg.Client({ connectionString: secrets.url });
+  await lock.connect();
+  await lock.query('BEGIN');
+  await lock.query('SELECT FROM arrival FOR UPDATE');
+  const isMoved = async (): Promise<boolean> =>
+    (await database.query("SELECT FROM moves WHERE resource = 'secrets' AND moved_at IS NOT NULL")).length >
+    0;
+  await expect.poll(isMoved, { interval: 5 }).toBe(true);
+  child.kill('SIGKILL');
+  await ended;
+  const written = at(1).request('POST', path, { metadata: { name: 'b' } });
+  const read = at(0).request('GET', `${path}/a`);
+  await lock.query('ROLLBACK');
+  await lock.end();
+  expect((await written).code).toBe(201);
+  expect((await read).code).toBe(200);
+  expect(await secrets.query("SELECT FROM objects WHERE name = 'b'")).toHaveLength(1);
+
+  const flag = (url: string): string => `--kvstore-servers-overrides=/secrets#${url}`;
+  await (servers[0] as Cluster).stop();
+  await (servers[0] as Cluster).start();
+  last = await startCluster(database.url, [flag(secrets.url)]);
+  for (const server of [...servers, last]) expect((await server.request('GET', `${path}/b`)).code).toBe(200);
+  await expect(startCluster(database.url, [flag(target.url)])).rejects.toThrow(
+    'secrets was moved to another database',
+  );
+
+  // What was left behind goes when the command is run again.
+  const { code, text } = await move('/secrets', `--to=${secrets.url}`);
+  expect(code, text).toBe(0);
+  expect(await database.query("SELECT FROM objects WHERE resource = 'secrets'")).toEqual([]);
 }, 180_000);

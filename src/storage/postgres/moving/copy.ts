@@ -105,7 +105,7 @@ export class Copy {
   }
 
   async #copySnapshot(): Promise<void> {
-    const { from, to, move, resource, progress } = this.#parts;
+    const { from, to, move, resource, progress, say } = this.#parts;
     // By the usual name of a server it would not count as a reader of the partitions, which may be dropped then.
     await from.query({ text: "SET application_name = 'pg-apiserver-move'" });
     await from.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' });
@@ -130,6 +130,7 @@ export class Copy {
       }
       if (this.#position < toRevision(newest)) this.#position = toRevision(newest);
       await to.query({ text: 'SELECT note_copied($1, $2)', values: [move, newest] });
+      say(`${resource.resource}: ${rows} rows of objects and history are copied`);
     } finally {
       await from.query({ text: 'ROLLBACK' }).catch(() => {});
     }

@@ -88,6 +88,7 @@ class ResourceMove {
 
   async run(): Promise<void> {
     const { say, resource } = this.#wish;
+    await this.#assertOwn();
     const { move, moved_at: before } = await this.#begin();
     if (before === null) {
       const copy = new Copy({ ...this.#wish, move, from: this.#from, to: this.#to });
@@ -107,6 +108,20 @@ class ResourceMove {
       forMs: MOVED_MS,
     });
     await this.#forget(move);
+  }
+
+  /** Before anything is noted. @throws Error when the target has anything that no move has brought */
+  async #assertOwn(): Promise<void> {
+    const text = `
+      SELECT EXISTS (SELECT FROM revisions) AND NOT EXISTS (SELECT FROM arrival) AS taken,
+        (SELECT resource FROM arrival) AS arrived`;
+    const [row] = await this.#query<{ taken: string; arrived: string | null }>(this.#to, text, []);
+    const { resource } = this.#wish.resource;
+    const isOther = row?.arrived !== null && row?.arrived !== resource;
+    if (row?.taken !== 't' && !isOther) return;
+    throw new Error(
+      `the database named has ${isOther ? `${row?.arrived} of a move` : 'objects'} already: ${resource} needs an empty one of its own`,
+    );
   }
 
   /** @throws Error when the resource is on its way to another database */
@@ -140,7 +155,9 @@ class ResourceMove {
         move,
       ]);
       if (row?.cut != null) {
-        say(`writes waited for ${Math.ceil(performance.now() - sinceMs)} ms`);
+        say(
+          `writes of ${this.#wish.resource.resource} waited for ${Math.ceil(performance.now() - sinceMs)} ms at most`,
+        );
         return;
       }
       say('the last rows took too long to copy: once more');

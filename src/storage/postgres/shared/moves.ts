@@ -1,3 +1,4 @@
+import type { GroupResource } from '../../../api/names.ts';
 import type { KeySealer } from '../../key-sealer.ts';
 import type { MoveReport, Moves } from '../../moves.ts';
 import type { Revision } from '../../revision.ts';
@@ -55,11 +56,27 @@ export class PostgresMoves implements Moves {
   }
 }
 
-/** Returns the URLs of the databases to which resources have moved, for commands. */
-export async function listMovedTo(client: Queryable, sealer: KeySealer): Promise<(readonly string[])[]> {
-  const text = 'SELECT move, resource, target FROM moves WHERE moved_at IS NOT NULL ORDER BY began_at';
-  const { rows } = await client.query<TargetRow>({ text });
-  return Promise.all(rows.map((row) => openTargetUrls(row, sealer)));
+/** A resource that has moved, and the hosts of its database. */
+export interface MovedResource {
+  readonly resource: GroupResource;
+  readonly urls: readonly string[];
+}
+
+/** Returns the resources that have moved, for commands. */
+export async function listMoved(client: Queryable, sealer: KeySealer): Promise<MovedResource[]> {
+  const known = await client.query<{ known: string }>({
+    text: "SELECT to_regclass('moves') IS NOT NULL AS known",
+  });
+  if (known.rows[0]?.known !== 't') return [];
+  const text =
+    'SELECT move, api_group, resource, target FROM moves WHERE moved_at IS NOT NULL ORDER BY began_at';
+  const { rows } = await client.query<TargetRow & { readonly api_group: string }>({ text });
+  return Promise.all(
+    rows.map(async (row) => ({
+      resource: { group: row.api_group, resource: row.resource },
+      urls: await openTargetUrls(row, sealer),
+    })),
+  );
 }
 
 export const openTargetUrls = async (
