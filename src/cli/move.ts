@@ -14,7 +14,7 @@ import { stopSignal } from './stop-signal.ts';
 import { takeFlags } from './transfer/own-flags.ts';
 import { Progress } from './transfer/progress.ts';
 
-const moveFlags = {
+export const moveFlags = {
   to: list('to', {
     default: [],
     meaning: 'an empty database for the resource, as postgres:// URLs of its hosts, comma separated',
