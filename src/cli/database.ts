@@ -26,10 +26,25 @@ export const windowWish = ({ historyWindow, setsHistoryWindow }: StorageOptions)
   isGiven: setsHistoryWindow,
 });
 
+/**
+ *     formatWindow(86_400_000) → '1 day'
+ *     formatWindow(5_400_000) → '90 minutes'
+ */
+function formatWindow(ms: number): string {
+  for (const [unit, unitMs] of WINDOW_UNITS)
+    if (ms >= unitMs && ms % unitMs === 0) return `${ms / unitMs} ${unit}${ms === unitMs ? '' : 's'}`;
+  return `${ms / 1000} s`;
+}
+
+const WINDOW_UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
 export function describeWindow({ windowMs, before }: KeptWindow): string {
-  const seconds = (ms: number): string => `${ms / 1000} s`;
-  const change = before === undefined || before === 'unset' ? '' : ` instead of ${seconds(before)}`;
-  return `history is kept for ${seconds(windowMs)}${change}`;
+  const change = before === undefined || before === 'unset' ? '' : ` instead of ${formatWindow(before)}`;
+  return `history is kept for ${formatWindow(windowMs)}${change}`;
 }
 
 /** The embedded PostgreSQL can be reached only while its server runs. */

@@ -155,7 +155,9 @@ async function bringUpToDate(
   const logged = await database.describeLoggedValues();
   if (logged !== undefined) progress(logged);
   const applied = await database.migrate({ say: progress });
-  if (applied.length > 0) progress(`brought ${which} up to date (${applied.join(', ')})`);
+  // Of a new database, the names of all migrations say nothing.
+  if (applied.includes('baseline')) progress(`made the schema of ${which}`);
+  else if (applied.length > 0) progress(`brought ${which} up to date (${applied.join(', ')})`);
   return database.keepHistoryWindow(windowWish(storage));
 }
 
