@@ -35,6 +35,8 @@ CREATE TABLE arrival (
     move       uuid    NOT NULL,
     api_group  text    COLLATE "C" NOT NULL,
     resource   text    COLLATE "C" NOT NULL,
+    -- Rises when the copy begins anew: what servers have read of it before is void.
+    attempt    integer NOT NULL DEFAULT 1,
     -- All that was there at this revision is here; null while it is being copied.
     copied_to  bigint,
     arrived_at bigint
@@ -322,26 +324,44 @@ BEGIN
     RETURN true;
 END $$;
 
+-- Rows of the log of one resource as JSON, in their order.
+CREATE FUNCTION revisions_to_move(of_group text, of_resource text, after bigint, at_most integer)
+RETURNS TABLE ("row" text, namespace text, name text, revision bigint)
+LANGUAGE plpgsql STABLE
+-- The order is that of an index, which a page of a long log must not be sorted for.
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_sort = off
+SET plan_cache_mode = force_generic_plan
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT row_to_json(r)::text, r.namespace, r.name, r.revision
+    FROM revisions r
+    WHERE r.api_group = of_group AND r.resource = of_resource AND r.revision > after
+    ORDER BY r.revision
+    LIMIT at_most;
+END $$;
+
 -- Removes what a moved resource has left behind, but not its history, which goes with the window. Returns how many objects, at most
--- `at_most`.
+-- `at_most`. Commits remember where objects lie, and wait meanwhile.
 CREATE FUNCTION forget_moved(the_move uuid, at_most integer) RETURNS bigint
 LANGUAGE plpgsql
+SET enable_seqscan = off
+SET enable_bitmapscan = off
 SET lock_timeout = '10s'
 AS $$
 DECLARE
+    present   moves;
     forgotten bigint;
 BEGIN
-    -- Commits remember where objects lie.
+    SELECT m.* INTO STRICT present FROM moves m WHERE m.move = the_move AND m.moved_at IS NOT NULL;
     LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
-    DELETE FROM objects o
-    USING moves m
-    WHERE m.move = the_move AND m.moved_at IS NOT NULL AND o.api_group = m.api_group AND o.resource = m.resource
-      AND (o.namespace, o.name) IN (
-          SELECT n.namespace, n.name FROM objects n
-          WHERE n.api_group = m.api_group AND n.resource = m.resource
-          ORDER BY n.namespace, n.name
-          LIMIT at_most
-      );
+    DELETE FROM objects WHERE ctid = ANY (ARRAY(
+        SELECT o.ctid FROM objects o
+        WHERE o.api_group = present.api_group AND o.resource = present.resource
+        LIMIT at_most
+    ));
     GET DIAGNOSTICS forgotten = ROW_COUNT;
     RETURN forgotten;
 END $$;
@@ -395,7 +415,7 @@ BEGIN
     FROM json_populate_record(NULL::compaction, begin_arrival.left_at) k;
     UPDATE filling SET filled_to = greatest(from_revision - 1, 0), up_to = NULL, passed_to = 0, due = '{}';
     INSERT INTO arrival (move, api_group, resource) VALUES (the_move, of_group, of_resource)
-    ON CONFLICT (only_row) DO UPDATE SET copied_to = NULL;
+    ON CONFLICT (only_row) DO UPDATE SET copied_to = NULL, attempt = arrival.attempt + 1;
 END $$;
 
 -- Raises unless the copy of that move is under way here.
@@ -426,21 +446,24 @@ BEGIN
     INSERT INTO superseded SELECT * FROM json_populate_recordset(NULL::superseded, given);
 END $$;
 
--- Takes rows of the log in their order, with their revisions, and makes objects what these rows say. Rows that are here already are
--- passed over. Returns the newest revision.
-CREATE FUNCTION take_revisions(the_move uuid, given json) RETURNS bigint
-LANGUAGE plpgsql AS $$
+-- Takes rows of the log in their order, with their revisions, the last of which is given too, and makes objects what these rows say.
+-- Rows that are here already are passed over.
+CREATE FUNCTION take_revisions(the_move uuid, given json, last bigint) RETURNS void
+LANGUAGE plpgsql
+-- There are no statistics of what is being filled.
+SET enable_seqscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $$
 DECLARE
     bounds log_bounds;
     newest bigint;
-    last   bigint;
 BEGIN
     PERFORM assert_arriving(the_move);
     SELECT b.* INTO bounds FROM log_bounds b;
     SELECT coalesce(max(r.revision), 0) INTO newest FROM revisions r;
-    SELECT max((g.value ->> 'revision')::bigint) INTO last FROM json_array_elements(given) g;
-    IF last IS NULL OR last <= newest THEN
-        RETURN newest;
+    IF last <= newest THEN
+        RETURN;
     END IF;
     IF last >= bounds.high THEN
         PERFORM make_partition(last);
@@ -485,7 +508,6 @@ BEGIN
     ON CONFLICT (api_group, resource, namespace, name) DO UPDATE
     SET revision = excluded.revision, uid = excluded.uid, expires_at = excluded.expires_at, modified_at = excluded.modified_at,
         object = NULL, encoded = NULL, media_type = NULL;
-    RETURN last;
 END $$;
 
 -- Notes that all is here which was there at a revision.
@@ -496,8 +518,9 @@ BEGIN
     UPDATE arrival SET copied_to = up_to;
 END $$;
 
--- The resource is served from here, from the revision of the cut-over on. May be called by each server, and again.
-CREATE FUNCTION arrive(the_move uuid, cut bigint) RETURNS void
+-- The resource is served from here, from the revision of the cut-over on. May be called by each server, and again. Returns which attempt
+-- at the copy this is.
+CREATE FUNCTION arrive(the_move uuid, cut bigint) RETURNS integer
 LANGUAGE plpgsql
 SET lock_timeout = '10s'
 AS $$
@@ -516,6 +539,7 @@ BEGIN
         PERFORM tell_of_move(the_move, present.api_group, present.resource, 'Arrived');
         UPDATE arrival SET arrived_at = cut;
     END IF;
+    RETURN present.attempt;
 END $$;
 
 -- A digest of the live objects of a resource: their number, and the sum of their revisions.

@@ -26,14 +26,26 @@ interface LeftCache extends Pick<LogProgress, 'follow'> {
   leave(resource: GroupResource): void;
 }
 
-interface MovesParts<Backend> {
+export interface ServerMovesParts<Backend> {
   readonly main: { readonly moves: Moves; readonly cache: LeftCache };
   /** The databases of --kvstore-servers-overrides. */
   readonly others: readonly NumberedDatabase[];
   readonly logger: Logger;
   open(resource: GroupResource, urls: readonly string[]): NumberedDatabase;
-  /** Serves from a database. Resolves when its state is loaded. */
-  serve(database: NumberedDatabase): Promise<Backend>;
+  /** Begins to follow a database, for reads alone. */
+  follow(database: NumberedDatabase): Backend;
+  /** Ends that, and closes the database. */
+  end(backend: Backend): Promise<void>;
+  /** Whether all its objects were read. */
+  isLoaded(backend: Backend): boolean;
+  /** Resolves when this revision is applied. From then on the database is kept as the others are. @throws StorageError */
+  serve(backend: Backend, resource: GroupResource, since: Revision): Promise<void>;
+}
+
+/** A database that is followed before its resource has moved, and the attempt at the copy that was read. */
+interface Followed<Backend> {
+  readonly backend: Backend;
+  readonly attempt: number;
 }
 
 /** A route to a database that is being opened. */
@@ -45,12 +57,13 @@ interface Opening<Backend> {
 /**
  * ServerMoves follows the moves of resources to databases of their own (storage/postgres/moving/move.ts). It learns of them from the
  * log, in the turn in which the cache applies a revision: a read that has waited for a revision after the cut-over finds the new
- * route. From the cut-over on, requests for the resource wait until its database is open here.
+ * route. While a resource is being copied, its new database is followed already, so that requests wait for it but for a moment.
  */
 export class ServerMoves<Backend> {
-  readonly #parts: MovesParts<Backend>;
+  readonly #parts: ServerMovesParts<Backend>;
   readonly #routes = new Map<string, Backend | Opening<Backend>>();
   readonly #databases = new Map<string, Promise<NumberedDatabase>>();
+  readonly #followed = new Map<string, Followed<Backend>>();
   /** Moves that this server has yet to report on. */
   readonly #toReport = new Map<string, Move>();
   /** The last word of each move. */
@@ -58,7 +71,7 @@ export class ServerMoves<Backend> {
   readonly #rest = new Rest();
   readonly #stop = new AbortController();
 
-  constructor(parts: MovesParts<Backend>) {
+  constructor(parts: ServerMovesParts<Backend>) {
     this.#parts = parts;
     const { cache } = parts.main;
     cache.follow({
@@ -98,9 +111,11 @@ export class ServerMoves<Backend> {
 
   /** @throws Error while a resource cannot be served */
   assertOpen(): void {
-    for (const [resource, route] of this.#routes)
-      if (isOpening(route) && performance.now() - route.sinceMs > UNREADY_MS)
+    for (const [resource, route] of this.#routes) {
+      const isLate = isOpening(route) && performance.now() - route.sinceMs > UNREADY_MS;
+      if (isLate || !(isOpening(route) || this.#parts.isLoaded(route)))
         throw new Error(`the database to which ${resource} was moved is not open`);
+    }
   }
 
   /**
@@ -133,8 +148,10 @@ export class ServerMoves<Backend> {
     }
   }
 
-  close(): void {
+  /** Ends what is being opened, and closes the databases that were opened. */
+  async close(): Promise<void> {
     this.#stop.abort(new Error('the server ends'));
+    for (const move of this.#followed.keys()) await this.#unfollow(move);
   }
 
   #learn(json: Buffer, revision: Revision): void {
@@ -143,7 +160,7 @@ export class ServerMoves<Backend> {
     if (move.phase === 'Moved') this.#cutOver(move, revision);
     if (move.phase === 'Cancelled') {
       this.#toReport.delete(move.id);
-      this.#databases.delete(move.id);
+      void this.#unfollow(move.id);
     } else {
       this.#toReport.set(move.id, move);
       this.#rest.cutShort();
@@ -168,9 +185,9 @@ export class ServerMoves<Backend> {
     const name = toName(move.resource);
     return persist(
       async () => {
-        const database = await this.#databaseOf(move);
-        await database.log.moves.arrive(move.id, cut);
-        const backend = await serve(database);
+        const { log } = await this.#databaseOf(move);
+        const backend = await this.#follow(move, await log.moves.arrive(move.id, cut));
+        await serve(backend, move.resource, cut);
         logger.info(0, 'a resource is in a database of its own', { resource: name, since: String(cut) });
         return backend;
       },
@@ -184,6 +201,24 @@ export class ServerMoves<Backend> {
           }),
       },
     );
+  }
+
+  async #follow(move: Move, attempt: number): Promise<Backend> {
+    for (;;) {
+      const known = this.#followed.get(move.id);
+      if (known?.attempt === attempt) return known.backend;
+      if (known !== undefined) await this.#unfollow(move.id);
+      const database = await this.#databaseOf(move);
+      if (!this.#followed.has(move.id))
+        this.#followed.set(move.id, { backend: this.#parts.follow(database), attempt });
+    }
+  }
+
+  async #unfollow(move: string): Promise<void> {
+    const known = this.#followed.get(move);
+    this.#followed.delete(move);
+    this.#databases.delete(move);
+    if (known !== undefined) await this.#parts.end(known.backend);
   }
 
   #databaseOf({ id, resource }: Move): Promise<NumberedDatabase> {
@@ -222,7 +257,11 @@ export class ServerMoves<Backend> {
     try {
       const { log } = await this.#databaseOf(move);
       const arrival = await log.moves.arrival();
-      return arrival?.move === move.id ? '' : 'the new database is not ready';
+      if (arrival?.move !== move.id || !arrival.isCopied) return 'the new database is not ready';
+      if (move.phase === 'Moved') return '';
+      return this.#parts.isLoaded(await this.#follow(move, arrival.attempt))
+        ? ''
+        : 'it reads the new database';
     } catch (error) {
       return hidePasswords(errorText(error));
     }

@@ -25,9 +25,9 @@ import { createEncryptionChecks, createEncryptionService } from './encryption.ts
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { planCaching } from './kept-in-memory.ts';
-import { ServerMoves } from './moves.ts';
+import { ServerMoves, type ServerMovesParts } from './moves.ts';
 import { createPhase, type Phase } from './phase.ts';
-import type { Service } from './services.ts';
+import type { Service, Services } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
@@ -81,14 +81,7 @@ export function createStorage(
       logger: foundation.logger,
       open: openMoved,
     },
-    serve: async (database) => {
-      const backend = openOther(database);
-      backends.push(backend);
-      serveFrom(backend);
-      for (const { name, run } of keepDatabase(database.log, options)) services.start(name, 'upkeep', run);
-      await backend.cache.ready();
-      return backend;
-    },
+    ...movedBackends({ services, backends, open: openOther, options }),
   });
   const flagged = routeByResource(backends);
   const backendOf = (resource: GroupResource): Backend => moves.presentOf(resource) ?? flagged(resource);
@@ -122,7 +115,7 @@ export function createStorage(
       foundation.startup.finished('watch-cache');
     },
     close: async () => {
-      moves.close();
+      await moves.close();
       for (const { database } of backends) await database.log.close();
     },
   });
@@ -189,6 +182,49 @@ function openBackend(
     ...{ database, log, cache },
     history: log.decodeHistory(database.log.history),
     name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
+  };
+}
+
+interface MovedParts {
+  readonly services: Services;
+  /** All that are measured and closed. */
+  readonly backends: Backend[];
+  open(database: NumberedDatabase): Backend;
+  readonly options: StorageOptions;
+}
+
+/** The databases to which resources move while the server runs. Those that cannot be reached make it unready once they are needed. */
+function movedBackends({
+  services,
+  backends,
+  open,
+  options,
+}: MovedParts): Pick<ServerMovesParts<Backend>, 'follow' | 'end' | 'isLoaded' | 'serve'> {
+  const branches = new Map<Backend, Services>();
+  const branchOf = (backend: Backend): Services => branches.get(backend) ?? services;
+  return {
+    follow: (database) => {
+      const backend = open(database);
+      const branch = services.branch();
+      branches.set(backend, branch);
+      backends.push(backend);
+      branch.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
+      branch.start(backend.name, 'upkeep', (signal, works) => backend.cache.run(signal, works));
+      return backend;
+    },
+    end: async (backend) => {
+      backends.splice(backends.indexOf(backend), 1);
+      await branchOf(backend).stop();
+      await backend.database.log.close();
+    },
+    isLoaded: ({ cache }) => cache.state.loaded,
+    serve: async (backend, resource, revision) => {
+      const { cache, database } = backend;
+      await cache.ready();
+      await cache.list({ resource, scope: {}, freshness: { kind: 'not-older', revision }, limit: 1 });
+      for (const { name, run } of keepDatabase(database.log, options))
+        branchOf(backend).start(name, 'upkeep', run);
+    },
   };
 }
 

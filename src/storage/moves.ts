@@ -38,8 +38,22 @@ export interface Moves {
   targetOf(move: string): Promise<readonly string[] | undefined>;
   /** Says what this server makes of a move. Returns false while the server is no witness of the log, and cannot. */
   report(move: string, report: MoveReport): Promise<boolean>;
-  /** Returns which move led here; undefined when none did. `isComplete`: the resource is served from here. */
-  arrival(): Promise<{ readonly move: string; readonly isComplete: boolean } | undefined>;
-  /** Begins to serve the resource from here, after the revision of the cut-over. Harmless when that was done. */
-  arrive(move: string, cut: Revision): Promise<void>;
+  /** Returns which move led here; undefined when none did. */
+  arrival(): Promise<Arrival | undefined>;
+  /**
+   * Begins to serve the resource from here, after the revision of the cut-over. Harmless when that was done. Returns the attempt at
+   * the copy.
+   */
+  arrive(move: string, cut: Revision): Promise<number>;
+}
+
+/** How far a resource has come. */
+export interface Arrival {
+  readonly move: string;
+  /** Rises when the copy begins anew. */
+  readonly attempt: number;
+  /** All is here but what is written meanwhile. */
+  readonly isCopied: boolean;
+  /** The resource is served from here. */
+  readonly isComplete: boolean;
 }

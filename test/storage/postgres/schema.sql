@@ -32,6 +32,7 @@ CREATE TABLE arrival (
     move uuid NOT NULL,
     api_group text COLLATE "C" NOT NULL,
     resource text COLLATE "C" NOT NULL,
+    attempt integer NOT NULL DEFAULT 1,
     copied_to bigint,
     arrived_at bigint,
     CONSTRAINT arrival_pkey PRIMARY KEY (only_row),
@@ -331,7 +332,7 @@ CREATE INDEX revisions_LOW_by_recent_request ON revisions_LOW USING brin (reques
 -- ==================== Functions, by name
 
 CREATE FUNCTION arrive(the_move uuid, cut bigint)
- RETURNS void
+ RETURNS integer
  LANGUAGE plpgsql
  SET lock_timeout TO '10s'
 AS $function$
@@ -350,6 +351,7 @@ BEGIN
         PERFORM tell_of_move(the_move, present.api_group, present.resource, 'Arrived');
         UPDATE arrival SET arrived_at = cut;
     END IF;
+    RETURN present.attempt;
 END $function$;
 
 CREATE FUNCTION as_jsonb(object json)
@@ -484,7 +486,7 @@ BEGIN
     FROM json_populate_record(NULL::compaction, begin_arrival.left_at) k;
     UPDATE filling SET filled_to = greatest(from_revision - 1, 0), up_to = NULL, passed_to = 0, due = '{}';
     INSERT INTO arrival (move, api_group, resource) VALUES (the_move, of_group, of_resource)
-    ON CONFLICT (only_row) DO UPDATE SET copied_to = NULL;
+    ON CONFLICT (only_row) DO UPDATE SET copied_to = NULL, attempt = arrival.attempt + 1;
 END $function$;
 
 CREATE FUNCTION begin_epoch(why text, known bigint DEFAULT NULL::bigint)
@@ -1760,22 +1762,21 @@ END $function$;
 CREATE FUNCTION forget_moved(the_move uuid, at_most integer)
  RETURNS bigint
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
  SET lock_timeout TO '10s'
 AS $function$
 DECLARE
+    present   moves;
     forgotten bigint;
 BEGIN
-    -- Commits remember where objects lie.
+    SELECT m.* INTO STRICT present FROM moves m WHERE m.move = the_move AND m.moved_at IS NOT NULL;
     LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
-    DELETE FROM objects o
-    USING moves m
-    WHERE m.move = the_move AND m.moved_at IS NOT NULL AND o.api_group = m.api_group AND o.resource = m.resource
-      AND (o.namespace, o.name) IN (
-          SELECT n.namespace, n.name FROM objects n
-          WHERE n.api_group = m.api_group AND n.resource = m.resource
-          ORDER BY n.namespace, n.name
-          LIMIT at_most
-      );
+    DELETE FROM objects WHERE ctid = ANY (ARRAY(
+        SELECT o.ctid FROM objects o
+        WHERE o.api_group = present.api_group AND o.resource = present.resource
+        LIMIT at_most
+    ));
     GET DIAGNOSTICS forgotten = ROW_COUNT;
     RETURN forgotten;
 END $function$;
@@ -2760,6 +2761,24 @@ BEGIN
     RETURN revision_at(at::timestamptz);
 END $function$;
 
+CREATE FUNCTION revisions_to_move(of_group text, of_resource text, after bigint, at_most integer)
+ RETURNS TABLE("row" text, namespace text, name text, revision bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+BEGIN
+    RETURN QUERY
+    SELECT row_to_json(r)::text, r.namespace, r.name, r.revision
+    FROM revisions r
+    WHERE r.api_group = of_group AND r.resource = of_resource AND r.revision > after
+    ORDER BY r.revision
+    LIMIT at_most;
+END $function$;
+
 -- Tells servers that poll, because they may not replicate or get no slot, of a commit.
 CREATE FUNCTION ring_for_commits()
  RETURNS void
@@ -2805,21 +2824,22 @@ BEGIN
     INSERT INTO objects SELECT * FROM json_populate_recordset(NULL::objects, given);
 END $function$;
 
-CREATE FUNCTION take_revisions(the_move uuid, given json)
- RETURNS bigint
+CREATE FUNCTION take_revisions(the_move uuid, given json, last bigint)
+ RETURNS void
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
 AS $function$
 DECLARE
     bounds log_bounds;
     newest bigint;
-    last   bigint;
 BEGIN
     PERFORM assert_arriving(the_move);
     SELECT b.* INTO bounds FROM log_bounds b;
     SELECT coalesce(max(r.revision), 0) INTO newest FROM revisions r;
-    SELECT max((g.value ->> 'revision')::bigint) INTO last FROM json_array_elements(given) g;
-    IF last IS NULL OR last <= newest THEN
-        RETURN newest;
+    IF last <= newest THEN
+        RETURN;
     END IF;
     IF last >= bounds.high THEN
         PERFORM make_partition(last);
@@ -2864,7 +2884,6 @@ BEGIN
     ON CONFLICT (api_group, resource, namespace, name) DO UPDATE
     SET revision = excluded.revision, uid = excluded.uid, expires_at = excluded.expires_at, modified_at = excluded.modified_at,
         object = NULL, encoded = NULL, media_type = NULL;
-    RETURN last;
 END $function$;
 
 CREATE FUNCTION take_superseded(the_move uuid, given json)

@@ -156,14 +156,14 @@ export class Copy {
   async #takeRevisions(rows: readonly CopiedRow[]): Promise<void> {
     const last = rows.at(-1);
     if (last === undefined) return;
-    await this.#take('take_revisions', rows);
+    await this.#take('take_revisions', rows, [last.revision]);
     this.#position = toRevision(last.revision);
   }
 
-  async #take(into: string, rows: readonly CopiedRow[]): Promise<void> {
+  async #take(into: string, rows: readonly CopiedRow[], more: readonly string[] = []): Promise<void> {
     const { to, move, progress } = this.#parts;
-    const text = `SELECT ${into}($1, $2)`;
-    await to.query({ text, values: [move, `[${rows.map(({ row }) => row).join(',')}]`] });
+    const text = `SELECT ${into}($1, $2${more.map((_, at) => `, $${at + 3}`).join('')})`;
+    await to.query({ text, values: [move, `[${rows.map(({ row }) => row).join(',')}]`, ...more] });
     progress.add(rows.length);
   }
 
@@ -208,9 +208,4 @@ const SUPERSEDED = `
   ORDER BY s.revision
   LIMIT $3`;
 
-const REVISIONS = `
-  SELECT row_to_json(r)::text AS row, r.namespace, r.name, r.revision
-  FROM revisions r
-  WHERE r.api_group = $1 AND r.resource = $2 AND r.revision > $4
-  ORDER BY r.revision
-  LIMIT $3`;
+const REVISIONS = 'SELECT * FROM revisions_to_move($1, $2, $4, $3)';

@@ -11,7 +11,8 @@ import { Copy, type CopyProgress } from './copy.ts';
 const CLOSED_MS = 8000;
 const MOST_CUTS = 20;
 const LOOK_MS = 300;
-const FORGET_OBJECTS = 1000;
+const FORGET_OBJECTS = 500;
+const BETWEEN_MS = 10;
 /** Servers that have seen the cut-over open the database within that, or say why not. */
 const MOVED_MS = 60_000;
 
@@ -202,7 +203,11 @@ class ResourceMove {
       const count = Number(row?.count ?? 0);
       all += count;
       progress.add(count);
-      if (count > 0) continue;
+      if (count > 0) {
+        // Commits have waited.
+        await pause(BETWEEN_MS, this.#wish.signal);
+        continue;
+      }
       if (all > 0)
         say(`${all} objects are removed from the database before; their history there goes with the window`);
       return;

@@ -1,6 +1,6 @@
 import type { GroupResource } from '../../../api/names.ts';
 import type { KeySealer } from '../../key-sealer.ts';
-import type { MoveReport, Moves } from '../../moves.ts';
+import type { Arrival, MoveReport, Moves } from '../../moves.ts';
 import type { Revision } from '../../revision.ts';
 import type { DatabaseSource } from '../connection/connection.ts';
 import type { Queryable } from '../connection/prepared.ts';
@@ -43,18 +43,30 @@ export class PostgresMoves implements Moves {
     return true;
   }
 
-  async arrival(): Promise<{ readonly move: string; readonly isComplete: boolean } | undefined> {
+  async arrival(): Promise<Arrival | undefined> {
     const { pool } = await this.#database();
-    const text = 'SELECT move, arrived_at IS NOT NULL AS complete FROM arrival';
-    const [row] = (await pool.query<{ move: string; complete: string }>({ text })).rows;
-    return row === undefined ? undefined : { move: row.move, isComplete: row.complete === 't' };
+    const [row] = (await pool.query<ArrivalRow>({ text: ARRIVAL })).rows;
+    if (row === undefined) return undefined;
+    const { move, attempt, copied, complete } = row;
+    return { move, attempt: Number(attempt), isCopied: copied === 't', isComplete: complete === 't' };
   }
 
-  async arrive(move: string, cut: Revision): Promise<void> {
+  async arrive(move: string, cut: Revision): Promise<number> {
     const { pool } = await this.#database();
-    await pool.query({ text: 'SELECT arrive($1, $2)', values: [move, String(cut)] });
+    const query = { text: 'SELECT arrive($1, $2) AS attempt', values: [move, String(cut)] };
+    return Number((await pool.query<{ attempt: string }>(query)).rows[0]?.attempt);
   }
 }
+
+interface ArrivalRow {
+  readonly move: string;
+  readonly attempt: string;
+  readonly copied: string;
+  readonly complete: string;
+}
+
+const ARRIVAL = `
+  SELECT move, attempt, copied_to IS NOT NULL AS copied, arrived_at IS NOT NULL AS complete FROM arrival`;
 
 /** A resource that has moved, and the hosts of its database. */
 export interface MovedResource {
