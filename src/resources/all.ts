@@ -1,5 +1,5 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
 import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';
@@ -41,6 +41,7 @@ import { resourcequotas } from './core/resource-quota.ts';
 import { secrets } from './core/secret.ts';
 import { services } from './core/service/definition.ts';
 import { serviceaccounts } from './core/service-account.ts';
+import { deprecationOf } from './deprecations.ts';
 import { deviceclasses } from './devices/device-class.ts';
 import { devicetaintrules } from './devices/device-taint-rule.ts';
 import { resourceclaims } from './devices/resource-claim.ts';
@@ -187,11 +188,24 @@ export const builtInResources = (minor: Minor): readonly ResourceDefinition[] =>
   EVERY_RESOURCE.map((definition) => asOf(definition, minor)).filter(({ versions }) => versions.length > 0);
 
 function asOf(definition: ResourceDefinition, minor: Minor): ResourceDefinition {
-  const versions = definition.versions.filter((version) => isAlive(version, minor));
+  const versions = definition.versions
+    .filter((version) => isAlive(version, minor))
+    .map((version) => withDeprecation(definition, version, minor));
   const subresources = definition.subresources.filter((subresource) => isAlive(subresource, minor));
   const isWhole =
-    versions.length === definition.versions.length && subresources.length === definition.subresources.length;
+    versions.length === definition.versions.length &&
+    versions.every((version, at) => version === definition.versions[at]) &&
+    subresources.length === definition.subresources.length;
   return isWhole ? definition : { ...definition, versions, subresources };
+}
+
+function withDeprecation(
+  definition: ResourceDefinition,
+  version: ServedVersion,
+  minor: Minor,
+): ServedVersion {
+  const deprecation = deprecationOf(definition, version, minor);
+  return deprecation === undefined ? version : { ...version, deprecation };
 }
 
 export const BUILT_IN_RESOURCES = builtInResources(DEFAULT_MINOR);
