@@ -191,6 +191,7 @@ export interface ActionContext<Parent extends ApiObject = ApiObject> {
   warn(text: string): void;
   /** Makes tokens of service accounts. */
   readonly tokens: TokenIssuing;
+  readonly isOn: Gates;
   readonly dryRun: boolean;
   readonly namespace: string;
   readonly name: string;

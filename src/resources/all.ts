@@ -1,4 +1,5 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
+import type { GroupVersion } from '../api/names.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
@@ -24,8 +25,7 @@ import { certificatesigningrequests } from './certificates/certificate-signing-r
 import { clustertrustbundles } from './certificates/cluster-trust-bundle.ts';
 import { podcertificaterequests } from './certificates/pod-certificate-request.ts';
 import { leases } from './coordination/lease.ts';
-import { leasecandidates as firstLeaseCandidates } from './coordination/lease-candidate.ts';
-import { leasecandidates } from './coordination/lease-candidate-since-1-32.ts';
+import { alphaLeaseCandidates, leasecandidates } from './coordination/lease-candidate.ts';
 import { componentstatuses } from './core/component-status.ts';
 import { configmaps } from './core/config-map.ts';
 import { endpoints } from './core/endpoints.ts';
@@ -158,7 +158,7 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   firstWorkloads,
   workloads,
   leases,
-  firstLeaseCandidates,
+  alphaLeaseCandidates,
   leasecandidates,
   runtimeclasses,
   endpointslices,
@@ -183,14 +183,55 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   restores,
 ];
 
-/** The built-in resources as a version of Kubernetes has them. */
-export const builtInResources = (minor: Minor): readonly ResourceDefinition[] =>
-  EVERY_RESOURCE.map((definition) => asOf(definition, minor)).filter(({ versions }) => versions.length > 0);
+/** Which versions of resources are served although they came after the emulated version. */
+interface ForwardCompatibility {
+  /** Whether the operator has named it. */
+  isNamed(version: GroupVersion): boolean;
+  /** Undefined: a version is not served because a worse one of its resource is. */
+  readonly followsServed: ((version: GroupVersion, byDefault: boolean) => boolean) | undefined;
+}
 
-function asOf(definition: ResourceDefinition, minor: Minor): ResourceDefinition {
-  const versions = definition.versions
-    .filter((version) => isAlive(version, minor))
-    .map((version) => withDeprecation(definition, version, minor));
+/** The built-in resources as a version of Kubernetes has them. */
+export const builtInResources = (
+  minor: Minor,
+  forward?: ForwardCompatibility,
+): readonly ResourceDefinition[] =>
+  EVERY_RESOURCE.map((definition) => asOf(definition, minor, forward)).filter(
+    ({ versions }) => versions.length > 0,
+  );
+
+const isAlpha = (version: string): boolean => version.includes('alpha');
+
+/** Versions stand in their order, the best one first: those behind a version are worse. */
+function isForward(
+  { group, versions }: ResourceDefinition,
+  version: ServedVersion,
+  { isNamed, followsServed }: ForwardCompatibility,
+  minor: Minor,
+): boolean {
+  if (version.since === undefined || version.since <= minor) return false;
+  if (isNamed({ group, version: version.version })) return true;
+  if (followsServed === undefined || isAlpha(version.version)) return false;
+  return versions
+    .slice(versions.indexOf(version) + 1)
+    .some(
+      (worse) =>
+        isAlive(worse, minor) &&
+        !isAlpha(worse.version) &&
+        followsServed({ group, version: worse.version }, worse.enabledByDefault),
+    );
+}
+
+function asOf(
+  definition: ResourceDefinition,
+  minor: Minor,
+  forward: ForwardCompatibility | undefined,
+): ResourceDefinition {
+  const versions = definition.versions.flatMap((version) => {
+    if (isAlive(version, minor)) return [withDeprecation(definition, version, minor)];
+    const isServed = forward !== undefined && isForward(definition, version, forward, minor);
+    return isServed ? [{ ...version, enabledByDefault: true }] : [];
+  });
   const subresources = definition.subresources.filter((subresource) => isAlive(subresource, minor));
   const isWhole =
     versions.length === definition.versions.length &&

@@ -1,4 +1,5 @@
 import type { AdmissionChain } from '../admission/admission.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
@@ -124,6 +125,7 @@ export interface VerbContext {
   /** For requests that bypass the writer. */
   readonly admission: AdmissionChain;
   readonly backends: Backends;
+  readonly isFeatureOn: Gates;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
   readonly minRequestTimeoutMs: number;

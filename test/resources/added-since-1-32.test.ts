@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MINORS, type Minor } from '../../src/api/emulation.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { builtInResources } from '../../src/resources/all.ts';
-import { leasecandidates } from '../../src/resources/coordination/lease-candidate-since-1-32.ts';
+import { leasecandidates } from '../../src/resources/coordination/lease-candidate.ts';
 import { resourcequotas } from '../../src/resources/core/resource-quota.ts';
 import { devicetaintrules } from '../../src/resources/devices/device-taint-rule.ts';
 import { resourceclaims } from '../../src/resources/devices/resource-claim.ts';

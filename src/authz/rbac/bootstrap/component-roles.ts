@@ -41,7 +41,13 @@ export const NODE_RULES: readonly RuleData[] = [
   allow('get', 'resource.k8s.io', 'resourceclaims', { gate: 'DynamicResourceAllocation' }),
   allow('deletecollection', 'resource.k8s.io', 'resourceslices', { gate: 'DynamicResourceAllocation' }),
   allow(READ, 'certificates.k8s.io', 'clustertrustbundles', { gate: 'ClusterTrustBundle' }),
-  allow(`create ${READ}`, 'certificates.k8s.io', 'podcertificaterequests', { gate: 'PodCertificateRequest' }),
+  allow('get', 'core', 'serviceaccounts', {
+    gate: 'AgentServiceAccountTokenForCredentialProviders',
+    since: 33,
+  }),
+  allow(`create ${READ}`, 'certificates.k8s.io', 'podcertificaterequests', {
+    ...{ gate: 'PodCertificateRequest', since: 34 },
+  }),
 ];
 
 /** The ClusterRoles of a cluster's components. */
@@ -94,13 +100,15 @@ const SCHEDULER: readonly RuleData[] = [
   allow(READ, 'resource.k8s.io', 'podschedulingcontexts/status', { ...DRA, until: 32 }),
   allow(READ_UPDATE, 'core', 'pods/finalizers', DRA),
   allow(READ, 'resource.k8s.io', 'resourceslices', DRA),
+  allow('create delete', 'resource.k8s.io', 'resourceclaims', { gate: 'DRAExtendedResource', since: 34 }),
   allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaints', since: 33, until: 35 }),
   allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
-  allow('create', 'resource.k8s.io', 'resourceclaims', { gate: 'DRAExtendedResource' }),
-  allow('delete', 'resource.k8s.io', 'resourceclaims', { gate: 'DRAExtendedResource' }),
   allow(READ, 'scheduling.k8s.io', 'workloads', { gate: 'GenericWorkload' }),
   allow(READ, 'scheduling.k8s.io', 'podgroups', { gate: 'GenericWorkload', since: 36 }),
   allow('patch update', 'scheduling.k8s.io', 'podgroups/status', { gate: 'GenericWorkload', since: 36 }),
+  allow('patch update', 'resource.k8s.io', 'resourceclaims/binding', {
+    ...{ gate: 'DRAResourceClaimGranularStatusAuthorization', since: 36 },
+  }),
 ];
 
 const NODE_PROXIER: readonly RuleData[] = [
@@ -134,6 +142,10 @@ export const COMPONENT_ROLES: readonly RoleData[] = [
     allow(READ, 'core', 'nodes'),
     allow('proxy', 'core', 'nodes'),
     allow('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/stats'),
+    allow('*', 'core', 'nodes/configz nodes/healthz nodes/pods', {
+      gate: 'AgentFineGrainedAuthz',
+      since: 32,
+    }),
   ]),
   clusterRole('system:node-bootstrapper', [
     allow(`create ${READ}`, CERTIFICATES, 'certificatesigningrequests'),

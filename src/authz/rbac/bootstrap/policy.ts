@@ -1,10 +1,8 @@
-import { isAlive } from '../../../api/emulation.ts';
 import type { Gates } from '../../../api/feature-gates.ts';
 import type { ApiObject } from '../../../api/object-meta.ts';
 import type { LabelSelector } from '../../../api/types/meta/v1.ts';
 import type { ClusterRole, ClusterRoleBinding } from '../../../api/types/rbac/v1.ts';
 import { equal } from '../../../object/equality.ts';
-import { DEFAULT_MINOR } from '../../../version.ts';
 import { uncoveredRules } from '../escalation.ts';
 import { type PolicyRule, RBAC_GROUP, type Subject, toSubject } from '../policy.ts';
 import { COMPONENT_ROLES, NODE_RULES } from './component-roles.ts';
@@ -14,18 +12,18 @@ import {
   type BindingData,
   clusterRole,
   EVENTS,
-  type Gated,
   groups,
   READ,
   type RoleData,
   type RuleData,
   role,
   serviceAccounts,
+  there,
   users,
 } from './shape.ts';
 import { USER_ROLES } from './user-roles.ts';
 
-/** The objects of Kubernetes' default policy. */
+/** The objects of the default policy of a version of Kubernetes. */
 interface BootstrapPolicy {
   readonly clusterRoles: readonly ClusterRole[];
   readonly clusterRoleBindings: readonly ClusterRoleBinding[];
@@ -36,12 +34,10 @@ interface BootstrapPolicy {
 export const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 export function bootstrapPolicy(isOn: Gates): BootstrapPolicy {
-  const there = <T extends Gated>(all: readonly T[]): T[] => all.filter((one) => isThere(one, isOn));
+  const roles = there([...USER_ROLES, ...COMPONENT_ROLES, ...controllerRoles()], isOn);
   return {
-    clusterRoles: there([...USER_ROLES, ...COMPONENT_ROLES, ...controllerRoles()]).map((role) =>
-      toRole(role, isOn),
-    ),
-    clusterRoleBindings: there([...CLUSTER_BINDINGS, ...controllerBindings()]).map(toBinding),
+    clusterRoles: roles.map((role) => toRole(role, isOn)),
+    clusterRoleBindings: there([...CLUSTER_BINDINGS, ...controllerBindings()], isOn).map(toBinding),
     roles: NAMESPACED_ROLES.map((role) => toRole(role, isOn)),
     roleBindings: NAMESPACED_BINDINGS.map(toBinding),
   };
@@ -53,22 +49,19 @@ export const nodeRules = (isOn: Gates): PolicyRule[] => rulesThere(NODE_RULES, i
 const CONTROLLER = 'system:controller:';
 
 const controllerRoles = (): RoleData[] =>
-  CONTROLLERS.map(({ name, rules, ...gated }) => clusterRole(`${CONTROLLER}${name}`, rules, gated));
+  CONTROLLERS.map(({ name, rules, ...gate }) => clusterRole(`${CONTROLLER}${name}`, rules, gate));
 
 const controllerBindings = (): BindingData[] =>
-  CONTROLLERS.map(({ name, rules: _, ...gated }) => ({
+  CONTROLLERS.map(({ name, rules: _, ...gate }) => ({
     namespace: '',
     name: `${CONTROLLER}${name}`,
     role: `${CONTROLLER}${name}`,
     subjects: serviceAccounts('kube-system', name),
-    ...gated,
+    ...gate,
   }));
 
-const isThere = ({ gate, ...life }: Gated, isOn: Gates): boolean =>
-  isAlive(life, isOn.minor ?? DEFAULT_MINOR) && (gate === undefined || isOn(gate));
-
 const rulesThere = (rules: readonly RuleData[], isOn: Gates): PolicyRule[] =>
-  rules.filter((rule) => isThere(rule, isOn)).map(({ rule }) => rule);
+  there(rules, isOn).map(({ rule }) => rule);
 
 function toRole({ namespace, name, rules, partOf, gathers }: RoleData, isOn: Gates): ClusterRole {
   const labels = partOf === undefined ? {} : aggregationLabel(partOf);

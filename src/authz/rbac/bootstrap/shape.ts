@@ -1,4 +1,6 @@
-import type { Life } from '../../../api/emulation.ts';
+import { isAlive, type Life } from '../../../api/emulation.ts';
+import type { Gates } from '../../../api/feature-gates.ts';
+import { DEFAULT_MINOR } from '../../../version.ts';
 import type { PolicyRule, Subject } from '../policy.ts';
 import { RBAC_GROUP } from '../policy.ts';
 
@@ -10,10 +12,16 @@ import { RBAC_GROUP } from '../policy.ts';
  *   allowPaths('get', '/healthz /livez')
  */
 
-/** An item that exists only while a feature gate is on, and in some versions of Kubernetes. */
+/** An item that some versions of Kubernetes have, and only while a feature gate is on. */
 export interface Gated extends Life {
   readonly gate?: string;
 }
+
+const isThere = ({ gate, ...life }: Gated, isOn: Gates): boolean =>
+  isAlive(life, isOn.minor ?? DEFAULT_MINOR) && (gate === undefined || isOn(gate));
+
+export const there = <T extends Gated>(all: readonly T[], isOn: Gates): T[] =>
+  all.filter((item) => isThere(item, isOn));
 
 export interface RuleData extends Gated {
   readonly rule: PolicyRule;
@@ -45,21 +53,21 @@ export function allow(
   verbs: string,
   groups: string,
   resources: string,
-  { names: ofNames, ...more }: Gated & { readonly names?: string } = {},
+  { names, ...gated }: Gated & { readonly names?: string } = {},
 ): RuleData {
   const apiGroups = words(groups).map((group) => (group === 'core' ? '' : group));
-  const names = ofNames === undefined ? {} : { resourceNames: words(ofNames).sort() };
   const rule = {
     verbs: words(verbs).sort(),
     apiGroups: apiGroups.sort(),
     resources: words(resources).sort(),
-    ...names,
+    ...(names === undefined ? {} : { resourceNames: words(names).sort() }),
   };
-  return { rule, ...more };
+  return { rule, ...gated };
 }
 
-export const allowPaths = (verbs: string, paths: string): RuleData => ({
+export const allowPaths = (verbs: string, paths: string, gated: Gated = {}): RuleData => ({
   rule: { verbs: words(verbs).sort(), nonResourceURLs: words(paths).sort() },
+  ...gated,
 });
 
 export function clusterRole(
