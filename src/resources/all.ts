@@ -23,6 +23,7 @@ import { cronjobs } from './batch/cron-job.ts';
 import { jobs } from './batch/job/definition.ts';
 import { certificatesigningrequests } from './certificates/certificate-signing-request.ts';
 import { clustertrustbundles } from './certificates/cluster-trust-bundle.ts';
+import { podcertificaterequests } from './certificates/pod-certificate-request.ts';
 import { leases } from './coordination/lease.ts';
 import { alphaLeaseCandidates, leasecandidates } from './coordination/lease-candidate.ts';
 import { componentstatuses } from './core/component-status.ts';
@@ -41,8 +42,10 @@ import { secrets } from './core/secret.ts';
 import { services } from './core/service/definition.ts';
 import { serviceaccounts } from './core/service-account.ts';
 import { deviceclasses } from './devices/device-class.ts';
+import { devicetaintrules } from './devices/device-taint-rule.ts';
 import { resourceclaims } from './devices/resource-claim.ts';
 import { resourceclaimtemplates } from './devices/resource-claim-template.ts';
+import { resourcepoolstatusrequests } from './devices/resource-pool-status-request.ts';
 import { resourceslices } from './devices/resource-slice.ts';
 import { endpointslices } from './discovery/endpoint-slice.ts';
 import { eventsV1 } from './events/event.ts';
@@ -76,7 +79,10 @@ import {
   subjectaccessreviews,
   tokenreviews,
 } from './reviews.ts';
+import { podgroups } from './scheduling/pod-group.ts';
 import { priorityclasses } from './scheduling/priority-class.ts';
+import { workloads } from './scheduling/workload.ts';
+import { workloads as firstWorkloads } from './scheduling/workload-1-35.ts';
 import { csidrivers } from './storage/csi-driver.ts';
 import { csinodes } from './storage/csi-node.ts';
 import { csistoragecapacities } from './storage/csi-storage-capacity.ts';
@@ -122,6 +128,7 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   jobs,
   certificatesigningrequests,
   clustertrustbundles,
+  podcertificaterequests,
   ingressclasses,
   ingresses,
   networkpolicies,
@@ -145,7 +152,10 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   validatingadmissionpolicybindings,
   validatingwebhookconfigurations,
   customresourcedefinitions,
+  podgroups,
   priorityclasses,
+  firstWorkloads,
+  workloads,
   leases,
   alphaLeaseCandidates,
   leasecandidates,
@@ -156,11 +166,13 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   storageversions,
   alphaDeviceClasses,
   deviceclasses,
+  devicetaintrules,
   podschedulingcontexts,
   alphaResourceClaims,
   resourceclaims,
   alphaResourceClaimTemplates,
   resourceclaimtemplates,
+  resourcepoolstatusrequests,
   alphaResourceSlices,
   resourceslices,
   storageversionmigrations,

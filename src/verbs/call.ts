@@ -146,6 +146,8 @@ export interface Backends {
   readonly tunnelPorts: boolean;
   /** Feature gate AuthorizePodWebsocketUpgradeCreatePermission: streams need the right to create, whatever the method is. */
   readonly streamsNeedCreate: boolean;
+  /** The feature PodLogsQuerySplitStreams: a reader chooses between both outputs of a container. */
+  readonly splitsLogs: boolean;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
   /** Whether proxies resolve the names of node agents, rather than this server. */

@@ -144,8 +144,8 @@ describe('the default policy', () => {
 
   test('has more behind feature gates', () => {
     const all = bootstrapPolicy(() => true);
-    expect(all.clusterRoles.length - policy.clusterRoles.length).toBe(5);
-    expect(nodeRules(() => true).length - nodeRules(() => false).length).toBe(3);
+    expect(all.clusterRoles.length - policy.clusterRoles.length).toBe(8);
+    expect(nodeRules(() => true).length - nodeRules(() => false).length).toBe(4);
     expect(
       named(bootstrapPolicy(() => false).clusterRoles, 'system:controller:statefulset-controller').rules,
     ).toHaveLength(8);

@@ -101,7 +101,11 @@ const SCHEDULER: readonly RuleData[] = [
   allow(READ_UPDATE, 'core', 'pods/finalizers', DRA),
   allow(READ, 'resource.k8s.io', 'resourceslices', DRA),
   allow('create delete', 'resource.k8s.io', 'resourceclaims', { gate: 'DRAExtendedResource', since: 34 }),
-  allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaints', since: 33 }),
+  allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaints', since: 33, until: 35 }),
+  allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
+  allow(READ, 'scheduling.k8s.io', 'workloads', { gate: 'GenericWorkload' }),
+  allow(READ, 'scheduling.k8s.io', 'podgroups', { gate: 'GenericWorkload', since: 36 }),
+  allow('patch update', 'scheduling.k8s.io', 'podgroups/status', { gate: 'GenericWorkload', since: 36 }),
   allow('patch update', 'resource.k8s.io', 'resourceclaims/binding', {
     ...{ gate: 'DRAResourceClaimGranularStatusAuthorization', since: 36 },
   }),

@@ -226,9 +226,9 @@ const STORAGE: readonly ControllerData[] = [
       allow('update patch', 'core', 'pods/status'),
       allow(READ, 'resource.k8s.io', 'resourceclaims'),
       allow(READ, 'resource.k8s.io', 'resourceslices'),
-      allow(READ, 'resource.k8s.io', 'deviceclasses'),
-      allow(READ, 'resource.k8s.io', 'devicetaintrules'),
-      allow('update patch', 'resource.k8s.io', 'devicetaintrules/status', { since: 35 }),
+      allow(READ, 'resource.k8s.io', 'deviceclasses devicetaintrules', { until: 35 }),
+      allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
+      allow('update patch', 'resource.k8s.io', 'devicetaintrules/status', { gate: 'DRADeviceTaintRules' }),
       EVENTS,
     ],
     { gate: 'DRADeviceTaints', since: 33 },
@@ -353,6 +353,16 @@ const CLUSTER: readonly ControllerData[] = [
     'podcertificaterequestcleaner',
     [allow(`${READ} delete`, 'certificates.k8s.io', 'podcertificaterequests')],
     { gate: 'PodCertificateRequest', since: 34 },
+  ),
+  controller(
+    'resourcepoolstatusrequest-controller',
+    [
+      allow(`${READ} delete`, 'resource.k8s.io', 'resourcepoolstatusrequests'),
+      allow('update patch', 'resource.k8s.io', 'resourcepoolstatusrequests/status'),
+      allow(READ, 'resource.k8s.io', 'resourceslices resourceclaims'),
+      EVENTS,
+    ],
+    { gate: 'DRAResourcePoolStatus' },
   ),
 ];
 

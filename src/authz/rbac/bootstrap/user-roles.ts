@@ -19,6 +19,7 @@ const EDIT: readonly RuleData[] = [
   allow('impersonate', 'core', 'serviceaccounts'),
   allow(WRITE, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
   allow('create', 'core', 'pods/eviction'),
+  allow('patch update', 'core', 'pods/resize', { gate: 'InPlacePodVerticalScaling', since: 32 }),
   allow(
     WRITE,
     'core',
