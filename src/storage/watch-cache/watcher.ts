@@ -1,7 +1,8 @@
+import type { GroupResource } from '../../api/names.ts';
 import { NEVER } from '../../util/pause.ts';
 import { Pace } from '../../util/turns.ts';
 import { AddedEvent } from '../added-event.ts';
-import type { StorageError } from '../errors.ts';
+import { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Bookmark, Entry, SoughtValue, TakeEvent, WatchEvent, WatchQuery } from '../store.ts';
@@ -98,6 +99,16 @@ export class Watcher implements ChangeListener {
   /** Ends the watch from outside. */
   end(error: StorageError): void {
     this.#fail(error);
+  }
+
+  get resource(): GroupResource {
+    return this.#cache.resource;
+  }
+
+  /** Ends the watch because its resource has left, at the applied revision; another store can go on from where it has got to. */
+  leave(applied: Revision): void {
+    const after = this.#live && applied > this.#position ? applied : this.#position;
+    this.#fail(new StorageError({ kind: 'moved', ...(this.#state === undefined ? { after } : {}) }));
   }
 
   /** Called now and then with the applied revision. */
