@@ -11,7 +11,7 @@ import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import { CompactedRevisions } from './compacted-revisions.ts';
-import { SharedCurrentRevision } from './current-revision.ts';
+import { SharedCurrentRevision, toLagging } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
 import { loadedInTime } from './loaded-in-time.ts';
@@ -139,6 +139,18 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   /** Undefined for a resource without any object so far, and for one that is not in memory. */
   countObjects(resource: GroupResource): number | undefined {
     return this.#generation?.find(resource)?.size;
+  }
+
+  /** Returns the objects of a resource as applied, at once; none while the state is loaded, or where they are not in memory. */
+  present(resource: GroupResource): Iterable<Entry> {
+    const cache = this.#generation?.find(resource);
+    return cache === undefined ? [] : valuesOf(cache.snapshot(this.applied).tree, {});
+  }
+
+  /** Forgets a resource that is in another store from now on. Its watches end as moved; later reads of it mean nothing. */
+  leave(resource: GroupResource): void {
+    this.#generation?.leave(resource);
+    this.#uncached?.leave(resource);
   }
 
   /** Resolves when everything is loaded and reads are served. */
@@ -406,11 +418,3 @@ const toState = ({
   resource,
   watchers,
 });
-
-/** A read of the newest revision has named none from the future: the cache lags, and will not for long. */
-function toLagging(error: unknown): never {
-  if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
-  const { requested, current } = error.failure;
-  const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
-  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
-}
