@@ -32,6 +32,7 @@ import { readyFile } from './ready-file.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { findServiceManager } from './service-manager.ts';
 import { chooseServingPair, chooseSigningPair, readServingCa } from './serving-pair.ts';
+import { threadEntry } from './serving-thread.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 import { ensureTemplate, UNSYNCED } from './warm-start.ts';
@@ -126,6 +127,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     encryption,
     logger: openLog(options.observability),
     stop,
+    threadEntry: threadEntry(),
   });
   giveBackMemory();
   undo.push(() => ready.remove());

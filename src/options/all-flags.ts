@@ -11,7 +11,14 @@ import { fairnessFlags, limitsFlags } from './limits.ts';
 import { loggingFlags, tracingFlags } from './observability.ts';
 import { oidcFlags } from './oidc.ts';
 import { processFlags } from './process.ts';
-import { consoleFlags, lifecycleFlags, listenerFlags, peerFlags, profilingFlags } from './serving.ts';
+import {
+  consoleFlags,
+  lifecycleFlags,
+  listenerFlags,
+  peerFlags,
+  profilingFlags,
+  threadFlags,
+} from './serving.ts';
 import { ownFlags, storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
 import { writingFlags } from './writing.ts';
@@ -28,7 +35,7 @@ const section = (heading: string, ...sets: readonly FlagSet[]): Section => ({
 
 /** In the order of --help. */
 export const SECTIONS: readonly Section[] = [
-  section('pg-apiserver', ownFlags, domainFlags, consoleFlags, processFlags),
+  section('pg-apiserver', ownFlags, domainFlags, threadFlags, consoleFlags, processFlags),
   section(
     'Serving',
     listenerFlags,

@@ -1,6 +1,6 @@
-import type { PortCalls } from '../../util/port-calls.ts';
 import { runTogether } from '../../util/concurrency.ts';
 import { aborted } from '../../util/pause.ts';
+import type { PortCalls } from '../../util/port-calls.ts';
 import type { Allocations } from '../allocations.ts';
 import { StorageError } from '../errors.ts';
 import type { History } from '../history.ts';

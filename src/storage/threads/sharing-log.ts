@@ -8,14 +8,14 @@ import type {
   RevisionReader,
   StoredObject,
 } from '../revision-log.ts';
-import { SharedBytes } from './shared-bytes.ts';
+import { Slabs } from '../slabs.ts';
 
 /** SharingLog is a log whose current objects are in memory that all threads see; history is not, because few read it. */
 export class SharingLog implements RevisionLog {
   readonly committer: Committer;
   readonly feed: ChangeFeed;
   readonly reader: RevisionReader;
-  readonly #bytes = new SharedBytes();
+  readonly #slabs = new Slabs({ shared: true });
 
   constructor({ committer, feed, reader }: RevisionLog) {
     this.committer = committer;
@@ -56,6 +56,7 @@ export class SharingLog implements RevisionLog {
   }
 
   #share<One extends StoredObject>(one: One): One {
-    return { ...one, json: this.#bytes.share(one.json) };
+    const { json } = one;
+    return json.buffer instanceof SharedArrayBuffer ? one : { ...one, json: this.#slabs.keep(json) };
   }
 }

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { GroupResource } from '../../../src/api/names.ts';
 import type { FieldReader } from '../../../src/storage/cached-entry.ts';
+import { errorForms } from '../../../src/storage/error-forms.ts';
 import { toPosition } from '../../../src/storage/key.ts';
 import type { ResourceSet } from '../../../src/storage/resource-set.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';
-import { errorForms } from '../../../src/storage/error-forms.ts';
 import type { Entry, Store } from '../../../src/storage/store.ts';
-import { PortCalls } from '../../../src/util/port-calls.ts';
-import type { LogHearing, LogService } from '../../../src/storage/threads/log-contract.ts';
 import { LogClient } from '../../../src/storage/threads/log-client.ts';
+import type { LogHearing, LogService } from '../../../src/storage/threads/log-contract.ts';
 import { LogHost } from '../../../src/storage/threads/log-host.ts';
 import { SharingLog } from '../../../src/storage/threads/sharing-log.ts';
 import { SharedCurrentRevision } from '../../../src/storage/watch-cache/current-revision.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
+import { PortCalls } from '../../../src/util/port-calls.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog } from '../postgres/kit.ts';
@@ -110,7 +110,11 @@ async function openBehindPort(kept?: ResourceSet): Promise<Subject> {
   const forget = async (): Promise<void> => {
     await caughtUp();
     const loaded = Promise.withResolvers<void>();
-    const stopFollowing = cache.follow({ applied: () => {}, ended: () => {}, loaded: () => loaded.resolve() });
+    const stopFollowing = cache.follow({
+      applied: () => {},
+      ended: () => {},
+      loaded: () => loaded.resolve(),
+    });
     await main.reset();
     await loaded.promise;
     stopFollowing();

@@ -1,0 +1,60 @@
+import type { GroupResource } from '../api/names.ts';
+import type { Registry } from '../registry/registry.ts';
+import { includes, type ResourceSet } from '../storage/resource-set.ts';
+import type { RevisionLog } from '../storage/revision-log.ts';
+import { RoutedStore } from '../storage/routed-store.ts';
+import type { Store } from '../storage/store.ts';
+import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+
+interface CacheParts {
+  readonly log: RevisionLog;
+  readonly registry: Registry;
+  /** Whose objects are in memory; undefined: all. */
+  readonly kept: ResourceSet | undefined;
+  /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
+  isOutdated(resource: GroupResource, storedAs: string | undefined): boolean;
+}
+
+/** Creates the cache of one database. */
+export const createCache = ({ log, registry, kept, isOutdated }: CacheParts): WatchCache =>
+  new WatchCache({
+    ...{ committer: log.committer, feed: log.feed, reader: log.reader, isOutdated },
+    fieldsOf: (resource) => {
+      const definition = registry.findStorage(resource);
+      return definition === undefined || definition.custom !== undefined
+        ? () => ({})
+        : definition.fields.read;
+    },
+    ...(kept === undefined ? {} : { kept }),
+  });
+
+/** A database by its resources; undefined: all that are in no other. */
+interface Routed {
+  readonly resources: readonly GroupResource[] | undefined;
+}
+
+/** Finds the database of a resource: the first, unless another one claims it. */
+export function routeByResource<One extends Routed>(
+  databases: readonly One[],
+): (resource: GroupResource) => One {
+  const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
+  const byResource = new Map(
+    databases.flatMap((one) => (one.resources ?? []).map((resource) => [toKey(resource), one] as const)),
+  );
+  const [first] = databases;
+  return (resource) => {
+    const found = byResource.get(toKey(resource)) ?? first;
+    if (found === undefined) throw new Error('there is no database');
+    return found;
+  };
+}
+
+/** The store for clients: reads some resources from the log. */
+export const uncachedWhere = (
+  uncached: ResourceSet,
+  cacheOf: (resource: GroupResource) => WatchCache,
+): Store =>
+  new RoutedStore((resource) => {
+    const cache = cacheOf(resource);
+    return includes(uncached, resource) ? (cache.uncached ?? cache) : cache;
+  });
