@@ -1,7 +1,8 @@
 import type { GroupResource } from '../api/names.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import type { Registry } from '../registry/registry.ts';
 import { includes, type ResourceSet } from '../storage/resource-set.ts';
-import type { RevisionLog } from '../storage/revision-log.ts';
+import type { Committer, RevisionLog } from '../storage/revision-log.ts';
 import { RoutedStore } from '../storage/routed-store.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
@@ -58,3 +59,17 @@ export const uncachedWhere = (
     const cache = cacheOf(resource);
     return includes(uncached, resource) ? (cache.uncached ?? cache) : cache;
   });
+
+/** Traces each write into the log, including the wait for its batch. */
+export const traceCommits = (committer: Committer, tracing: Tracing): Committer => ({
+  commit: (write) => {
+    const { verb, key } = write;
+    const attributes = {
+      'k8s.group': key.group,
+      'k8s.resource': key.resource,
+      'pg_apiserver.write.verb': verb,
+      'pg_apiserver.write.size_bytes': write.json.length,
+    };
+    return tracing.part('Commit', attributes, () => committer.commit(write));
+  },
+});

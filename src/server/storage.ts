@@ -1,5 +1,4 @@
 import type { GroupResource } from '../api/names.ts';
-import type { Tracing } from '../observability/tracing.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
@@ -11,7 +10,7 @@ import type { ObjectViews } from '../storage/object-views.ts';
 import type { Peers } from '../storage/peers.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import { type ResourceSet, within, without } from '../storage/resource-set.ts';
-import type { Committer, RevisionLog } from '../storage/revision-log.ts';
+import type { RevisionLog } from '../storage/revision-log.ts';
 import { RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
@@ -21,7 +20,7 @@ import { SharingLog } from '../storage/threads/sharing-log.ts';
 import { SharedCurrentRevision } from '../storage/watch-cache/current-revision.ts';
 import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
-import { createCache, routeByResource, uncachedWhere } from './caches.ts';
+import { createCache, routeByResource, traceCommits, uncachedWhere } from './caches.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
 import { createEncodings } from './encodings.ts';
 import { createEncryptionChecks, createEncryptionService } from './encryption.ts';
@@ -218,17 +217,3 @@ function keepDatabase({ compactor, expirer }: PostgresLog, options: StorageOptio
   const expiry = { name: 'expiry', run: (signal: AbortSignal) => expirer.run(signal) };
   return options.compactionIntervalMs > 0 ? [compaction, expiry] : [expiry];
 }
-
-/** Traces each write into the log, including the wait for its batch. */
-const traceCommits = (committer: Committer, tracing: Tracing): Committer => ({
-  commit: (write) => {
-    const { verb, key } = write;
-    const attributes = {
-      'k8s.group': key.group,
-      'k8s.resource': key.resource,
-      'pg_apiserver.write.verb': verb,
-      'pg_apiserver.write.size_bytes': write.json.length,
-    };
-    return tracing.part('Commit', attributes, () => committer.commit(write));
-  },
-});

@@ -6,7 +6,7 @@ import { RoutedStore } from '../../storage/routed-store.ts';
 import { LogClient } from '../../storage/threads/log-client.ts';
 import type { LogHearing, LogService } from '../../storage/threads/log-contract.ts';
 import { PortCalls } from '../../util/port-calls.ts';
-import { createCache, routeByResource, uncachedWhere } from '../caches.ts';
+import { createCache, routeByResource, traceCommits, uncachedWhere } from '../caches.ts';
 import { toStored } from '../databases.ts';
 import type { Foundation } from '../foundation.ts';
 import { planCaching } from '../kept-in-memory.ts';
@@ -23,7 +23,7 @@ interface ThreadStorageParts {
 /** The first phase of a serving thread: the logs of the main thread, and a cache of each. */
 export function createThreadStorage(foundation: Foundation, parts: ThreadStorageParts): ServedStorage {
   const { databases, server, options } = parts;
-  const { logger, registry } = foundation;
+  const { logger, registry, tracing } = foundation;
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
   const elsewhere = databases.flatMap(({ resources = [] }) => resources);
@@ -39,7 +39,11 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
     );
     const isOutdated = (resource: GroupResource, storedAs: string | undefined): boolean =>
       forms.isOutdated(resource, storedAs);
-    return { name, resources, log, cache: createCache({ log, registry, kept, isOutdated }) };
+    const traced = {
+      ...{ feed: log.feed, reader: log.reader },
+      committer: traceCommits(log.committer, tracing),
+    };
+    return { name, resources, log, cache: createCache({ log: traced, registry, kept, isOutdated }) };
   });
   const of = routeByResource(backends);
   const store = new RoutedStore((resource) => of(resource).cache);

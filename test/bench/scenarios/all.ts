@@ -11,6 +11,7 @@ import { memory } from './memory.ts';
 import { mixed } from './mixed.ts';
 import { restartHerd } from './restart-herd.ts';
 import { restore } from './restore.ts';
+import { threads } from './threads.ts';
 import { upkeep } from './upkeep.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
@@ -32,4 +33,5 @@ export const GROUPS: readonly Group[] = [
   upkeep,
   memory,
   mixed,
+  threads,
 ];
