@@ -57,6 +57,7 @@ interface PortCallsOptions<Ours> {
 
 /** How soon the other thread learns that a caller has gone. */
 const SWEEP_MS = 50;
+const LATE_MS = 1;
 
 /**
  * PortCalls calls the methods of another thread, and answers those of this one. All messages of one round of the event loop leave as
@@ -71,6 +72,9 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
   /** Calls of the other side that are being answered. */
   readonly #callers = new Map<number, RemoteCaller>();
   #outbox: Message[] = [];
+  /** Whether the outbox leaves at the end of this round. */
+  #isLeaving = false;
+  #late: NodeJS.Timeout | undefined;
   #called = 0;
   #sweep: NodeJS.Timeout | undefined;
   #ended: Error | undefined;
@@ -112,11 +116,19 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
     this.#send([TELL, name, toPort(argument)]);
   }
 
+  /** As {@link tell}, but does not wake the other thread for this alone: the message leaves with others, or a millisecond later. */
+  tellLater<Name extends keyof Theirs & string>(name: Name, argument: Argument<Theirs[Name]>): void {
+    if (this.#ended !== undefined) return;
+    this.#outbox.push([TELL, name, toPort(argument)]);
+    if (!this.#isLeaving) this.#late ??= setTimeout(() => this.#flush(), LATE_MS);
+  }
+
   /** The other thread is gone: fails all calls, those of the future included, and abandons those of the other side. */
   end(error: Error): void {
     this.#ended = error;
     this.#outbox = [];
     clearTimeout(this.#sweep);
+    clearTimeout(this.#late);
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
     for (const caller of this.#callers.values()) caller.abort();
@@ -125,11 +137,16 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
 
   #send(message: Message): void {
     if (this.#ended !== undefined) return;
-    if (this.#outbox.length === 0) setImmediate(() => this.#flush());
     this.#outbox.push(message);
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    setImmediate(() => this.#flush());
   }
 
   #flush(): void {
+    this.#isLeaving = false;
+    clearTimeout(this.#late);
+    this.#late = undefined;
     if (this.#outbox.length === 0) return;
     const messages = this.#outbox;
     this.#outbox = [];
@@ -154,7 +171,7 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
     if (this.#ended !== undefined) return;
     switch (message[0]) {
       case CALL:
-        void this.#answer(message[1], message[2], fromPort(message[3]));
+        this.#answer(message[1], message[2], fromPort(message[3]));
         return;
       case TELL:
         this.#hear(message[1], fromPort(message[2]));
@@ -179,12 +196,22 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
     return waiting;
   }
 
-  async #answer(id: number, name: string, argument: unknown): Promise<void> {
+  /** A method that answers at once costs no promise. */
+  #answer(id: number, name: string, argument: unknown): void {
     const caller = new RemoteCaller();
+    try {
+      const result = this.#methodOf(name)(argument, caller);
+      if (result instanceof Promise) void this.#answerLater(id, result, caller);
+      else this.#send([RESULT, id, toPort(result)]);
+    } catch (error) {
+      this.#send([FAILURE, id, this.#errors.toValue(error)]);
+    }
+  }
+
+  async #answerLater(id: number, result: Promise<unknown>, caller: RemoteCaller): Promise<void> {
     this.#callers.set(id, caller);
     try {
-      const result = await this.#methodOf(name)(argument, caller);
-      this.#send([RESULT, id, toPort(result)]);
+      this.#send([RESULT, id, toPort(await result)]);
     } catch (error) {
       this.#send([FAILURE, id, this.#errors.toValue(error)]);
     } finally {

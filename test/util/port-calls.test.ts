@@ -82,6 +82,16 @@ test('what one round of the event loop sends leaves as one message, and arrives 
   expect(sent).toHaveBeenCalledTimes(1);
 });
 
+test('a message without haste leaves with the next one, or by itself soon', async () => {
+  const { calls, heard, sent } = connect();
+  calls.tellLater('hear', 1);
+  await calls.call('echo', 'next');
+  expect(heard).toEqual([1]);
+  expect(sent).toHaveBeenCalledTimes(1);
+  calls.tellLater('hear', 2);
+  await vi.waitFor(() => expect(heard).toEqual([1, 2]));
+});
+
 test('a method hears when its caller no longer waits', async () => {
   const { calls } = connect();
   const caller = { aborted: false };

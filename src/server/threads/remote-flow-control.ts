@@ -9,7 +9,7 @@ import { isLongRunning } from '../../request/api-request.ts';
 import type { PortCaller, PortCalls } from '../../util/port-calls.ts';
 import type { AnsweredTurn, AskedTurn, ServerService, ThreadHearing } from './thread-contract.ts';
 
-type Calls = Pick<PortCalls<ThreadHearing, ServerService>, 'call' | 'tell'>;
+type Calls = Pick<PortCalls<ThreadHearing, ServerService>, 'call' | 'tell' | 'tellLater'>;
 
 /** RemoteFlowControl asks the main thread for the turn of each request: the seats of all threads are one pool. */
 export class RemoteFlowControl implements FlowControl {
@@ -26,7 +26,7 @@ export class RemoteFlowControl implements FlowControl {
 
   async #ask(request: FlowRequest): Promise<Turn> {
     const { user, verb, path, target, query } = request;
-    const asked = { user, verb, path, target, query: query.toString() };
+    const asked = { user, verb, path, target, query: query.size === 0 ? '' : query.toString() };
     const answer = await this.#calls.call('beginTurn', asked, abortOf(request));
     if (answer === undefined) return UNLIMITED;
     const { classification } = answer;
@@ -70,9 +70,11 @@ class RemoteTurn {
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#calls.tell('turnEnded', this.#turn);
+    this.#calls.tellLater('turnEnded', this.#turn);
   }
 }
+
+const NO_QUERY = new URLSearchParams();
 
 /** The turns of one serving thread, in the main thread. */
 export class ThreadTurns {
@@ -89,7 +91,7 @@ export class ThreadTurns {
   begin({ query, ...asked }: AskedTurn, caller: PortCaller): Promise<AnsweredTurn> | AnsweredTurn {
     const request: FlowRequest = {
       ...asked,
-      query: new URLSearchParams(query),
+      query: query === '' ? NO_QUERY : new URLSearchParams(query),
       get signal() {
         return caller.signal;
       },
