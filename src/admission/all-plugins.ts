@@ -12,6 +12,7 @@ import { podNodeSelector } from './plugins/pod-node-selector.ts';
 import { alwaysPullImagesPlugin, limitAntiAffinityPlugin } from './plugins/pod-rules.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction.ts';
+import { podTopologyLabels } from './plugins/pod-topology-labels.ts';
 import { priority } from './plugins/priority.ts';
 import { resourceQuota } from './plugins/resource-quota.ts';
 import { runtimeClass } from './plugins/runtime-class.ts';
@@ -55,6 +56,7 @@ const ADMISSION_PLUGINS = [
   imagePolicy,
   podSecurity,
   podNodeSelector,
+  podTopologyLabels,
   priority,
   defaultTolerationSeconds,
   podTolerationRestriction,

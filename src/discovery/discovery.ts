@@ -34,6 +34,10 @@ interface DiscoveryOptions {
   readonly enums?: boolean;
   /** Whether discovery includes hashes of stored versions; true by default. */
   readonly versionHashes?: boolean;
+  /** Whether discovery has its aggregated form in v2beta1, too; true by default. */
+  readonly beta?: boolean;
+  /** Additional paths in the list of all paths. */
+  readonly examinationPages?: readonly string[];
   /** Dialects under which groups are listed, the first one first. */
   readonly domains: readonly Dialect[];
   /** host:port under which clients reach the server. */
@@ -127,6 +131,7 @@ class Discovery {
       '/apis',
       ...keys,
       ...groups,
+      ...(this.#options.examinationPages ?? []),
       '/healthz',
       '/livez',
       '/metrics',
@@ -210,8 +215,9 @@ class Discovery {
       /application\/json;(?=[^,]*as=APIGroupDiscoveryList)(?=[^,]*g=apidiscovery\.(k8s\.io|cluster\.io))(?=[^,]*v=(v2beta1|v2)\b)/.exec(
         request.headers.accept ?? '',
       );
-    if (match === null) return this.#plain(request, other());
-    const [, domain, version = 'v2'] = match;
+    const [, domain, version = 'v2'] = match ?? [];
+    if (match === null || (version === 'v2beta1' && this.#options.beta === false))
+      return this.#plain(request, other());
     const group = dialectGroup('apidiscovery.k8s.io', domain === 'cluster.io' ? 'cluster.io' : 'k8s.io');
     const { bytes, etag } = this.#aggregated.document(`${group}/${version}`, name, groups);
     const head = toHead(etag, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`);
@@ -223,7 +229,9 @@ class Discovery {
     const type = `meta/v1.${String(document.kind)}`;
     const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
     const pretty = wantsPretty(request.query, request.userAgent);
-    const representation = negotiate(request.headers.accept, { pretty, protobuf: schema !== undefined });
+    const representation = negotiate(request.headers.accept, {
+      ...{ pretty, protobuf: schema !== undefined, cbor: request.knowsCbor },
+    });
     return new Response(encodeValue(document, representation, schema), {
       headers: { 'content-type': representation.contentType },
     });

@@ -13,8 +13,10 @@ import { oidcFlags } from './oidc.ts';
 import { processFlags } from './process.ts';
 import {
   consoleFlags,
+  electionFlags,
   lifecycleFlags,
   listenerFlags,
+  logPageFlags,
   peerFlags,
   profilingFlags,
   threadFlags,
@@ -41,8 +43,10 @@ export const SECTIONS: readonly Section[] = [
     listenerFlags,
     serviceFlags,
     profilingFlags,
+    logPageFlags,
     lifecycleFlags,
     peerFlags,
+    electionFlags,
     writingFlags,
     podAdmissionFlags,
     fairnessFlags,

@@ -58,7 +58,7 @@ export async function createAuthorization(
   { store, logger, egress, isFeatureOn, webhookElsewhere }: AuthorizationParts,
 ): Promise<Authorization> {
   const rbac = new RbacAuthorizer();
-  const graph = new NodeGraph();
+  const graph = new NodeGraph({ hasPodCertificates: isFeatureOn('PodCertificateRequest') });
   const webhookOf = webhookElsewhere ?? once((config) => createWebhook(config, egress.dials.controlplane));
   const engines: Engines = {
     rbac,

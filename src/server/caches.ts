@@ -3,7 +3,7 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { Registry } from '../registry/registry.ts';
 import { includes, type ResourceSet } from '../storage/resource-set.ts';
 import type { Committer, RevisionLog } from '../storage/revision-log.ts';
-import { RoutedStore } from '../storage/routed-store.ts';
+import { type Route, RoutedStore } from '../storage/routed-store.ts';
 import type { Store } from '../storage/store.ts';
 import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 
@@ -53,12 +53,11 @@ export function routeByResource<One extends Routed>(
 /** The store for clients: reads some resources from the log. */
 export const uncachedWhere = (
   uncached: ResourceSet,
-  cacheOf: (resource: GroupResource) => WatchCache,
+  storeBy: (choose: (cache: WatchCache, resource: GroupResource) => Store) => Route,
 ): Store =>
-  new RoutedStore((resource) => {
-    const cache = cacheOf(resource);
-    return includes(uncached, resource) ? (cache.uncached ?? cache) : cache;
-  });
+  new RoutedStore(
+    storeBy((cache, resource) => (includes(uncached, resource) ? (cache.uncached ?? cache) : cache)),
+  );
 
 /** Traces each write into the log, including the wait for its batch. */
 export const traceCommits = (committer: Committer, tracing: Tracing): Committer => ({

@@ -1,4 +1,6 @@
 import type { GroupResource } from '../api/names.ts';
+import type { HealthCheck } from '../diagnostics/health.ts';
+import { threadFlags } from '../options/serving.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
@@ -11,7 +13,7 @@ import type { Peers } from '../storage/peers.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import { type ResourceSet, within, without } from '../storage/resource-set.ts';
 import type { RevisionLog } from '../storage/revision-log.ts';
-import { RoutedStore } from '../storage/routed-store.ts';
+import { type Route, RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
@@ -27,8 +29,9 @@ import { createEncryptionChecks, createEncryptionService } from './encryption.ts
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { planCaching } from './kept-in-memory.ts';
+import { ServerMoves, type ServerMovesParts } from './moves.ts';
 import { createPhase, type Phase } from './phase.ts';
-import type { Service } from './services.ts';
+import type { Service, Services } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
 /** What serving needs of storage, in every thread. */
@@ -65,37 +68,55 @@ export interface StoragePhase extends ServedStorage {
 
 export function createStorage(
   foundation: Foundation,
-  { main, others }: Databases,
+  { main, others, openMoved }: Databases,
   options: StorageOptions & { readonly encryption: EncryptionFile | undefined; readonly threads: number },
 ): StoragePhase {
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
-  const elsewhere = others.flatMap(({ resources = [] }) => resources);
+  const overridden = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
   const encodings = createEncodings({ ...foundation, ...options });
   const shared = options.threads > 1;
-  const first = openBackend(foundation, main, { encodings, shared, kept: without(caching.kept, elsewhere) });
-  const backends = [
-    first,
-    ...others.map((other) =>
-      openBackend(foundation, other, {
-        ...{ encodings, shared },
-        kept: within(caching.kept, other.resources ?? []),
-      }),
-    ),
-  ];
-  const backendOf = routeByResource(backends);
+  const first = openBackend(foundation, main, { encodings, shared, kept: without(caching.kept, overridden) });
+  const openOther = (other: NumberedDatabase): Backend =>
+    openBackend(foundation, other, {
+      ...{ encodings, shared },
+      kept: within(caching.kept, other.resources ?? []),
+    });
+  const backends = [first, ...others.map(openOther)];
+  const serveFrom = (backend: Backend): void => {
+    const { database, name, cache } = backend;
+    services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
+    services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+  };
+  const moves = new ServerMoves<Backend>({
+    ...{
+      main: { moves: main.log.moves, cache: first.cache },
+      others,
+      logger: foundation.logger,
+      open: openMoved,
+    },
+    ...movedBackends({ services, backends, open: openOther, options }),
+  });
+  const flagged = routeByResource(backends);
+  const backendOf = (resource: GroupResource): Backend => moves.presentOf(resource) ?? flagged(resource);
+  const storeBy =
+    (choose: (backend: Backend, resource: GroupResource) => Store): Route =>
+    (resource) => {
+      const route = moves.routeOf(resource) ?? flagged(resource);
+      return route instanceof Promise
+        ? route.then((backend) => choose(backend, resource))
+        : choose(route, resource);
+    };
   const { leases, workLeases, peers, signingKeys, views } = main.log;
-  const logs = backends.map(({ database }) => database.log);
   const metrics = createStorageMetrics({ ...foundation, ...options, backends });
-  const store = others.length === 0 ? first.cache : new RoutedStore((resource) => backendOf(resource).cache);
+  const store = new RoutedStore(storeBy(({ cache }) => cache));
   const phase = createPhase({
     services,
     begin: async () => {
-      for (const { database } of backends)
-        services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
-      for (const { name, cache } of backends)
-        services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+      for (const backend of backends.slice()) serveFrom(backend);
+      // Serving threads do not change routes: a server with them takes no part in a move, which then is not made.
+      if (!shared) services.start('moves', 'upkeep', (signal) => moves.run(signal));
       if (encryption !== undefined) {
         const hasUnreadable = (): boolean =>
           backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
@@ -104,12 +125,15 @@ export function createStorage(
         const { name, run } = createEncryptionService(parts);
         services.start(name, 'upkeep', run);
       }
-      const ready = Promise.all(backends.map(({ cache }) => cache.ready()));
+      const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.ready());
       await services.until(inTime(ready, options.initializationTimeoutMs));
+      await moves.assertFlags();
+      if (shared) assertNoneMoved(moves.resources);
       foundation.startup.finished('watch-cache');
     },
     close: async () => {
-      for (const log of logs) await log.close();
+      await moves.close();
+      for (const { database } of backends) await database.log.close();
     },
   });
   return {
@@ -119,19 +143,24 @@ export function createStorage(
     clientStore:
       caching.kept === undefined
         ? store
-        : uncachedWhere(caching.uncached, (resource) => backendOf(resource).cache),
+        : uncachedWhere(caching.uncached, (choose) =>
+            storeBy(({ cache }, resource) => choose(cache, resource)),
+          ),
     historyOf: (resource) => backendOf(resource).history,
-    elsewhere,
+    get elsewhere() {
+      return [...overridden, ...moves.resources];
+    },
     progressOf: (resource) => backendOf(resource).cache,
     allocations: backendOf(SERVICES).database.log.allocations,
     hosted: backends.map(toHosted),
     views: options.customResourceViews ? views : undefined,
-    upkeep: [...logs.flatMap((log) => keepDatabase(log, options)), ...metrics.services],
+    upkeep: [...[main, ...others].flatMap(({ log }) => keepDatabase(log, options)), ...metrics.services],
     countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
     checks: () => {
-      const [, ...followed] = logs;
+      const followed = (): PostgresLog[] => backends.slice(1).map(({ database }) => database.log);
       const { kubernetes, own } = createCacheChecks(main.log, foundation.services.checks(), followed);
-      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own };
+      const moved: HealthCheck = { name: 'moves', endpoints: ['readyz'], check: () => moves.assertOpen() };
+      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own: [...own, moved] };
     },
   };
 }
@@ -195,6 +224,58 @@ function openBackend(
     history: log.decodeHistory(database.log.history),
     name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
   };
+}
+
+interface MovedParts {
+  readonly services: Services;
+  /** All that are measured and closed. */
+  readonly backends: Backend[];
+  open(database: NumberedDatabase): Backend;
+  readonly options: StorageOptions;
+}
+
+/** The databases to which resources move while the server runs. Those that cannot be reached make it unready once they are needed. */
+function movedBackends({
+  services,
+  backends,
+  open,
+  options,
+}: MovedParts): Pick<ServerMovesParts<Backend>, 'follow' | 'end' | 'isLoaded' | 'serve'> {
+  const branches = new Map<Backend, Services>();
+  const branchOf = (backend: Backend): Services => branches.get(backend) ?? services;
+  return {
+    follow: (database) => {
+      const backend = open(database);
+      const branch = services.branch();
+      branches.set(backend, branch);
+      backends.push(backend);
+      branch.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
+      branch.start(backend.name, 'upkeep', (signal, works) => backend.cache.run(signal, works));
+      return backend;
+    },
+    end: async (backend) => {
+      backends.splice(backends.indexOf(backend), 1);
+      await branchOf(backend).stop();
+      await backend.database.log.close();
+    },
+    isLoaded: ({ cache }) => cache.state.loaded,
+    serve: async (backend, resource, revision) => {
+      const { cache, database } = backend;
+      await cache.ready();
+      await cache.list({ resource, scope: {}, freshness: { kind: 'not-older', revision }, limit: 1 });
+      for (const { name, run } of keepDatabase(database.log, options))
+        branchOf(backend).start(name, 'upkeep', run);
+    },
+  };
+}
+
+/** @throws Error with a message of one line */
+function assertNoneMoved([moved]: readonly GroupResource[]): void {
+  if (moved === undefined) return;
+  const { shown } = threadFlags.threads;
+  throw new Error(
+    `${shown}: ${moved.resource} was moved to a database of its own, which serving threads do not know: name 1`,
+  );
 }
 
 /** Addresses and ports of services change hands with the writes of services. */

@@ -102,6 +102,8 @@ export interface WatchQuery {
   readonly around?: boolean;
   /** Sends a bookmark about every second, while the reader keeps up. */
   readonly bookmarks: boolean;
+  /** After it has aborted, the watch ends as soon as its reader has all changes that were applied by then. */
+  readonly retired?: AbortSignal;
 }
 
 /**

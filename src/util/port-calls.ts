@@ -11,9 +11,7 @@ export interface PortCaller {
  * Methods by name, each with one argument. Arguments and results are values: they are copied, except for bytes in shared memory.
  * Methods need not look at their caller.
  */
-export type Contract<Methods> = Readonly<
-  Record<keyof Methods, (argument: never, caller: PortCaller) => unknown>
->;
+type Contract<Methods> = Readonly<Record<keyof Methods, (argument: never, caller: PortCaller) => unknown>>;
 
 type Argument<Method> = Method extends (argument: infer Value, ...more: never[]) => unknown ? Value : never;
 type Result<Method> = Method extends (...parameters: never[]) => infer Value ? Awaited<Value> : never;

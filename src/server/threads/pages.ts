@@ -3,7 +3,7 @@ import type { ApiResponse } from '../../request/api-response.ts';
 import type { PortCaller } from '../../util/port-calls.ts';
 import type { AnsweredPage, AskedPage } from './thread-contract.ts';
 
-type PageRequest = Pick<ApiRequest, 'method' | 'path' | 'query' | 'signal' | 'body'>;
+type PageRequest = Pick<ApiRequest, 'method' | 'path' | 'query' | 'headers' | 'signal' | 'body'>;
 type PageHandler = (request: ApiRequest) => Promise<ApiResponse | undefined>;
 
 /** The pages of the whole server; discovery is each thread's own. */
@@ -13,6 +13,9 @@ const OF_SERVER = [
   '/readyz',
   '/metrics',
   '/debug/',
+  '/flagz',
+  '/statusz',
+  '/logs',
   '/.well-known/openid-configuration',
   '/openid/',
 ];
@@ -34,18 +37,19 @@ export async function toAskedPage(request: PageRequest): Promise<AskedPage> {
   const { method, path, query } = request;
   const hasBody = method !== 'GET' && method !== 'HEAD';
   const body = hasBody ? await request.body(MAX_BODY_BYTES) : Buffer.alloc(0);
-  return { method, path, query: query.toString(), body };
+  return { method, path, query: query.toString(), accept: request.headers.accept ?? '', body };
 }
 
 /** Answers a page of this thread for another one. */
 export async function answerPage(
   handler: PageHandler,
-  { method, path, query, body }: AskedPage,
+  { method, path, query, accept, body }: AskedPage,
   caller: PortCaller,
 ): Promise<AnsweredPage | undefined> {
   const request: PageRequest = {
     ...{ method, path },
     query: new URLSearchParams(query),
+    headers: { accept },
     body: async () => body,
     get signal() {
       return caller.signal;

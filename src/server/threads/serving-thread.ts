@@ -23,7 +23,7 @@ import { createThreadStorage } from './thread-storage.ts';
 /** The main thread checks. */
 const NO_CHECKS = { kubernetes: [], own: [] };
 
-export interface ThreadEnvironment extends Omit<ThreadStart, 'args'> {
+interface ThreadEnvironment extends Omit<ThreadStart, 'args'> {
   readonly options: ServerOptions;
   readonly egress: Egress;
   readonly logger: LogControl;

@@ -30,7 +30,7 @@ import type {
 } from './thread-contract.ts';
 
 /** What all serving threads share of the main thread. */
-export interface SharedParts {
+interface SharedParts {
   readonly hosted: readonly HostedDatabase[];
   readonly flowControl: FlowControl | undefined;
   readonly signingKeys: SigningKeyStore;

@@ -60,6 +60,7 @@ export interface AskedPage {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly accept: string;
   readonly body: Buffer;
 }
 

@@ -59,7 +59,9 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
   return {
     ...{ ...phase, store, elsewhere },
     clientStore:
-      caching.kept === undefined ? store : uncachedWhere(caching.uncached, (resource) => of(resource).cache),
+      caching.kept === undefined
+        ? store
+        : uncachedWhere(caching.uncached, (choose) => (resource) => choose(of(resource).cache, resource)),
     historyOf: (resource) => of(resource).log.history,
     progressOf: (resource) => of(resource).cache,
     allocations: of(SERVICES).log.allocations,

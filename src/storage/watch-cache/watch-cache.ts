@@ -11,7 +11,7 @@ import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts'
 import type { SharedState, StateContents } from '../shared-state.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import { CompactedRevisions } from './compacted-revisions.ts';
-import { SharedCurrentRevision } from './current-revision.ts';
+import { SharedCurrentRevision, toLagging } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { contentsOf, listFound, listTree, valuesFound, valuesOf } from './listing.ts';
 import { loadedInTime } from './loaded-in-time.ts';
@@ -138,6 +138,18 @@ export class WatchCache implements Store, ChangeSink, SharedState {
   /** Undefined for a resource without any object so far, and for one that is not in memory. */
   countObjects(resource: GroupResource): number | undefined {
     return this.#generation?.find(resource)?.size;
+  }
+
+  /** Returns the objects of a resource as applied, at once; none while the state is loaded, or where they are not in memory. */
+  present(resource: GroupResource): Iterable<Entry> {
+    const cache = this.#generation?.find(resource);
+    return cache === undefined ? [] : valuesOf(cache.snapshot(this.applied).tree, {});
+  }
+
+  /** Forgets a resource that is in another store from now on. Its watches end as moved; later reads of it mean nothing. */
+  leave(resource: GroupResource): void {
+    this.#generation?.leave(resource);
+    this.#uncached?.leave(resource);
   }
 
   /** Resolves when everything is loaded and reads are served. */
@@ -401,18 +413,4 @@ export class WatchCache implements Store, ChangeSink, SharedState {
   }
 }
 
-const toState = ({
-  resource,
-  watchers,
-}: WatchedResource): Pick<WatchedResource, 'resource' | 'watchers'> => ({
-  resource,
-  watchers,
-});
-
-/** A read of the newest revision has named none from the future: the cache lags, and will not for long. */
-function toLagging(error: unknown): never {
-  if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
-  const { requested, current } = error.failure;
-  const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
-  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
-}
+const toState = ({ resource, watchers }: WatchedResource) => ({ resource, watchers });

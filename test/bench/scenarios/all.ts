@@ -9,6 +9,7 @@ import { leaseRenewal } from './lease-renewal.ts';
 import { list } from './list.ts';
 import { memory } from './memory.ts';
 import { mixed } from './mixed.ts';
+import { needle } from './needle.ts';
 import { restartHerd } from './restart-herd.ts';
 import { restore } from './restore.ts';
 import { threads } from './threads.ts';
@@ -20,6 +21,7 @@ import { write } from './write.ts';
 export const GROUPS: readonly Group[] = [
   get,
   list,
+  needle,
   write,
   encryption,
   remove,

@@ -403,6 +403,25 @@ BEGIN
     RETURN present;
 END $function$;
 
+CREATE FUNCTION beyond_history(at bigint)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+    names  text[];
+    oldest bigint;
+BEGIN
+    SELECT coalesce(array_agg(s.key ORDER BY s.key), '{}'), max((s.value ->> 'revision')::bigint) INTO names, oldest
+    FROM compaction c, jsonb_each(c.shorter) s
+    WHERE (s.value ->> 'revision')::bigint > at;
+    IF names <> '{}' THEN
+        RAISE NOTICE 'left out: %, whose shorter history does not reach back to revision %', array_to_string(names, ', '), at
+            USING HINT = format('Ask for revision %s or later to see them.', oldest);
+    END IF;
+    RETURN names;
+END $function$;
+
 -- Who set each field of a live object, and when. Null: before the history that is kept.
 CREATE FUNCTION blame_of(of_group text, of_resource text, of_namespace text, of_name text)
  RETURNS TABLE(path text, value jsonb, revision bigint, at timestamp with time zone, who text, manager text)
@@ -587,28 +606,35 @@ AS $function$
     LIMIT 1
 $function$;
 
--- The state of the cluster at a revision. A resource with a shorter history is complete within that alone.
+-- The state of the cluster at a revision, without resources whose shorter history does not reach back to it: a notice
+-- names those.
 CREATE FUNCTION cluster_at(at bigint)
  RETURNS TABLE(api_group text, resource text, namespace text, name text, uid text, revision bigint, object json)
  LANGUAGE sql
  STABLE
 AS $function$
+    WITH then_at AS MATERIALIZED (
+        SELECT assert_in_history(cluster_at.at) AS revision, beyond_history(cluster_at.at) AS without
+    )
     SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, o.object
     FROM current_objects o
-    WHERE o.revision <= (SELECT assert_in_history(cluster_at.at))
+    WHERE o.revision <= (SELECT t.revision FROM then_at t)
+      AND qualified_resource(o.api_group, o.resource) <> ALL ((SELECT t.without FROM then_at t)::text[])
     UNION ALL
     SELECT r.api_group, r.resource, r.namespace, r.name, p.uid, p.revision, p.object
     FROM history r
     CROSS JOIN LATERAL (
         SELECT h.uid, h.revision, h.object FROM history h WHERE h.revision = r.previous_revision LIMIT 1
     ) p
-    WHERE r.revision > (SELECT assert_in_history(cluster_at.at)) AND r.previous_revision <= cluster_at.at
+    WHERE r.revision > (SELECT t.revision FROM then_at t) AND r.previous_revision <= (SELECT t.revision FROM then_at t)
       AND r.previous_revision >= (SELECT b.low FROM log_bounds b)
+      AND qualified_resource(r.api_group, r.resource) <> ALL ((SELECT t.without FROM then_at t)::text[])
     UNION ALL
     SELECT p.api_group, p.resource, p.namespace, p.name, p.uid, p.revision, p.object
     FROM superseded_objects p
-    WHERE p.superseded_by > (SELECT assert_in_history(cluster_at.at)) AND p.revision <= cluster_at.at
+    WHERE p.superseded_by > (SELECT t.revision FROM then_at t) AND p.revision <= (SELECT t.revision FROM then_at t)
       AND p.revision < (SELECT b.low FROM log_bounds b)
+      AND qualified_resource(p.api_group, p.resource) <> ALL ((SELECT t.without FROM then_at t)::text[])
 $function$;
 
 -- All objects as they were at a revision or a moment, written as text.
@@ -628,24 +654,7 @@ CREATE FUNCTION cluster_at(moment timestamp with time zone)
  LANGUAGE sql
  STABLE
 AS $function$
-    SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, o.object
-    FROM current_objects o
-    WHERE o.revision <= (SELECT assert_in_history(revision_at(cluster_at.moment)))
-    UNION ALL
-    SELECT r.api_group, r.resource, r.namespace, r.name, p.uid, p.revision, p.object
-    FROM history r
-    CROSS JOIN LATERAL (
-        SELECT h.uid, h.revision, h.object FROM history h WHERE h.revision = r.previous_revision LIMIT 1
-    ) p
-    WHERE r.revision > (SELECT assert_in_history(revision_at(cluster_at.moment)))
-      AND r.previous_revision <= (SELECT assert_in_history(revision_at(cluster_at.moment)))
-      AND r.previous_revision >= (SELECT b.low FROM log_bounds b)
-    UNION ALL
-    SELECT p.api_group, p.resource, p.namespace, p.name, p.uid, p.revision, p.object
-    FROM superseded_objects p
-    WHERE p.superseded_by > (SELECT assert_in_history(revision_at(cluster_at.moment)))
-      AND p.revision <= (SELECT assert_in_history(revision_at(cluster_at.moment)))
-      AND p.revision < (SELECT b.low FROM log_bounds b)
+    SELECT * FROM cluster_at(revision_at(moment))
 $function$;
 
 -- The objects of a namespace as they were at a revision.
@@ -661,14 +670,20 @@ CREATE FUNCTION cluster_at(at bigint, of_namespace text, of_resource text DEFAUL
 AS $function$
 #variable_conflict use_column
 DECLARE
-    up_to bigint := assert_in_history(cluster_at.at);
-    kind  record;
+    up_to   bigint := assert_in_history(cluster_at.at);
+    without text[] := '{}';
+    kind    record;
 BEGIN
+    IF of_resource IS NULL THEN
+        without := beyond_history(up_to);
+    END IF;
     FOR kind IN
         SELECT k.api_group, k.resource
         FROM resources_in_history() k
         WHERE (of_group IS NULL OR k.api_group = of_group) AND (of_resource IS NULL OR k.resource = of_resource)
+          AND qualified_resource(k.api_group, k.resource) <> ALL (without)
     LOOP
+        PERFORM assert_in_history(up_to, kind.api_group, kind.resource);
         RETURN QUERY
         SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, o.object
         FROM current_objects o
@@ -763,6 +778,7 @@ AS $function$
         SELECT h.what, h.namespace, h.name, (array_agg(h.previous_revision ORDER BY h.revision))[1] AS was, max(h.revision) AS becomes
         FROM history h
         WHERE h.revision > (SELECT assert_in_history(from_revision)) AND h.revision <= to_revision
+          AND h.what <> ALL ((SELECT beyond_history(from_revision))::text[])
         GROUP BY h.what, h.namespace, h.name
     ) t
     LEFT JOIN LATERAL (
@@ -790,6 +806,7 @@ AS $function$
         FROM history h
         WHERE h.namespace = of_namespace AND h.revision > (SELECT assert_in_history(revision_at(from_moment)))
           AND h.revision <= (SELECT revision_at(to_moment))
+          AND h.what <> ALL ((SELECT beyond_history(revision_at(from_moment)))::text[])
         GROUP BY h.what, h.namespace, h.name
     ) t
     LEFT JOIN LATERAL (
@@ -1585,6 +1602,7 @@ BEGIN
         'SELECT (revision, committed_at) ON revisions',
         'EXECUTE ON FUNCTION revision_at(timestamptz), revision_of(text), compacted_revision(text, text)',
         'EXECUTE ON FUNCTION assert_in_history(bigint), assert_in_history(bigint, text, text), resources_in_history()',
+        'EXECUTE ON FUNCTION beyond_history(bigint), qualified_resource(text, text)',
         'EXECUTE ON FUNCTION object_at(text, text, text, text, bigint), object_at(text, text, text, text, timestamptz)',
         'EXECUTE ON FUNCTION object_at(text, text, text, text, text)',
         'EXECUTE ON FUNCTION cluster_at(bigint), cluster_at(timestamptz), cluster_at(text)',
@@ -1678,11 +1696,13 @@ CREATE FUNCTION images_at(moment timestamp with time zone)
  RETURNS TABLE(image text, containers bigint)
  LANGUAGE sql
  STABLE ROWS 100
+ SET client_min_messages TO 'warning'
 AS $function$
     SELECT c.container ->> 'image', count(*)
     FROM cluster_at(images_at.moment) o
     CROSS JOIN LATERAL json_array_elements(o.object -> 'spec' -> 'containers') AS c (container)
     WHERE o.api_group = '' AND o.resource = 'pods'
+      AND (SELECT assert_in_history(revision_at(images_at.moment), '', 'pods')) IS NOT NULL
     GROUP BY 1
     ORDER BY 1
 $function$;
@@ -2217,6 +2237,14 @@ BEGIN
     END LOOP;
     RETURN made;
 END $function$;
+
+CREATE FUNCTION qualified_resource(of_group text, of_resource text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT of_resource || CASE WHEN of_group = '' THEN '' ELSE '.' || of_group END
+$function$;
 
 -- A quantity of Kubernetes as a number; null for what is none.
 CREATE FUNCTION quantity(written text)
