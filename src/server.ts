@@ -1,5 +1,5 @@
 import { createAggregation } from './server/aggregation.ts';
-import { createAuditor } from './server/audit.ts';
+import { createAuditing } from './server/audit.ts';
 import { createControllers } from './server/controllers.ts';
 import { type Databases, openDatabases } from './server/databases.ts';
 import { createFoundation, type ServerEnvironment } from './server/foundation.ts';
@@ -55,10 +55,14 @@ async function startBehind(
 ): Promise<RunningServer> {
   const { options, encryption } = environment;
   const foundation = createFoundation(environment, front);
-  const auditor = await createAuditor(options.audit, foundation);
+  const auditing = await createAuditing(options.audit, foundation);
+  const auditor = auditing?.auditor;
   const phases = new Phases();
   const storage = await phases.begin(
-    createStorage(foundation, databases, { ...options.storage, encryption }),
+    createStorage(foundation, databases, {
+      ...{ ...options.storage, encryption },
+      threads: options.serving.threads,
+    }),
   );
   const policy = await phases.begin(await createPolicy(foundation, storage, options.authorization));
   const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
@@ -67,7 +71,7 @@ async function startBehind(
   const aggregation = await phases.begin(createAggregation(foundation, { storage, writing }, options));
   const written = { storage, writing, aggregation, authorizer, servingCa, signing, options };
   await phases.begin(createControllers(foundation, written));
-  const built = { front, storage, policy, writing, aggregation, auditor };
+  const built = { front, storage, policy, writing, aggregation, auditing, auditor };
   await phases.begin(createServing(foundation, { ...environment, ...built }));
   return {
     port: front.port,

@@ -16,7 +16,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['structural', 'kubectl-history'],
   ['storage', 'outbound'],
   ['storage/encryption'],
-  ['storage/postgres', 'storage/watch-cache'],
+  ['storage/postgres', 'storage/watch-cache', 'storage/threads'],
   ['registry'],
   ['admission', 'authn', 'authz', 'flow-control', 'audit', 'proxy'],
   ['verbs/storage-status.ts'],
@@ -47,6 +47,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   cli: ['storage/postgres'],
   // The phase that opens storage, and what it shows of it.
   'server/storage.ts': ['storage/postgres', 'storage/watch-cache'],
+  'server/caches.ts': ['storage/watch-cache'],
   'server/databases.ts': ['storage/postgres'],
   'server/storage-metrics.ts': ['storage/postgres', 'storage/watch-cache'],
   'server/health-checks.ts': ['storage/postgres'],

@@ -22,9 +22,15 @@ interface PeersOfResource {
 export class PeerVersions {
   readonly #parts: PeerVersionsParts;
   #known: ReadonlyMap<string, PeersOfResource> = new Map();
+  #all: readonly KnownPeer[] = [];
 
   constructor(parts: PeerVersionsParts) {
     this.#parts = parts;
+  }
+
+  /** The other servers, as of the last renewal. */
+  get all(): readonly KnownPeer[] {
+    return this.#all;
   }
 
   /** Undefined: no server has it. */
@@ -44,6 +50,7 @@ export class PeerVersions {
         byName.set(name, entry);
       }
     this.#known = byName;
+    this.#all = known;
   }
 
   async run(signal: AbortSignal): Promise<void> {

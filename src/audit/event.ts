@@ -59,12 +59,12 @@ const TRUNCATED = 'audit.k8s.io/truncated';
 /** An event on its way to the back ends, which share its JSON. */
 export class AuditRecord {
   readonly event: AuditEvent;
-  readonly #bodies: EventBodies;
+  readonly bodies: EventBodies;
   #fields: string | undefined;
 
   constructor(event: AuditEvent, bodies: EventBodies) {
     this.event = event;
-    this.#bodies = bodies;
+    this.bodies = bodies;
   }
 
   /** On one line. Items of a list carry no type of their own. */
@@ -81,7 +81,7 @@ export class AuditRecord {
   }
 
   #toFields(): string {
-    const { requestObject, responseObject } = this.#bodies;
+    const { requestObject, responseObject } = this.bodies;
     const fields = [JSON.stringify(this.event).slice(1, -1)];
     if (requestObject !== undefined) fields.push(`"requestObject":${requestObject}`);
     if (responseObject !== undefined) fields.push(`"responseObject":${responseObject}`);

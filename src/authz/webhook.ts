@@ -41,6 +41,13 @@ const CACHED_ANSWERS = 8192;
 /** Longer questions are not cached, because callers choose their parts and could fill the memory. */
 const MAX_CACHED_CHARS = 10_000;
 
+/** A webhook cannot list its rules. */
+export const WEBHOOK_RULES: Rules = {
+  ...NO_RULES,
+  incomplete: true,
+  error: 'webhook authorizer does not support user rule resolution',
+};
+
 /** Mode Webhook: asks another server, and caches its answers. */
 export class WebhookAuthorizer implements Authorizer {
   readonly #options: WebhookOptions;
@@ -62,13 +69,8 @@ export class WebhookAuthorizer implements Authorizer {
     }
   }
 
-  /** A webhook cannot list its rules. */
   rules(): Rules {
-    return {
-      ...NO_RULES,
-      incomplete: true,
-      error: 'webhook authorizer does not support user rule resolution',
-    };
+    return WEBHOOK_RULES;
   }
 
   async #review(spec: JsonObject, attributes: AuthorizationAttributes): Promise<ReviewStatus> {

@@ -10,6 +10,8 @@ import { COMMANDS } from './commands.ts';
 import { kubeadmFlags } from './kubeadm/flags.ts';
 import { serve } from './serve.ts';
 
+export { serveThread } from './serving-thread.ts';
+
 const KUBEADM = { heading: 'kubeadm-config', flags: Object.values(kubeadmFlags) };
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
 import type * as command from './command.ts';
 
 const CACHE = fileURLToPath(new URL('../.compiled', import.meta.url));
@@ -20,6 +21,11 @@ async function load(): Promise<typeof command> {
 // A stray rejection is a bug here, and no reason to drop all requests.
 process.on('unhandledRejection', (error) => process.stderr.write(`unhandled rejection: ${String(error)}\n`));
 
-process.exitCode = await (await load()).run(process.argv.slice(2));
-// Do not wait for handles that keep the event loop alive, such as a half-closed connection to a lost database.
-setTimeout(() => process.exit(), 500).unref();
+if (isMainThread) await runCommand();
+else await (await load()).serveThread();
+
+async function runCommand(): Promise<void> {
+  process.exitCode = await (await load()).run(process.argv.slice(2));
+  // Do not wait for handles that keep the event loop alive, such as a half-closed connection to a lost database.
+  setTimeout(() => process.exit(), 500).unref();
+}

@@ -4,12 +4,13 @@ import { join, resolve } from 'node:path';
 import { checkExposure } from '../options/authorization.ts';
 import { checkFiles } from '../options/files.ts';
 import type { ServerOptions } from '../options/options.ts';
-import type { ServingOptions } from '../options/serving.ts';
+import { type ServingOptions, threadFlags } from '../options/serving.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { overridesOf } from '../server/databases.ts';
 import { createEgress } from '../server/egress.ts';
 import { openEncryption } from '../server/encryption.ts';
+import { whyNotShared } from '../server/threads/thread-count.ts';
 import { type RunningServer, startServer } from '../server.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
@@ -32,6 +33,7 @@ import { readyFile } from './ready-file.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { findServiceManager } from './service-manager.ts';
 import { chooseServingPair, chooseSigningPair, readServingCa } from './serving-pair.ts';
+import { threadEntry } from './serving-thread.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 import { ensureTemplate, UNSYNCED } from './warm-start.ts';
@@ -72,7 +74,8 @@ function endInTime(reason: unknown): never {
   throw reason;
 }
 
-async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {
+async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Promise<RunningServer> {
+  const options = withPossibleThreads(wished);
   const { authentication, authorization, serving, storage, tls } = options;
   checkExposure(serving, authorization);
   checkFiles(options);
@@ -130,6 +133,7 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     encryption,
     logger: openLog(options.observability),
     stop,
+    threadEntry: threadEntry(),
   });
   giveBackMemory();
   undo.push(() => ready.remove());
@@ -142,6 +146,15 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
     ports: { secure: server.port, ...database.ports },
   });
   return server;
+}
+
+/** Serves in one thread where threads cannot share the port. */
+function withPossibleThreads(options: ServerOptions): ServerOptions {
+  const { serving } = options;
+  const why = serving.threads === 1 ? undefined : whyNotShared(process.platform, process.versions.node);
+  if (why === undefined) return options;
+  createProgress()(`one thread serves: ${why} (${threadFlags.threads.shown})`);
+  return { ...options, serving: { ...serving, threads: 1 } };
 }
 
 /** Applies migrations, and the history window. */

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { Hono, type HonoRequest } from 'hono';
 import type { HealthMetrics } from '../observability/health-metrics.ts';
+import type { MetricFamily } from '../observability/instruments.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { EXPOSITION_TYPE, type Metrics } from '../observability/metrics.ts';
 import { plainText } from '../pages/pages.ts';
@@ -11,9 +12,12 @@ import { hidePasswords } from '../util/hidden-passwords.ts';
 import { pause } from '../util/pause.ts';
 import type { HeapSampler } from './profiles.ts';
 
-/** /metrics. */
-export const createMetricPages = (metrics: Metrics): Hono =>
-  new Hono().get('/metrics', async () => plainText(200, await metrics.text(), EXPOSITION_TYPE));
+/** /metrics. `others`: the families of other threads. */
+export const createMetricPages = (
+  metrics: Metrics,
+  others: () => Promise<readonly (readonly MetricFamily[])[]> = async () => [],
+): Hono =>
+  new Hono().get('/metrics', async () => plainText(200, await metrics.text(await others()), EXPOSITION_TYPE));
 
 /** /metrics/slis: GET, and DELETE where `canReset`. */
 export function createHealthMetricPages(metrics: HealthMetrics, canReset: boolean): Hono {

@@ -24,6 +24,8 @@ interface HttpOptions {
   readonly port: number;
   /** --permit-port-sharing */
   readonly sharesPort: boolean;
+  /** By which clients resume TLS sessions; undefined: keys of this listener's own. */
+  readonly ticketKeys?: Uint8Array | undefined;
   readonly http2: Http2Options;
   readonly policy: ResponsePolicy;
   /** --max-connection-bytes-per-sec; 0: no limit. */
@@ -49,6 +51,8 @@ export interface Http2Options {
 
 export interface HttpServer {
   readonly port: number;
+  /** Accepts no new connections, and asks HTTP/2 clients to open others. Those that stay are served. */
+  leave(): Promise<void>;
   /** Takes no new requests, lets those under way finish, ends watches, closes. */
   drain(plan: DrainPlan): Promise<void>;
 }
@@ -97,9 +101,25 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
       server.removeListener('error', reject);
       server.on('error', (error) => options.logger.error('the listener failed', error));
       const { port } = server.address() as AddressInfo;
-      resolve({ port, drain: (plan) => drain(server, front.open, connections, plan) });
+      let left: Promise<void> | undefined;
+      const leave = (): Promise<void> => {
+        left ??= stopListening(server, connections);
+        return left;
+      };
+      resolve({ port, leave, drain: (plan) => drain(leave, front.open, connections, plan) });
     });
   });
+}
+
+/** A port that listeners share would hide that another server has it. 0: any free one. @throws Error EADDRINUSE */
+export async function assertFree(host: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const probe = new NetServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen({ host, port }, resolve);
+  });
+  await new Promise((resolve) => probe.close(resolve));
 }
 
 type Listener = Http2SecureServer | HttpsServer;
@@ -122,11 +142,12 @@ const refuseCoding = (response: ServerResponse): void =>
     .writeHead(501, { 'content-type': 'text/plain', connection: 'close' })
     .end('unsupported transfer encoding: only chunked is supported\n');
 
-function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
+function createServer({ tls, http2, requestTimeoutMs, ticketKeys }: HttpOptions): Listener {
   const common = toContextOptions(tls.settings);
   const options: TlsOptions = {
     ...common,
     ...tls.serving,
+    ...(ticketKeys === undefined ? {} : { ticketKeys: Buffer.from(ticketKeys) }),
     // A client certificate is optional, because a client without one may have a token.
     requestCert: true,
     rejectUnauthorized: false,
@@ -250,15 +271,15 @@ function isUnknown(request: IncomingRequest, { code }: ApiResponse): boolean {
 }
 
 async function drain(
-  server: Listener,
+  leave: HttpServer['leave'],
   open: OpenRequests,
   connections: Connections,
   { sendRetryAfter, watchGraceMs, requestGraceMs }: DrainPlan,
 ): Promise<void> {
   open.refuse(sendRetryAfter);
-  let closed = sendRetryAfter ? undefined : stopListening(server, connections);
+  let closed = sendRetryAfter ? undefined : leave();
   await Promise.all([open.drained(requestGraceMs), open.endLongRunning(watchGraceMs)]);
-  closed ??= stopListening(server, connections);
+  closed ??= leave();
   // A connection in use learns of the end with its next request; one that stays quiet this long is not in use.
   await connections.emptied(sendRetryAfter ? LINGER_MS : FLUSH_MS);
   connections.destroy();

@@ -25,11 +25,14 @@ export class Metrics {
     return instrument;
   }
 
-  /** In Prometheus' text format, sorted by name. */
-  async text(): Promise<string> {
+  /** In Prometheus' text format, sorted by name. `others`: the families of other threads, which are added up. */
+  async text(others: readonly (readonly MetricFamily[])[] = []): Promise<string> {
+    return toText(addUp([await this.families(), ...others]), this.#policy);
+  }
+
+  async families(): Promise<MetricFamily[]> {
     const own = this.#instruments.map((instrument) => instrument.collect());
-    const families = [...own, ...(await this.#registered())];
-    return toText(families, this.#policy);
+    return [...own, ...(await this.#registered())];
   }
 
   async #registered(): Promise<MetricFamily[]> {
@@ -45,6 +48,42 @@ export class Metrics {
       })),
     }));
   }
+}
+
+/** Gauges that say the same in every thread, or of which the worst thread counts. */
+const OF_ONE =
+  /^(kubernetes_build_info|nodejs_version_info|nodejs_eventloop_lag.*|.*_(timestamp|time)_seconds)$/;
+
+/**
+ * Adds up the families of all threads, the first of which is the main one. Those of the process are the main one's alone; of some gauges
+ * the highest counts. A summary's quantiles cannot be added: the highest is shown.
+ */
+export function addUp(threads: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
+  const [main = [], ...others] = threads;
+  if (others.length === 0) return main;
+  const sums = new Map(main.map((family) => [family.name, { family, samples: bySeries(family) }]));
+  for (const family of others.flat()) {
+    if (family.name.startsWith('process_')) continue;
+    const sum = sums.get(family.name);
+    if (sum === undefined) sums.set(family.name, { family, samples: bySeries(family) });
+    else for (const [series, sample] of bySeries(family)) addSample(sum.samples, series, { family, sample });
+  }
+  return [...sums.values()].map(({ family, samples }) => ({ ...family, samples: [...samples.values()] }));
+}
+
+const bySeries = ({ samples }: MetricFamily): Map<string, Sample> =>
+  new Map(samples.map((sample) => [`${sample.name} ${JSON.stringify(sample.labels)}`, sample]));
+
+function addSample(
+  sums: Map<string, Sample>,
+  series: string,
+  { family, sample }: { readonly family: MetricFamily; readonly sample: Sample },
+): void {
+  const known = sums.get(series);
+  const isHighest = OF_ONE.test(family.name) || 'quantile' in sample.labels;
+  const before = known?.value ?? (isHighest ? Number.NEGATIVE_INFINITY : 0);
+  const value = isHighest ? Math.max(before, sample.value) : before + sample.value;
+  sums.set(series, { ...sample, value });
 }
 
 /** Sorted by name. */

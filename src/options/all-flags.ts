@@ -19,6 +19,7 @@ import {
   logPageFlags,
   peerFlags,
   profilingFlags,
+  threadFlags,
 } from './serving.ts';
 import { ownFlags, storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
@@ -36,7 +37,7 @@ const section = (heading: string, ...sets: readonly FlagSet[]): Section => ({
 
 /** In the order of --help. */
 export const SECTIONS: readonly Section[] = [
-  section('pg-apiserver', ownFlags, domainFlags, consoleFlags, processFlags),
+  section('pg-apiserver', ownFlags, domainFlags, threadFlags, consoleFlags, processFlags),
   section(
     'Serving',
     listenerFlags,

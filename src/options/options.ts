@@ -29,6 +29,8 @@ export function parseOptions(args: readonly string[]) {
   const gates = api.featureGates;
   const authorization = readAuthorization(line, gates);
   return Object.freeze({
+    /** From which serving threads read the same options. */
+    args,
     api,
     authorization,
     services: readClusterServices(line),

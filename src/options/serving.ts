@@ -77,6 +77,15 @@ export const listenerFlags = {
   }),
 };
 
+export const threadFlags = {
+  threads: int('serving-threads', {
+    default: 1,
+    meaning:
+      'threads that serve requests, each with a listener on the secure port (SO_REUSEPORT): one more thread then follows the database and commits the writes of all; 1 serves in that thread itself',
+    check: threadCount,
+  }),
+};
+
 export const consoleFlags = {
   console: bool('console', {
     default: true,
@@ -189,6 +198,7 @@ export function readServing(line: CommandLine, gates: FeatureGates) {
   };
   return Object.freeze({
     ...listener,
+    ...line.valuesOf(threadFlags),
     http2,
     compresses: gates.isEnabled('APIResponseCompression'),
     profiling,
@@ -239,6 +249,13 @@ function portOrNone(value: string, flag: string): string {
 function listenerPort(port: number, flag: string): number {
   if (port >= 0 && port <= 65_535) return port;
   throw new UsageError(`${flag}: ${port} must be between 1 and 65535, or 0 for any free port`);
+}
+
+const MOST_THREADS = 64;
+
+function threadCount(threads: number, flag: string): number {
+  if (threads >= 1 && threads <= MOST_THREADS) return threads;
+  throw new UsageError(`${flag}: ${threads} must be between 1 and ${MOST_THREADS}`);
 }
 
 /** The setting has 32 bits (RFC 9113, section 6.5.1). */

@@ -12,12 +12,14 @@ import { EitherTransport } from '../proxy/http2-transport.ts';
 import { AgentCredentials } from '../proxy/node-transport.ts';
 import type { RemoteApis, RemoteContents } from '../registry/remote-apis.ts';
 import { Follower } from '../storage/follower.ts';
+import type { KnownPeer } from '../storage/peers.ts';
 import { errorText } from '../util/error-text.ts';
 import { pause } from '../util/pause.ts';
 import type { Foundation } from './foundation.ts';
 import { createPeerServers } from './peers.ts';
 import { createPhase, type Phase } from './phase.ts';
-import type { StoragePhase } from './storage.ts';
+import type { Services } from './services.ts';
+import type { ServedStorage } from './storage.ts';
 import type { WritingPhase } from './writing.ts';
 
 /** The fourth phase: which other servers serve a part of the API, and the way to them. */
@@ -25,6 +27,15 @@ export interface AggregationPhase extends Phase {
   readonly remoteProxy: RemoteHandler;
   readonly remoteApis: RemoteApis;
   readonly remoteContents: RemoteContents;
+  /** The other servers of the cluster, as far as requests are handed to them. */
+  knownPeers(): readonly KnownPeer[];
+}
+
+interface AggregationParts {
+  readonly storage: ServedStorage;
+  readonly writing: WritingPhase;
+  /** A serving thread knows other servers; the main thread checks them and keeps the objects. */
+  readonly isThread?: boolean;
 }
 
 /** How long a start waits for other servers' discovery. Servers without an answer are listed as stale. */
@@ -35,10 +46,10 @@ const DIAL_TIMEOUT_MS = 30_000;
 /** @throws Error that names the flags */
 export function createAggregation(
   foundation: Foundation,
-  { storage, writing }: { readonly storage: StoragePhase; readonly writing: WritingPhase },
+  { storage, writing, isThread = false }: AggregationParts,
   { admission, serving }: Pick<ServerOptions, 'admission' | 'serving'>,
 ): AggregationPhase {
-  const { registry, logger, metrics, now, startup, persistently, egress } = foundation;
+  const { logger, startup, egress } = foundation;
   const { store } = storage;
   const services = foundation.services.branch();
   const remote = new RemoteVersions();
@@ -51,9 +62,9 @@ export function createAggregation(
     dial: egress.dials.cluster,
   });
   const onError = (error: unknown): void => logger.error('API services', error);
-  const common = { client: writing.client, now, onError };
-  const local = new LocalApiServices({ ...common, registry });
-  const availability = new Availability({ ...common, remote, resolver, transport, metrics });
+  const keep = isThread
+    ? undefined
+    : keepApiServices(foundation, { client: writing.client, onError, remote, resolver, transport });
   const documents = new RemoteDocuments({
     ...{ remote, resolver, transport },
     onError: (error) =>
@@ -66,11 +77,10 @@ export function createAggregation(
     begin: async () => {
       services.start('api-services', 'essential', (signal, works) => follower.run(signal, works));
       await services.until(follower.ready());
-      await persistently(() => local.begin());
+      await keep?.begin();
       await peers?.start(services);
       startup.finished('api-services');
-      services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
-      services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
+      keep?.start(services);
       services.start('api-service-documents', 'upkeep', (signal) => documents.run(signal));
       await waitAtMost(documents.asked(), PATIENCE_MS);
     },
@@ -87,7 +97,27 @@ export function createAggregation(
   });
   const remoteProxy: RemoteHandler = (request) => passOn(request) ?? peers?.handler(request);
   const remoteContents = new RemoteNamespaces({ remote, documents, resolver, transport });
-  return { ...phase, remoteProxy, remoteApis: documents, remoteContents };
+  const knownPeers = (): readonly KnownPeer[] => peers?.known() ?? [];
+  return { ...phase, remoteProxy, remoteApis: documents, remoteContents, knownPeers };
+}
+
+type AvailabilityParts = ConstructorParameters<typeof Availability>[0];
+
+/** Keeps the API services of this server, and the status of those of others. */
+function keepApiServices(
+  { registry, metrics, now, persistently }: Foundation,
+  parts: Omit<AvailabilityParts, 'metrics' | 'now'>,
+): { readonly begin: () => Promise<void>; readonly start: (services: Services) => void } {
+  const { client, onError } = parts;
+  const local = new LocalApiServices({ client, now, onError, registry });
+  const availability = new Availability({ ...parts, metrics, now });
+  return {
+    begin: () => persistently(() => local.begin()),
+    start: (services) => {
+      services.start('local-api-services', 'upkeep', (signal) => local.run(signal));
+      services.start('api-service-availability', 'upkeep', (signal) => availability.run(signal));
+    },
+  };
 }
 
 async function waitAtMost(work: Promise<void>, ms: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { Auditor } from '../audit/auditor.ts';
+import type { AuditEvent, EventBodies } from '../audit/event.ts';
 import { LogSink, openLog } from '../audit/log-sink.ts';
 import { AuditMetrics, createLossReport } from '../audit/metrics.ts';
 import { type Policy, parsePolicy } from '../audit/policy.ts';
@@ -44,11 +45,17 @@ interface Losses {
   readonly report: LossReport;
 }
 
+/** The auditor, and the back ends behind it. */
+export interface Auditing {
+  readonly auditor: Auditor;
+  readonly sink: AuditSink;
+}
+
 /** Undefined: auditing is off, without a policy or a backend. @throws Error about invalid files */
-export async function createAuditor(
+export async function createAuditing(
   options: AuditOptions,
   { logger, metrics: { registry }, types, egress }: AuditSurroundings,
-): Promise<Auditor | undefined> {
+): Promise<Auditing | undefined> {
   const { policyFile, log, webhook } = options;
   if (policyFile === '') {
     if (log.path !== '' || webhook.configFile !== '') {
@@ -66,7 +73,33 @@ export async function createAuditor(
     ...(webhook.configFile === '' ? [] : [createWebhook(webhook, losses, egress.dials.controlplane)]),
   ];
   if (sinks.length === 0) return undefined;
-  return new Auditor({ policy, sink: unite(sinks), types, metrics, report, now: () => new Date() });
+  const sink = unite(sinks);
+  return { auditor: new Auditor({ policy, sink, types, metrics, report, now: () => new Date() }), sink };
+}
+
+type SendRecords = (
+  records: readonly { readonly event: AuditEvent; readonly bodies: EventBodies }[],
+) => Promise<boolean>;
+
+/** The auditor of a serving thread: it decides what is recorded, and the main thread has the back ends. */
+export async function createThreadAuditor(
+  { policyFile, log, webhook }: AuditOptions,
+  { logger, metrics: { registry }, types }: AuditSurroundings,
+  send: SendRecords,
+): Promise<Auditor | undefined> {
+  if (policyFile === '' || (log.path === '' && webhook.configFile === '')) return undefined;
+  const metrics = new AuditMetrics(registry);
+  const report = createLossReport({ logger, metrics });
+  const sink: AuditSink = {
+    process: (records) =>
+      send(records.map(({ event, bodies }) => ({ event, bodies }))).catch((error: unknown) => {
+        report('thread', error, records);
+        return false;
+      }),
+    close: async () => {},
+  };
+  const policy = await readPolicy(policyFile);
+  return new Auditor({ policy, sink, types, metrics, report, now: () => new Date() });
 }
 
 async function readPolicy(path: string): Promise<Policy> {

@@ -34,7 +34,6 @@ import {
 } from '../options/authentication.ts';
 import { explainFlag, type Flag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
-import type { Dial } from '../outbound/egress/dial.ts';
 import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { Store } from '../storage/store.ts';
@@ -54,6 +53,8 @@ export interface Authentication {
   readonly tokens: TokenIssuing;
   /** Undefined: the issuer is not a URL that could serve documents. */
   readonly issuerDocuments: (() => IssuerDocuments) | undefined;
+  /** Undefined: there is no token webhook. */
+  readonly tokenWebhook: TokenAuthenticator | undefined;
   /** Published for servers behind this one. */
   readonly published: PublishedAuthentication;
   run: ServiceRun;
@@ -69,6 +70,8 @@ interface AuthenticationParts extends Pick<Foundation, 'emulated' | 'persistentl
   readonly noteUse: NoteUse;
   readonly logger: Logger;
   readonly egress: Egress;
+  /** Asks the token webhook of another thread; undefined: this thread asks it. */
+  readonly tokensElsewhere?: TokenAuthenticator | undefined;
   isFeatureOn(gate: string): boolean;
 }
 
@@ -83,7 +86,8 @@ export async function createAuthentication(
   parts: AuthenticationParts,
 ): Promise<Authentication> {
   const { frontProxy, apiAudiences } = options;
-  const { tokens, anonymous, issuing, issuerDocuments, runs } = await createTokens(options, parts);
+  const made = await createTokens(options, parts);
+  const { tokens, anonymous, issuing, issuerDocuments, tokenWebhook, runs } = made;
   const certificates = createCertificates(frontProxy, parts);
   return {
     authenticator: createUnion([
@@ -94,6 +98,7 @@ export async function createAuthentication(
     stripCredentials: createHeaderStripper(frontProxy === undefined ? undefined : headersOf(frontProxy)),
     tokens: issuing,
     issuerDocuments,
+    tokenWebhook,
     published: toPublished(parts.clientCaFiles, frontProxy),
     run: (signal, works) => {
       works();
@@ -167,6 +172,7 @@ interface Tokens {
   readonly anonymous: AnonymousAccess;
   readonly issuing: TokenIssuing;
   readonly issuerDocuments: (() => IssuerDocuments) | undefined;
+  readonly tokenWebhook: TokenAuthenticator | undefined;
   readonly runs: readonly Run[];
 }
 
@@ -175,18 +181,20 @@ async function createTokens(options: AuthenticationOptions, parts: Authenticatio
   const objects = new StoredObjects(parts.store);
   const accounts = await createServiceAccounts(options, { ...parts, objects });
   const jwt = createJwt(options, parts);
+  const tokenWebhook = createWebhook(options, parts);
   const tokens = createTokenUnion([
     ...(tokenAuthFile === '' ? [] : [forAudiences(apiAudiences, readTokens(tokenAuthFile))]),
     ...accounts.authenticators,
     ...(bootstrapTokens ? [forAudiences(apiAudiences, new BootstrapTokens(objects))] : []),
     jwt.tokens,
-    ...createWebhook(options, parts.egress.dials.controlplane),
+    ...(tokenWebhook === undefined ? [] : [tokenWebhook]),
   ]);
   return {
     tokens,
     anonymous: createAnonymousAccess(jwt.anonymous ?? { enabled: options.anonymousAuth }),
     issuing: accounts.issuing,
     issuerDocuments: accounts.documents,
+    tokenWebhook,
     runs: [(signal) => accounts.run(signal), (signal) => jwt.run(signal)],
   };
 }
@@ -196,12 +204,14 @@ const readTokens = (path: string): TokenAuthenticator =>
 
 function createWebhook(
   { webhook, apiAudiences }: AuthenticationOptions,
-  dial: Dial | undefined,
-): TokenAuthenticator[] {
-  if (webhook.configFile === '') return [];
+  { egress, tokensElsewhere }: AuthenticationParts,
+): TokenAuthenticator | undefined {
+  if (webhook.configFile === '') return undefined;
+  if (tokensElsewhere !== undefined) return tokensElsewhere;
+  const dial = egress.dials.controlplane;
   const { shown } = authenticationFlags.webhookConfigFile;
   const post = explainFlag(shown, () => createJsonPost(readClientConfig(webhook.configFile, dial)));
   const tokens = new TokenWebhook({ version: webhook.version, apiAudiences, post, isTransient });
   const { cacheTtlMs } = webhook;
-  return [new TokenCache({ tokens, successTtlMs: cacheTtlMs, failureTtlMs: cacheTtlMs })];
+  return new TokenCache({ tokens, successTtlMs: cacheTtlMs, failureTtlMs: cacheTtlMs });
 }

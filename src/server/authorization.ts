@@ -34,32 +34,39 @@ interface Authorization {
   readonly authorizer: Authorizer;
   /** Refuses roles and bindings that give more than their writer has. */
   readonly guard: AdmissionPlugin;
+  /** One for each configuration: its answers are cached. @throws Error about the file of the webhook */
+  readonly webhookOf: WebhookOf;
   /** Resolves when decisions follow the objects in the database. */
   ready(): Promise<void>;
   run: ServiceRun;
 }
 
+export type WebhookOf = (config: WebhookConfig) => Authorizer;
+
 interface AuthorizationParts {
   readonly store: Store;
   readonly logger: Logger;
   readonly egress: Egress;
+  /** Asks the webhooks of another thread; undefined: this thread asks them. */
+  readonly webhookElsewhere?: WebhookOf;
   isFeatureOn(gate: string): boolean;
 }
 
 /** @throws Error that names the flag or file that is wrong */
 export async function createAuthorization(
   { modes, policyFile, configFile, webhook }: AuthorizationOptions,
-  { store, logger, egress, isFeatureOn }: AuthorizationParts,
+  { store, logger, egress, isFeatureOn, webhookElsewhere }: AuthorizationParts,
 ): Promise<Authorization> {
   const rbac = new RbacAuthorizer();
   const graph = new NodeGraph({ hasPodCertificates: isFeatureOn('PodCertificateRequest') });
+  const webhookOf = webhookElsewhere ?? once((config) => createWebhook(config, egress.dials.controlplane));
   const engines: Engines = {
     rbac,
     node: createNodeAuthorizer(graph, nodeRules(isFeatureOn), {
       bySelectors: isFeatureOn('AuthorizeNodeWithSelectors'),
     }),
     ...(policyFile === '' ? {} : { abac: readPolicies(policyFile) }),
-    webhook: (_, config) => createWebhook(config, egress.dials.controlplane),
+    webhook: (_, config) => webhookOf(config),
   };
   const configured = configFile === '' ? undefined : readConfigured(configFile, engines, logger);
   const authorizer =
@@ -76,6 +83,7 @@ export async function createAuthorization(
   return {
     authorizer,
     guard: toPlugin(new EscalationGuard(authorizer, rbac)),
+    webhookOf,
     ready: () => follower.ready(),
     run: (signal, works) =>
       runTogether(
@@ -112,6 +120,17 @@ function toWebhookConfig(webhook: AuthorizationOptions['webhook']): WebhookConfi
     onFailure: 'no-opinion',
     kubeConfigFile: webhook.configFile,
     matchConditions: [],
+  };
+}
+
+/** Makes one authorizer of all equal configurations. */
+function once(create: WebhookOf): WebhookOf {
+  const made = new Map<string, Authorizer>();
+  return (config) => {
+    const key = JSON.stringify(config);
+    const authorizer = made.get(key) ?? create(config);
+    made.set(key, authorizer);
+    return authorizer;
   };
 }
 

@@ -39,6 +39,8 @@ export interface ServerEnvironment {
   readonly encryption: EncryptionFile | undefined;
   /** Ends a start that is not finished. A running server is ended by its `close`. */
   readonly stop: AbortSignal;
+  /** The module that serving threads run. */
+  readonly threadEntry: string;
 }
 
 /** Shared by all phases. */
@@ -63,7 +65,7 @@ export interface Foundation {
 }
 
 export function createFoundation(
-  { options, logger, egress, stop }: ServerEnvironment,
+  { options, logger, egress, stop }: Pick<ServerEnvironment, 'options' | 'logger' | 'egress' | 'stop'>,
   front: Front,
 ): Foundation {
   const { api } = options;

@@ -12,12 +12,13 @@ import {
 } from '../diagnostics/pages.ts';
 import { HeapSampler } from '../diagnostics/profiles.ts';
 import { createZPage, flagsPage, statusPage } from '../diagnostics/z-pages.ts';
+import type { DrainPlan } from '../http/connections.ts';
 import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
-import { type HttpServer, listen } from '../http/server.ts';
+import { assertFree, type HttpServer, listen } from '../http/server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import { HealthMetrics } from '../observability/health-metrics.ts';
-import type { Instrument } from '../observability/instruments.ts';
+import type { Instrument, MetricFamily } from '../observability/instruments.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
@@ -49,6 +50,16 @@ interface FrontOptions {
   /** Checks that hold at any time, the start included. */
   readonly checks: NamedChecks;
   readonly egress: Pick<Egress, 'dials'>;
+  readonly ticketKeys?: Uint8Array;
+  /** Its listener shares the port of the main thread's. */
+  readonly isThread?: boolean;
+}
+
+/** The serving threads, as the front hands over to them. */
+interface ServingThreadsOfServer {
+  families(): Promise<readonly (readonly MetricFamily[])[]>;
+  setVerbosity(level: number): void;
+  drain(plan: DrainPlan): Promise<void>;
 }
 
 /**
@@ -60,6 +71,7 @@ export class Front {
   readonly requestMetrics: RequestMetrics;
   readonly tracing: Tracing;
   readonly startup: Startup<StartupStep>;
+  readonly #front: FrontOptions;
   readonly #options: FrontFlags;
   readonly #logger: LogControl;
   readonly #checks: NamedChecks;
@@ -72,17 +84,25 @@ export class Front {
   #pipeline: Pipeline;
   #http: HttpServer | undefined;
   #debugSocket: { close(): Promise<void> } | undefined;
+  #threads: ServingThreadsOfServer | undefined;
   #ending = false;
 
   /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
   static async open(options: FrontOptions): Promise<Front> {
-    const { observability } = options.options;
-    const front = new Front(options, await openTracing(observability, options.egress.dials.controlplane));
-    await front.#listen(options);
+    const front = await Front.prepare(options);
+    await front.listen();
     return front;
   }
 
-  private constructor({ options, logger, checks }: FrontOptions, tracing: Tracing) {
+  /** Without a listener yet. */
+  static async prepare(options: FrontOptions): Promise<Front> {
+    const { observability } = options.options;
+    return new Front(options, await openTracing(observability, options.egress.dials.controlplane));
+  }
+
+  private constructor(front: FrontOptions, tracing: Tracing) {
+    const { options, logger, checks } = front;
+    this.#front = front;
     const { serving, observability, limits } = options;
     this.#options = options;
     this.#logger = logger;
@@ -99,7 +119,7 @@ export class Front {
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
     this.#heap = new HeapSampler(serving.profiling || serving.debugSocketPath !== '');
-    this.#debugPages = [createProfilePages(this.#contention, this.#heap), createFlagPages(logger)];
+    this.#debugPages = [createProfilePages(this.#contention, this.#heap), createFlagPages(this.#verbosity())];
     this.#pipeline = startingPipeline(this.#health(this.#cacheNotLoaded()), serving.refusesUntilReady);
   }
 
@@ -111,7 +131,12 @@ export class Front {
   pages(cache: NamedChecks): Pages {
     const { serving, api } = this.#options;
     const { profiling } = serving;
-    const pages = createPages().route('/', this.#health(cache)).route('/', createMetricPages(this.metrics));
+    const pages = createPages()
+      .route('/', this.#health(cache))
+      .route(
+        '/',
+        createMetricPages(this.metrics, async () => (await this.#threads?.families()) ?? []),
+      );
     if (api.featureGates.isEnabled('ComponentSLIs'))
       pages.route('/', createHealthMetricPages(this.#healthMetrics, profiling));
     if (serving.servesLogs) pages.route('/', createLogFilePages(LOG_FOLDER));
@@ -121,6 +146,17 @@ export class Front {
       pages.route('/', createZPage(this.#statusPage(), api.emulated));
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
+  }
+
+  /** Profiles of this thread alone. */
+  profiles(): Hono {
+    return createProfilePages(this.#contention, this.#heap);
+  }
+
+  /** Lets threads serve in place of this listener, which keeps the connections that it has. */
+  handOver(threads: ServingThreadsOfServer): void {
+    this.#threads = threads;
+    this.#http?.leave().catch((error: unknown) => this.#logger.error('the listener', error));
   }
 
   #statusPage() {
@@ -160,37 +196,53 @@ export class Front {
    * Becomes unready at once, keeps serving for the shutdown delay while `leave` sends clients elsewhere, then drains.
    */
   async end(leave: () => Promise<void> = async () => {}): Promise<void> {
-    const { serving, limits } = this.#options;
+    const { serving } = this.#options;
     this.#ending = true;
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'ShutdownInitiated' });
     const delay = new Promise((resolve) => setTimeout(resolve, serving.shutdownDelayMs));
     await Promise.all([leave(), delay]);
     this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'AfterShutdownDelayDuration' });
-    await this.#http?.drain({
+    const plan = this.#drainPlan();
+    await Promise.all([this.#http?.drain(plan), this.#threads?.drain(plan)]);
+    this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'HTTPServerStoppedListening' });
+    await this.#close();
+    this.#logger.flush();
+  }
+
+  /** Ends requests and the listener of a serving thread. */
+  async drain(plan: DrainPlan): Promise<void> {
+    await this.#http?.drain(plan);
+    await this.#close();
+    this.#logger.flush();
+  }
+
+  #drainPlan(): DrainPlan {
+    const { serving, limits } = this.#options;
+    return {
       sendRetryAfter: serving.shutdownSendRetryAfter,
       watchGraceMs: serving.watchTerminationGraceMs,
       requestGraceMs: limits.requestTimeoutMs,
-    });
-    this.#logger.info(1, '[graceful-termination] shutdown event', { name: 'HTTPServerStoppedListening' });
+    };
+  }
+
+  async #close(): Promise<void> {
     this.#stop.abort();
     await this.#debugSocket?.close();
     this.#contention.close();
     this.#heap.close();
     await this.tracing.close();
-    this.#logger.flush();
   }
 
   /** Ends at once, for a start that failed. Never rejects. */
   async abandon(): Promise<void> {
     this.#stop.abort();
     await this.#http?.drain({ sendRetryAfter: false, watchGraceMs: 0, requestGraceMs: 0 }).catch(() => {});
-    await this.#debugSocket?.close();
-    this.#contention.close();
-    this.#heap.close();
-    await this.tracing.close();
+    await this.#close();
   }
 
-  async #listen({ serving: pair, clientCaFiles }: FrontOptions): Promise<void> {
+  /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
+  async listen(): Promise<void> {
+    const { serving: pair, clientCaFiles, ticketKeys, isThread = false } = this.#front;
     const { serving, limits, authentication } = this.#options;
     const { frontProxy } = authentication;
     const tls = new ServingTls({
@@ -201,11 +253,13 @@ export class Front {
       onReload: () => this.#logger.info(1, 'serving certificates were reloaded'),
       onError: (error) => this.#logger.error('serving certificates could not be reloaded', error),
     });
+    const sharesPort = serving.sharesPort || serving.threads > 1;
+    if (!serving.sharesPort && sharesPort && !isThread)
+      await assertFree(serving.bindAddress, serving.securePort);
     this.#http = await listen({
-      tls,
+      ...{ tls, ticketKeys, sharesPort },
       host: serving.bindAddress,
       port: serving.securePort,
-      sharesPort: serving.sharesPort,
       http2: serving.http2,
       policy: {
         strictTransportSecurity: serving.strictTransportSecurity,
@@ -219,13 +273,28 @@ export class Front {
       logger: this.#logger,
     });
     void tls.run(this.#stop.signal);
-    if (serving.debugSocketPath === '') return;
+    if (serving.debugSocketPath === '' || isThread) return;
     const socketPages = [...this.#debugPages, createSnapshotPages()];
     this.#debugSocket = await openDebugSocket(serving.debugSocketPath, socketPages, this.#logger).catch(
       (error: unknown) => {
         throw blameFlag(profilingFlags.debugSocketPath.shown, error);
       },
     );
+  }
+
+  /** The verbosity of all threads. */
+  #verbosity(): LogControl {
+    const logger = this.#logger;
+    return {
+      ...logger,
+      get verbosity() {
+        return logger.verbosity;
+      },
+      setVerbosity: (level) => {
+        logger.setVerbosity(level);
+        this.#threads?.setVerbosity(level);
+      },
+    };
   }
 
   #health(cache: NamedChecks): Hono {

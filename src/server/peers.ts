@@ -7,16 +7,19 @@ import type { ServerOptions } from '../options/options.ts';
 import { peerFlags } from '../options/serving.ts';
 import { EitherTransport } from '../proxy/http2-transport.ts';
 import { AgentCredentials } from '../proxy/node-transport.ts';
+import type { KnownPeer } from '../storage/peers.ts';
 import { errorText } from '../util/error-text.ts';
 import { createReminder } from '../util/reminder.ts';
 import { findEndpointAddress } from './advertised-address.ts';
 import type { Foundation } from './foundation.ts';
 import type { Services } from './services.ts';
-import type { StoragePhase } from './storage.ts';
+import type { ServedStorage } from './storage.ts';
 
 /** The other servers of the cluster, for requests that only they can answer (UnknownVersionInteroperabilityProxy). */
 interface PeerServers {
   readonly handler: RemoteHandler;
+  /** As of the last renewal. */
+  known(): readonly KnownPeer[];
   /** Resolves when the others are known, and can know this one. */
   start(services: Services): Promise<void>;
   close(): void;
@@ -28,7 +31,7 @@ const DIAL_TIMEOUT_MS = 30_000;
 /** Undefined: the feature is off. @throws Error that names the flags */
 export function createPeerServers(
   { registry, metrics, persistently, logger, describeOutage, isFeatureOn }: Foundation,
-  { peers }: Pick<StoragePhase, 'peers'>,
+  { peers }: Pick<ServedStorage, 'peers'>,
   options: Pick<ServerOptions, 'admission' | 'serving'>,
 ): PeerServers | undefined {
   const { peers: flags, ...serving } = options.serving;
@@ -49,6 +52,7 @@ export function createPeerServers(
   });
   return {
     handler: createPeerProxy({ peers: versions, registry, transport, metrics, tellsUid }),
+    known: () => versions.all,
     start: async (services) => {
       await persistently(() => versions.renew());
       services.start('peers', 'upkeep', (signal) => versions.run(signal));

@@ -2,7 +2,7 @@ import type { AdmissionPlugin } from '../admission/admission.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import type { AuthorizationOptions } from '../options/authorization.ts';
 import type { Store } from '../storage/store.ts';
-import { createAuthorization } from './authorization.ts';
+import { createAuthorization, type WebhookOf } from './authorization.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
 
@@ -11,16 +11,19 @@ export interface PolicyPhase extends Phase {
   readonly authorizer: Authorizer;
   /** Refuses roles and bindings that give more than their writer has. */
   readonly guard: AdmissionPlugin;
+  /** The webhooks that authorization asks. */
+  readonly webhookOf: WebhookOf;
 }
 
 /** @throws Error that names the flag or file that is wrong */
 export async function createPolicy(
   foundation: Foundation,
-  { store }: { readonly store: Store },
+  { store, ...elsewhere }: { readonly store: Store; readonly webhookElsewhere?: WebhookOf },
   options: AuthorizationOptions,
 ): Promise<PolicyPhase> {
   const services = foundation.services.branch();
-  const { authorizer, guard, run, ready } = await createAuthorization(options, { ...foundation, store });
+  const parts = { ...foundation, store, ...elsewhere };
+  const { authorizer, guard, webhookOf, run, ready } = await createAuthorization(options, parts);
   const phase = createPhase({
     services,
     begin: async () => {
@@ -28,5 +31,5 @@ export async function createPolicy(
       await services.until(ready());
     },
   });
-  return { ...phase, authorizer, guard };
+  return { ...phase, authorizer, guard, webhookOf };
 }

@@ -1,4 +1,5 @@
 import type { Auditor } from '../audit/auditor.ts';
+import type { TokenAuthenticator } from '../authn/token.ts';
 import { publishAuthentication } from '../controllers/authentication-publisher.ts';
 import { noteTokenTracking } from '../controllers/bootstrap.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
@@ -8,18 +9,23 @@ import { createRestores } from '../history/restore/restore.ts';
 import { causesAmong } from '../history/why/causes.ts';
 import { findIn } from '../history/why/kinds.ts';
 import { createOriginMatcher } from '../http/response-headers.ts';
+import type { PairFiles } from '../http/serving-tls.ts';
+import { Numbers } from '../observability/instruments.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { createConsole } from '../pages/console.ts';
-import { type Pages, toPageHandler } from '../pages/pages.ts';
+import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import { ConstrainedImpersonation } from '../pipeline/constrained-impersonation.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
+import type { PortCalls } from '../util/port-calls.ts';
 import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/reviews.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
 import { versionInfoOf } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
 import type { AggregationPhase } from './aggregation.ts';
+import type { Auditing } from './audit.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
 import { createBackends } from './backends.ts';
 import { createFlowControl, type FlowControlOfServer } from './flow-control.ts';
@@ -31,12 +37,16 @@ import { createPhase, type Phase } from './phase.ts';
 import type { PolicyPhase } from './policy.ts';
 import { createNoteUse } from './service-accounts.ts';
 import type { Services } from './services.ts';
-import type { StoragePhase } from './storage.ts';
+import type { ServedStorage, StoragePhase } from './storage.ts';
+import { isOfServer, isProfile, threadOf, toAskedPage, toResponse } from './threads/pages.ts';
+import { ServingThreads } from './threads/serving-threads.ts';
+import type { ServerService, ThreadHearing } from './threads/thread-contract.ts';
 import type { WritingPhase } from './writing.ts';
 
-interface ServingParts {
+/** What serving needs in every thread. */
+interface ServedParts {
   readonly front: Front;
-  readonly storage: StoragePhase;
+  readonly storage: ServedStorage;
   readonly policy: PolicyPhase;
   readonly writing: WritingPhase;
   readonly aggregation: AggregationPhase;
@@ -49,6 +59,16 @@ interface ServingParts {
     ServerOptions,
     'agents' | 'api' | 'authentication' | 'limits' | 'observability' | 'services' | 'serving' | 'writing'
   >;
+}
+
+interface ServingParts extends ServedParts {
+  readonly storage: StoragePhase;
+  readonly auditing: Auditing | undefined;
+  /** Files of the serving certificate. */
+  readonly serving: PairFiles;
+  /** The module that serving threads run. */
+  readonly threadEntry: string;
+  readonly options: ServedParts['options'] & Pick<ServerOptions, 'args'>;
 }
 
 /** The last phase: authenticates, queues and answers requests, and publishes the address of this server. */
@@ -64,15 +84,28 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
     services,
     begin: async () => {
       const authentication = await startAuthentication(foundation, parts, services);
+      const { persistently, now } = foundation;
+      await persistently(() => publishAuthentication(writing.client, authentication.published));
+      startup.finished('authentication');
+      await persistently(() => noteTokenTracking(writing.client, now()));
+      startup.finished('token-tracking');
       const flowControl = await createFlowControl(options.limits, {
         ...foundation,
         ...{ registry, services, store: storage.store, client: writing.client },
         countObjects: (resource) => storage.countObjects(resource),
       });
       startup.finished('flow-control');
-      const pages = createServerPages(foundation, parts, { authentication, flowControl });
+      const own = createServerPages(parts, { authentication, flowControl });
+      const pages = addDiscovery(foundation, parts, { authentication, pages: own });
       writing.serve();
-      front.serve(createServerPipeline(foundation, parts, { authentication, pages, ...flowControl }));
+      front.serve(
+        createServerPipeline(foundation, parts, {
+          ...{ authentication, documents: toPageHandler(pages) },
+          flowControl: flowControl.flowControl,
+        }),
+      );
+      if (options.serving.threads > 1)
+        await startThreads(foundation, { ...parts, authentication, flowControl }, services);
       startup.finished('serving');
       services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
       await services.until(kubernetes.ready());
@@ -82,34 +115,129 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
   });
 }
 
+interface StartedParts extends ServingParts {
+  readonly authentication: Authentication;
+  readonly flowControl: FlowControlOfServer;
+}
+
+/** Starts the serving threads, and hands over to them. */
+async function startThreads(
+  { logger, metrics }: Foundation,
+  { front, storage, policy, aggregation, authentication, flowControl, auditing, ...parts }: StartedParts,
+  services: Services,
+): Promise<void> {
+  const { serving, clientCaFiles, serviceAccountKeyFile, options } = parts;
+  const pages = createServerPages({ front, storage }, { authentication, flowControl });
+  const threads = new ServingThreads({
+    ...{ logger, count: options.serving.threads, entry: parts.threadEntry },
+    start: { args: options.args, port: front.port, serving, clientCaFiles, serviceAccountKeyFile },
+    shared: {
+      ...{ hosted: storage.hosted, signingKeys: storage.signingKeys },
+      flowControl: flowControl.flowControl,
+      peers: async () => [...aggregation.knownPeers()],
+      tokenWebhook: authentication.tokenWebhook,
+      webhookOf: policy.webhookOf,
+      auditSink: auditing?.sink,
+      pages: toPageHandler(pages),
+    },
+  });
+  addThreadMetrics(metrics, threads);
+  await threads.begin(services);
+  front.handOver(threads);
+}
+
+function addThreadMetrics(metrics: Metrics, threads: ServingThreads): void {
+  const serving = { name: 'pg_apiserver_serving_threads', help: 'Threads that serve requests now.' };
+  metrics.add(
+    new Numbers('gauge', serving, (numbers) => {
+      numbers.at().value = threads.count;
+    }),
+  );
+  const ended = {
+    name: 'pg_apiserver_serving_threads_ended_total',
+    help: 'Serving threads that ended by themselves and were replaced.',
+  };
+  metrics.add(
+    new Numbers('counter', ended, (numbers) => {
+      numbers.at().value = threads.restarts;
+    }),
+  );
+}
+
+interface ThreadServingParts extends ServedParts {
+  readonly flowControl: FlowControl;
+  readonly server: PortCalls<ThreadHearing, ServerService>;
+  /** Profiles of this thread. */
+  readonly profiles: ReturnType<typeof toPageHandler>;
+}
+
+/** The last phase of a serving thread: the same path of requests, and pages of the whole server from the main thread. */
+export function createThreadServing(foundation: Foundation, parts: ThreadServingParts): Phase {
+  const services = foundation.services.branch();
+  const { front, writing, server, profiles, flowControl } = parts;
+  return createPhase({
+    services,
+    begin: async () => {
+      const tokensElsewhere: TokenAuthenticator = {
+        authenticate: (token, audiences) => server.call('token', { token, audiences }),
+      };
+      const authentication = await startAuthentication(foundation, { ...parts, tokensElsewhere }, services);
+      const discovery = toPageHandler(
+        addDiscovery(foundation, parts, { authentication, pages: createPages() }),
+      );
+      writing.serve();
+      front.serve(
+        createServerPipeline(foundation, parts, {
+          ...{ authentication, flowControl },
+          documents: async (request) => {
+            const { path, query } = request;
+            if (isProfile(path) && threadOf(query) === undefined) return profiles(request);
+            if (!isOfServer(path)) return discovery(request);
+            const page = await server.call('page', await toAskedPage(request), request);
+            return page === undefined ? undefined : toResponse(page);
+          },
+        }),
+      );
+      await front.listen();
+    },
+  });
+}
+
 async function startAuthentication(
   foundation: Foundation,
-  { storage, writing, options, ...parts }: ServingParts,
+  { storage, writing, options, ...parts }: ServedParts & { readonly tokensElsewhere?: TokenAuthenticator },
   services: Services,
 ): Promise<Authentication> {
-  const { logger, now, persistently, startup, egress, isFeatureOn, emulated } = foundation;
+  const { logger, persistently, egress, isFeatureOn, emulated } = foundation;
   const { store } = storage;
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
     ...{ store, logger, egress, isFeatureOn, persistently, emulated },
+    tokensElsewhere: parts.tokensElsewhere,
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
     noteUse: createNoteUse(client, logger),
     signingKeys: { file: parts.serviceAccountKeyFile, store: storage.signingKeys },
   });
   services.start('authentication', 'essential', authentication.run);
-  await persistently(() => publishAuthentication(client, authentication.published));
-  startup.finished('authentication');
-  await persistently(() => noteTokenTracking(client, now()));
-  startup.finished('token-tracking');
   return authentication;
 }
 
-/** Documents that are not resources: health, metrics, profiles, discovery. */
-function createServerPages(
-  { registry, types, isFeatureOn }: Foundation,
-  { front, storage, aggregation, options }: ServingParts,
+/** Documents of the whole server: health, metrics, profiles. */
+const createServerPages = (
+  { front, storage }: Pick<ServingParts, 'front' | 'storage'>,
   { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
+): Pages =>
+  front
+    .pages(storage.checks())
+    .route('/', flowControl.dumps)
+    .route('/', createIssuerPages(authentication.issuerDocuments));
+
+/** Adds what is found by its path alone: discovery. */
+function addDiscovery(
+  { registry, types, isFeatureOn }: Foundation,
+  { front, aggregation, options }: ServedParts,
+  { authentication, pages }: { readonly authentication: Authentication; readonly pages: Pages },
 ): Pages {
   const version = versionInfoOf(options.api.emulated, options.api.compatible);
   const discovery = createDiscovery({
@@ -127,24 +255,20 @@ function createServerPages(
     serverAddress: externalAddress(options.serving),
     version: { ...version, gitVersion: options.observability.reportedVersion ?? version.gitVersion },
   });
-  return front
-    .pages(storage.checks())
-    .route('/', flowControl.dumps)
-    .route('/', createIssuerPages(authentication.issuerDocuments))
-    .notFound(({ req, env }) => discovery.fetch(req.raw, env));
+  return pages.notFound(({ req, env }) => discovery.fetch(req.raw, env));
 }
 
 interface PipelineParts {
   readonly authentication: Authentication;
-  readonly pages: Pages;
+  readonly documents: ReturnType<typeof toPageHandler>;
   /** Undefined: no limits at all. */
   readonly flowControl: FlowControl | undefined;
 }
 
 function createServerPipeline(
   foundation: Foundation,
-  parts: ServingParts,
-  { authentication, pages, flowControl }: PipelineParts,
+  parts: ServedParts,
+  { authentication, documents, flowControl }: PipelineParts,
 ): Pipeline {
   const { types, registry, logger, tracing } = foundation;
   const { front, policy, aggregation, auditor, options } = parts;
@@ -166,7 +290,7 @@ function createServerPipeline(
           asksWithSelectors,
         })
       : undefined,
-    documents: toPageHandler(pages),
+    documents,
     resources: createResources(foundation, parts, authentication),
     statusSchema: types.message('meta/v1.Status'),
     requestMetrics: front.requestMetrics,
@@ -177,7 +301,7 @@ function createServerPipeline(
 
 function createResources(
   { registry, types, now, isFeatureOn, egress, logger }: Foundation,
-  { storage, policy, writing, auditor, options }: ServingParts,
+  { storage, policy, writing, auditor, options }: ServedParts,
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
   const { authorizer } = policy;

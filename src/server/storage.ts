@@ -1,6 +1,6 @@
 import type { GroupResource } from '../api/names.ts';
 import type { HealthCheck } from '../diagnostics/health.ts';
-import type { Tracing } from '../observability/tracing.ts';
+import { threadFlags } from '../options/serving.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
@@ -11,14 +11,18 @@ import type { ObjectEncoding } from '../storage/object-encoding.ts';
 import type { ObjectViews } from '../storage/object-views.ts';
 import type { Peers } from '../storage/peers.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
-import { includes, type ResourceSet, within, without } from '../storage/resource-set.ts';
-import type { Committer } from '../storage/revision-log.ts';
+import { type ResourceSet, within, without } from '../storage/resource-set.ts';
+import type { RevisionLog } from '../storage/revision-log.ts';
 import { type Route, RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
-import { WatchCache } from '../storage/watch-cache/watch-cache.ts';
+import type { HostedLog } from '../storage/threads/log-host.ts';
+import { SharingLog } from '../storage/threads/sharing-log.ts';
+import { SharedCurrentRevision } from '../storage/watch-cache/current-revision.ts';
+import type { WatchCache } from '../storage/watch-cache/watch-cache.ts';
 import type { WorkLeases } from '../storage/work-leases.ts';
+import { createCache, routeByResource, traceCommits, uncachedWhere } from './caches.ts';
 import { type Databases, type NumberedDatabase, toStored } from './databases.ts';
 import { createEncodings } from './encodings.ts';
 import { createEncryptionChecks, createEncryptionService } from './encryption.ts';
@@ -30,8 +34,8 @@ import { createPhase, type Phase } from './phase.ts';
 import type { Service, Services } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
-/** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
-export interface StoragePhase extends Phase {
+/** What serving needs of storage, in every thread. */
+export interface ServedStorage extends Phase {
   /** For the server itself. */
   readonly store: Store;
   /** For clients: the same objects, but uncached resources are read from the log. */
@@ -40,11 +44,18 @@ export interface StoragePhase extends Phase {
   /** Resources whose history is not in the first database. */
   readonly elsewhere: readonly GroupResource[];
   progressOf(resource: GroupResource): LogProgress;
+  readonly allocations: Pick<Allocations, 'held' | 'holder'>;
+  readonly peers: Peers;
+  readonly signingKeys: SigningKeyStore;
+}
+
+/** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
+export interface StoragePhase extends ServedStorage {
   readonly allocations: Allocations;
   readonly leases: ServerLeases;
   readonly workLeases: WorkLeases;
-  readonly peers: Peers;
-  readonly signingKeys: SigningKeyStore;
+  /** The databases as serving threads get them. */
+  readonly hosted: readonly HostedDatabase[];
   /** Undefined: there are no views (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
   /** Started by the controllers, after the first objects of the cluster exist. */
@@ -58,16 +69,20 @@ export interface StoragePhase extends Phase {
 export function createStorage(
   foundation: Foundation,
   { main, others, openMoved }: Databases,
-  options: StorageOptions & { readonly encryption: EncryptionFile | undefined },
+  options: StorageOptions & { readonly encryption: EncryptionFile | undefined; readonly threads: number },
 ): StoragePhase {
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
   const overridden = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
   const encodings = createEncodings({ ...foundation, ...options });
-  const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, overridden) });
+  const shared = options.threads > 1;
+  const first = openBackend(foundation, main, { encodings, shared, kept: without(caching.kept, overridden) });
   const openOther = (other: NumberedDatabase): Backend =>
-    openBackend(foundation, other, { encodings, kept: within(caching.kept, other.resources ?? []) });
+    openBackend(foundation, other, {
+      ...{ encodings, shared },
+      kept: within(caching.kept, other.resources ?? []),
+    });
   const backends = [first, ...others.map(openOther)];
   const serveFrom = (backend: Backend): void => {
     const { database, name, cache } = backend;
@@ -100,7 +115,8 @@ export function createStorage(
     services,
     begin: async () => {
       for (const backend of backends.slice()) serveFrom(backend);
-      services.start('moves', 'upkeep', (signal) => moves.run(signal));
+      // Serving threads do not change routes: a server with them takes no part in a move, which then is not made.
+      if (!shared) services.start('moves', 'upkeep', (signal) => moves.run(signal));
       if (encryption !== undefined) {
         const hasUnreadable = (): boolean =>
           backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
@@ -112,6 +128,7 @@ export function createStorage(
       const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.ready());
       await services.until(inTime(ready, options.initializationTimeoutMs));
       await moves.assertFlags();
+      if (shared) assertNoneMoved(moves.resources);
       foundation.startup.finished('watch-cache');
     },
     close: async () => {
@@ -123,13 +140,19 @@ export function createStorage(
     ...phase,
     ...{ leases, workLeases, peers, signingKeys },
     store,
-    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, storeBy),
+    clientStore:
+      caching.kept === undefined
+        ? store
+        : uncachedWhere(caching.uncached, (choose) =>
+            storeBy(({ cache }, resource) => choose(cache, resource)),
+          ),
     historyOf: (resource) => backendOf(resource).history,
     get elsewhere() {
       return [...overridden, ...moves.resources];
     },
     progressOf: (resource) => backendOf(resource).cache,
     allocations: backendOf(SERVICES).database.log.allocations,
+    hosted: backends.map(toHosted),
     views: options.customResourceViews ? views : undefined,
     upkeep: [...[main, ...others].flatMap(({ log }) => keepDatabase(log, options)), ...metrics.services],
     countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
@@ -147,8 +170,11 @@ interface Backend {
   /** The name of its service. */
   readonly name: string;
   readonly database: NumberedDatabase;
+  readonly resources: readonly GroupResource[] | undefined;
   /** The log of that database, in which all objects are JSON. */
   readonly log: EncodedLog;
+  /** The same, as the cache reads it. */
+  readonly sharing: RevisionLog;
   readonly history: History;
   readonly cache: WatchCache;
 }
@@ -158,28 +184,43 @@ interface BackendWish {
   readonly encodings: readonly ObjectEncoding[];
   /** Whose objects are in memory; undefined: all. */
   readonly kept: ResourceSet | undefined;
+  /** Whether other threads see the bytes of the objects. */
+  readonly shared: boolean;
+}
+
+/** A database for serving threads. */
+export interface HostedDatabase extends HostedLog {
+  /** The name of its service. */
+  readonly name: string;
+  readonly resources: readonly GroupResource[] | undefined;
+  /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
+  isOutdated(resource: GroupResource, storedAs: string | undefined): boolean;
+}
+
+function toHosted({ name, database, log, sharing, history, cache }: Backend): HostedDatabase {
+  const asked = new SharedCurrentRevision(() => log.reader.currentRevision());
+  return {
+    ...{ name, resources: database.resources, log: sharing, history, state: cache },
+    allocations: database.log.allocations,
+    currentRevision: () => asked.get(),
+    isOutdated: (resource, storedAs) => log.isOutdated(resource, storedAs),
+  };
 }
 
 function openBackend(
   { registry, tracing }: Foundation,
   database: NumberedDatabase,
-  { encodings, kept }: BackendWish,
+  { encodings, kept, shared }: BackendWish,
 ): Backend {
   const { committer, feed, reader } = database.log;
   const log = new EncodedLog({ feed, reader, committer: traceCommits(committer, tracing) }, encodings);
-  const cache = new WatchCache({
-    ...{ committer: log.committer, feed: log.feed, reader: log.reader },
+  const sharing = shared ? new SharingLog(log) : log;
+  const cache = createCache({
+    ...{ log: sharing, registry, kept },
     isOutdated: (resource, storedAs) => log.isOutdated(resource, storedAs),
-    fieldsOf: (resource) => {
-      const definition = registry.findStorage(resource);
-      return definition === undefined || definition.custom !== undefined
-        ? () => ({})
-        : definition.fields.read;
-    },
-    ...(kept === undefined ? {} : { kept }),
   });
   return {
-    ...{ database, log, cache },
+    ...{ database, log, sharing, cache, resources: database.resources },
     history: log.decodeHistory(database.log.history),
     name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
   };
@@ -228,33 +269,17 @@ function movedBackends({
   };
 }
 
-/** Finds the backend of a resource: the first, unless another one claims it. */
-function routeByResource(backends: readonly Backend[]): (resource: GroupResource) => Backend {
-  const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
-  const byResource = new Map(
-    backends.flatMap((backend) =>
-      (backend.database.resources ?? []).map((resource) => [toKey(resource), backend] as const),
-    ),
+/** @throws Error with a message of one line */
+function assertNoneMoved([moved]: readonly GroupResource[]): void {
+  if (moved === undefined) return;
+  const { shown } = threadFlags.threads;
+  throw new Error(
+    `${shown}: ${moved.resource} was moved to a database of its own, which serving threads do not know: name 1`,
   );
-  const [first] = backends;
-  return (resource) => {
-    const found = byResource.get(toKey(resource)) ?? first;
-    if (found === undefined) throw new Error('there is no database');
-    return found;
-  };
 }
 
-/** The store for clients: reads some resources from the log. */
-const uncachedWhere = (
-  uncached: ResourceSet,
-  storeBy: (choose: (backend: Backend, resource: GroupResource) => Store) => Route,
-): Store =>
-  new RoutedStore(
-    storeBy(({ cache }, resource) => (includes(uncached, resource) ? (cache.uncached ?? cache) : cache)),
-  );
-
 /** Addresses and ports of services change hands with the writes of services. */
-const SERVICES: GroupResource = { group: '', resource: 'services' };
+export const SERVICES: GroupResource = { group: '', resource: 'services' };
 
 /** @throws Error when it takes longer than the flag allows; 0: it may take as long as it likes */
 async function inTime(ready: Promise<unknown>, timeoutMs: number): Promise<void> {
@@ -273,17 +298,3 @@ function keepDatabase({ compactor, expirer }: PostgresLog, options: StorageOptio
   const expiry = { name: 'expiry', run: (signal: AbortSignal) => expirer.run(signal) };
   return options.compactionIntervalMs > 0 ? [compaction, expiry] : [expiry];
 }
-
-/** Traces each write into the log, including the wait for its batch. */
-const traceCommits = (committer: Committer, tracing: Tracing): Committer => ({
-  commit: (write) => {
-    const { verb, key } = write;
-    const attributes = {
-      'k8s.group': key.group,
-      'k8s.resource': key.resource,
-      'pg_apiserver.write.verb': verb,
-      'pg_apiserver.write.size_bytes': write.json.length,
-    };
-    return tracing.part('Commit', attributes, () => committer.commit(write));
-  },
-});

@@ -24,7 +24,7 @@ import { createAdmission, readProxyClient, webhookWays } from './admission.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { PolicyPhase } from './policy.ts';
-import type { StoragePhase } from './storage.ts';
+import type { ServedStorage } from './storage.ts';
 
 /** The third phase: admission and the writer that every write passes. */
 export interface WritingPhase extends Phase {
@@ -42,7 +42,7 @@ export interface WritingPhase extends Phase {
 /** @throws Error that names the file or plugin that is wrong */
 export function createWriting(
   foundation: Foundation,
-  { storage, policy }: { readonly storage: StoragePhase; readonly policy: PolicyPhase },
+  { storage, policy }: { readonly storage: ServedStorage; readonly policy: PolicyPhase },
   options: Pick<ServerOptions, 'admission' | 'services' | 'serving' | 'storage' | 'writing'>,
 ): WritingPhase {
   const { types, registry, now } = foundation;

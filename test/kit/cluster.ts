@@ -71,6 +71,13 @@ export interface StartOptions {
   readonly preload?: string;
 }
 
+/** TEST_SERVING_THREADS=3 lets every server of the tests serve in as many threads, where a test does not say how many. */
+const threads = (flags: readonly string[]): string[] => {
+  const count = process.env.TEST_SERVING_THREADS;
+  const isSaid = flags.some((flag) => flag.startsWith('--serving-threads'));
+  return count === undefined || isSaid ? [] : [`--serving-threads=${count}`];
+};
+
 export async function startCluster(
   databaseUrl: string,
   flags: readonly string[] = [],
@@ -83,6 +90,7 @@ export async function startCluster(
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
     `--kvstore-servers=${databaseUrl}`,
+    ...threads(flags),
     ...flags,
   ];
   const cluster = new ProcessCluster({ folder, port, args, ...options });

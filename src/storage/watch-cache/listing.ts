@@ -1,10 +1,18 @@
 import { Pace } from '../../util/turns.ts';
 import { rangeOf, type Scope } from '../key.ts';
+import type { StateContents } from '../shared-state.ts';
 import type { Entry, ListPage, ListQuery } from '../store.ts';
-import type { EntryTree, Snapshot } from './resource-cache.ts';
+import type { Generation } from './generation.ts';
+import type { EntryTree, ResourceCache, Snapshot } from './resource-cache.ts';
 import type { FoundIndex } from './value-index.ts';
 
 /** How lists, and watches that begin with the state, find objects in a resource. */
+
+/** All objects of a generation as they are now, for other threads. */
+export const contentsOf = ({ applied, caches }: Generation<ResourceCache>): StateContents => ({
+  revision: applied,
+  parts: [...caches].map((cache) => cache.contents()),
+});
 
 export function* valuesOf(tree: EntryTree, scope: Scope): Iterable<Entry> {
   const { low, high } = rangeOf(scope);

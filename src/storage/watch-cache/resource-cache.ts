@@ -152,6 +152,11 @@ export class ResourceCache implements FedResource {
     return this.#snapshots.find((snapshot) => snapshot.revision === revision);
   }
 
+  /** Everything that the cache holds now; it stays the same while it is read. */
+  contents(): Iterable<StoredObject> {
+    return storedObjects(this.resource, this.#tree.clone(), [...this.#unreadable.values()]);
+  }
+
   /** Keeps a state for the later chunks of a list. */
   remember(snapshot: Snapshot): void {
     if (this.#snapshots.some(({ revision }) => revision === snapshot.revision)) return;
@@ -167,6 +172,23 @@ export class ResourceCache implements FedResource {
     this.#listeners.remove(watcher);
   }
 }
+
+function* storedObjects(
+  { group, resource }: GroupResource,
+  tree: EntryTree,
+  unreadable: readonly UnreadableEntry[],
+): Iterable<StoredObject> {
+  for (const [, entry] of tree.entries()) {
+    const { namespace, name, uid, revision, jsonAtOnce: json } = entry;
+    const { storedAs } = entry instanceof CachedEntry ? entry : { storedAs: undefined };
+    const key = { group, resource, namespace, name };
+    yield { ...{ key, uid, revision, json }, ...(storedAs === undefined ? {} : { storedAs }) };
+  }
+  for (const { key, uid, revision, reason } of unreadable)
+    yield { ...{ key, uid, revision }, json: NOTHING, unreadable: reason };
+}
+
+const NOTHING = Buffer.alloc(0);
 
 interface UnreadableEntry extends UnreadableObject {
   readonly last: CachedEntry | undefined;

@@ -4,16 +4,17 @@ import type { FieldReader } from '../cached-entry.ts';
 import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
-import type { LogFollower, LogProgress } from '../log-progress.ts';
+import type { LogFollower } from '../log-progress.ts';
 import { ObjectMemory } from '../object-memory.ts';
 import { includes, type ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
+import type { SharedState, StateContents } from '../shared-state.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import { CompactedRevisions } from './compacted-revisions.ts';
 import { SharedCurrentRevision, toLagging } from './current-revision.ts';
 import { Generation } from './generation.ts';
-import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
+import { contentsOf, listFound, listTree, valuesFound, valuesOf } from './listing.ts';
 import { loadedInTime } from './loaded-in-time.ts';
 import { listPast } from './past-list.ts';
 import { RecentEncodings } from './recent-encodings.ts';
@@ -76,7 +77,7 @@ interface WatchCacheState {
  * - Watches from before the memory share what they read from history (Replay): 2,000 took 98 s after a restart, and take 2 s.
  * - A revision from the future waits or fails; a revision of a lost history never gets a response from the present one.
  */
-export class WatchCache implements Store, ChangeSink, LogProgress {
+export class WatchCache implements Store, ChangeSink, SharedState {
   readonly #options: WatchCacheOptions;
   readonly #current: SharedCurrentRevision;
   readonly #replay: Replay;
@@ -273,6 +274,10 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     return this.#generation?.applied ?? NO_REVISION;
   }
 
+  contents(): StateContents | undefined {
+    return this.#generation === undefined ? undefined : contentsOf(this.#generation);
+  }
+
   follow(follower: LogFollower): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
@@ -411,10 +416,4 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   }
 }
 
-const toState = ({
-  resource,
-  watchers,
-}: WatchedResource): Pick<WatchedResource, 'resource' | 'watchers'> => ({
-  resource,
-  watchers,
-});
+const toState = ({ resource, watchers }: WatchedResource) => ({ resource, watchers });

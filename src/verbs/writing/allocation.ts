@@ -16,6 +16,8 @@ import type { Hold, WriteVerb } from '../../storage/revision-log.ts';
 /** Other servers also choose at random: so many collisions mean that the pool is almost full. */
 const ATTEMPTS = 50;
 
+type ReadAllocations = Pick<Allocations, 'held' | 'holder'>;
+
 interface Allocation {
   /** How the resource allocates values. */
   readonly values: AssignedValues;
@@ -80,11 +82,11 @@ export function allocatedBy(
  * seems free.
  */
 export class ValueAllocator {
-  readonly #allocations: Allocations;
+  readonly #allocations: ReadAllocations;
   #pools: readonly ValuePool[] = [];
   #known: ReadonlyMap<string, KnownPool> = new Map();
 
-  constructor(allocations: Allocations, pools: readonly ValuePool[]) {
+  constructor(allocations: ReadAllocations, pools: readonly ValuePool[]) {
     this.#allocations = allocations;
     this.use(pools);
   }
@@ -115,13 +117,13 @@ class Choice implements ValueSource {
   readonly pools: readonly ValuePool[];
   readonly #known: ReadonlyMap<string, KnownPool>;
   /** For a dry run only, which allocates nothing and so cannot detect collisions. */
-  readonly #allocations: Allocations | undefined;
+  readonly #allocations: ReadAllocations | undefined;
   readonly #picked: AssignedValue[] = [];
 
   constructor(options: {
     pools: readonly ValuePool[];
     known: ReadonlyMap<string, KnownPool>;
-    allocations?: Allocations;
+    allocations?: ReadAllocations;
   }) {
     this.pools = options.pools;
     this.#known = options.known;
@@ -163,11 +165,11 @@ const PENDING = 2;
 
 class KnownPool {
   readonly #pool: ValuePool;
-  readonly #allocations: Allocations;
+  readonly #allocations: ReadAllocations;
   #states: Uint8Array | undefined;
   #loading: Promise<void> | undefined;
 
-  constructor(pool: ValuePool, allocations: Allocations) {
+  constructor(pool: ValuePool, allocations: ReadAllocations) {
     this.#pool = pool;
     this.#allocations = allocations;
   }

@@ -12,6 +12,7 @@ import { mixed } from './mixed.ts';
 import { needle } from './needle.ts';
 import { restartHerd } from './restart-herd.ts';
 import { restore } from './restore.ts';
+import { threads } from './threads.ts';
 import { upkeep } from './upkeep.ts';
 import { watch } from './watch.ts';
 import { write } from './write.ts';
@@ -34,4 +35,5 @@ export const GROUPS: readonly Group[] = [
   upkeep,
   memory,
   mixed,
+  threads,
 ];

@@ -71,7 +71,7 @@ async function watchPath({ environment }: Bench, query = ''): Promise<string> {
   return `${collection}?watch=true&timeoutSeconds=600&resourceVersion=${version}${query}`;
 }
 
-async function fanOut(bench: Bench, wanted: FanOut): Promise<Figures> {
+export async function fanOut(bench: Bench, wanted: FanOut): Promise<Figures> {
   const { environment, generator } = bench;
   const writes = bench.scale(wanted.writes, wanted.quickWrites);
   const job: WatchJob = {

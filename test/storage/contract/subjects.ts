@@ -2,12 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import type { GroupResource } from '../../../src/api/names.ts';
 import type { FieldReader } from '../../../src/storage/cached-entry.ts';
+import { errorForms } from '../../../src/storage/error-forms.ts';
 import { toPosition } from '../../../src/storage/key.ts';
 import type { ResourceSet } from '../../../src/storage/resource-set.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';
 import type { Entry, Store } from '../../../src/storage/store.ts';
+import { LogClient } from '../../../src/storage/threads/log-client.ts';
+import type { LogHearing, LogService } from '../../../src/storage/threads/log-contract.ts';
+import { LogHost } from '../../../src/storage/threads/log-host.ts';
+import { SharingLog } from '../../../src/storage/threads/sharing-log.ts';
+import { SharedCurrentRevision } from '../../../src/storage/watch-cache/current-revision.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
+import { PortCalls } from '../../../src/util/port-calls.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog } from '../postgres/kit.ts';
@@ -67,6 +74,69 @@ async function openWatchCache(kept?: ResourceSet): Promise<Subject> {
   };
 }
 
+/** The watch cache of a serving thread: another one follows the log, and both are connected by a port. */
+async function openBehindPort(kept?: ResourceSet): Promise<Subject> {
+  const database = await createTestDatabase();
+  const log = openLog(database.url);
+  const shared = new SharingLog(log);
+  const some = { fieldsOf: () => readData, ...(kept === undefined ? {} : { kept }) };
+  const main = new WatchCache({ ...shared, ...some });
+  const { history, allocations } = log;
+  const asked = new SharedCurrentRevision(() => log.reader.currentRevision());
+  const currentRevision = () => asked.get();
+  const host = new LogHost(
+    { ...{ log: shared, history, allocations, state: main, currentRevision } },
+    () => calls,
+  );
+  const { port1, port2 } = new MessageChannel();
+  const onError = (error: unknown): never => {
+    throw error;
+  };
+  const calls = new PortCalls<LogService, LogHearing>({
+    ...{ port: port1, answers: host.answers, errors: errorForms, onError },
+  });
+  const client = new LogClient(() => fromThread);
+  const fromThread = new PortCalls<LogHearing, LogService>({
+    ...{ port: port2, answers: client.answers, errors: errorForms, onError },
+  });
+  const cache = new WatchCache({ ...client, ...some });
+  const stop = new AbortController();
+  const running = Promise.all([main.run(stop.signal), cache.run(stop.signal)]);
+  await cache.ready();
+  const caughtUp = async (): Promise<void> => {
+    const newest = await log.reader.currentRevision();
+    await vi.waitFor(() => expect(cache.state.applied).toBeGreaterThanOrEqual(newest), PATIENCE);
+  };
+  const forget = async (): Promise<void> => {
+    await caughtUp();
+    const loaded = Promise.withResolvers<void>();
+    const stopFollowing = cache.follow({
+      applied: () => {},
+      ended: () => {},
+      loaded: () => loaded.resolve(),
+    });
+    await main.reset();
+    await loaded.promise;
+    stopFollowing();
+  };
+  return {
+    store: cache,
+    caughtUp,
+    forget,
+    compact: async () => {
+      await database.query('UPDATE compaction SET revision = (SELECT max(revision) FROM revisions)');
+      await forget();
+    },
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await running;
+      port1.close();
+      await log.close();
+      await database.drop();
+    },
+  };
+}
+
 async function openReference(): Promise<Subject> {
   const store = new ReferenceStore(readData);
   return {
@@ -82,6 +152,8 @@ export const SUBJECTS: readonly (readonly [string, () => Promise<Subject>])[] = 
   ['the reference', openReference],
   ['the watch cache over PostgreSQL', () => openWatchCache()],
   ['PostgreSQL without a cache', () => openWatchCache({ kind: 'only', resources: [] })],
+  ['the watch cache of a serving thread', () => openBehindPort()],
+  ['a serving thread without a cache', () => openBehindPort({ kind: 'only', resources: [] })],
 ];
 
 export interface Target {

@@ -1,0 +1,82 @@
+import { WEBHOOK_RULES } from '../../authz/webhook.ts';
+import type { LogControl } from '../../observability/logger.ts';
+import type { ServerOptions } from '../../options/options.ts';
+import { createPages, toPageHandler } from '../../pages/pages.ts';
+import { errorForms } from '../../storage/error-forms.ts';
+import { NEVER } from '../../util/pause.ts';
+import { PortCalls } from '../../util/port-calls.ts';
+import { createAggregation } from '../aggregation.ts';
+import { createThreadAuditor } from '../audit.ts';
+import type { WebhookOf } from '../authorization.ts';
+import type { Egress } from '../egress.ts';
+import { createFoundation } from '../foundation.ts';
+import { Front } from '../front.ts';
+import { Phases } from '../phase.ts';
+import { createPolicy } from '../policy.ts';
+import { createThreadServing } from '../serving.ts';
+import { createWriting } from '../writing.ts';
+import { answerPage } from './pages.ts';
+import { RemoteFlowControl } from './remote-flow-control.ts';
+import type { ServerService, ThreadHearing, ThreadStart } from './thread-contract.ts';
+import { createThreadStorage } from './thread-storage.ts';
+
+/** The main thread checks. */
+const NO_CHECKS = { kubernetes: [], own: [] };
+
+interface ThreadEnvironment extends Omit<ThreadStart, 'args'> {
+  readonly options: ServerOptions;
+  readonly egress: Egress;
+  readonly logger: LogControl;
+}
+
+/** The composition of a serving thread: the phases that a request passes. Resolves when it serves. */
+export async function startServingThread(environment: ThreadEnvironment): Promise<void> {
+  const { options, egress, logger, databases } = environment;
+  const front = await Front.prepare({ ...environment, isThread: true, checks: NO_CHECKS });
+  const foundation = createFoundation({ options, logger, egress, stop: NEVER }, front);
+  const phases = new Phases();
+  const profiles = toPageHandler(createPages().route('/', front.profiles()));
+  const answers: ThreadHearing = {
+    families: () => front.metrics.families(),
+    setVerbosity: (level) => logger.setVerbosity(level),
+    page: (asked, caller) => answerPage(profiles, asked, caller),
+    drain: async (plan) => {
+      await front.drain(plan);
+      await phases.end();
+    },
+  };
+  const server = new PortCalls<ThreadHearing, ServerService>({
+    ...{ port: environment.server, answers, errors: errorForms },
+    onError: (error) => logger.error('the main thread', error),
+  });
+  foundation.services.failed.catch((error: unknown) => {
+    // The main thread starts another one.
+    setImmediate(() => {
+      throw error;
+    });
+  });
+  const storage = await phases.begin(
+    createThreadStorage(foundation, { databases, server, options: options.storage }),
+  );
+  const webhookElsewhere: WebhookOf = (config) => ({
+    authorize: ({ signal, ...attributes }) => server.call('verdict', { config, attributes }, signal),
+    rules: () => WEBHOOK_RULES,
+  });
+  const { store } = storage;
+  const policy = await phases.begin(
+    await createPolicy(foundation, { store, webhookElsewhere }, options.authorization),
+  );
+  const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
+  const aggregation = await phases.begin(
+    createAggregation(foundation, { storage, writing, isThread: true }, options),
+  );
+  const auditor = await createThreadAuditor(options.audit, foundation, (records) =>
+    server.call('audit', records),
+  );
+  const flowControl = new RemoteFlowControl(server);
+  const built = { front, storage, policy, writing, aggregation, auditor };
+  await phases.begin(
+    createThreadServing(foundation, { ...environment, ...built, flowControl, server, profiles }),
+  );
+  server.tell('serves', undefined);
+}

@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { AuditRecord } from '../../audit/event.ts';
+import type { AuditSink } from '../../audit/sink.ts';
+import type { TokenAuthenticator } from '../../authn/token.ts';
+import type { Authorizer } from '../../authz/authorizer.ts';
+import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
+import type { FlowControl } from '../../flow-control/flow-control.ts';
+import type { DrainPlan } from '../../http/connections.ts';
+import type { MetricFamily } from '../../observability/instruments.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { ApiRequest } from '../../request/api-request.ts';
+import type { ApiResponse } from '../../request/api-response.ts';
+import { errorForms } from '../../storage/error-forms.ts';
+import type { Peers } from '../../storage/peers.ts';
+import type { SigningKeyStore } from '../../storage/signing-keys.ts';
+import type { LogHearing, LogService } from '../../storage/threads/log-contract.ts';
+import { LogHost } from '../../storage/threads/log-host.ts';
+import { PortCalls } from '../../util/port-calls.ts';
+import type { Services } from '../services.ts';
+import type { HostedDatabase } from '../storage.ts';
+import { answerPage, threadOf } from './pages.ts';
+import { ThreadTurns } from './remote-flow-control.ts';
+import type {
+  AnsweredPage,
+  AskedPage,
+  ServerService,
+  ThreadHearing,
+  ThreadStart,
+} from './thread-contract.ts';
+
+/** What all serving threads share of the main thread. */
+interface SharedParts {
+  readonly hosted: readonly HostedDatabase[];
+  readonly flowControl: FlowControl | undefined;
+  readonly signingKeys: SigningKeyStore;
+  readonly peers: () => ReturnType<Peers['renew']>;
+  /** Undefined: there is no token webhook. */
+  readonly tokenWebhook: TokenAuthenticator | undefined;
+  readonly webhookOf: (config: WebhookConfig) => Authorizer;
+  readonly auditSink: AuditSink | undefined;
+  readonly pages: (request: ApiRequest) => Promise<ApiResponse | undefined>;
+}
+
+interface ServingThreadsOptions {
+  readonly count: number;
+  /** The module that a thread runs. */
+  readonly entry: string;
+  readonly start: Pick<ThreadStart, 'args' | 'port' | 'serving' | 'clientCaFiles' | 'serviceAccountKeyFile'>;
+  readonly shared: SharedParts;
+  readonly logger: Logger;
+}
+
+type ServerCalls = PortCalls<ServerService, ThreadHearing>;
+
+interface Running {
+  readonly number: number;
+  readonly calls: ServerCalls;
+}
+
+/** The serving threads, each a service that is started again when it ends. */
+export class ServingThreads {
+  readonly #options: ServingThreadsOptions;
+  readonly #ticketKeys = randomBytes(48);
+  readonly #running = new Map<number, Running>();
+  #isDraining = false;
+  #restarts = 0;
+
+  constructor(options: ServingThreadsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all of them serve. @throws Error of a thread that could not start */
+  async begin(services: Services): Promise<void> {
+    const first = Array.from({ length: this.#options.count }, (_, at) => {
+      const serves = Promise.withResolvers<void>();
+      services.start(`serving-thread-${at + 1}`, 'upkeep', async (signal) => {
+        await this.#run(at + 1, signal, serves.resolve).catch((error: unknown) => {
+          serves.reject(error);
+          if (!this.#isDraining) this.#restarts += 1;
+          throw error;
+        });
+      });
+      serves.promise.catch(() => {});
+      return serves.promise;
+    });
+    await services.until(Promise.all(first));
+  }
+
+  /** Those that serve now. */
+  get count(): number {
+    return this.#running.size;
+  }
+
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** The metrics of all threads but this one. A thread that does not answer is left out. */
+  async families(): Promise<readonly (readonly MetricFamily[])[]> {
+    const asked = [...this.#running.values()].map(({ calls }) =>
+      calls.call('families', undefined).catch(() => []),
+    );
+    return Promise.all(asked);
+  }
+
+  setVerbosity(level: number): void {
+    for (const { calls } of this.#running.values()) calls.tell('setVerbosity', level);
+  }
+
+  async drain(plan: DrainPlan): Promise<void> {
+    this.#isDraining = true;
+    await Promise.all(
+      [...this.#running.values()].map(({ calls }) => calls.call('drain', plan).catch(() => {})),
+    );
+  }
+
+  /** Runs one thread until it ends. @throws Error that says why */
+  async #run(number: number, signal: AbortSignal, onServing: () => void): Promise<void> {
+    if (this.#isDraining)
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    const { start, shared, entry } = this.#options;
+    const server = new MessageChannel();
+    const logs = shared.hosted.map(() => new MessageChannel());
+    const databases = shared.hosted.map(({ name, resources }, at) => ({
+      ...{ name, resources },
+      log: portAt(logs, at).port2,
+    }));
+    const workerData: ThreadStart = {
+      ...{ ...start, number, ticketKeys: this.#ticketKeys, databases },
+      server: server.port2,
+    };
+    const worker = new Worker(entry, {
+      workerData,
+      transferList: [server.port2, ...logs.map(({ port2 }) => port2)],
+      name: `serving ${number}`,
+    });
+    const life = new ThreadLife(this.#options, {
+      server: server.port1,
+      logs: logs.map(({ port1 }) => port1),
+    });
+    life.onServing(() => {
+      this.#running.set(number, { number, calls: life.calls });
+      onServing();
+    });
+    life.onPage((asked) => this.#profile(asked));
+    const ended = new Promise<never>((_, reject) => {
+      worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
+    });
+    const stopped = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    try {
+      await Promise.race([ended, stopped]);
+    } finally {
+      this.#running.delete(number);
+      life.end();
+      ended.catch(() => {});
+      await worker.terminate();
+    }
+  }
+
+  /** A profile of the thread that the page names; undefined: of the main one. */
+  #profile(asked: AskedPage): Promise<AnsweredPage | undefined> | undefined {
+    const number = threadOf(new URLSearchParams(asked.query));
+    return number === undefined ? undefined : this.#running.get(number)?.calls.call('page', asked);
+  }
+}
+
+const portAt = (channels: readonly MessageChannel[], at: number): MessageChannel => {
+  const channel = channels[at];
+  if (channel === undefined) throw new Error(`there is no channel ${at}`);
+  return channel;
+};
+
+interface ThreadPorts {
+  readonly server: MessagePort;
+  readonly logs: readonly MessagePort[];
+}
+
+/** What the main thread keeps for one serving thread. */
+class ThreadLife {
+  readonly calls: ServerCalls;
+  readonly #turns: ThreadTurns;
+  readonly #hosts: LogHost[] = [];
+  readonly #logCalls: PortCalls<LogService, LogHearing>[] = [];
+  readonly #ports: ThreadPorts;
+  #onServing: () => void = () => {};
+  #onPage: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined = () => undefined;
+
+  constructor({ shared, logger }: Pick<ServingThreadsOptions, 'shared' | 'logger'>, ports: ThreadPorts) {
+    const onError = (error: unknown): void => logger.error('a serving thread', error);
+    this.#ports = ports;
+    this.#turns = new ThreadTurns(shared.flowControl);
+    this.calls = new PortCalls({
+      port: ports.server,
+      answers: this.#answers(shared),
+      errors: errorForms,
+      onError,
+    });
+    for (const [at, port] of ports.logs.entries()) {
+      const hosted = shared.hosted[at];
+      if (hosted === undefined) continue;
+      const host = new LogHost(hosted, () => calls);
+      const calls = new PortCalls<LogService, LogHearing>({
+        ...{ port, answers: host.answers, errors: errorForms, onError },
+      });
+      this.#hosts.push(host);
+      this.#logCalls.push(calls);
+    }
+  }
+
+  onServing(listener: () => void): void {
+    this.#onServing = listener;
+  }
+
+  onPage(listener: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined): void {
+    this.#onPage = listener;
+  }
+
+  end(): void {
+    const gone = new Error('the serving thread has ended');
+    this.calls.end(gone);
+    for (const calls of this.#logCalls) calls.end(gone);
+    for (const host of this.#hosts) host.end();
+    this.#turns.end();
+    for (const port of [this.#ports.server, ...this.#ports.logs]) port.close();
+  }
+
+  #answers(shared: SharedParts): ServerService {
+    const turns = this.#turns;
+    return {
+      serves: () => this.#onServing(),
+      page: async (asked, caller) => (await this.#onPage(asked)) ?? answerPage(shared.pages, asked, caller),
+      beginTurn: (asked, caller) => turns.begin(asked, caller),
+      turnInitialized: (turn) => turns.initialized(turn),
+      turnEnded: (turn) => turns.ended(turn),
+      token: async ({ token, audiences }) => shared.tokenWebhook?.authenticate(token, audiences),
+      verdict: async ({ config, attributes }, { signal }) =>
+        shared.webhookOf(config).authorize({ ...attributes, signal }),
+      audit: (records) =>
+        shared.auditSink?.process(records.map(({ event, bodies }) => new AuditRecord(event, bodies))) ?? true,
+      signingKeys: () => shared.signingKeys.list(),
+      peers: () => shared.peers(),
+      isOutdated: ({ database, resource, storedAs }) =>
+        shared.hosted[database]?.isOutdated(resource, storedAs) ?? false,
+    };
+  }
+}

@@ -1,0 +1,113 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type Cluster, startCluster } from '../../kit/cluster.ts';
+import { END_A_THREAD } from '../../kit/ending-thread.ts';
+import { PATIENCE } from '../../kit/patience.ts';
+import { createTestDatabase } from '../../postgres.ts';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const preload = fileURLToPath(new URL('../../kit/ending-thread.ts', import.meta.url));
+  cluster = await startCluster(database.url, ['--serving-threads=3'], { preload });
+}, 120_000);
+
+afterAll(async () => {
+  await cluster?.[Symbol.asyncDispose]();
+  await database?.drop();
+});
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const toConfigMap = (name: string, value = '') => ({
+  ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { value } },
+});
+
+/** Over a connection of its own, which any thread may get. */
+function anew(method: string, path: string, body?: unknown): Promise<{ code: number; text: string }> {
+  const read = (name: string): Buffer => readFileSync(join(cluster.folder, 'certificates', name));
+  const tls = { ca: read('ca.crt'), cert: read('admin.crt'), key: read('admin.key'), agent: false as const };
+  const headers = { 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { ...tls, host: '127.0.0.1', port: cluster.port, method, path, headers },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += String(chunk);
+        });
+        response.on('end', () => resolve({ code: response.statusCode ?? 0, text }));
+        response.on('error', reject);
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+async function metric(name: string): Promise<number> {
+  const { text } = await anew('GET', '/metrics');
+  const lines = text.split('\n').filter((line) => line.startsWith(name));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+test('a read in any thread shows what another one acknowledged before', async () => {
+  expect(await anew('POST', CONFIG_MAPS, toConfigMap('fresh'))).toMatchObject({ code: 201 });
+  for (let round = 0; round < 8; round += 1) {
+    const value = `round ${round}`;
+    expect(await anew('PUT', `${CONFIG_MAPS}/fresh`, toConfigMap('fresh', value))).toMatchObject({
+      code: 200,
+    });
+    const reads = await Promise.all(Array.from({ length: 6 }, () => anew('GET', `${CONFIG_MAPS}/fresh`)));
+    expect(reads.map(({ text }) => JSON.parse(text).data.value)).toEqual(reads.map(() => value));
+  }
+});
+
+test('metrics are of all threads, health is of the server, and errors of writes are the same', async () => {
+  const counted = 'apiserver_request_total{verb="GET",dry_run="",group="",version="v1",resource="secrets"';
+  const before = await metric(counted);
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => anew('GET', '/api/v1/namespaces/default/secrets/none')),
+  );
+  expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 404));
+  expect(await metric(counted)).toBe(before + 12);
+  expect(await metric('pg_apiserver_serving_threads ')).toBe(3);
+  expect((await anew('GET', '/readyz?verbose')).text).toContain('[+]tail ok');
+  expect(await anew('POST', CONFIG_MAPS, toConfigMap('fresh'))).toMatchObject({ code: 409 });
+});
+
+test('a thread that ends is replaced: its watches end, and those of other threads go on', async () => {
+  const watches = Array.from({ length: 9 }, () => cluster.watch(`${CONFIG_MAPS}?watch=true`));
+  await Promise.all(watches.map((watch) => watch.reached(1)));
+  const ended = watches.map(() => false);
+  for (const [at, { ended: end }] of watches.entries())
+    end
+      .catch(() => {})
+      .finally(() => {
+        ended[at] = true;
+      });
+  writeFileSync(join(cluster.folder, END_A_THREAD), '');
+  await vi.waitFor(async () => {
+    expect(await metric('pg_apiserver_serving_threads_ended_total')).toBe(1);
+    expect(await metric('pg_apiserver_serving_threads ')).toBe(3);
+  }, PATIENCE);
+  expect(await anew('POST', CONFIG_MAPS, toConfigMap('after'))).toMatchObject({ code: 201 });
+  const left = watches.filter((_, at) => ended[at] === false);
+  expect(left.length).toBeGreaterThan(0);
+  await vi.waitFor(() => {
+    for (const { events } of left) expect(events.at(-1)?.object.metadata.name).toBe('after');
+  }, PATIENCE);
+  expect(cluster.output.stderr).toContain('this thread was made to end');
+  for (const watch of watches) watch.stop();
+});
+
+test('a server that is stopped ends the requests of all threads in order', async () => {
+  const watches = Array.from({ length: 6 }, () => cluster.watch(`${CONFIG_MAPS}?watch=true`));
+  await Promise.all(watches.map((watch) => watch.reached(1)));
+  expect(await cluster.stop()).toBe(0);
+  await Promise.all(watches.map(({ ended }) => ended));
+});
