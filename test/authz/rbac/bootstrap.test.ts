@@ -67,7 +67,10 @@ describe('the default policy', () => {
     expect(versions('system:kubelet-api-admin', 'nodes/healthz')).toEqual([33, 34, 35, 36]);
     expect(versions('system:node', 'serviceaccounts')).toEqual([34, 35, 36]);
     expect(versions('system:controller:selinux-warning-controller', 'pods')).toEqual([33, 34, 35, 36]);
-    expect(versions('system:controller:device-taint-eviction-controller', 'devicetaintrules')).toEqual([36]);
+    expect(versions('system:controller:device-taint-eviction-controller', 'pods')).toEqual([36]);
+    // Rules for taints have a gate of their own since 1.35.
+    expect(versions('system:controller:device-taint-eviction-controller', 'devicetaintrules')).toEqual([]);
+    expect(versions('system:aggregate-to-edit', 'pods/resize')).toEqual([33, 34, 35, 36]);
     expect(
       versions('system:controller:volumeattributesclass-protection-controller', 'persistentvolumes'),
     ).toEqual([34, 35, 36]);
@@ -144,8 +147,8 @@ describe('the default policy', () => {
 
   test('has more behind feature gates', () => {
     const all = bootstrapPolicy(() => true);
-    expect(all.clusterRoles.length - policy.clusterRoles.length).toBe(8);
-    expect(nodeRules(() => true).length - nodeRules(() => false).length).toBe(4);
+    expect(all.clusterRoles.length - policy.clusterRoles.length).toBe(6);
+    expect(nodeRules(() => true).length - nodeRules(() => false).length).toBe(3);
     expect(
       named(bootstrapPolicy(() => false).clusterRoles, 'system:controller:statefulset-controller').rules,
     ).toHaveLength(8);
