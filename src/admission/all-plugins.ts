@@ -6,6 +6,7 @@ import { imagePolicy } from './plugins/image-policy.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { mutatingAdmissionPolicy } from './plugins/mutating-admission-policy.ts';
 import { namespaceAutoProvision, namespaceExists, namespaceLifecycle } from './plugins/namespaces.ts';
+import { nodeDeclaredFeatures } from './plugins/node-declared-features.ts';
 import { nodeRestriction } from './plugins/node-restriction/node-restriction.ts';
 import { ownerReferencesPermission } from './plugins/owner-references.ts';
 import { podNodeSelector } from './plugins/pod-node-selector.ts';
@@ -56,7 +57,6 @@ const ADMISSION_PLUGINS = [
   imagePolicy,
   podSecurity,
   podNodeSelector,
-  podTopologyLabels,
   priority,
   defaultTolerationSeconds,
   podTolerationRestriction,
@@ -73,6 +73,8 @@ const ADMISSION_PLUGINS = [
   certificateSubjectRestriction,
   defaultIngressClass,
   denyServiceExternalIps,
+  podTopologyLabels,
+  nodeDeclaredFeatures,
   mutatingAdmissionPolicy,
   mutatingWebhooks,
   validatingAdmissionPolicy,

@@ -258,9 +258,12 @@ function resourceClaimNames({ spec, status }: Pod): string[] {
   const made = new Map(
     statuses.map(({ name = '', resourceClaimName = '' }) => [name, resourceClaimName] as const),
   );
-  return (spec?.resourceClaims ?? []).map(
-    ({ name = '', resourceClaimName }) => resourceClaimName ?? made.get(name) ?? '',
-  );
+  return [
+    ...(spec?.resourceClaims ?? []).map(
+      ({ name = '', resourceClaimName }) => resourceClaimName ?? made.get(name) ?? '',
+    ),
+    status?.extendedResourceClaimStatus?.resourceClaimName ?? '',
+  ];
 }
 
 /** The secrets that a node needs to mount a persistent volume. */

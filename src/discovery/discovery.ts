@@ -44,6 +44,8 @@ interface DiscoveryOptions {
   readonly serverAddress: string;
   /** The answer of /version. */
   readonly version: VersionInfo;
+  /** Pages of other parts that OpenAPI documents describe; none by default. */
+  readonly published?: { readonly issuer: boolean; readonly logs: boolean };
 }
 
 interface VersionInfo {
@@ -107,18 +109,25 @@ class Discovery {
     remote.onChange(forget);
     this.#aggregated = new AggregatedDiscovery(registry, remote);
     this.#hashes = options.versionHashes ?? true;
-    this.#openApi = new OpenApi({ ...options, remote, gitVersion: options.version.gitVersion });
+    const { gitVersion } = options.version;
+    const { issuer = false, logs = false } = options.published ?? {};
+    const pages = { issuer, logs, versionFields: Object.keys(this.#version) };
+    this.#openApi = new OpenApi({ ...options, remote, gitVersion, pages });
   }
 
-  version(request: ApiRequest): Response {
-    return this.#plain(request, {
+  get #version(): JsonObject {
+    return {
       ...this.#options.version,
       gitCommit: '',
       gitTreeState: 'clean',
       buildDate: '1970-01-01T00:00:00Z',
       goVersion: `node${process.versions.node}`,
       compiler: 'v8',
-    });
+    };
+  }
+
+  version(request: ApiRequest): Response {
+    return this.#plain(request, this.#version);
   }
 
   paths(request: ApiRequest): Response {
@@ -251,15 +260,27 @@ class Discovery {
       const { etag } = await this.#openApi.groupVersion(key);
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${etag}` };
     }
+    for (const [path, pages] of this.#openApi.pages(this.#list().keys.values())) {
+      const { name } = await this.#openApi.page(path, pages);
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${name}` };
+    }
     for (const [path, serverRelativeURL] of this.#remote.openApiV3()) paths[path] = { serverRelativeURL };
     return this.#plain(request, { paths });
   }
 
+  #document(path: string, form: DocumentForm): ReturnType<OpenApi['groupVersion']> | undefined {
+    const { keys } = this.#list();
+    const key = keys.get(path);
+    if (key !== undefined) return this.#openApi.groupVersion(key, form);
+    const pages = this.#openApi.pages(keys.values()).get(path);
+    return pages === undefined ? undefined : this.#openApi.page(path, pages, form);
+  }
+
   async openApiV3(request: ApiRequest, path: string): Promise<Response> {
-    const key = this.#list().keys.get(path);
-    if (key === undefined) return new Response(null, { status: 404 });
     const { form, contentType } = chooseForm(request, 'v3');
-    const { etag, name, make } = await this.#openApi.groupVersion(key, form);
+    const document = this.#document(path, form);
+    if (document === undefined) return new Response(null, { status: 404 });
+    const { etag, name, make } = await document;
     const asked = request.query.get('hash');
     if (asked !== null && asked !== name) {
       const location = `/openapi/v3/${path}?hash=${name}`;

@@ -81,6 +81,14 @@ export interface ServedVersion extends Life {
   readonly gate?: string;
   /** Converts between this version's form and the stored one; undefined: they differ only in apiVersion. */
   readonly conversion?: Conversion;
+  /** For a version whose clients are warned. */
+  readonly deprecation?: VersionDeprecation;
+}
+
+export interface VersionDeprecation {
+  readonly warning: string;
+  /** The version of Kubernetes that serves it no more. */
+  readonly removedRelease?: string;
 }
 
 export interface Conversion {

@@ -41,6 +41,7 @@ import { resourcequotas } from './core/resource-quota.ts';
 import { secrets } from './core/secret.ts';
 import { services } from './core/service/definition.ts';
 import { serviceaccounts } from './core/service-account.ts';
+import { deprecationOf } from './deprecations.ts';
 import { deviceclasses } from './devices/device-class.ts';
 import { devicetaintrules } from './devices/device-taint-rule.ts';
 import { resourceclaims } from './devices/resource-claim.ts';
@@ -227,14 +228,25 @@ function asOf(
   forward: ForwardCompatibility | undefined,
 ): ResourceDefinition {
   const versions = definition.versions.flatMap((version) => {
-    if (isAlive(version, minor)) return [version];
+    if (isAlive(version, minor)) return [withDeprecation(definition, version, minor)];
     const isServed = forward !== undefined && isForward(definition, version, forward, minor);
     return isServed ? [{ ...version, enabledByDefault: true }] : [];
   });
   const subresources = definition.subresources.filter((subresource) => isAlive(subresource, minor));
   const isWhole =
-    versions.length === definition.versions.length && subresources.length === definition.subresources.length;
+    versions.length === definition.versions.length &&
+    versions.every((version, at) => version === definition.versions[at]) &&
+    subresources.length === definition.subresources.length;
   return isWhole ? definition : { ...definition, versions, subresources };
+}
+
+function withDeprecation(
+  definition: ResourceDefinition,
+  version: ServedVersion,
+  minor: Minor,
+): ServedVersion {
+  const deprecation = deprecationOf(definition, version, minor);
+  return deprecation === undefined ? version : { ...version, deprecation };
 }
 
 export const BUILT_IN_RESOURCES = builtInResources(DEFAULT_MINOR);

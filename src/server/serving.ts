@@ -118,6 +118,10 @@ function createServerPages(
     versionHashes: isFeatureOn('StorageVersionHash'),
     beta: !isFeatureOn('AggregatedDiscoveryRemoveBetaType'),
     examinationPages: front.examinationPages.filter((path) => path !== '/debug'),
+    published: {
+      issuer: authentication.issuerDocuments !== undefined,
+      logs: options.serving.servesLogs,
+    },
     remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),

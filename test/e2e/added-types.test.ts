@@ -288,3 +288,10 @@ test('a log is asked for by its stream', async () => {
     '`tailLines` and specific `stream` are mutually exclusive',
   );
 });
+
+test('clients of endpoints are warned', async () => {
+  const { stderr } = await cluster.kubectl33('get endpoints');
+  expect(stderr).toContain(
+    'Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+  );
+});

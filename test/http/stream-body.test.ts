@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openBody } from '../../src/http/stream-body.ts';
 
 const FRAMES = [1, 15, 16, 17, 0, 4096, 100_000].map((size) => Buffer.alloc(size, `${size},`));
@@ -110,3 +110,37 @@ test.each([true, false])(
     expect(body.write(Buffer.alloc(8000))).toBe(true);
   },
 );
+
+test.each([
+  ['on its connection', 1],
+  ['behind an earlier answer', 2],
+])('a client that reads late gets everything, and its source waits meanwhile: %s', async (_, requests) => {
+  const frame = Buffer.alloc(100_000, 'x');
+  const earlier: (() => void)[] = [];
+  let waits = 0;
+  const server = createServer({ keepAlive: true }, async (request, outgoing) => {
+    if (request.url === '/earlier') {
+      earlier.push(() => outgoing.end());
+      return;
+    }
+    outgoing.writeHead(200, { connection: 'close' }).flushHeaders();
+    const body = openBody(outgoing);
+    for (let sent = 0; sent < 200; sent += 1) {
+      if (body.write(frame)) continue;
+      waits += 1;
+      // The earlier answer ends when this one has begun to wait.
+      earlier.shift()?.();
+      await new Promise<void>((resolve) => body.outlet.once('drain', resolve));
+    }
+    body.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const head = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  socket.write(requests === 1 ? head('/') : head('/earlier') + head('/'));
+  await vi.waitFor(() => expect(waits).toBeGreaterThan(0));
+  let received = 0;
+  for await (const piece of socket) received += (piece as Buffer).length;
+  server.close();
+  expect(received).toBeGreaterThan(200 * frame.length);
+});

@@ -176,6 +176,13 @@ test('versions that Kubernetes removed are gone', () => {
     'leasecandidates.coordination.k8s.io/v1alpha1': 32,
     'resourceclaims.resource.k8s.io/v1alpha3': 34,
     'storageversionmigrations.storagemigration.k8s.io/v1alpha1': 35,
+    'selfsubjectreviews.authentication.k8s.io/v1alpha1': 32,
+    'selfsubjectreviews.authentication.k8s.io/v1beta1': 33,
+    'validatingadmissionpolicies.admissionregistration.k8s.io/v1alpha1': 32,
+    'validatingadmissionpolicies.admissionregistration.k8s.io/v1beta1': 34,
+    'validatingadmissionpolicybindings.admissionregistration.k8s.io/v1alpha1': 32,
+    'validatingadmissionpolicybindings.admissionregistration.k8s.io/v1beta1': 34,
+    'volumeattributesclasses.storage.k8s.io/v1alpha1': 35,
   };
   for (const [name, until] of Object.entries(REMOVED))
     expect(

@@ -124,6 +124,9 @@ export function preparePodStatus({ metadata, status = {} }: Pod, old: Pod): void
   // Old node agents drop unknown fields of owners, on which the garbage collector depends.
   if (old.metadata.ownerReferences === undefined) delete metadata.ownerReferences;
   else metadata.ownerReferences = old.metadata.ownerReferences;
+  // Old node agents drop the class of pods that they refuse.
+  if ((status.qosClass ?? '') === '' && old.status?.qosClass !== undefined)
+    status.qosClass = old.status.qosClass;
   keepObserved(status, old.status ?? {});
   const first = status.podIPs?.[0]?.ip ?? '';
   const { podIP: single = '' } = status;

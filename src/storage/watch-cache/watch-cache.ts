@@ -5,6 +5,7 @@ import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import type { LogFollower, LogProgress } from '../log-progress.ts';
+import { ObjectMemory } from '../object-memory.ts';
 import { includes, type ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
@@ -81,6 +82,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   readonly #replay: Replay;
   readonly #compacted: CompactedRevisions;
   readonly #encodings = new RecentEncodings();
+  readonly #memory = new ObjectMemory();
   /** Undefined until the state is loaded, and while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
   /** Newest revision known to be in the database; it may still be on its way here. */
@@ -166,7 +168,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     onLoaded();
     const ticks = setInterval(() => this.#tick(), TICK_MS);
     try {
-      await this.#options.feed.run(loaded, this, signal);
+      await this.#memory.beside((either) => this.#options.feed.run(loaded, this, either), signal);
     } finally {
       clearInterval(ticks);
     }
@@ -303,10 +305,11 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     });
     await reader.loadCurrent(
       (loadedAt) => {
+        this.#memory.clear();
         loading = new Generation(loadedAt, (resource) => {
-          const readFields = fieldsOf(resource);
+          const [readFields, memory] = [fieldsOf(resource), this.#memory.forResource()];
           return new ResourceCache({
-            ...{ resource, loadedAt, readFields, encodings: this.#encodings },
+            ...{ resource, loadedAt, readFields, encodings: this.#encodings, memory },
             ...(isOutdated && { isOutdated: (storedAs) => isOutdated(resource, storedAs) }),
           });
         });

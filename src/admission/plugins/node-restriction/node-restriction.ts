@@ -183,6 +183,8 @@ function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
   // The misspelling is Kubernetes'.
   if (!equal(claimsOf(old), claimsOf(sent)))
     throw refusal(attributes, `node ${name} cannot update resource claim statues`);
+  if (!equal(old?.status?.extendedResourceClaimStatus, sent?.status?.extendedResourceClaimStatus))
+    throw refusal(attributes, `node ${name} cannot update extended resource claim status`);
 }
 
 const claimsOf = (pod: Pod | undefined) =>
