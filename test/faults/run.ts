@@ -68,9 +68,15 @@ export async function runFaults(options: RunOptions): Promise<Verdict> {
     const ofMs = performance.now();
     const acknowledged = (server?: number): number => work.acknowledged(server);
     const found = (finding: Finding): void => void findings.push(finding);
-    await fault.run({ world, random: faultsRandom.fork(), found, acknowledged }).catch((error: unknown) => {
-      throw new Error(`${fault.name} could not be done`, { cause: error });
-    });
+    const failed = await fault.run({ world, random: faultsRandom.fork(), found, acknowledged }).then(
+      () => false,
+      (error: unknown) => {
+        found({ rule: 'each fault is over in its time', facts: `${fault.name}: ${describe(error)}` });
+        return true;
+      },
+    );
+    // What clients saw until then is judged all the same.
+    if (failed) break;
     count += 1;
     const at = `${(ofMs / 1000).toFixed(3).padStart(8)}–${(performance.now() / 1000).toFixed(3)} s`;
     say(`${at}  ${fault.name}`);

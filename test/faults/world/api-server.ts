@@ -119,8 +119,8 @@ export class ApiServer implements AsyncDisposable {
     await until(
       `server ${this.index} serves`,
       async () => {
-        if (!this.isRunning) throw new Error(`it has ended: ${this.output.slice(-1000)}`);
-        return this.#hasServed;
+        if (this.isRunning && this.#hasServed) return true;
+        throw new Error(`${this.isRunning ? 'it says' : 'it has ended'}: ${this.output.slice(-1000)}`);
       },
       timeoutMs,
     );
