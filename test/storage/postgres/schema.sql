@@ -2890,8 +2890,12 @@ BEGIN
     SELECT o.revision, r.revision, o.api_group, o.resource, o.namespace, o.name, o.uid, o.object, o.encoded, o.media_type,
         o.modified_at
     FROM revisions r
-    JOIN objects o ON o.api_group = r.api_group AND o.resource = r.resource AND o.namespace = r.namespace AND o.name = r.name
-    WHERE r.revision > newest AND r.previous_revision = o.revision AND o.revision < bounds.noted
+    CROSS JOIN LATERAL (
+        SELECT * FROM objects p
+        WHERE p.api_group = r.api_group AND p.resource = r.resource AND p.namespace = r.namespace AND p.name = r.name
+        LIMIT 1
+    ) o
+    WHERE r.revision > newest AND r.previous_revision < bounds.noted AND r.previous_revision = o.revision
     ON CONFLICT DO NOTHING;
 
     WITH latest AS MATERIALIZED (
