@@ -161,9 +161,9 @@ async function sendStream(
   const sink: ResponseSink = {
     open: () => void open(),
     write: (frame) => {
-      const { write } = open();
+      const opened = open();
       if (request.departure.aborted) return true;
-      full = !write(frame);
+      full = !opened.write(frame);
       return !full;
     },
     drained: async () => {

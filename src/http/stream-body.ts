@@ -72,14 +72,14 @@ class TurnBody implements StreamBody {
   }
 
   flush(): void {
-    const [first, ...others] = this.#frames;
+    const frames = this.#frames;
+    const isOne = frames.length === 1;
+    if (frames.length === 0) return;
     this.#frames = [];
     this.#sizeBytes = 0;
-    if (first === undefined) return;
-    if (others.length > 0) this.outlet.cork();
-    this.outlet.write(first);
-    for (const frame of others) this.outlet.write(frame);
-    if (others.length > 0) this.outlet.uncork();
+    if (!isOne) this.outlet.cork();
+    for (const frame of frames) this.outlet.write(frame);
+    if (!isOne) this.outlet.uncork();
   }
 
   end(): void {

@@ -6,6 +6,8 @@ import type { Part } from './jobs.ts';
 import { type Asked, Times } from './objectives.ts';
 
 const HEAD_BYTES = 16 * 1024;
+/** How long a component waits before it begins a watch again. */
+const AGAIN_MS = 1000;
 
 /** What all components of a process have done. */
 export class Doings {
@@ -93,23 +95,40 @@ export class Component {
     return undefined;
   }
 
-  /** Resolves when the watch has been answered. `take` gets each line; without it the watch is protobuf, and its bytes are counted. */
-  watch(path: string, take?: (line: string) => void): Promise<void> {
+  /**
+   * Resolves when the watch has been answered. It begins again when it ends or is refused, as informers do. `take` gets each line;
+   * without it the watch is protobuf, and its bytes are counted.
+   */
+  async watch(path: string, take?: (line: string) => void): Promise<void> {
+    const again = (): void => {
+      this.#doings.dropped += 1;
+      setTimeout(() => void this.watch(path, take), AGAIN_MS);
+    };
+    while (!(await this.#watchOnce(path, take, again)))
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+
+  /** Returns false for a watch that was refused. `ended` is called when an open one has ended. */
+  #watchOnce(path: string, take: ((line: string) => void) | undefined, ended: () => void): Promise<boolean> {
     const accept =
       take === undefined ? 'application/vnd.kubernetes.protobuf;stream=watch' : 'application/json';
     const lines = new Lines(take);
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const stream = this.#session.request({ ':path': path, accept, ...this.#headers });
+      let isOpen = false;
       stream.once('response', ({ ':status': status }) => {
-        if (status === 200) resolve();
-        else reject(new Error(`the watch ${path} was answered ${status}`));
+        isOpen = status === 200;
+        resolve(isOpen);
       });
       stream.on('data', (chunk: Buffer) => {
         this.#doings.bytes += chunk.length;
-        lines.add(chunk);
+        if (isOpen) lines.add(chunk);
       });
-      stream.once('error', reject);
-      stream.once('close', () => (this.#doings.dropped += 1));
+      stream.on('error', () => {});
+      stream.once('close', () => {
+        resolve(false);
+        if (isOpen) ended();
+      });
     });
   }
 }
