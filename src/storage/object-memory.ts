@@ -21,14 +21,14 @@ interface ObjectMemoryOptions {
 
 /**
  * ObjectMemory decides which objects of the cache stay as the JSON that clients get. What was not written or read for a while is
- * condensed (codec/condensing.ts), in the background and in short pieces: 100,000 pods of 7.5 kB in 15 seconds after the start.
+ * condensed (codec/condensing.ts), in the background and in short pieces.
  *
  * Time is counted in turns, which end when half of the room is filled: an object stays for the turn in which it came or was read,
  * and the next. To read a condensed object takes some µs more; it then stays again. Objects that are read stay as copies beside one
  * another, so that none keeps the memory of neighbours with which it was loaded.
  *
- * Other threads need no part of this: they may keep views of the slabs (slabs.ts), which are made by the `slabs` of the one that
- * writes them, and expand with dictionaries of the same content.
+ * Condensed objects are in slabs (slabs.ts). Where these are shared, another thread can keep views of them, and expand them with a
+ * dictionary of the same content.
  */
 export class ObjectMemory {
   readonly #halfBytes: number;

@@ -72,8 +72,7 @@ interface WatchCacheState {
  * revisions, and resources outside of `kept`, are read from the log (listPast, UncachedStore).
  *
  * - All changes of a batch are applied before any watcher is called: a read after an event sees at least its state.
- * - A slow watcher delays neither a commit nor another watcher. It has no buffer, only a position, from which it replays later from
- *   memory or from SQL.
+ * - A slow watcher delays neither a commit nor another watcher. It has no buffer, only a position, from which it replays later.
  * - Watches from before the memory share what they read from history (Replay): 2,000 took 98 s after a restart, and take 2 s.
  * - A revision from the future waits or fails; a revision of a lost history never gets a response from the present one.
  */

@@ -74,8 +74,8 @@ export interface FormOptions {
   readonly now: () => number;
 }
 
-export const metadataEndOf = (stored: Pick<Stored, 'json' | 'metadataEnd'>): number =>
-  stored.metadataEnd ?? findMetadataEnd(stored.json);
+export const metadataEndOf = (stored: Omit<Stored, 'revision'>): number =>
+  stored.metadataEnd ?? findMetadataEnd(bytesAtOnce(stored));
 
 export const versionText = (revision: Revision | undefined): string =>
   revision === undefined ? '' : toResourceVersion(revision);
@@ -154,10 +154,12 @@ export const isStored = ({ served, view }: Pick<FormOptions, 'served' | 'view'>)
 
 /** Converts a stored object to the version, dialect and view of the client. */
 export function toServed(
-  { json, revision }: Stored,
+  stored: Stored,
   { served, dialect, view }: Pick<FormOptions, 'served' | 'dialect' | 'view'>,
 ): ApiObject {
-  const parsed = parseStored(json, revision === undefined ? undefined : toResourceVersion(revision));
+  const { revision } = stored;
+  const version = revision === undefined ? undefined : toResourceVersion(revision);
+  const parsed = parseStored(bytesAtOnce(stored), version);
   if (view !== undefined && !isWhole(view)) {
     const shown = view.read(parsed);
     return { ...shown, apiVersion: dialectApiVersion(shown.apiVersion, dialect) };

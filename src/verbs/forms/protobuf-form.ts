@@ -10,6 +10,7 @@ import type { Entry } from '../../storage/store.ts';
 import { inTurns } from '../../util/turns.ts';
 import {
   bookmarkObject,
+  bytesAtOnce,
   emptyListOf,
   type Form,
   type FormOptions,
@@ -106,13 +107,13 @@ export class ProtobufForm implements Form {
     return { ...toBody(list.head, items, list.tail), packed };
   }
 
-  #show(stored: Pick<Stored, 'json' | 'metadataEnd'>, revision: Stored['revision']): JsonObject {
+  #show(stored: Omit<Stored, 'revision'>, revision: Stored['revision']): JsonObject {
     const { kind, apiVersion, metadataOnly } = this.#output;
     if (!metadataOnly || !isStored(this.#options)) {
-      const object = toServed({ json: stored.json, revision }, this.#options);
+      const object = toServed({ json: bytesAtOnce(stored), revision }, this.#options);
       return metadataOnly ? { kind, apiVersion, metadata: object.metadata } : object;
     }
-    const metadata = parseStoredMetadata(stored.json, metadataEndOf(stored), versionText(revision));
+    const metadata = parseStoredMetadata(bytesAtOnce(stored), metadataEndOf(stored), versionText(revision));
     return { kind, apiVersion, metadata };
   }
 

@@ -127,7 +127,7 @@ export class TableForm implements Form {
     return Buffer.from(writer.filled());
   }
 
-  #row(key: Pick<Stored, 'json' | 'metadataEnd'>, stored: Stored, now: number): Row {
+  #row(key: Omit<Stored, 'revision'>, stored: Stored, now: number): Row {
     const { served, includeObject } = this.#options;
     const { storedLength } = this.#metadata;
     const row = rowOf(key, stored, served.definition);
@@ -207,5 +207,7 @@ function makeRow(json: Buffer, definition: ResourceDefinition): TableRow {
 /** JSON of the cells at a moment. */
 function cellsAt(row: TableRow, stored: Stored, now: number): string {
   if (row.cells !== undefined) return toDated(row.cells, now);
-  return JSON.stringify(row.definition.cells(parseStored(stored.json, versionText(stored.revision)), now));
+  return JSON.stringify(
+    row.definition.cells(parseStored(bytesAtOnce(stored), versionText(stored.revision)), now),
+  );
 }
