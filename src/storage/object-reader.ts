@@ -114,5 +114,5 @@ const isBelieved = (
 ): boolean => cached !== undefined && (trust === 'cached-if-found' || cached.uid === trust.uid);
 
 /** Parses an entry into a new object, the caller's own. */
-export const toObject = <T extends ApiObject>(entry: Entry): T =>
-  parseStored<T>(entry.jsonAtOnce ?? entry.json, toResourceVersion(entry.revision));
+export const toObject = <T extends ApiObject>({ json, revision }: Entry): T =>
+  parseStored<T>(json, toResourceVersion(revision));

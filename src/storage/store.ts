@@ -41,10 +41,6 @@ export interface Entry {
   readonly revision: Revision;
   /** Stored form: canonical JSON without metadata.resourceVersion. */
   readonly json: Buffer;
-  /** The same for use at once, at less cost: the bytes may be overwritten when another entry is read. */
-  readonly jsonAtOnce?: Buffer;
-  /** The length of `json`, which need not be made to know it. */
-  readonly sizeBytes?: number;
   /** Where the metadata ends in the bytes, its closing brace included. */
   readonly metadataEnd: number;
   readonly labels: Readonly<Record<string, string>>;

@@ -5,7 +5,6 @@ import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import type { LogFollower } from '../log-progress.ts';
-import { ObjectMemory } from '../object-memory.ts';
 import { includes, type ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
@@ -72,7 +71,8 @@ interface WatchCacheState {
  * revisions, and resources outside of `kept`, are read from the log (listPast, UncachedStore).
  *
  * - All changes of a batch are applied before any watcher is called: a read after an event sees at least its state.
- * - A slow watcher delays neither a commit nor another watcher. It has no buffer, only a position, from which it replays later.
+ * - A slow watcher delays neither a commit nor another watcher. It has no buffer, only a position, from which it replays later from
+ *   memory or from SQL.
  * - Watches from before the memory share what they read from history (Replay): 2,000 took 98 s after a restart, and take 2 s.
  * - A revision from the future waits or fails; a revision of a lost history never gets a response from the present one.
  */
@@ -82,7 +82,6 @@ export class WatchCache implements Store, ChangeSink, SharedState {
   readonly #replay: Replay;
   readonly #compacted: CompactedRevisions;
   readonly #encodings = new RecentEncodings();
-  readonly #memory = new ObjectMemory();
   /** Undefined until the state is loaded, and while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
   /** Newest revision known to be in the database; it may still be on its way here. */
@@ -168,7 +167,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     onLoaded();
     const ticks = setInterval(() => this.#tick(), TICK_MS);
     try {
-      await this.#memory.beside((either) => this.#options.feed.run(loaded, this, either), signal);
+      await this.#options.feed.run(loaded, this, signal);
     } finally {
       clearInterval(ticks);
     }
@@ -309,11 +308,10 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     });
     await reader.loadCurrent(
       (loadedAt) => {
-        this.#memory.clear();
         loading = new Generation(loadedAt, (resource) => {
-          const [readFields, memory] = [fieldsOf(resource), this.#memory.forResource()];
+          const readFields = fieldsOf(resource);
           return new ResourceCache({
-            ...{ resource, loadedAt, readFields, encodings: this.#encodings, memory },
+            ...{ resource, loadedAt, readFields, encodings: this.#encodings },
             ...(isOutdated && { isOutdated: (storedAs) => isOutdated(resource, storedAs) }),
           });
         });

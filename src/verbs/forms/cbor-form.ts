@@ -1,7 +1,7 @@
 import { CborWriter, toCbor } from '../../codec/cbor/encoder.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
 import { encodeFrame } from '../../codec/formats.ts';
-import { type Form, type FormOptions, type Frames, type ListHead, type Stored, sizeOf } from './form.ts';
+import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
 import type { Values } from './values.ts';
 
 const PIECE_BYTES = 64 * 1024;
@@ -31,13 +31,13 @@ export class CborForm implements Form {
   }
 
   object(stored: Stored): Body {
-    if (sizeOf(stored) <= LARGE_BYTES) return { chunks: [toCbor(this.#values.object(stored))] };
+    if (stored.json.length <= LARGE_BYTES) return { chunks: [toCbor(this.#values.object(stored))] };
     return { chunks: [], rest: this.#largeObject(stored) };
   }
 
   async list(entries: readonly Stored[], head: ListHead): Promise<Body> {
     const pieces = this.#listPieces(entries, head);
-    const sizeBytes = await sumBytes(entries, sizeOf);
+    const sizeBytes = await sumBytes(entries, ({ json }) => json.length);
     return sizeBytes <= LARGE_BYTES ? { chunks: [...pieces] } : { chunks: [], rest: pieces };
   }
 
@@ -52,7 +52,7 @@ export class CborForm implements Form {
     writer.string(this.#values.itemsField);
     writer.arrayOf(entries.length);
     for (const stored of entries) {
-      if (sizeOf(stored) > LARGE_BYTES) yield* this.#large(stored, 'item', writer);
+      if (stored.json.length > LARGE_BYTES) yield* this.#large(stored, 'item', writer);
       else writer.value(this.#values.item(stored));
       if (writer.length >= PIECE_BYTES) yield writer.taken();
     }

@@ -14,18 +14,9 @@ import type { Encoding, Entry } from '../../storage/store.ts';
 export interface Stored {
   readonly json: Buffer;
   readonly revision: Revision | undefined;
-  /** As cache entries have them. */
-  readonly jsonAtOnce?: Buffer;
-  readonly sizeBytes?: number;
+  /** Where the metadata ends, if known: cache entries have it. */
   readonly metadataEnd?: number;
 }
-
-type StoredBytes = Pick<Stored, 'json' | 'jsonAtOnce' | 'sizeBytes'>;
-
-/** Returns the bytes for use before another object is read. */
-export const bytesAtOnce = (stored: StoredBytes): Buffer => stored.jsonAtOnce ?? stored.json;
-
-export const sizeOf = (stored: StoredBytes): number => stored.sizeBytes ?? stored.json.length;
 
 /** The type of objects in answers: their own, or partial object metadata. */
 export interface OutputType {
@@ -74,8 +65,8 @@ export interface FormOptions {
   readonly now: () => number;
 }
 
-export const metadataEndOf = (stored: Omit<Stored, 'revision'>): number =>
-  stored.metadataEnd ?? findMetadataEnd(bytesAtOnce(stored));
+export const metadataEndOf = (stored: Pick<Stored, 'json' | 'metadataEnd'>): number =>
+  stored.metadataEnd ?? findMetadataEnd(stored.json);
 
 export const versionText = (revision: Revision | undefined): string =>
   revision === undefined ? '' : toResourceVersion(revision);
@@ -154,12 +145,10 @@ export const isStored = ({ served, view }: Pick<FormOptions, 'served' | 'view'>)
 
 /** Converts a stored object to the version, dialect and view of the client. */
 export function toServed(
-  stored: Stored,
+  { json, revision }: Stored,
   { served, dialect, view }: Pick<FormOptions, 'served' | 'dialect' | 'view'>,
 ): ApiObject {
-  const { revision } = stored;
-  const version = revision === undefined ? undefined : toResourceVersion(revision);
-  const parsed = parseStored(bytesAtOnce(stored), version);
+  const parsed = parseStored(json, revision === undefined ? undefined : toResourceVersion(revision));
   if (view !== undefined && !isWhole(view)) {
     const shown = view.read(parsed);
     return { ...shown, apiVersion: dialectApiVersion(shown.apiVersion, dialect) };

@@ -10,7 +10,6 @@ import type { Entry } from '../../storage/store.ts';
 import { inTurns } from '../../util/turns.ts';
 import {
   bookmarkObject,
-  bytesAtOnce,
   emptyListOf,
   type Form,
   type FormOptions,
@@ -22,7 +21,6 @@ import {
   outputMessage,
   type Stored,
   servedApiVersion,
-  sizeOf,
   toListMeta,
   toServed,
   versionText,
@@ -96,7 +94,7 @@ export class ProtobufForm implements Form {
       separator: '',
       items: entries,
       exact: false,
-      estimateBytes: sizeOf,
+      estimateBytes: ({ json }) => json.length,
       make: (entry) => encoded.one(entry, this.#encoding),
       boundBytes: (bytes) => bytes.length,
       write: (bytes, writer) => writer.bytes(bytes),
@@ -107,13 +105,13 @@ export class ProtobufForm implements Form {
     return { ...toBody(list.head, items, list.tail), packed };
   }
 
-  #show(stored: Omit<Stored, 'revision'>, revision: Stored['revision']): JsonObject {
+  #show(stored: Pick<Stored, 'json' | 'metadataEnd'>, revision: Stored['revision']): JsonObject {
     const { kind, apiVersion, metadataOnly } = this.#output;
     if (!metadataOnly || !isStored(this.#options)) {
-      const object = toServed({ json: bytesAtOnce(stored), revision }, this.#options);
+      const object = toServed({ json: stored.json, revision }, this.#options);
       return metadataOnly ? { kind, apiVersion, metadata: object.metadata } : object;
     }
-    const metadata = parseStoredMetadata(bytesAtOnce(stored), metadataEndOf(stored), versionText(revision));
+    const metadata = parseStoredMetadata(stored.json, metadataEndOf(stored), versionText(revision));
     return { kind, apiVersion, metadata };
   }
 

@@ -8,7 +8,6 @@ import type { Revision } from '../../storage/revision.ts';
 import type { ObjectEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
-  bytesAtOnce,
   encodeLine,
   type Form,
   type FormOptions,
@@ -18,7 +17,6 @@ import {
   metadataEndOf,
   type Stored,
   servedApiVersion,
-  sizeOf,
   toListMeta,
   toServed,
   versionText,
@@ -77,7 +75,7 @@ export class TableForm implements Form {
 
   object(stored: Stored): Body {
     const meta = { resourceVersion: versionText(stored.revision) };
-    return writeAtOnce(this.#table([stored], this.#head(meta, this.#columns())), sizeOf(stored));
+    return writeAtOnce(this.#table([stored], this.#head(meta, this.#columns())), stored.json.length);
   }
 
   list(entries: readonly Stored[], head: ListHead): Promise<Body> {
@@ -108,7 +106,7 @@ export class TableForm implements Form {
       separator: ',',
       items: entries,
       exact: false,
-      estimateBytes: sizeOf,
+      estimateBytes: ({ json }) => json.length,
       make: (stored) => this.#row(stored, stored, now),
       boundBytes: boundOf,
       write: writeRow,
@@ -127,10 +125,10 @@ export class TableForm implements Form {
     return Buffer.from(writer.filled());
   }
 
-  #row(key: Omit<Stored, 'revision'>, stored: Stored, now: number): Row {
+  #row(key: Pick<Stored, 'json' | 'metadataEnd'>, stored: Stored, now: number): Row {
     const { served, includeObject } = this.#options;
     const { storedLength } = this.#metadata;
-    const row = rowOf(key, stored, served.definition);
+    const row = rowOf(key, stored.json, served.definition);
     const cells = `{"cells":${cellsAt(row, stored, now)}`;
     const version = versionText(stored.revision);
     switch (includeObject) {
@@ -141,7 +139,7 @@ export class TableForm implements Form {
           return textRow(`${cells},"object":${JSON.stringify(toServed(stored, this.#options))}`);
         }
         const text = `${cells},"object":${this.#whole.head(version)}`;
-        return { text, json: stored.json, from: storedLength, to: sizeOf(stored), end: '}' };
+        return { text, json: stored.json, from: storedLength, to: stored.json.length, end: '}' };
       }
       default: {
         const text = `${cells},"object":${this.#metadata.head(version)}`;
@@ -182,10 +180,10 @@ const rows = new DerivedCache<TableRow>(MAX_ROWS_BYTES);
 const OVERHEAD_BYTES = 200;
 
 /** `key`: an object that lives as long as this state. */
-function rowOf(key: object, stored: Stored, definition: ResourceDefinition): TableRow {
+function rowOf(key: object, json: Buffer, definition: ResourceDefinition): TableRow {
   const known = rows.get(key);
   if (known !== undefined && known.definition === definition) return known;
-  const row = makeRow(bytesAtOnce(stored), definition);
+  const row = makeRow(json, definition);
   rows.set(key, row);
   return row;
 }
@@ -207,7 +205,5 @@ function makeRow(json: Buffer, definition: ResourceDefinition): TableRow {
 /** JSON of the cells at a moment. */
 function cellsAt(row: TableRow, stored: Stored, now: number): string {
   if (row.cells !== undefined) return toDated(row.cells, now);
-  return JSON.stringify(
-    row.definition.cells(parseStored(bytesAtOnce(stored), versionText(stored.revision)), now),
-  );
+  return JSON.stringify(row.definition.cells(parseStored(stored.json, versionText(stored.revision)), now));
 }

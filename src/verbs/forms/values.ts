@@ -4,7 +4,6 @@ import type { ColumnSet } from '../../registry/definition.ts';
 import type { Revision } from '../../storage/revision.ts';
 import {
   bookmarkObject,
-  bytesAtOnce,
   emptyListOf,
   type FormOptions,
   isStored,
@@ -60,11 +59,7 @@ export class ObjectValues implements Values {
     if (!isStored(this.#options)) {
       return { kind, apiVersion, metadata: toServed(stored, this.#options).metadata };
     }
-    const metadata = parseStoredMetadata(
-      bytesAtOnce(stored),
-      metadataEndOf(stored),
-      versionText(stored.revision),
-    );
+    const metadata = parseStoredMetadata(stored.json, metadataEndOf(stored), versionText(stored.revision));
     return { kind, apiVersion, metadata };
   }
 
@@ -78,9 +73,9 @@ export class ObjectValues implements Values {
       return as === 'object' ? this.object(stored) : this.item(stored);
     }
     const end = metadataEndOf(stored);
-    const metadata = parseStoredMetadata(bytesAtOnce(stored), end, versionText(stored.revision));
+    const metadata = parseStoredMetadata(stored.json, end, versionText(stored.revision));
     yield;
-    const rest = parseStoredRest(bytesAtOnce(stored), end);
+    const rest = parseStoredRest(stored.json, end);
     yield;
     const { kind, apiVersion } = this.#output;
     const object = { kind, apiVersion, metadata, ...rest };
@@ -129,7 +124,7 @@ export class TableValues implements Values {
     const { served, includeObject, now } = this.#options;
     const parsed =
       this.#ofView === undefined
-        ? parseStored(bytesAtOnce(stored), versionText(stored.revision))
+        ? parseStored(stored.json, versionText(stored.revision))
         : toServed(stored, this.#options);
     const cells = [...(this.#ofView ?? served.definition).cells(parsed, now())];
     switch (includeObject) {

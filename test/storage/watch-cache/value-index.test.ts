@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { type Scope, toPosition } from '../../../src/storage/key.ts';
-import { ObjectMemory } from '../../../src/storage/object-memory.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Change } from '../../../src/storage/revision-log.ts';
 import type { ListQuery, SoughtValue } from '../../../src/storage/store.ts';
@@ -20,7 +19,6 @@ class Pods {
     resource: PODS,
     loadedAt: toRevision(0),
     encodings: new RecentEncodings(),
-    memory: new ObjectMemory().forResource(),
     readFields: (object) => {
       this.reads += 1;
       this.onRead();
