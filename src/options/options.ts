@@ -30,7 +30,7 @@ export function parseOptions(args: readonly string[]) {
   const authorization = readAuthorization(line, gates);
   return Object.freeze({
     /** From which serving threads read the same options. */
-    args,
+    args: Object.freeze([...args]),
     api,
     authorization,
     services: readClusterServices(line),

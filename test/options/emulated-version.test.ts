@@ -205,7 +205,7 @@ test('later versions of an API are served where a flag asks for what came after 
   );
   expect(() => apiOf(at33, named)).toThrow('Kubernetes 1.33, which is emulated, has no resource.k8s.io/v1');
   const accepted = [at33, '--runtime-config-emulation-forward-compatible', named];
-  expect(versionsOf('resourceclaims', ...accepted)).toEqual(['v1', 'v1beta2', 'v1beta1']);
+  expect(versionsOf('resourceclaims', ...accepted)).toEqual(['v1', 'v1beta2', 'v1beta1', 'v1alpha3']);
   // Only a served worse version that is not alpha brings a better one along.
   const forward = [at33, '--emulation-forward-compatible'];
   expect(versionsOf('volumeattributesclasses', ...forward)).toEqual(['v1beta1', 'v1alpha1']);
