@@ -15,6 +15,20 @@ export const versionOf = (minor: number) => ({
   platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
 });
 
+/** What a server tells about its version, with what it emulates and with which versions it is compatible since 1.33. */
+export function versionInfoOf(
+  minor: number,
+  compatible: number = minor - 1,
+): ReturnType<typeof versionOf> & Readonly<Record<string, string>> {
+  const { major, minor: own, ...rest } = versionOf(minor);
+  if (minor < 33) return { major, minor: own, ...rest };
+  return {
+    ...{ major, minor: own, emulationMajor: major, emulationMinor: own },
+    ...{ minCompatibilityMajor: major, minCompatibilityMinor: String(compatible) },
+    ...rest,
+  };
+}
+
 /** Without --emulated-version. */
 export const VERSION = versionOf(DEFAULT_MINOR);
 

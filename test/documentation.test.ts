@@ -6,6 +6,7 @@ import { assetFlags } from '../src/cli/envtest/assets.ts';
 import { exportFlags } from '../src/cli/export.ts';
 import { importFlags } from '../src/cli/import.ts';
 import { kubeadmFlags } from '../src/cli/kubeadm/flags.ts';
+import { moveFlags } from '../src/cli/move.ts';
 import { FLAGS, KUBECTL_FLAGS } from '../src/kubectl-history/flags.ts';
 import { ALL_FLAGS } from '../src/options/all-flags.ts';
 import { USAGE } from './bench/arguments.ts';
@@ -26,7 +27,9 @@ const NPM_FLAGS = ['omit'];
 const KNOWN_FLAGS = new Set([
   ...[
     ...[ALL_FLAGS, KUBECTL_FLAGS],
-    ...[kubeadmFlags, assetFlags, exportFlags, importFlags, FLAGS].map((flags) => Object.values(flags)),
+    ...[kubeadmFlags, assetFlags, exportFlags, importFlags, moveFlags, FLAGS].map((flags) =>
+      Object.values(flags),
+    ),
   ]
     .flat()
     .map(({ name }) => name),

@@ -6,12 +6,14 @@ import { imagePolicy } from './plugins/image-policy.ts';
 import { limitRanger } from './plugins/limit-ranger.ts';
 import { mutatingAdmissionPolicy } from './plugins/mutating-admission-policy.ts';
 import { namespaceAutoProvision, namespaceExists, namespaceLifecycle } from './plugins/namespaces.ts';
+import { nodeDeclaredFeatures } from './plugins/node-declared-features.ts';
 import { nodeRestriction } from './plugins/node-restriction/node-restriction.ts';
 import { ownerReferencesPermission } from './plugins/owner-references.ts';
 import { podNodeSelector } from './plugins/pod-node-selector.ts';
 import { alwaysPullImagesPlugin, limitAntiAffinityPlugin } from './plugins/pod-rules.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction.ts';
+import { podTopologyLabels } from './plugins/pod-topology-labels.ts';
 import { priority } from './plugins/priority.ts';
 import { resourceQuota } from './plugins/resource-quota.ts';
 import { runtimeClass } from './plugins/runtime-class.ts';
@@ -71,6 +73,8 @@ const ADMISSION_PLUGINS = [
   certificateSubjectRestriction,
   defaultIngressClass,
   denyServiceExternalIps,
+  podTopologyLabels,
+  nodeDeclaredFeatures,
   mutatingAdmissionPolicy,
   mutatingWebhooks,
   validatingAdmissionPolicy,

@@ -34,6 +34,8 @@ interface PassingOptions {
   readonly headers?: readonly string[];
   /** Absent: a server of this cluster, which has sandboxed its own backends' pages. */
   readonly pages?: PageScope;
+  /** Whether the other server learns the user's uid; false by default. */
+  readonly tellsUid?: boolean;
 }
 
 /**
@@ -44,12 +46,13 @@ export async function passOn(
   transport: BackendTransport,
   { host, port, tls }: ServerAt,
   request: AuthorizedRequest,
-  { follows = () => true, headers = [], pages }: PassingOptions,
+  { follows = () => true, headers = [], pages, tellsUid = false }: PassingOptions,
 ): Promise<ApiResponse> {
   const { path, raw } = request;
   const query = raw.url.includes('?') ? raw.url.slice(raw.url.indexOf('?') + 1) : '';
   const backend: Backend = { scheme: 'https', host, port: String(port), path, query, trust: tls };
-  const message = toMessage(backend, request, headers);
+  const more = headers.concat(userHeaders(request.user, tellsUid));
+  const message = toMessage(backend, request, more);
   try {
     return raw.upgrade === ''
       ? answer({ follows, backend, pages }, request, await transport.send(backend, message))
@@ -66,7 +69,7 @@ function toMessage(backend: Backend, request: AuthorizedRequest, more: readonly 
   const body = isUpgrade ? undefined : raw.body;
   return {
     method,
-    headers: toHeaders(backend, request).concat('Audit-Id', id, more, userHeaders(request.user)),
+    headers: toHeaders(backend, request).concat('Audit-Id', id, more),
     ...(body === undefined ? {} : { body }),
     signal,
     hurried: isUpgrade,

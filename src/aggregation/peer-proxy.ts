@@ -21,6 +21,8 @@ interface PeerProxyParts {
   readonly transport: BackendTransport;
   readonly metrics: Pick<Metrics, 'add'>;
   readonly random?: () => number;
+  /** See {@link passOn}. */
+  readonly tellsUid: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ interface PeerProxyParts {
  * (Kubernetes: apiserver, util/peerproxy). Undefined for all others.
  */
 export function createPeerProxy(parts: PeerProxyParts): RemoteHandler {
-  const { peers, registry, transport, metrics, random = Math.random } = parts;
+  const { peers, registry, transport, metrics, tellsUid, random = Math.random } = parts;
   const rerouted = metrics.add(
     new Numbers('counter', {
       name: 'apiserver_rerouted_request_total',
@@ -42,7 +44,7 @@ export function createPeerProxy(parts: PeerProxyParts): RemoteHandler {
       throw serviceUnavailable('Error getting ip and port info of the remote server while proxying');
     const tls = { ca: undefined, serverName: SERVER_NAME, isVerified: true };
     const at = { host: peer.address, port: peer.port, tls };
-    const answer = await passOn(transport, at, request, { headers: [REROUTED, 'true'] });
+    const answer = await passOn(transport, at, request, { headers: [REROUTED, 'true'], tellsUid });
     rerouted.at(String(answer.code)).add();
     return answer;
   };

@@ -18,6 +18,8 @@ interface RemoteProxyParts {
   readonly rejectsRedirects: boolean;
   /** --sandbox-proxied-pages */
   readonly sandboxesPages: boolean;
+  /** The feature RemoteRequestHeaderUID. */
+  readonly tellsUid: boolean;
   readonly logger: Logger;
 }
 
@@ -48,7 +50,7 @@ function findVersion(
 const OPENAPI = /^\/openapi\/v3\//;
 
 async function pass(
-  { resolver, logger, transport, rejectsRedirects, sandboxesPages }: RemoteProxyParts,
+  { resolver, logger, transport, rejectsRedirects, sandboxesPages, tellsUid }: RemoteProxyParts,
   { isAvailable, service, tls }: RemoteVersion,
   request: AuthorizedRequest,
 ): Promise<ApiResponse> {
@@ -63,7 +65,7 @@ async function pass(
   }
   const follows = (location: string): boolean => !rejectsRedirects || isOfDocument(request, location);
   const pages = { prefix: encodePath(versionPath(request.path)), isSandboxed: sandboxesPages };
-  return passOn(transport, { ...address, tls }, request, { follows, pages });
+  return passOn(transport, { ...address, tls }, request, { follows, pages, tellsUid });
 }
 
 /** `/apis/metrics.k8s.io/v1beta1/nodes` → `/apis/metrics.k8s.io/v1beta1` */

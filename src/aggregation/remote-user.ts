@@ -5,13 +5,14 @@ const PLAIN = /[!#$&'*+\-.^_`|~0-9A-Za-z]/;
 
 /**
  * The headers that tell another server who is calling (Kubernetes: client-go/transport, SetAuthProxyHeaders), names and values in
- * turn. They count there because of the certificate that this server presents.
+ * turn. They count there because of the certificate that this server presents. `tellsUid`: the feature RemoteRequestHeaderUID.
  *
  *     {username: 'ann', groups: ['dev'], extra: {'example.com/team': ['a']}}
  *       → X-Remote-User: ann, X-Remote-Group: dev, X-Remote-Extra-example.com%2Fteam: a
  */
-export function userHeaders({ username, groups, extra }: UserInfo): string[] {
+export function userHeaders({ username, uid, groups, extra }: UserInfo, tellsUid = false): string[] {
   const headers = ['X-Remote-User', inBytes(username)];
+  if (tellsUid && uid !== '') headers.push('X-Remote-Uid', inBytes(uid));
   for (const group of groups) headers.push('X-Remote-Group', inBytes(group));
   for (const [key, values] of Object.entries(extra))
     for (const value of values) headers.push(`X-Remote-Extra-${escaped(key)}`, inBytes(value));

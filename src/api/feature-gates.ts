@@ -7,14 +7,17 @@ export interface Gates {
   (gate: string): boolean;
   /** The version of Kubernetes whose gates they are; absent: the one that is emulated by default. */
   readonly minor?: Minor;
+  /** --min-compatibility-version */
+  readonly compatible?: Minor | undefined;
 }
 
 /**
  * The newest version whose functions new expressions may use: the one before the emulated version, so that a cluster can go back
- * by one (Kubernetes: cel/environment, DefaultCompatibilityVersion). 1.31 knows its own.
+ * by one, unless --min-compatibility-version says otherwise (Kubernetes: cel/environment, DefaultCompatibilityVersion). 1.31 knows
+ * its own.
  */
-export const newestForExpressions = ({ minor = DEFAULT_MINOR }: Gates): Minor =>
-  MINORS.findLast((one) => one < minor) ?? MINORS[0];
+export const newestForExpressions = ({ minor = DEFAULT_MINOR, compatible }: Gates): Minor =>
+  compatible ?? MINORS.findLast((one) => one < minor) ?? MINORS[0];
 
 /** The gates of the specification, which is 1.31, by stage and default. */
 const GROUPS: readonly GateGroup[] = [

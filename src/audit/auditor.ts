@@ -92,6 +92,7 @@ export class RequestAudit implements AuditTrail {
   readonly #receivedAt: string;
   #objectRef: ObjectReference | undefined;
   #impersonatedUser: EventUser | undefined;
+  #authenticationMetadata: AuditEvent['authenticationMetadata'];
   #annotations: Readonly<Record<string, string>> | undefined;
   #responseStatus: EventStatus | undefined;
   #requestObject: string | undefined;
@@ -122,8 +123,9 @@ export class RequestAudit implements AuditTrail {
     this.#requestObject = toBodyText(value, this.#rule.omitManagedFields);
   }
 
-  impersonated(user: UserInfo): void {
+  impersonated(user: UserInfo, constraint = ''): void {
     this.#impersonatedUser = toEventUser(user);
+    if (constraint !== '') this.#authenticationMetadata = { impersonationConstraint: constraint };
   }
 
   annotate(key: string, value: string, level: 'Metadata' | 'Request' = 'Metadata'): void {
@@ -214,6 +216,7 @@ export class RequestAudit implements AuditTrail {
       verb,
       user: this.#user,
       impersonatedUser: this.#impersonatedUser,
+      authenticationMetadata: this.#authenticationMetadata,
       sourceIPs: this.#sourceIPs,
       userAgent: userAgent === '' ? undefined : shorten(userAgent),
       objectRef: this.#objectRef,
@@ -328,7 +331,7 @@ const STATUS = 'meta/v1.Status';
 
 function formatOf(contentType: string): ReturnType<typeof bodyFormat> | undefined {
   try {
-    return bodyFormat(contentType);
+    return bodyFormat(contentType, { cbor: true });
   } catch {
     return undefined;
   }

@@ -15,6 +15,8 @@ export interface AuditEvent {
   readonly verb: string;
   readonly user: EventUser;
   readonly impersonatedUser?: EventUser | undefined;
+  /** The verb that allowed a constrained impersonation. */
+  readonly authenticationMetadata?: { readonly impersonationConstraint: string } | undefined;
   readonly sourceIPs?: readonly string[] | undefined;
   readonly userAgent?: string | undefined;
   readonly objectRef?: ObjectReference | undefined;

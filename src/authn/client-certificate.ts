@@ -12,6 +12,7 @@ interface TrustedPeer {
   readonly leaf: X509Certificate;
   readonly commonName: string;
   readonly organizations: readonly string[];
+  readonly uids: readonly string[];
 }
 
 type Authorities = readonly Certificate[];
@@ -63,8 +64,8 @@ function judge(peer: PeerCertificate, authorities: Authorities): Remembered {
     const [leaf, ...intermediates] = links;
     if (leaf === undefined) throw new Error('x509: no certificate');
     const chain = findChain({ leaf, intermediates, authorities, nowMs }, 'clients');
-    const { commonName, organizations } = leaf.subject;
-    const found = { leaf: leaf.x509, commonName, organizations };
+    const { commonName, organizations, uids } = leaf.subject;
+    const found = { leaf: leaf.x509, commonName, organizations, uids };
     return { authorities, untilMs: Math.min(...chain.map(({ notAfterMs }) => notAfterMs)), found };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -87,9 +88,12 @@ function parse(text: string, place: string): Certificate[] {
 
 /**
  * --client-ca-file: a certificate signed by one of the authorities, directly or through intermediates that the client sends,
- * names its user (CN) and groups (O).
+ * names its user (CN) and groups (O), and where `readsUids` (the feature AllowParsingUserUIDFromCertAuth) the user's uid.
  */
-export function createCertificateAuthenticator(authorities: CertificateAuthorities): Authenticator {
+export function createCertificateAuthenticator(
+  authorities: CertificateAuthorities,
+  readsUids = false,
+): Authenticator {
   const users = new WeakMap<TrustedPeer, Authentication>();
   return {
     authenticate: ({ peerCertificate }) => {
@@ -97,7 +101,7 @@ export function createCertificateAuthenticator(authorities: CertificateAuthoriti
       const peer = authorities.verify(peerCertificate);
       let found = users.get(peer);
       if (found === undefined) {
-        found = { user: toUser(peer) };
+        found = { user: toUser(peer, readsUids ? uidOf(peer) : '') };
         users.set(peer, found);
       }
       return found;
@@ -105,12 +109,19 @@ export function createCertificateAuthenticator(authorities: CertificateAuthoriti
   };
 }
 
-function toUser({ leaf, commonName, organizations }: TrustedPeer): UserInfo {
+function uidOf({ uids }: TrustedPeer): string {
+  const [uid, ...others] = uids;
+  if (others.length > 0) throw new Error(`x509: expected 1 UID, but found multiple: ${uids.join(', ')}`);
+  if (uid === '') throw new Error('x509: the UID of a user cannot be empty');
+  return uid ?? '';
+}
+
+function toUser({ leaf, commonName, organizations }: TrustedPeer, uid: string): UserInfo {
   if (commonName === '') throw new Error('x509: the certificate names no user');
   const fingerprint = leaf.fingerprint256.replaceAll(':', '').toLowerCase();
   return {
     username: commonName,
-    uid: '',
+    uid,
     groups: organizations,
     extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
   };

@@ -6,6 +6,7 @@ import type { CertificateAuthorities } from './client-certificate.ts';
 /** The --requestheader flags: the headers in which a proxy in front of the server names the user that it authenticated. */
 export interface FrontProxyHeaders {
   readonly usernames: readonly string[];
+  readonly uids: readonly string[];
   readonly groups: readonly string[];
   /** Prefixes; the rest of the header's name is the key of an extra value. */
   readonly extra: readonly string[];
@@ -37,8 +38,9 @@ function readIdentity(credentials: Credentials, headers: FrontProxyHeaders): Aut
   const values = (name: string): string[] => headerValues(credentials, name).filter((value) => value !== '');
   const [username] = headers.usernames.flatMap((name) => values(name).slice(0, 1));
   if (username === undefined) return undefined;
+  const [uid = ''] = headers.uids.flatMap((name) => values(name).slice(0, 1));
   const groups = headers.groups.flatMap(values);
-  return { user: { username, uid: '', groups, extra: readExtra(credentials, headers.extra) } };
+  return { user: { username, uid, groups, extra: readExtra(credentials, headers.extra) } };
 }
 
 function readExtra(credentials: Credentials, prefixes: readonly string[]): Record<string, string[]> {
@@ -55,6 +57,7 @@ function readExtra(credentials: Credentials, prefixes: readonly string[]): Recor
 /** Headers that are always removed, even if no proxy is configured. */
 const STANDARD: FrontProxyHeaders = {
   usernames: ['x-remote-user'],
+  uids: ['x-remote-uid'],
   groups: ['x-remote-group'],
   extra: ['x-remote-extra-'],
 };
@@ -62,7 +65,9 @@ const STANDARD: FrontProxyHeaders = {
 /** Removes the credentials of an authenticated request, so that no inner stage can use or forward them. */
 export function createHeaderStripper(configured?: FrontProxyHeaders): (headers: IncomingHttpHeaders) => void {
   const all = configured === undefined ? [STANDARD] : [STANDARD, configured];
-  const names = new Set(all.flatMap(({ usernames, groups }) => [...usernames, ...groups].map(foldedName)));
+  const names = new Set(
+    all.flatMap(({ usernames, uids, groups }) => [...usernames, ...uids, ...groups].map(foldedName)),
+  );
   const prefixes = all.flatMap(({ extra }) => extra.map(foldedName));
   return (headers) => {
     delete headers.authorization;

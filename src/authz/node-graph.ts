@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import type { PodCertificateRequest } from '../api/types/certificates/v1alpha1.ts';
 import type { PersistentVolume, PersistentVolumeSpec, Pod, SecretReference } from '../api/types/core/v1.ts';
 import type { ResourceSlice } from '../api/types/resource/v1alpha3.ts';
 import type { VolumeAttachment } from '../api/types/storage/v1.ts';
@@ -16,8 +17,15 @@ export type RelatedKind =
   | 'resourceclaim'
   | 'resourceslice'
   | 'volumeattachment'
+  | 'podcertificaterequest'
   | 'serviceaccount'
   | 'pod';
+
+/** Objects that name their node. */
+const OWNED = ['volumeattachment', 'resourceslice', 'podcertificaterequest'] as const;
+type OwnedKind = (typeof OWNED)[number];
+
+const isOwned = (kind: RelatedKind): kind is OwnedKind => OWNED.some((one) => one === kind);
 
 /** Tells the Node authorizer which objects concern a node. NodeGraph answers from watches. */
 export interface NodeRelations {
@@ -49,7 +57,7 @@ interface BoundVolume {
  *
  *   node ← pod ← secret, config map, claim, service account, resource claim
  *                claim ← persistent volume ← secret
- *   node ← volume attachment, resource slice
+ *   node ← volume attachment, resource slice, request for a certificate of a pod
  */
 export class NodeGraph implements NodeRelations {
   readonly #pods = new Map<string, RunningPod>();
@@ -57,11 +65,18 @@ export class NodeGraph implements NodeRelations {
   readonly #nodesOf = new Map<Reference, Map<string, number>>();
   readonly #volumes = new Map<string, BoundVolume>();
   readonly #volumesOfSecret = new Map<Reference, Set<string>>();
-  /** For each attachment and slice, its node. */
+  /** For each attachment, slice and request, its node. */
   readonly #owners = new Map<Reference, string>();
 
   /** The resources to follow. */
-  readonly sources: readonly { readonly resource: GroupResource; readonly index: Followed }[] = [
+  readonly sources: readonly { readonly resource: GroupResource; readonly index: Followed }[];
+
+  readonly #podCertificates = {
+    resource: { group: 'certificates.k8s.io', resource: 'podcertificaterequests' },
+    index: this.#ownerIndex('podcertificaterequest'),
+  };
+
+  readonly #usualSources = [
     { resource: { group: '', resource: 'pods' }, index: this.#podIndex() },
     { resource: { group: '', resource: 'persistentvolumes' }, index: this.#volumeIndex() },
     {
@@ -74,11 +89,15 @@ export class NodeGraph implements NodeRelations {
     },
   ];
 
+  constructor({ hasPodCertificates = false }: { readonly hasPodCertificates?: boolean } = {}) {
+    this.sources = hasPodCertificates ? [...this.#usualSources, this.#podCertificates] : this.#usualSources;
+  }
+
   isRelated(node: string, kind: RelatedKind, namespace: string, name: string): boolean {
     if (kind === 'persistentvolume') return this.#usesVolume(node, name);
     if (kind === 'pod') return this.#pods.get(podKey({ namespace, name }))?.node === node;
     const reference = toReference(kind, namespace, name);
-    if (kind === 'volumeattachment' || kind === 'resourceslice') return this.#owners.get(reference) === node;
+    if (isOwned(kind)) return this.#owners.get(reference) === node;
     if (this.#nodesOf.get(reference)?.has(node) === true) return true;
     if (kind !== 'secret') return false;
     for (const volume of this.#volumesOfSecret.get(reference) ?? [])
@@ -165,10 +184,11 @@ export class NodeGraph implements NodeRelations {
     this.#volumes.delete(name);
   }
 
-  #ownerIndex(kind: 'volumeattachment' | 'resourceslice'): Followed {
+  #ownerIndex(kind: OwnedKind): Followed {
     const set = (entry: Entry): void => {
-      const nodeName = parseStored<VolumeAttachment | ResourceSlice>(entry.json).spec?.nodeName;
-      const reference = toReference(kind, '', entry.name);
+      const nodeName = parseStored<VolumeAttachment | ResourceSlice | PodCertificateRequest>(entry.json).spec
+        ?.nodeName;
+      const reference = toReference(kind, entry.namespace, entry.name);
       if (nodeName === undefined || nodeName === '') this.#owners.delete(reference);
       else this.#owners.set(reference, nodeName);
     };
@@ -178,7 +198,7 @@ export class NodeGraph implements NodeRelations {
         for (const entry of entries) set(entry);
       },
       apply: ({ type, entry }: ObjectEvent) => {
-        if (type === 'DELETED') this.#owners.delete(toReference(kind, '', entry.name));
+        if (type === 'DELETED') this.#owners.delete(toReference(kind, entry.namespace, entry.name));
         else set(entry);
       },
     };
@@ -238,9 +258,12 @@ function resourceClaimNames({ spec, status }: Pod): string[] {
   const made = new Map(
     statuses.map(({ name = '', resourceClaimName = '' }) => [name, resourceClaimName] as const),
   );
-  return (spec?.resourceClaims ?? []).map(
-    ({ name = '', resourceClaimName }) => resourceClaimName ?? made.get(name) ?? '',
-  );
+  return [
+    ...(spec?.resourceClaims ?? []).map(
+      ({ name = '', resourceClaimName }) => resourceClaimName ?? made.get(name) ?? '',
+    ),
+    status?.extendedResourceClaimStatus?.resourceClaimName ?? '',
+  ];
 }
 
 /** The secrets that a node needs to mount a persistent volume. */

@@ -93,6 +93,7 @@ const DIVIDED: Divided = new Map(
     'leases.coordination.k8s.io': (request: NodeRequest) => decideLease(request),
     'csinodes.storage.k8s.io': (request: NodeRequest) => decideCsiNode(request),
     'resourceslices.resource.k8s.io': (request: NodeRequest) => decideSlice(request, false),
+    'podcertificaterequests.certificates.k8s.io': (request: NodeRequest) => decidePodCertificate(request),
   }),
 );
 
@@ -194,6 +195,26 @@ function decideCsiNode(request: NodeRequest): Verdict {
   if (request.target.subresource !== '') return refuse('cannot authorize CSINode subresources');
   if (isOwn(request)) return ALLOW;
   return refuse('can only access CSINode with the same name as the requesting node');
+}
+
+/** Admission checks that a new request is for a pod of the node. */
+function decidePodCertificate(request: NodeRequest): Verdict {
+  if (request.target.subresource !== '') return refuse('cannot authorize PodCertificateRequest subresources');
+  switch (request.verb) {
+    case 'create':
+      return ALLOW;
+    case 'get':
+      return decideRelated(request, 'podcertificaterequest');
+    case 'list':
+    case 'watch':
+      return isOnNode(request)
+        ? ALLOW
+        : refuse('can only list/watch podcertificaterequests with spec.nodeName field selector');
+    default:
+      return refuse(
+        'only the following verbs are allowed for a PodCertificateRequest: get, list, watch, create',
+      );
+  }
 }
 
 function decideSlice(request: NodeRequest, bySelectors: boolean): Verdict {

@@ -1,8 +1,7 @@
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { overridesOf } from '../server/databases.ts';
 import { setUpDatabase } from '../storage/postgres/setup.ts';
-import { databaseConnection, databaseOf, isOld, OLD_DATABASE } from './database.ts';
+import { databaseConnection, databaseOf, isOld, OLD_DATABASE, otherDatabases } from './database.ts';
 
 /**
  * `begin-epoch [reason]`: after a restore that servers cannot detect. Revisions continue beyond all earlier ones, and every
@@ -16,7 +15,7 @@ export async function beginEpoch(words: readonly string[], { storage }: ServerOp
       'begin-epoch takes one reason, in quotes: begin-epoch "restored the backup of Monday"',
     );
   const main = databaseOf(storage);
-  const databases = [main, ...overridesOf(storage, main).map(({ urls }) => urls)];
+  const databases = [main, ...(await otherDatabases(storage, main)).map(({ urls }) => urls)];
   for (const [at, urls] of databases.entries()) {
     const epoch = await setUpDatabase(databaseConnection(storage, urls), (database) =>
       database.beginEpoch(reason),

@@ -14,6 +14,7 @@ import { reportHealth } from './health.ts';
 import { importCluster } from './import.ts';
 import { configureKubeadm } from './kubeadm/kubeadm-config.ts';
 import { runMigrations } from './migrate.ts';
+import { moveToDatabase } from './move.ts';
 import { serve } from './serve.ts';
 import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
 import { printUnit } from './systemd-unit.ts';
@@ -88,6 +89,15 @@ export const COMMANDS: readonly Command[] = [
     words: '',
     meaning: ['compare the objects of --from=, as for import, with those here; ends with 1 where any differ'],
     run: verifyCluster,
+  },
+  {
+    name: 'move',
+    words: '/events',
+    meaning: [
+      'give a resource a database of its own while servers serve, its history included',
+      '--to=postgres://…: an empty database; run it again to go on after it was cut off; --cancel: give it up',
+    ],
+    run: moveToDatabase,
   },
   {
     name: 'begin-epoch',

@@ -7,19 +7,21 @@ import type { Finding } from '../storage/postgres/examination/examination.ts';
 import { setUpDatabase } from '../storage/postgres/setup.ts';
 import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
-import { databaseConnection, databaseOf } from './database.ts';
+import { databaseConnection, databaseOf, otherDatabases } from './database.ts';
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /**
  * `doctor [postgres://…] [flags]`: says what a database lacks for a server, and what could be better, and changes nothing. It
- * looks at each database of --kvstore-servers-overrides as well.
+ * looks at each database of --kvstore-servers-overrides as well, and at those to which resources were moved.
  * @throws Error when something is lacking
  */
 export async function examineDatabases(args: readonly string[]): Promise<void> {
   const { storage } = parseOptions(toFlags(args));
   const main = databaseOf(storage);
-  const databases = [main, ...overridesOf(storage, main).map(({ urls }) => urls)];
+  // One that cannot be asked is reported below.
+  const others = await otherDatabases(storage, main).catch(() => overridesOf(storage, main));
+  const databases = [main, ...others.map(({ urls }) => urls)];
   let missing = 0;
   for (const urls of databases) {
     if (databases.length > 1) tell(`${hidePasswords(urls.join(','))}:`);

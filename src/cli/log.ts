@@ -10,18 +10,18 @@ import { createReminders } from '../util/reminder.ts';
 
 /** Opens the log as the options demand: one stream, or a separate one for errors. */
 export function openLog({ log }: ObservabilityOptions): LogControl {
-  const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = log;
+  const { verbosity, modules, format, splitStream, bufferBytes, flushEveryMs } = log;
   const isNews = createReminders();
   const expected: LoggerOptions['expected'] = (error, place) => {
     const trouble = tellExpected(error);
     return trouble === undefined ? undefined : { trouble, isNews: isNews(place, trouble) };
   };
-  if (!splitStream) return createLogger({ verbosity, modules, expected });
+  if (!splitStream) return createLogger({ verbosity, modules, format, expected });
   const output = createSplitOutput({
     info: process.stdout,
     error: process.stderr,
     bufferBytes,
     flushEveryMs,
   });
-  return createLogger({ verbosity, modules, output, expected });
+  return createLogger({ verbosity, modules, format, output, expected });
 }

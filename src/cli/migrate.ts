@@ -1,11 +1,10 @@
 import { UsageError } from '../options/flag.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { storageFlags } from '../options/storage.ts';
-import { overridesOf } from '../server/databases.ts';
 import { toClusterSchema } from '../storage/postgres/connection/cluster-schema.ts';
 import type { ListedMigration } from '../storage/postgres/migration/migrate.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
-import { databaseConnection, describeWindow, windowWish } from './database.ts';
+import { databaseConnection, describeWindow, otherDatabases, windowWish } from './database.ts';
 import { parseRoleNames, ROLE_PREFIX } from './role-names.ts';
 import { stopSignal } from './stop-signal.ts';
 import { waitForDatabase } from './wait-for-database.ts';
@@ -36,12 +35,12 @@ export async function runMigrations(args: readonly string[]): Promise<void> {
       `migrate needs ${storageFlags.databaseUrls.shown}=postgres://…; the embedded PostgreSQL is migrated when it starts`,
     );
   }
-  const overrides = overridesOf(options, options.databaseUrls);
   const work = async (): Promise<void> => {
-    for (const { resources, urls } of [...overrides, { resources: [], urls: options.databaseUrls }]) {
+    const others = await otherDatabases(options, options.databaseUrls);
+    for (const { resources, urls } of [...others, { resources: [], urls: options.databaseUrls }]) {
       if (resources.length > 0)
         tell(`the database of ${resources.map(({ resource }) => resource).join(', ')}:`);
-      else if (overrides.length > 0) tell('the database of all others:');
+      else if (others.length > 0) tell('the database of all others:');
       await migrateOne(urls);
     }
   };

@@ -102,6 +102,10 @@ async function begin(options: ServerOptions, undo: Undo[], stop: AbortSignal): P
   };
   const setUpMain = async (database: DatabaseSetup): ReturnType<typeof ensureKeys> => {
     const window = await bringUpToDate(database, 'the database', storage, progress);
+    for (const { urls } of await database.listMoved())
+      await setUpDatabase(databaseConnection(storage, urls, reroute), (moved) =>
+        bringUpToDate(moved, 'the database of a moved resource', storage, progress),
+      );
     progress(describeWindow(window));
     progress(`an acknowledged write is ${await database.describeDurability()}`);
     return ensureKeys(options, dataDir, database);
@@ -151,7 +155,9 @@ async function bringUpToDate(
   const logged = await database.describeLoggedValues();
   if (logged !== undefined) progress(logged);
   const applied = await database.migrate({ say: progress });
-  if (applied.length > 0) progress(`brought ${which} up to date (${applied.join(', ')})`);
+  // Of a new database, the names of all migrations say nothing.
+  if (applied.includes('baseline')) progress(`made the schema of ${which}`);
+  else if (applied.length > 0) progress(`brought ${which} up to date (${applied.join(', ')})`);
   return database.keepHistoryWindow(windowWish(storage));
 }
 

@@ -4,6 +4,8 @@ import { DerivedCache, type ItemState, pageFrom, type Sized } from './packed-pag
 /** An object in one state, which has the same bytes in one form as long as it lives. */
 interface Encodable extends ItemState {
   readonly json: Buffer;
+  /** The length of `json`, which need not be made to know it. */
+  readonly sizeBytes?: number;
 }
 
 /** How items become bytes. */
@@ -145,6 +147,6 @@ export class EncodedPages {
 
 /** Objects in stored form are about as long as they are encoded. */
 const PAGING = {
-  estimateBytes: ({ json }: Encodable): number => json.length,
+  estimateBytes: (item: Encodable): number => item.sizeBytes ?? item.json.length,
   stateOf: (item: Encodable): ItemState => item,
 };

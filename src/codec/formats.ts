@@ -1,8 +1,10 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import type { MessageSchema } from '../api/schema.ts';
 import { isObject } from '../object/json-values.ts';
+import { parseCbor } from './cbor/decoder.ts';
+import { toCbor } from './cbor/encoder.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
-import type { Format, Representation } from './negotiate.ts';
+import { CBOR_SEQUENCE, type Format, type Representation } from './negotiate.ts';
 import { decodeEnvelope, encodeEnvelope, encodeWatchFrame } from './protobuf/envelope.ts';
 import { toYaml } from './yaml/emitter.ts';
 import { parseYamlText } from './yaml-text.ts';
@@ -15,6 +17,7 @@ export function encodeValue(
 ): Buffer {
   if (format === 'protobuf' && schema !== undefined && isObject(value)) return encodeEnvelope(value, schema);
   if (format === 'yaml' && isObject(value)) return Buffer.from(toYaml(value));
+  if (format === 'cbor' && isObject(value)) return toCbor(value);
   return Buffer.from(pretty ? `${JSON.stringify(value, undefined, 2)}\n` : `${JSON.stringify(value)}\n`);
 }
 
@@ -32,14 +35,18 @@ export function encodeFrame(
       return Buffer.from(`---\n${toYaml({ type, object })}`);
     case 'protobuf':
       return encodeWatchFrame(type, encodeValue(object, { format, pretty: false }, schema));
+    case 'cbor':
+      return toCbor({ type, object });
     default:
       return format satisfies never;
   }
 }
 
 /** Events in other formats than JSON say that they are a stream (Kubernetes: endpoints/handlers/watch.go). */
-export const streamType = ({ format, contentType }: Representation): string =>
-  format === 'json' ? contentType : `${contentType};stream=watch`;
+export function streamType({ format, contentType }: Representation): string {
+  if (format === 'cbor') return CBOR_SEQUENCE;
+  return format === 'json' ? contentType : `${contentType};stream=watch`;
+}
 
 /** A body in any format the server reads, as a JSON value. @throws SyntaxError */
 export function parseBytes(bytes: Buffer, format: Format, schema: MessageSchema): ParsedDocument {
@@ -50,6 +57,8 @@ export function parseBytes(bytes: Buffer, format: Format, schema: MessageSchema)
       return parseYamlText(bytes);
     case 'protobuf':
       return { value: decodeEnvelope(bytes, schema), duplicates: [], fresh: true };
+    case 'cbor':
+      return parseCbor(bytes);
     default:
       return format satisfies never;
   }

@@ -2,7 +2,8 @@ import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
 import { table } from '../util/table.ts';
 
-export type Format = 'json' | 'yaml' | 'protobuf';
+/** 'cbor' only where the feature CBORServingAndStorage is on. */
+export type Format = 'json' | 'yaml' | 'protobuf' | 'cbor';
 
 /** The form of a response: the first one in Accept that the server has (Kubernetes: endpoints/handlers/negotiation). */
 export interface Representation {
@@ -22,11 +23,21 @@ const PROTOBUF: Readonly<Record<string, string>> = table({
   'application/vnd.cluster.protobuf': 'application/vnd.cluster.protobuf',
 });
 const TEXTS = ['application/json', 'application/yaml'];
+const CBOR = 'application/cbor';
+/** Watches are sequences (RFC 8742). */
+export const CBOR_SEQUENCE = 'application/cbor-seq';
 const ACCEPTED = [...TEXTS, ...Object.keys(PROTOBUF)];
 
 /** Clients repeat a handful of headers, and parsing one costs as much as serving a small object. */
 const MAX_REMEMBERED = 500;
 const remembered = new Map<string, readonly Representation[]>();
+
+interface NegotiateOptions {
+  readonly pretty: boolean;
+  readonly protobuf: boolean | 'metadata';
+  readonly tables?: boolean;
+  readonly cbor?: boolean | undefined;
+}
 
 /**
  * `protobuf: false` for documents without a protobuf form, 'metadata' for those whose metadata alone has one, `tables: false`
@@ -35,7 +46,7 @@ const remembered = new Map<string, readonly Representation[]>();
  */
 export function negotiate(
   accept: string | undefined,
-  { pretty, protobuf, tables = true }: { pretty: boolean; protobuf: boolean | 'metadata'; tables?: boolean },
+  { pretty, protobuf, tables = true, cbor = false }: NegotiateOptions,
 ): Representation {
   const header = accept ?? '*/*';
   let candidates = remembered.get(header);
@@ -47,17 +58,18 @@ export function negotiate(
   const first = candidates.find(
     ({ format, as }) =>
       (format !== 'protobuf' || protobuf === true || (protobuf === 'metadata' && as === 'partial')) &&
+      (cbor || format !== 'cbor') &&
       (tables || as !== 'table'),
   );
-  if (first === undefined) throw notAcceptable();
+  if (first === undefined) throw notAcceptable(cbor ? [...ACCEPTED, CBOR] : ACCEPTED);
   return pretty && !first.pretty ? { ...first, pretty: true } : first;
 }
 
-function notAcceptable(): StatusError {
+export function notAcceptable(types: readonly string[] = ACCEPTED): StatusError {
   return new StatusError({
     code: 406,
     reason: 'NotAcceptable',
-    message: `only the following media types are accepted: ${ACCEPTED.join(', ')}`,
+    message: `only the following media types are accepted: ${types.join(', ')}`,
   });
 }
 
@@ -67,14 +79,18 @@ interface Clause {
   readonly quality: number;
 }
 
-function parseAccept(header: string): Representation[] {
-  return header
-    .split(',')
-    .map(parseClause)
-    .sort((a, b) => b.quality - a.quality)
+const parseAccept = (header: string): Representation[] =>
+  parseClauses(header)
     .map(toRepresentation)
     .filter((representation) => representation !== undefined);
-}
+
+/** The media types of an Accept header, the client's favourite first. */
+export const parseClauses = (header: string): Clause[] =>
+  header
+    .split(',')
+    .map(parseClause)
+    .filter(({ quality }) => quality !== 0)
+    .sort((a, b) => b.quality - a.quality);
 
 function parseClause(text: string): Clause {
   const [type = '', ...rest] = text.split(';').map((part) => part.trim());
@@ -88,9 +104,9 @@ function parseClause(text: string): Clause {
   return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
 }
 
-function toRepresentation({ type, parameters, quality }: Clause): Representation | undefined {
+function toRepresentation({ type, parameters }: Clause): Representation | undefined {
   const format = toFormat(type);
-  if (format === undefined || quality === 0) return undefined;
+  if (format === undefined) return undefined;
   const base = {
     format,
     version: 'v1',
@@ -120,6 +136,9 @@ function toFormat(type: string): Format | undefined {
       return 'json';
     case 'application/yaml':
       return 'yaml';
+    case CBOR:
+    case CBOR_SEQUENCE:
+      return 'cbor';
     default:
       return undefined;
   }
@@ -133,7 +152,10 @@ export function wantsPretty(query: URLSearchParams, userAgent: string): boolean 
 }
 
 /** The format of a body, from its Content-Type. `protobuf: false` for types without a protobuf form. @throws StatusError 415 */
-export function bodyFormat(contentType: string | undefined, { protobuf } = { protobuf: true }): Format {
+export function bodyFormat(
+  contentType: string | undefined,
+  { protobuf = true, cbor = false }: { protobuf?: boolean; cbor?: boolean | undefined } = {},
+): Format {
   const [type = ''] = (contentType ?? '').split(';', 1);
   switch (type.trim().toLowerCase()) {
     case '':
@@ -145,10 +167,13 @@ export function bodyFormat(contentType: string | undefined, { protobuf } = { pro
     case 'application/vnd.kubernetes.protobuf':
     case 'application/vnd.cluster.protobuf':
       if (protobuf) return 'protobuf';
-      throw unsupportedMediaType(TEXTS);
+      break;
+    case CBOR:
+      if (cbor) return 'cbor';
+      break;
     default:
-      throw unsupportedMediaType(protobuf ? ACCEPTED : TEXTS);
   }
+  throw unsupportedMediaType([...(protobuf ? ACCEPTED : TEXTS), ...(cbor ? [CBOR] : [])]);
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): StatusError {

@@ -1,3 +1,4 @@
+import type { Gates } from '../api/feature-gates.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { SYSTEM_PRIORITIES } from '../api/system-priorities.ts';
@@ -5,7 +6,6 @@ import type { ConfigMap, Namespace } from '../api/types/core/v1.ts';
 import type { PriorityClass } from '../api/types/scheduling/v1.ts';
 import {
   bootstrapPolicy,
-  type Gates,
   type Reconciliation,
   reconcileBinding,
   reconcileRole,

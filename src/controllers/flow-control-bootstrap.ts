@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import {
@@ -6,7 +7,7 @@ import {
   isAbandoned,
   MANDATORY,
   revise,
-  SUGGESTED,
+  suggestedIn,
 } from '../flow-control/bootstrap.ts';
 import { pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -23,9 +24,11 @@ const PERIOD_MS = 60_000;
  */
 export class FlowControlBootstrap {
   readonly #client: Client;
+  readonly #suggested: BootstrapObjects;
   readonly #onError: (error: unknown) => void;
 
-  constructor(options: { client: Client; onError: (error: unknown) => void }) {
+  constructor(options: { client: Client; emulated: Minor; onError: (error: unknown) => void }) {
+    this.#suggested = suggestedIn(options.emulated);
     this.#client = options.client.as(MANAGER, 'track');
     this.#onError = options.onError;
   }
@@ -39,10 +42,11 @@ export class FlowControlBootstrap {
 
   /** Levels before the schemas that name them. @throws StatusError, StorageError */
   async ensure(): Promise<void> {
-    await this.#ensureAll(SUGGESTED, false);
+    const suggested = this.#suggested;
+    await this.#ensureAll(suggested, false);
     await this.#ensureAll(MANDATORY, true);
-    await this.#removeAbandoned(SCHEMAS, [...SUGGESTED.schemas, ...MANDATORY.schemas]);
-    await this.#removeAbandoned(LEVELS, [...SUGGESTED.levels, ...MANDATORY.levels]);
+    await this.#removeAbandoned(SCHEMAS, [...suggested.schemas, ...MANDATORY.schemas]);
+    await this.#removeAbandoned(LEVELS, [...suggested.levels, ...MANDATORY.levels]);
   }
 
   async #ensureAll({ levels, schemas }: BootstrapObjects, mandatory: boolean): Promise<void> {

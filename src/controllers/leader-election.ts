@@ -1,6 +1,7 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { Lease } from '../api/types/coordination/v1.ts';
-import type { LeaseCandidate } from '../api/types/coordination/v1alpha1.ts';
+import type * as alpha from '../api/types/coordination/v1alpha1.ts';
+import type * as beta from '../api/types/coordination/v1beta1.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -11,6 +12,9 @@ import { LEASES } from './server-identity.ts';
  * that during an upgrade all parts of the cluster understand their leader (Kubernetes:
  * pkg/controlplane/controller/leaderelection).
  */
+
+/** A candidate as 1.31 or a later version stores it: the former names several strategies, the latter one. */
+type LeaseCandidate = alpha.LeaseCandidate | beta.LeaseCandidate;
 
 export const CANDIDATES: ResourceOf<LeaseCandidate> = {
   group: 'coordination.k8s.io',
@@ -88,7 +92,7 @@ function needsElection(
 
 /** Returns the best candidate; undefined when the candidates want an unknown strategy or agree on none. */
 export function bestOf(candidates: readonly LeaseCandidate[]): LeaseCandidate | undefined {
-  if (firstStrategy(candidates) !== OLDEST) return undefined;
+  if (strategyOf(candidates) !== OLDEST) return undefined;
   let best: LeaseCandidate | undefined;
   for (const candidate of candidates)
     if (versionsOf(candidate) !== undefined && (best === undefined || isBetter(candidate, best)))
@@ -114,11 +118,33 @@ function isBetter(candidate: LeaseCandidate, other: LeaseCandidate): boolean {
   return msOf(candidate.metadata.creationTimestamp) < msOf(other.metadata.creationTimestamp);
 }
 
+/** Since 1.32 the candidate with the newest program decides, and nothing is elected while two of those differ. */
+function strategyOf(candidates: readonly LeaseCandidate[]): string | undefined {
+  const single = candidates.filter(isOfOneStrategy);
+  if (single.length === 0) return firstStrategy(candidates.filter((one) => !isOfOneStrategy(one)));
+  const [newest, ...others] = single
+    .map(({ spec = {} }) => ({
+      strategy: spec.strategy ?? '',
+      binary: parseSemanticVersion(spec.binaryVersion ?? '') ?? ZERO,
+    }))
+    .sort((one, other) =>
+      isOlder(one.binary, other.binary) ? 1 : isOlder(other.binary, one.binary) ? -1 : 0,
+    );
+  if (newest === undefined) return undefined;
+  const rivals = others.filter(({ binary }) => !isOlder(binary, newest.binary));
+  return rivals.every(({ strategy }) => strategy === newest.strategy) ? newest.strategy : undefined;
+}
+
+const ZERO = parseSemanticVersion('0.0.0') as SemanticVersion;
+
+const isOfOneStrategy = (candidate: LeaseCandidate): candidate is beta.LeaseCandidate =>
+  candidate.spec !== undefined && 'strategy' in candidate.spec;
+
 /**
  * The strategy that comes first in an order which all candidates' preferences fit into; undefined when there is none, or when
  * more than one could come first.
  */
-export function firstStrategy(candidates: readonly LeaseCandidate[]): string | undefined {
+export function firstStrategy(candidates: readonly alpha.LeaseCandidate[]): string | undefined {
   const after = new Map<string, Set<string>>();
   for (const { spec = {} } of candidates)
     for (const [at, strategy] of (spec.preferredStrategies ?? []).entries()) {

@@ -2,19 +2,25 @@ import { randomUUID } from 'node:crypto';
 import type { WorkLease, WorkLeases } from '../storage/work-leases.ts';
 import { aborted, pause } from '../util/pause.ts';
 
-/** The figures of client-go's leader election. Another server takes over after this time without a renewal. */
-const LEASE_MS = 15_000;
-/** A holder that could not renew for this time stops its work within the rest of the lease. */
-const DEADLINE_MS = 10_000;
-/** The interval at which all servers check the lease. */
-const ROUND_MS = 2000;
-/** The interval of renewals; a failed one is repeated in the next round. */
-const RENEW_AFTER_MS = 3500;
+interface LeaseTimes {
+  /** Another server takes over after this time without a renewal. */
+  readonly leaseMs: number;
+  /** A holder that could not renew for this time stops its work within the rest of the lease. */
+  readonly deadlineMs: number;
+  /** The interval at which all servers check the lease. */
+  readonly roundMs: number;
+}
+
+/** The figures of client-go's leader election. */
+const USUAL_TIMES: LeaseTimes = { leaseMs: 15_000, deadlineMs: 10_000, roundMs: 2000 };
+/** The interval of renewals in parts of the deadline; a failed one is repeated in the next round. */
+const RENEW_AFTER = 0.35;
 
 interface LeadershipOptions {
   readonly leases: WorkLeases;
   /** What the lease is for. */
   readonly work: string;
+  readonly times?: LeaseTimes;
   /** The name of this server, for administrators who read the lease. */
   readonly server: string;
   /** Whether another program, such as a controller manager, does the work. Then this server does not. Called every round. */
@@ -42,7 +48,7 @@ interface Sighting {
 
 /**
  * Gives work to one server of the cluster at a time: the one with the lease. When it ends it leaves the lease, and another
- * takes over at once; when it dies, after {@link LEASE_MS}. Clocks are never compared: a candidate measures by its own how long
+ * takes over at once; when it dies, after the time of the lease. Clocks are never compared: a candidate measures by its own how long
  * the lease has not changed.
  *
  * The lease is a row of its own, not a Lease object, because each renewal of an object adds a revision every few seconds to a
@@ -53,6 +59,7 @@ interface Sighting {
  */
 export class Leadership {
   readonly #options: LeadershipOptions;
+  readonly #times: LeaseTimes;
   readonly #working = new Set<Promise<void>>();
   #tenure: Tenure | undefined;
   #other: Sighting | undefined;
@@ -61,13 +68,14 @@ export class Leadership {
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
+    this.#times = options.times ?? USUAL_TIMES;
   }
 
   /** Seeks the lease and keeps it. When the signal aborts, ends the current work before it leaves the lease. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#round().catch(this.#options.onError);
-      await pause(ROUND_MS, signal);
+      await pause(this.#times.roundMs, signal);
     }
     await this.#leave().catch(this.#options.onError);
   }
@@ -104,7 +112,7 @@ export class Leadership {
       if (!isElsewhere) await this.#seek();
     } else if (isElsewhere || tenure.end.signal.aborted) {
       await this.#leave();
-    } else if (now() - tenure.renewedAtMs >= RENEW_AFTER_MS) {
+    } else if (now() - tenure.renewedAtMs >= this.#times.deadlineMs * RENEW_AFTER) {
       await this.#renew(tenure);
     }
   }
@@ -127,7 +135,7 @@ export class Leadership {
     const isSame = known?.lease.holder === lease.holder && known.lease.renewals === lease.renewals;
     const sighting = isSame ? known : { lease, atMs: this.#options.now() };
     this.#other = sighting;
-    return this.#options.now() - sighting.atMs < LEASE_MS;
+    return this.#options.now() - sighting.atMs < this.#times.leaseMs;
   }
 
   /** The lease counts from when its renewal was sent, because the time of its arrival is unknown. */
@@ -143,7 +151,7 @@ export class Leadership {
   }
 
   #endAfter(end: AbortController, sentAtMs: number): NodeJS.Timeout {
-    const leftMs = sentAtMs + DEADLINE_MS - this.#options.now();
+    const leftMs = sentAtMs + this.#times.deadlineMs - this.#options.now();
     return setTimeout(() => this.#end(end), leftMs).unref();
   }
 

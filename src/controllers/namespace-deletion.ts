@@ -1,15 +1,17 @@
 import { X509Certificate } from 'node:crypto';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
+import { StatusError } from '../api/status.ts';
 import type { ConfigMap, Namespace, ServiceAccount } from '../api/types/core/v1.ts';
-import { type Finding, withCondition } from '../object/conditions.ts';
 import { objectAt } from '../object/json-values.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RemoteContents } from '../registry/remote-apis.ts';
 import type { Entry } from '../storage/store.ts';
+import { errorText } from '../util/error-text.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import type { NamespaceObject } from './every-namespace.ts';
+import { type Leftovers, withLeftovers } from './namespace-conditions.ts';
 
 const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 /** The finalizer of every new namespace. It is removed after the namespace was emptied. */
@@ -22,9 +24,29 @@ interface NamespaceDeletionOptions {
   readonly registry: Registry;
   /** Contents of namespaces on other servers; absent: none. */
   readonly elsewhere?: RemoteContents;
+  /** The feature OrderedNamespaceDeletion: nothing that pods may need goes before the last pod. */
+  readonly podsFirst?: boolean;
   readonly now?: () => Date;
   readonly onError: (error: unknown) => void;
 }
+
+const PODS: GroupResource = { group: '', resource: 'pods' };
+/** Stands for resources of other servers, which say only how many objects are left. */
+const ELSEWHERE = 'resources of other servers';
+
+/** Leftovers, while they are looked for. */
+interface Found extends Leftovers {
+  readonly resources: Map<string, number>;
+  readonly finalizers: Map<string, number>;
+  readonly failures: string[];
+}
+
+const isNothing = ({ resources, failures, unknown }: Leftovers): boolean =>
+  resources.size === 0 && failures.length === 0 && unknown.length === 0;
+
+const add = (counts: Map<string, number>, name: string): void => {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+};
 
 const NOTHING_ELSEWHERE: RemoteContents = { empty: async () => ({ left: 0, unknown: [] }) };
 
@@ -37,6 +59,7 @@ export class NamespaceDeletion {
   readonly #client: Client;
   readonly #registry: Registry;
   readonly #elsewhere: RemoteContents;
+  readonly #podsFirst: boolean;
   readonly #now: () => Date;
   readonly #onError: (error: unknown) => void;
   readonly #active = new Map<string, Promise<void>>();
@@ -45,6 +68,7 @@ export class NamespaceDeletion {
     this.#client = options.client.as('namespace-controller');
     this.#registry = options.registry;
     this.#elsewhere = options.elsewhere ?? NOTHING_ELSEWHERE;
+    this.#podsFirst = options.podsFirst ?? false;
     this.#now = options.now ?? (() => new Date());
     this.#onError = options.onError;
   }
@@ -73,8 +97,9 @@ export class NamespaceDeletion {
       try {
         const namespace = await this.#client.get(NAMESPACES, { name });
         if (namespace?.metadata.uid !== uid) return;
-        const remaining = (await this.#empty(name, signal)) + (await this.#emptyElsewhere(namespace, signal));
-        if (remaining === 0) return await this.#release(name);
+        const leftovers = await this.#empty(name, signal);
+        await this.#tell(namespace, leftovers);
+        if (!signal.aborted && isNothing(leftovers)) return await this.#release(name);
       } catch (error) {
         this.#onError(error);
       }
@@ -82,58 +107,48 @@ export class NamespaceDeletion {
     }
   }
 
-  /** Deletes all objects in the namespace. Returns how many are left afterwards. */
-  async #empty(namespace: string, signal: AbortSignal): Promise<number> {
-    let remaining = 0;
-    for (const definition of this.#registry.storages()) {
-      if (!definition.namespaced || !definition.verbs.includes('delete') || signal.aborted) continue;
-      remaining += await this.#emptyResource(definition.storage, namespace);
+  /** Deletes all objects in the namespace, here and on other servers, and finds what is left afterwards. */
+  async #empty(namespace: string, signal: AbortSignal): Promise<Leftovers> {
+    const left: Found = { resources: new Map(), finalizers: new Map(), failures: [], unknown: [] };
+    if (this.#podsFirst) {
+      await this.#emptyResource(PODS, namespace, left);
+      if (!isNothing(left)) return left;
     }
-    return signal.aborted ? 1 : remaining;
+    for (const { namespaced, verbs, storage } of this.#registry.storages())
+      if (namespaced && verbs.includes('delete') && !signal.aborted)
+        await this.#emptyResource(storage, namespace, left);
+    const { left: others, unknown } = await this.#elsewhere.empty(namespace, signal);
+    if (others > 0) left.resources.set(ELSEWHERE, others);
+    return { ...left, unknown };
   }
 
-  /** Empties the namespace on other servers. Keeps it while their contents are unknown. */
-  async #emptyElsewhere(namespace: Namespace, signal: AbortSignal): Promise<number> {
+  async #emptyResource(resource: GroupResource, namespace: string, left: Found): Promise<void> {
+    const entries = await this.#client.entries(resource, { namespace }, 'cached');
+    const outcomes = await Promise.allSettled(
+      entries.map(({ name }) => this.#client.remove(resource, { namespace, name })),
+    );
+    const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    const failure = errors.find((error) => !(error instanceof StatusError)) ?? errors[0];
+    if (failure !== undefined && !(failure instanceof StatusError)) throw failure;
+    if (failure !== undefined) left.failures.push(errorText(failure));
+    let count = 0;
+    for await (const { metadata } of this.#client.each(resource, { namespace })) {
+      count += 1;
+      for (const finalizer of metadata.finalizers ?? []) add(left.finalizers, finalizer);
+    }
+    if (count > 0) left.resources.set(`${resource.resource}.${resource.group}`, count);
+  }
+
+  async #tell(namespace: Namespace, leftovers: Leftovers): Promise<void> {
     const { name = '' } = namespace.metadata;
-    const { left, unknown } = await this.#elsewhere.empty(name, signal);
-    const says = (copy: Namespace): Namespace => withDiscovery(copy, unknown, toTimestamp(this.#now()));
+    const says = (copy: Namespace): Namespace => withLeftovers(copy, leftovers, toTimestamp(this.#now()));
     if (says(namespace) !== namespace)
       await this.#client.updateState(NAMESPACES, { name, subresource: 'status' }, says);
-    return left + unknown.length;
-  }
-
-  async #emptyResource(resource: GroupResource, namespace: string): Promise<number> {
-    const entries = await this.#client.entries(resource, { namespace }, 'cached');
-    await Promise.all(entries.map(({ name }) => this.#client.remove(resource, { namespace, name })));
-    return (await this.#client.entries(resource, { namespace })).length;
   }
 
   async #release(name: string): Promise<void> {
     await this.#client.updateState(NAMESPACES, { name, subresource: 'finalize' }, withoutFinalizer);
   }
-}
-
-const DISCOVERY_FAILURE = 'NamespaceDeletionDiscoveryFailure';
-
-/** Uses Kubernetes' words. Returns the same object if it has the condition already, or if nothing ever failed. */
-function withDiscovery(namespace: Namespace, unknown: readonly string[], time: string): Namespace {
-  const before = namespace.status?.conditions ?? [];
-  const failed = unknown.length > 0;
-  if (!failed && !before.some(({ type }) => type === DISCOVERY_FAILURE)) return namespace;
-  const why = `unable to retrieve the complete list of server APIs: ${unknown.join(', ')}`;
-  const found: Finding = failed
-    ? {
-        ...{ type: DISCOVERY_FAILURE, status: 'True', reason: 'DiscoveryFailed' },
-        message: `Discovery failed for some groups, ${unknown.length} failing: ${why}`,
-      }
-    : {
-        ...{ type: DISCOVERY_FAILURE, status: 'False', reason: 'ResourcesDiscovered' },
-        message: 'All resources successfully discovered',
-      };
-  const conditions = withCondition(before, found, time);
-  return conditions === before
-    ? namespace
-    : { ...namespace, status: { ...namespace.status, conditions: [...conditions] } };
 }
 
 function withoutFinalizer(namespace: Namespace): Namespace {

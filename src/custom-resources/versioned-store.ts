@@ -80,18 +80,17 @@ export class VersionedStore implements Store {
   }
 
   async watch(query: WatchQuery, signal: AbortSignal): Promise<EventStream> {
-    const either = AbortSignal.any([signal, this.#translation.retired]);
-    const { matches } = query;
-    if (this.#translation.isRemote && matches !== undefined)
-      return this.#watchSelected(query, matches, either);
-    const stream = await this.#store.watch(this.#selecting(query), either);
-    if (this.#translation.isRemote && query.start.kind === 'state') await this.#askAhead(query);
-    return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), either);
+    const { matches, ...rest } = query;
+    const { retired, isRemote } = this.#translation;
+    if (isRemote && matches !== undefined) return this.#watchSelected({ ...rest, retired }, matches, signal);
+    const stream = await this.#store.watch({ ...this.#selecting(query), retired }, signal);
+    if (isRemote && query.start.kind === 'state') await this.#askAhead(query);
+    return new DeliveredEvents((take) => stream.deliver(this.#translating(take)), signal);
   }
 
   /** As for lists, the webhook converts all objects before the selector is applied. */
   async #watchSelected(
-    { matches: _, sought: __, ...query }: WatchQuery,
+    { sought: _, ...query }: WatchQuery,
     matches: (entry: Entry) => boolean,
     signal: AbortSignal,
   ): Promise<EventStream> {

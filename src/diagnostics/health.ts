@@ -142,6 +142,11 @@ export class Startup<Step extends string> {
     });
   }
 
+  /** Whether every step that a check waits for is finished. */
+  get isComplete(): boolean {
+    return this.#checks.every(({ step }) => this.#done.has(step));
+  }
+
   /** @throws Error while the step is not finished */
   assertFinished(step: Step): void {
     if (!this.#done.has(step)) throw new Error('not finished');

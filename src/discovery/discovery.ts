@@ -34,12 +34,18 @@ interface DiscoveryOptions {
   readonly enums?: boolean;
   /** Whether discovery includes hashes of stored versions; true by default. */
   readonly versionHashes?: boolean;
+  /** Whether discovery has its aggregated form in v2beta1, too; true by default. */
+  readonly beta?: boolean;
+  /** Additional paths in the list of all paths. */
+  readonly examinationPages?: readonly string[];
   /** Dialects under which groups are listed, the first one first. */
   readonly domains: readonly Dialect[];
   /** host:port under which clients reach the server. */
   readonly serverAddress: string;
   /** The answer of /version. */
   readonly version: VersionInfo;
+  /** Pages of other parts that OpenAPI documents describe; none by default. */
+  readonly published?: { readonly issuer: boolean; readonly logs: boolean };
 }
 
 interface VersionInfo {
@@ -103,18 +109,25 @@ class Discovery {
     remote.onChange(forget);
     this.#aggregated = new AggregatedDiscovery(registry, remote);
     this.#hashes = options.versionHashes ?? true;
-    this.#openApi = new OpenApi({ ...options, remote, gitVersion: options.version.gitVersion });
+    const { gitVersion } = options.version;
+    const { issuer = false, logs = false } = options.published ?? {};
+    const pages = { issuer, logs, versionFields: Object.keys(this.#version) };
+    this.#openApi = new OpenApi({ ...options, remote, gitVersion, pages });
   }
 
-  version(request: ApiRequest): Response {
-    return this.#plain(request, {
+  get #version(): JsonObject {
+    return {
       ...this.#options.version,
       gitCommit: '',
       gitTreeState: 'clean',
       buildDate: '1970-01-01T00:00:00Z',
       goVersion: `node${process.versions.node}`,
       compiler: 'v8',
-    });
+    };
+  }
+
+  version(request: ApiRequest): Response {
+    return this.#plain(request, this.#version);
   }
 
   paths(request: ApiRequest): Response {
@@ -127,6 +140,7 @@ class Discovery {
       '/apis',
       ...keys,
       ...groups,
+      ...(this.#options.examinationPages ?? []),
       '/healthz',
       '/livez',
       '/metrics',
@@ -210,8 +224,9 @@ class Discovery {
       /application\/json;(?=[^,]*as=APIGroupDiscoveryList)(?=[^,]*g=apidiscovery\.(k8s\.io|cluster\.io))(?=[^,]*v=(v2beta1|v2)\b)/.exec(
         request.headers.accept ?? '',
       );
-    if (match === null) return this.#plain(request, other());
-    const [, domain, version = 'v2'] = match;
+    const [, domain, version = 'v2'] = match ?? [];
+    if (match === null || (version === 'v2beta1' && this.#options.beta === false))
+      return this.#plain(request, other());
     const group = dialectGroup('apidiscovery.k8s.io', domain === 'cluster.io' ? 'cluster.io' : 'k8s.io');
     const { bytes, etag } = this.#aggregated.document(`${group}/${version}`, name, groups);
     const head = toHead(etag, `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`);
@@ -223,7 +238,9 @@ class Discovery {
     const type = `meta/v1.${String(document.kind)}`;
     const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
     const pretty = wantsPretty(request.query, request.userAgent);
-    const representation = negotiate(request.headers.accept, { pretty, protobuf: schema !== undefined });
+    const representation = negotiate(request.headers.accept, {
+      ...{ pretty, protobuf: schema !== undefined, cbor: request.knowsCbor },
+    });
     return new Response(encodeValue(document, representation, schema), {
       headers: { 'content-type': representation.contentType },
     });
@@ -243,15 +260,27 @@ class Discovery {
       const { etag } = await this.#openApi.groupVersion(key);
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${etag}` };
     }
+    for (const [path, pages] of this.#openApi.pages(this.#list().keys.values())) {
+      const { name } = await this.#openApi.page(path, pages);
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${name}` };
+    }
     for (const [path, serverRelativeURL] of this.#remote.openApiV3()) paths[path] = { serverRelativeURL };
     return this.#plain(request, { paths });
   }
 
+  #document(path: string, form: DocumentForm): ReturnType<OpenApi['groupVersion']> | undefined {
+    const { keys } = this.#list();
+    const key = keys.get(path);
+    if (key !== undefined) return this.#openApi.groupVersion(key, form);
+    const pages = this.#openApi.pages(keys.values()).get(path);
+    return pages === undefined ? undefined : this.#openApi.page(path, pages, form);
+  }
+
   async openApiV3(request: ApiRequest, path: string): Promise<Response> {
-    const key = this.#list().keys.get(path);
-    if (key === undefined) return new Response(null, { status: 404 });
     const { form, contentType } = chooseForm(request, 'v3');
-    const { etag, name, make } = await this.#openApi.groupVersion(key, form);
+    const document = this.#document(path, form);
+    if (document === undefined) return new Response(null, { status: 404 });
+    const { etag, name, make } = await document;
     const asked = request.query.get('hash');
     if (asked !== null && asked !== name) {
       const location = `/openapi/v3/${path}?hash=${name}`;

@@ -5,6 +5,7 @@ import type { ServedResource } from '../registry/registry.ts';
 import { Pace } from '../util/turns.ts';
 import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import type { PathWriter } from './openapi-operations.ts';
+import { type Page, resourcesPage, type ServedPages, stemOf, writePages } from './openapi-pages.ts';
 import { sharedParameters } from './openapi-parameters.ts';
 import { writePaths } from './openapi-paths.ts';
 import { type ForeignType, type OpenApiVersion, type SchemaSource, SchemaWriter } from './openapi-schema.ts';
@@ -25,32 +26,50 @@ export interface Described {
 
 export interface DocumentSource extends SchemaSource {
   readonly gitVersion: string;
+  /** None by default. */
+  readonly pages?: ServedPages | undefined;
+}
+
+/** What a document describes. */
+export interface Contents {
+  readonly described: readonly Described[];
+  /** Beside the pages of the group versions. */
+  readonly pages: readonly Page[];
 }
 
 /** One document of all that is described. Yields the event loop between resources. */
 export async function buildDocument(
   source: DocumentSource,
   version: OpenApiVersion,
-  described: readonly Described[],
+  { described, pages }: Contents,
 ): Promise<JsonObject> {
   const { types, gitVersion } = source;
   const kinds = kindsByType(described);
   const schemas = new SchemaWriter(source, version, (type) => kinds.get(type) ?? []);
   const paths: JsonObject = {};
+  const shown: Page[] = [...pages];
   const pace = new Pace({ stepsBetween: 1 });
   for (const { key, resources } of described) {
     const writer = pathWriter(key, version, schemas);
+    if (resources.some(({ definition }) => definition.custom === undefined))
+      shown.push(resourcesPage(writer.root, writer.tag));
     for (const served of resources) {
       if (pace.isOver()) await pace.rest();
       introduce(schemas, customTypes(served, version, types));
       Object.assign(paths, writePaths(writer, types, served));
     }
   }
+  if (source.pages !== undefined)
+    Object.assign(paths, writePages(version, schemas, shown, source.pages.versionFields));
   const info = { title: 'pg-apiserver', version: gitVersion };
   return version === 'v2'
     ? { swagger: '2.0', info, parameters: sharedParameters(), paths, definitions: schemas.definitions }
-    : { openapi: '3.0.0', info, paths, components: { schemas: schemas.definitions } };
+    : { openapi: '3.0.0', info, paths, ...withComponents(schemas.definitions) };
 }
+
+/** Go's types of documents omit what is empty. */
+const withComponents = (schemas: JsonObject): JsonObject =>
+  Object.keys(schemas).length === 0 ? {} : { components: { schemas } };
 
 /** Custom types refer to metadata by the names of its definitions. */
 function introduce(schemas: SchemaWriter, custom: ReadonlyMap<string, ForeignType>): void {
@@ -78,7 +97,16 @@ function kindsByType(described: readonly Described[]): ReadonlyMap<string, reado
     known.set(`${group}/${version}/${kind}`, { group, version, kind });
     kinds.set(type, known);
   };
+  for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions'])
+    add(`meta/v1.${kind}`, { group: '', version: 'v1', kind });
   for (const { key, resources } of described) {
+    const group = dialectGroup(key.group, key.dialect);
+    for (const kind of ['DeleteOptions', 'WatchEvent'])
+      for (const one of [
+        { group: '', version: 'v1' },
+        { group, version: key.version },
+      ])
+        add(`meta/v1.${kind}`, { ...one, kind });
     for (const { definition, version: served } of resources) {
       const { kind, listKind, subresources } = definition;
       const own = { group: dialectGroup(definition.group, key.dialect), version: key.version };
@@ -94,10 +122,8 @@ function kindsByType(described: readonly Described[]): ReadonlyMap<string, reado
 }
 
 /** `apis/rbac.authorization.k8s.io/v1` → `RbacAuthorizationV1`. */
-function tagOf({ group, version }: DocumentKey): string {
-  const stem = group === '' ? 'core' : group.replace(/\.(k8s|cluster)\.io$/, '');
-  return [...stem.split('.'), version].map((part) => part.charAt(0).toUpperCase() + part.slice(1)).join('');
-}
+const tagOf = ({ group, version }: DocumentKey): string =>
+  `${stemOf(group)}${version.charAt(0).toUpperCase()}${version.slice(1)}`;
 
 /** Objects are split this deep: down to single paths and definitions. */
 const DEPTH = 3;

@@ -153,6 +153,7 @@ const ALL: Readonly<Record<string, Described>> = {
   ...DELETIONS,
   ...CONNECTIONS,
   [PROXY_PATH]: inPath('The path of the request behind the proxy.'),
+  logpath: inPath('The path of the log file.'),
 };
 
 const nameOf = (key: string): string => (key === PROXY_PATH ? 'path' : key.slice(key.indexOf('.') + 1));

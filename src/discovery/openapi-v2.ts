@@ -5,6 +5,7 @@ import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import { hash } from './hash.ts';
 import {
   buildDocument,
+  type Contents,
   type Described,
   type DocumentSource,
   pathWriter,
@@ -36,10 +37,10 @@ const DEFINITIONS = '},"definitions":{';
 
 export async function makeBuiltInPart(
   source: DocumentSource,
-  described: readonly Described[],
+  contents: Contents,
   form: DocumentForm,
 ): Promise<BuiltInPart> {
-  const document = await buildDocument(source, 'v2', described);
+  const document = await buildDocument(source, 'v2', contents);
   addWhatCustomNeeds(source, document);
   const { definitions = {}, ...rest } = document;
   const names = new Set(Object.keys(definitions as JsonObject));

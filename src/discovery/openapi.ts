@@ -5,11 +5,13 @@ import { NO_REMOTE_APIS, type RemoteApis } from '../registry/remote-apis.ts';
 import { hash } from './hash.ts';
 import {
   buildDocument,
+  type Contents,
   type Described,
   type DocumentKey,
   type DocumentSource,
   toJsonInTurns,
 } from './openapi-document.ts';
+import { groupsOf, type Page, pagesOf, type ServedPages } from './openapi-pages.ts';
 import { encodeOpenApiV3 } from './openapi-protobuf/v3.ts';
 import {
   type BuiltInPart,
@@ -45,7 +47,7 @@ interface PromisedDocument {
 /** Documents with custom resources that are kept, all together. */
 const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 /** Increase this when a definition is published differently: clients cache documents by their hash. */
-const PUBLICATION = 2;
+const PUBLICATION = 3;
 
 /**
  * Makes OpenAPI documents on demand. Those of built-in resources take 150 ms together, so that making them yields the event
@@ -71,6 +73,7 @@ export class OpenApi {
     types: TypeLibrary;
     gitVersion: string;
     enums?: boolean | undefined;
+    pages?: ServedPages | undefined;
     remote?: RemoteApis;
   }) {
     this.#registry = options.registry;
@@ -87,11 +90,31 @@ export class OpenApi {
     return { etag, name, make: () => this.#bytes(described, form, etag) };
   }
 
+  /** The documents of pages beside the resources, by path. */
+  pages(keys: Iterable<DocumentKey>): ReadonlyMap<string, readonly Page[]> {
+    const { pages } = this.#source;
+    if (pages === undefined) return new Map();
+    return pagesOf(
+      groupsOf(keys, (group) => this.#registry.isBuiltIn(group)),
+      pages,
+    );
+  }
+
+  async page(path: string, pages: readonly Page[], form: DocumentForm = 'json'): Promise<PromisedDocument> {
+    const of = (wanted: DocumentForm): Promise<Document> =>
+      kept(this.#builtIn, `${path} ${wanted}`, () => this.#make({ described: [], pages }, wanted));
+    const [{ etag, bytes }, { etag: name }] = await Promise.all([of(form), of('json')]);
+    return { etag, name, make: async () => bytes };
+  }
+
   /** One document for all groups. */
   async whole(keys: readonly DocumentKey[], form: DocumentForm = 'json'): Promise<DocumentInPieces> {
     const described = keys.map((key) => this.#describe(key));
     const { builtIn, custom } = split(described);
-    const part = await this.#builtInPart(builtIn, form);
+    const part = await this.#builtInPart(
+      { described: builtIn, pages: [...this.pages(keys).values()].flat() },
+      form,
+    );
     const others = this.#remote.openApiV2();
     const etag = hash([part.etag, digestsOf(custom), ...others.map((other) => other.etag)]);
     const source = this.#source;
@@ -131,28 +154,35 @@ export class OpenApi {
     if (!hasCustom(described)) return (await this.#builtInDocument(described, form)).bytes;
     const kept = this.#custom.get(etag);
     if (kept !== undefined) return kept;
-    const made = await shared(this.#making, etag, () => this.#encode(described, form));
+    const made = await shared(this.#making, etag, () =>
+      this.#encode({ described: [described], pages: [] }, form),
+    );
     this.#custom.set(etag, made);
     return made;
   }
 
   #builtInDocument(described: Described, form: DocumentForm): Promise<Document> {
     const name = [described.key.path, form, ...described.resources.map(nameOf)].join(' ');
-    return kept(this.#builtIn, name, async () => {
-      const bytes = await this.#encode(described, form);
-      return { bytes, etag: hash([bytes]) };
-    });
+    return kept(this.#builtIn, name, () => this.#make({ described: [described], pages: [] }, form));
   }
 
-  async #encode(described: Described, form: DocumentForm): Promise<Buffer> {
-    const document = await buildDocument(this.#source, 'v3', [described]);
+  async #make(contents: Contents, form: DocumentForm): Promise<Document> {
+    const bytes = await this.#encode(contents, form);
+    return { bytes, etag: hash([bytes]) };
+  }
+
+  async #encode(contents: Contents, form: DocumentForm): Promise<Buffer> {
+    const document = await buildDocument(this.#source, 'v3', contents);
     return form === 'json' ? toJsonInTurns(document) : Buffer.from(await encodeOpenApiV3(document));
   }
 
-  #builtInPart(described: readonly Described[], form: DocumentForm): Promise<BuiltInPart> {
-    const resources = described.flatMap(({ key, resources }) => [key.path, ...resources.map(nameOf)]);
+  #builtInPart(contents: Contents, form: DocumentForm): Promise<BuiltInPart> {
+    const resources = contents.described.flatMap(({ key, resources }) => [
+      key.path,
+      ...resources.map(nameOf),
+    ]);
     const name = [form, ...resources].join(' ');
-    return kept(this.#builtInParts, name, () => makeBuiltInPart(this.#source, described, form));
+    return kept(this.#builtInParts, name, () => makeBuiltInPart(this.#source, contents, form));
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { equal, equalExcept } from '../object/equality.ts';
 import { parseGoBool } from '../object/go-value.ts';
@@ -105,7 +106,7 @@ const EVERYTHING = {
 } as const;
 
 /**
- * The flow schemas and priority levels of a fresh Kubernetes 1.31 cluster. The mandatory ones let an administrator in at all
+ * The flow schemas and priority levels of a fresh cluster. The mandatory ones let an administrator in at all
  * times, to repair the others; the suggested ones keep the parts of a cluster from starving each other.
  */
 export interface BootstrapObjects {
@@ -140,7 +141,7 @@ const LEASES = resources(LEAD, 'coordination.k8s.io', 'leases');
 const LEADER = { level: 'leader-election', distinguisher: 'ByUser' } as const;
 const CONTROLLER = { level: 'workload-high', distinguisher: 'ByNamespace', ...EVERYTHING } as const;
 
-export const SUGGESTED: BootstrapObjects = {
+const SUGGESTED: BootstrapObjects = {
   levels: [
     limitedLevel('system', 30, 33, [64, 6]),
     limitedLevel('node-high', 40, 25, [64, 6]),
@@ -226,6 +227,18 @@ export const SUGGESTED: BootstrapObjects = {
     }),
   ],
 };
+
+/** Schemas for leader election with other objects than leases, which Kubernetes dropped with 1.34. */
+const BEFORE_1_34: readonly string[] = ['endpoint-controller', 'workload-leader-election'];
+
+/** The suggested objects as a version of Kubernetes has them. */
+export const suggestedIn = (minor: Minor): BootstrapObjects =>
+  minor < 34
+    ? SUGGESTED
+    : {
+        ...SUGGESTED,
+        schemas: SUGGESTED.schemas.filter(({ metadata: { name = '' } }) => !BEFORE_1_34.includes(name)),
+      };
 
 /**
  * The object that the server would write in place of `current` (Kubernetes: registry/flowcontrol/ensurer). Mandatory objects

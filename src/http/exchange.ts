@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Http2Session } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
@@ -49,6 +50,9 @@ export interface Answer {
   flushHeaders(): void;
   /** False when the buffer of the connection is full. */
   write(piece: Buffer, done?: () => void): boolean;
+  /** Holds back what is written until {@link Answer.uncork}, to send it together. */
+  cork(): void;
+  uncork(): void;
   end(piece?: Buffer): unknown;
   destroy(): unknown;
   /** Whether the whole answer was handed over, sent or not. */
@@ -58,6 +62,8 @@ export interface Answer {
   readonly writableLength: number;
   /** Whether Node puts a size around each piece that is written, as HTTP/1.1 needs it. */
   chunkedEncoding?: boolean;
+  /** The connection, on HTTP/1.1 alone: null while an earlier answer is sent on it. */
+  readonly socket?: Socket | null;
   once(event: 'drain' | 'close', listener: () => void): unknown;
   removeListener(event: 'drain', listener: () => void): unknown;
 }

@@ -148,6 +148,14 @@ class Http2Exchange implements Incoming, Answer {
     return this.#stream.write(piece, done);
   }
 
+  cork(): void {
+    this.#stream.cork();
+  }
+
+  uncork(): void {
+    this.#stream.uncork();
+  }
+
   /** An answer without a body, such as one to HEAD, ended with its head. */
   end(piece?: Buffer): void {
     this.#ended = true;

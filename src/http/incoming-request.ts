@@ -29,6 +29,7 @@ export class IncomingRequest implements ApiRequest {
   readonly waits = new Waits();
   receivedBytes = 0;
   audit: AuditTrail | undefined = undefined;
+  knowsCbor = false;
   readonly #info: RequestInfo;
   readonly #incoming: Incoming;
   readonly #upgrade: string;

@@ -130,14 +130,14 @@ async function patiently({ outgoing, patienceMs }: Connection, reading: Promise<
   clearTimeout(timer);
 }
 
-function drained(request: IncomingRequest, outgoing: Answer): Promise<void> {
+function drained(request: IncomingRequest, outlet: StreamBody['outlet']): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
-      outgoing.removeListener('drain', done);
+      outlet.removeListener('drain', done);
       request.departure.removeEventListener('abort', done);
       resolve();
     };
-    outgoing.once('drain', done);
+    outlet.once('drain', done);
     request.departure.addEventListener('abort', done, { once: true });
     if (request.departure.aborted) done();
   });
@@ -167,7 +167,7 @@ async function sendStream(
       return !full;
     },
     drained: async () => {
-      if (full) await drained(request, outgoing);
+      if (full) await drained(request, open().outlet);
       full = false;
     },
   };

@@ -20,6 +20,8 @@ interface TlsSettings {
   readonly minVersion: SecureVersion;
   /** OpenSSL's list; undefined: the runtime's. */
   readonly ciphers: string | undefined;
+  /** OpenSSL's list of key exchanges; undefined: the runtime's. */
+  readonly curves?: string | undefined;
 }
 
 /** The certificate for clients that name no server. */
@@ -157,11 +159,13 @@ function namesOf(certificate: string): string[] {
 }
 
 /** TLS 1.0 and 1.1 sign with SHA-1, which OpenSSL refuses above its lowest security level. */
-export function toContextOptions({ minVersion, ciphers }: TlsSettings): {
+export function toContextOptions({ minVersion, ciphers, curves }: TlsSettings): {
   minVersion: SecureVersion;
   ciphers?: string;
+  ecdhCurve?: string;
 } {
   const isOld = minVersion === 'TLSv1' || minVersion === 'TLSv1.1';
-  if (ciphers === undefined && !isOld) return { minVersion };
-  return { minVersion, ciphers: `${ciphers ?? 'DEFAULT'}${isOld ? ':@SECLEVEL=0' : ''}` };
+  const options = { minVersion, ...(curves === undefined ? {} : { ecdhCurve: curves }) };
+  if (ciphers === undefined && !isOld) return options;
+  return { ...options, ciphers: `${ciphers ?? 'DEFAULT'}${isOld ? ':@SECLEVEL=0' : ''}` };
 }

@@ -28,29 +28,81 @@ function toChunk(frame: Buffer): Buffer {
   return chunk;
 }
 
+/** What frames are written to: the answer, or its connection. */
+type Outlet = Pick<Answer, 'write' | 'cork' | 'uncork' | 'writableLength' | 'once' | 'removeListener'>;
+
 /** The body of a streamed response. */
 export interface StreamBody {
+  /** Tells when it is drained. */
+  readonly outlet: Outlet;
   /** False when the buffer of the connection is full. */
   write(frame: Buffer): boolean;
   end(): void;
 }
 
+/** Bodies that have frames to send at the end of this turn. */
+let due: TurnBody[] = [];
+
+function sendDue(): void {
+  const bodies = due;
+  due = [];
+  for (const body of bodies) body.flush();
+}
+
+/**
+ * TurnBody sends the frames of one turn of the event loop together: one record of TLS and one system call for each connection,
+ * however many changes a commit has brought. Frames that are written one by one cost 28 µs each over HTTP/1.1 and 30 over HTTP/2
+ * where three come in a turn, and 16 and 17 so.
+ */
+class TurnBody implements StreamBody {
+  readonly outlet: Outlet;
+  readonly #close: () => void;
+  #frames: Buffer[] = [];
+  #sizeBytes = 0;
+
+  constructor(outlet: Outlet, close: () => void) {
+    this.outlet = outlet;
+    this.#close = close;
+  }
+
+  write(frame: Buffer): boolean {
+    if (this.#frames.push(frame) === 1 && due.push(this) === 1) process.nextTick(sendDue);
+    this.#sizeBytes += frame.length;
+    return this.#sizeBytes + this.outlet.writableLength < MAX_WAITING_BYTES;
+  }
+
+  flush(): void {
+    const [first, ...others] = this.#frames;
+    this.#frames = [];
+    this.#sizeBytes = 0;
+    if (first === undefined) return;
+    if (others.length > 0) this.outlet.cork();
+    this.outlet.write(first);
+    for (const frame of others) this.outlet.write(frame);
+    if (others.length > 0) this.outlet.uncork();
+  }
+
+  end(): void {
+    this.flush();
+    this.#close();
+  }
+}
+
 /**
  * Call it after the head was sent. Over HTTP/1.1 Node.js would frame each event for each client, in three writes that TLS joins
- * again. Framed once for all clients, an event of 8 kB costs 24 instead of 28 µs, and 300 bytes of garbage instead of 1,800.
+ * again. Framed once for all clients, an event of 8 kB costs 24 instead of 28 µs, and 300 bytes of garbage instead of 1,800. It
+ * goes to the connection itself: the response would cork it and have a turn of its own for each event, an eighth of its cost.
  */
-export function openBody(
-  outgoing: Pick<Answer, 'write' | 'end' | 'writableLength' | 'chunkedEncoding'>,
-): StreamBody {
-  const write = (bytes: Buffer): boolean =>
-    outgoing.write(bytes) || outgoing.writableLength < MAX_WAITING_BYTES;
+export function openBody(outgoing: Outlet & Pick<Answer, 'end' | 'chunkedEncoding' | 'socket'>): StreamBody {
   // Neither HTTP/2 nor HTTP/1.0 has chunks.
-  if (outgoing.chunkedEncoding !== true) return { write, end: () => outgoing.end() };
+  if (outgoing.chunkedEncoding !== true) return new TurnBody(outgoing, () => outgoing.end());
   // From here on Node.js sends bytes as they are.
   outgoing.chunkedEncoding = false;
+  const body = new TurnBody(outgoing.socket ?? outgoing, () => outgoing.end(LAST_CHUNK));
   return {
-    write: (frame) => frame.length === 0 || write(toChunk(frame)),
-    end: () => outgoing.end(LAST_CHUNK),
+    outlet: body.outlet,
+    write: (frame) => frame.length === 0 || body.write(toChunk(frame)),
+    end: () => body.end(),
   };
 }
 

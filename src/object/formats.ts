@@ -93,6 +93,18 @@ function isQualifiedName(key: string): boolean {
 }
 
 /** 1 to 65535. */
+/** `acme.io/foo`. Each problem with the part that it is about. */
+export function checkDomainPrefixedPath(text: string): { readonly value: string; readonly why: string }[] {
+  const [domain = '', ...rest] = text.split('/');
+  const path = rest.join('/');
+  if (domain === '' || path === '')
+    return [{ value: text, why: 'must be a domain-prefixed path (such as "acme.io/foo")' }];
+  const problems = checkName(domain, 'dns-subdomain').map((why) => ({ value: domain, why }));
+  return /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)
+    ? problems
+    : [...problems, { value: path, why: 'Invalid path' }];
+}
+
 export function checkPort(port: number): readonly string[] {
   return Number.isInteger(port) && port >= 1 && port <= MAX_PORT
     ? GOOD

@@ -1,4 +1,5 @@
-import type { PodSpec, Volume } from '../api/types/core/v1.ts';
+import type { Container, PodSpec, Volume } from '../api/types/core/v1.ts';
+import { statesResources } from './pod-resources.ts';
 import { parseQuantity } from './quantity.ts';
 
 /** The secrets and config maps that a pod refers to, in any field (Kubernetes: pkg/api/v1/pod, VisitPod…Names). */
@@ -52,10 +53,14 @@ function environmentNames(
   ]);
 }
 
-/** Guaranteed: limits everywhere, with equal requests. BestEffort: neither. Burstable: the rest. */
+/**
+ * Guaranteed: limits everywhere, with equal requests. BestEffort: neither. Burstable: the rest. What a pod states for all of its
+ * containers together counts in their place.
+ */
 export function qosClass(spec: PodSpec): string {
-  const cpu = amountsOf(spec, 'cpu');
-  const memory = amountsOf(spec, 'memory');
+  const counted = statesResources(spec) ? [spec] : COUNTED.flatMap((list) => spec[list] ?? []);
+  const cpu = amountsOf(counted, 'cpu');
+  const memory = amountsOf(counted, 'memory');
   if (!isAsked(cpu) && !isAsked(memory)) return 'BestEffort';
   return isGuaranteed(cpu) && isGuaranteed(memory) ? 'Guaranteed' : 'Burstable';
 }
@@ -69,17 +74,15 @@ interface Amounts {
 
 const COUNTED = ['containers', 'initContainers'] as const;
 
-function amountsOf(spec: PodSpec, name: 'cpu' | 'memory'): Amounts {
+function amountsOf(counted: readonly Pick<Container, 'resources'>[], name: 'cpu' | 'memory'): Amounts {
   let limits = 0n;
   let requests = 0n;
   let limitedEverywhere = true;
-  for (const list of COUNTED) {
-    for (const { resources } of spec[list] ?? []) {
-      const limit = amount(resources?.limits, name);
-      if (limit === 0n) limitedEverywhere = false;
-      limits += limit;
-      requests += amount(resources?.requests, name);
-    }
+  for (const { resources } of counted) {
+    const limit = amount(resources?.limits, name);
+    if (limit === 0n) limitedEverywhere = false;
+    limits += limit;
+    requests += amount(resources?.requests, name);
   }
   return { limits, requests, limitedEverywhere };
 }

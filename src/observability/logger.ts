@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 
 type LogFields = Readonly<Record<string, unknown>>;
 
+export type LogFormat = 'text' | 'json';
+
 /** Log lines in klog's form: `I1121 05:36:00.123000    4242 serve.js:42] "message" key="value"`. */
 export interface Logger {
   /** Written when -v, or --vmodule for the calling file, is at least `level`. */
@@ -39,6 +41,8 @@ export interface LoggerOptions {
   readonly verbosity: number;
   readonly modules?: readonly ModuleVerbosity[];
   readonly output?: LogOutput;
+  /** 'text' by default. */
+  readonly format?: LogFormat;
   /** Describes an error that needs no investigation; undefined for all others. `place` is the caller's file and line. */
   readonly expected?: (error: unknown, place: string) => ExpectedTrouble | undefined;
   /** For tests; lines of every severity. */
@@ -50,17 +54,24 @@ export function createLogger(options: LoggerOptions): LogControl {
   const output = options.output ?? createSingleOutput(sink);
   const modules = (options.modules ?? []).map(({ pattern, level }) => ({ matches: toGlob(pattern), level }));
   let { verbosity } = options;
-  const line = (severity: Severity, caller: Caller, message: string, fields: LogFields = {}): void => {
-    const header = `${severity}${stamp(new Date())} ${String(process.pid).padStart(7)}`;
-    const place = `${caller.file}:${caller.line}`;
-    output.write(severity, `${header} ${place}] ${JSON.stringify(message)}${formatFields(fields)}\n`);
-  };
+  const format = options.format === 'json' ? jsonLine : textLine;
+  const line = (
+    severity: Severity,
+    caller: Caller,
+    message: string,
+    fields: LogFields = {},
+    level = 0,
+  ): void =>
+    output.write(
+      severity,
+      format({ severity, place: `${caller.file}:${caller.line}`, message, fields, level }),
+    );
   const info: Logger['info'] = (level, message, fields) => {
     if (level > verbosity && modules.length === 0) return;
     const caller = callerOf(info);
     const [name = ''] = caller.file.split('.');
     const own = modules.find(({ matches }) => matches.test(name))?.level ?? verbosity;
-    if (level <= own) line('I', caller, message, typeof fields === 'function' ? fields() : fields);
+    if (level <= own) line('I', caller, message, typeof fields === 'function' ? fields() : fields, level);
   };
   const warn: Logger['warn'] = (message, fields) => line('W', callerOf(warn), message, fields);
   const error: Logger['error'] = (message, cause) => {
@@ -134,6 +145,27 @@ function toGlob(pattern: string): RegExp {
     .replace(/\*/g, '.*')
     .replace(/\?/g, '.');
   return new RegExp(`^${source}$`);
+}
+
+interface LogLine {
+  readonly severity: Severity;
+  /** File and line of the caller. */
+  readonly place: string;
+  readonly message: string;
+  readonly fields: LogFields;
+  readonly level: number;
+}
+
+function textLine({ severity, place, message, fields }: LogLine): string {
+  const header = `${severity}${stamp(new Date())} ${String(process.pid).padStart(7)}`;
+  return `${header} ${place}] ${JSON.stringify(message)}${formatFields(fields)}\n`;
+}
+
+/** The keys and their order are those of component-base, logs/json. A field cannot replace them. An error has no verbosity. */
+function jsonLine({ severity, place, message, fields, level }: LogLine): string {
+  const head = { ts: performance.timeOrigin + performance.now(), caller: place, msg: message };
+  const own = severity === 'E' ? head : { ...head, v: level };
+  return `${JSON.stringify({ ...own, ...fields, ...own })}\n`;
 }
 
 function stamp(date: Date): string {

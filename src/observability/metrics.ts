@@ -1,6 +1,11 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Instrument, MetricFamily, Sample } from './instruments.ts';
 
+/** How often the event loop is asked how late it is. Every 10 ms, the default, woke an idle server a hundred times a second. */
+const LAG_SAMPLE_MS = 100;
+/** prom-client's figures of the loop's delays, which have the interval between samples in them. */
+const LAG = /^nodejs_eventloop_lag_(min|max|mean|p\d+)_seconds$/;
+
 /**
  * All metrics of the server. Hot paths use the instruments of instruments.ts; `registry` is for rare counts and for the process
  * metrics of prom-client.
@@ -12,7 +17,7 @@ export class Metrics {
 
   constructor(policy: MetricPolicy = SHOW_ALL) {
     this.#policy = policy;
-    collectDefaultMetrics({ register: this.registry });
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
   }
 
   add<T extends Instrument>(instrument: T): T {
@@ -36,7 +41,7 @@ export class Metrics {
       samples: values.map((value) => ({
         name: 'metricName' in value && typeof value.metricName === 'string' ? value.metricName : name,
         labels: toLabels(value.labels),
-        value: value.value,
+        value: LAG.test(name) ? Math.max(0, value.value * 1000 - LAG_SAMPLE_MS) / 1000 : value.value,
       })),
     }));
   }

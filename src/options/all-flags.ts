@@ -11,7 +11,15 @@ import { fairnessFlags, limitsFlags } from './limits.ts';
 import { loggingFlags, tracingFlags } from './observability.ts';
 import { oidcFlags } from './oidc.ts';
 import { processFlags } from './process.ts';
-import { consoleFlags, lifecycleFlags, listenerFlags, peerFlags, profilingFlags } from './serving.ts';
+import {
+  consoleFlags,
+  electionFlags,
+  lifecycleFlags,
+  listenerFlags,
+  logPageFlags,
+  peerFlags,
+  profilingFlags,
+} from './serving.ts';
 import { ownFlags, storageFlags } from './storage.ts';
 import { tlsFlags } from './tls.ts';
 import { writingFlags } from './writing.ts';
@@ -34,8 +42,10 @@ export const SECTIONS: readonly Section[] = [
     listenerFlags,
     serviceFlags,
     profilingFlags,
+    logPageFlags,
     lifecycleFlags,
     peerFlags,
+    electionFlags,
     writingFlags,
     podAdmissionFlags,
     fairnessFlags,

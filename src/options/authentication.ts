@@ -1,4 +1,4 @@
-import { apiFlags } from './api.ts';
+import { assertGate } from './api.ts';
 import type { AuthorizationOptions } from './authorization.ts';
 import { reviewVersion } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
@@ -64,6 +64,13 @@ export const frontProxyFlags = {
     meaning: 'headers for user name, for example X-Remote-User',
     check: headerNames,
   }),
+  uidHeaders: list('requestheader-uid-headers', {
+    default: [],
+    since: 32,
+    meaning:
+      'headers for the uid of the user; X-Remote-Uid must be one of them; needs the gate RemoteRequestHeaderUID',
+    check: uidHeaderNames,
+  }),
   groupHeaders: list('requestheader-group-headers', {
     default: [],
     meaning: 'headers for groups, for example X-Remote-Group',
@@ -97,6 +104,12 @@ export const serviceAccountFlags = {
     meaning:
       'private key that signs issued tokens; when none is given, one is made and kept in the database, and rotate-signing-key makes the next',
   }),
+  signingEndpoint: text('service-account-signing-endpoint', {
+    default: '',
+    since: 32,
+    meaning:
+      'Unix-domain socket of an external signer of tokens, which has the keys; needs the gate ExternalServiceAccountTokenSigner; cannot be given together with key files',
+  }),
   lookup: bool('service-account-lookup', { default: true, meaning: 'check that tokens exist in storage' }),
   maxExpirationSeconds: duration('service-account-max-token-expiration', {
     meaning: 'longest validity; longer requests are shortened to it',
@@ -118,9 +131,11 @@ export function readAuthentication(
   { gates, authorization }: { gates: FeatureGates; authorization: AuthorizationOptions },
 ) {
   const said = line.valuesOf(authenticationFlags);
-  const serviceAccounts = readServiceAccounts(line);
+  const serviceAccounts = readServiceAccounts(line, gates);
   if (said.configFile !== '') checkConfigFile(line, gates);
   const frontProxy = line.valuesOf(frontProxyFlags);
+  if (frontProxy.uidHeaders.length > 0)
+    assertGate(gates, 'RemoteRequestHeaderUID', frontProxyFlags.uidHeaders.shown);
   return Object.freeze({
     /** Authorities of client certificates; '' for the one that is made here. */
     clientCaFile: said.clientCaFile,
@@ -148,27 +163,41 @@ export function readAuthentication(
 
 function checkConfigFile(line: CommandLine, gates: FeatureGates): void {
   const { shown } = authenticationFlags.configFile;
-  if (!gates.isEnabled('StructuredAuthenticationConfiguration')) {
-    const needed = `${apiFlags.featureGates.shown}=StructuredAuthenticationConfiguration=true`;
-    throw new UsageError(`${shown} needs ${needed}`);
-  }
+  assertGate(gates, 'StructuredAuthenticationConfiguration', shown);
   const beside = line.firstGiven(Object.values(oidcFlags));
   if (beside !== undefined) throw new UsageError(`${shown} and ${beside.shown} are mutually exclusive`);
 }
 
-function readServiceAccounts(line: CommandLine) {
+function readServiceAccounts(line: CommandLine, gates: FeatureGates) {
   const { keyFiles, ...said } = line.valuesOf(serviceAccountFlags);
   const { signingKeyFile, keyFiles: keyFilesFlag } = serviceAccountFlags;
   // The default of the flag is a description, not a file.
   const given = line.isGiven(keyFilesFlag) ? keyFiles : [];
   if (said.signingKeyFile !== '' && given.length === 0)
     throw new UsageError(`${signingKeyFile.shown} needs ${keyFilesFlag.shown}`);
-  const tlsKey = line.valueOf(tlsFlags.keyFile);
+  if (said.signingEndpoint !== '') checkSigningEndpoint(line, gates);
+  const tlsKey = said.signingEndpoint === '' ? line.valueOf(tlsFlags.keyFile) : '';
   return { ...said, keyFiles: given.length === 0 && tlsKey !== '' ? [tlsKey] : given };
+}
+
+function checkSigningEndpoint(line: CommandLine, gates: FeatureGates): void {
+  const { signingEndpoint, signingKeyFile, keyFiles } = serviceAccountFlags;
+  assertGate(gates, 'ExternalServiceAccountTokenSigner', signingEndpoint.shown);
+  const beside = line.firstGiven([signingKeyFile, keyFiles]);
+  if (beside !== undefined)
+    throw new UsageError(`${beside.shown} and ${signingEndpoint.shown} are mutually exclusive`);
 }
 
 function headerNames(names: readonly string[], flag: string): readonly string[] {
   if (names.includes('')) throw new UsageError(`${flag}: a header has no empty name`);
+  return names;
+}
+
+/** Aggregation hands on the uid in the standard header. */
+function uidHeaderNames(names: readonly string[], flag: string): readonly string[] {
+  headerNames(names, flag);
+  if (names.length > 0 && !names.some((name) => name.toLowerCase() === 'x-remote-uid'))
+    throw new UsageError(`${flag}: X-Remote-Uid must be one of them, or API aggregation does not work`);
   return names;
 }
 

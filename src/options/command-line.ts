@@ -1,3 +1,4 @@
+import { type Minor, toVersion } from '../api/emulation.ts';
 import { equal } from '../object/equality.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { nearestName } from './checks.ts';
@@ -21,9 +22,30 @@ export class CommandLine {
     return [...this.#texts.keys()].find((flag) => flags.includes(flag));
   }
 
+  /** @throws UsageError when a flag is given that the emulated version does not have */
+  assertAllOf(emulated: Minor): void {
+    for (const { shown, since } of this.#texts.keys())
+      if (since !== undefined && since > emulated) {
+        const later = toVersion(since);
+        throw new UsageError(
+          `${shown} came with ${later}, and ${toVersion(emulated)} is emulated: give --emulated-version=${later} or a later one`,
+        );
+      }
+  }
+
   /** @throws UsageError */
   valueOf<Value>(flag: Flag<Value>): Value {
     return flag.read(this.#texts.get(flag));
+  }
+
+  /** The value of every flag as text, as Go's flags show it. Passwords are hidden. */
+  texts(flags: readonly Flag[]): Readonly<Record<string, string>> {
+    const toText = (flag: Flag): string => {
+      const texts = this.#texts.get(flag);
+      const value = texts === undefined ? flag.default : flag.parse(texts);
+      return hidePasswords(Array.isArray(value) ? `[${value.join(',')}]` : String(value ?? ''));
+    };
+    return Object.freeze(Object.fromEntries(flags.map((flag) => [flag.name, toText(flag)])));
   }
 
   /** The options of a set of flags, defaults filled in. @throws UsageError */

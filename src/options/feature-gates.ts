@@ -35,6 +35,7 @@ export const EFFECTIVE: ReadonlySet<string> = new Set([
   'JobSuccessPolicy',
   'LoadBalancerIPMode',
   'LoggingAlphaOptions',
+  'LoggingBetaOptions',
   'MatchLabelKeysInPodAffinity',
   'MatchLabelKeysInPodTopologySpread',
   'MaxUnavailableStatefulSet',
@@ -101,8 +102,8 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
       'SeparateTaintEvictionController',
   },
   {
-    what: 'concerns what this server does not have: a second log format, and another allocator of addresses',
-    names: 'DisableAllocatorDualWrite LoggingBetaOptions',
+    what: 'concerns what this server does not have, another allocator of addresses',
+    names: 'DisableAllocatorDualWrite',
   },
   {
     what: 'expressions pay for what their libraries do in any case, because they run while others wait',

@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import { parseDuration } from '../util/duration.ts';
 import { errorText } from '../util/error-text.ts';
 
@@ -42,6 +43,8 @@ export interface Flag<Value = unknown> {
   readonly meaning: string;
   /** False: the server knows the flag, does nothing with it, and refuses every value but the default. */
   readonly isEffective: boolean;
+  /** The first version of Kubernetes that has the flag; undefined: every one. */
+  readonly since: Minor | undefined;
   /** Parses the given texts, before the check. @throws UsageError */
   parse(texts: readonly string[]): FlagText;
   /** Undefined: the flag was not given. @throws UsageError */
@@ -65,6 +68,8 @@ interface Declaration<Default> {
   /** Absent: none, and the value is the empty one of the type. */
   readonly default?: Default;
   readonly meaning: string;
+  /** See {@link Flag.since}. */
+  readonly since?: Minor;
 }
 
 /** How the texts of a type are understood. */
@@ -92,7 +97,8 @@ function flagsOf<Parsed extends FlagText, Plain>(kind: Kind<Parsed, Plain>) {
     name: string,
     says: Declaration<Parsed> & { readonly isEffective?: false; readonly check?: Check<Plain, unknown> },
   ): Flag {
-    const { default: fallback, meaning, isEffective = true, check = (value: Plain): unknown => value } = says;
+    const { default: fallback, meaning, since, isEffective = true } = says;
+    const { check = (value: Plain): unknown => value } = says;
     const shown = `--${name}`;
     const parse = (texts: readonly string[]): Parsed | undefined =>
       texts
@@ -104,7 +110,7 @@ function flagsOf<Parsed extends FlagText, Plain>(kind: Kind<Parsed, Plain>) {
           undefined,
         );
     return {
-      ...{ name, shown, type: kind.type, default: fallback, meaning, isEffective, parse },
+      ...{ name, shown, type: kind.type, default: fallback, meaning, isEffective, since, parse },
       read: (texts) => check(kind.toPlain(texts === undefined ? fallback : parse(texts)), shown),
     };
   }

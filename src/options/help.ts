@@ -1,3 +1,4 @@
+import { toVersion } from '../api/emulation.ts';
 import type { Section } from './all-flags.ts';
 import type { Flag } from './flag.ts';
 
@@ -44,9 +45,10 @@ function formatFlag(flag: Flag): string[] {
   const type = flag.type === 'bool' ? '' : ` ${flag.type}`;
   const hasDefault = flag.default !== undefined && flag.default !== '' && String(flag.default) !== '';
   const fallback = hasDefault ? ` (default ${String(flag.default)})` : '';
+  const life = flag.since === undefined ? '' : `; since ${toVersion(flag.since)}`;
   const note = flag.isEffective ? '' : ' [accepted at its default only]';
   const dashes = flag.name.length === 1 ? '-' : '--';
-  const paragraphs = `${flag.meaning}${fallback}${note}`.split('\n');
+  const paragraphs = `${flag.meaning}${life}${fallback}${note}`.split('\n');
   return [`    ${dashes}${flag.name}${type}`, ...paragraphs.flatMap(wrap)];
 }
 

@@ -1,12 +1,13 @@
 import { parseQuantity } from '../object/quantity.ts';
-import type { ModuleVerbosity } from '../observability/logger.ts';
+import type { LogFormat, ModuleVerbosity } from '../observability/logger.ts';
 import type { MetricPolicy } from '../observability/metrics.ts';
 import { type EgressConfig, readEgressConfig } from '../outbound/egress/config.ts';
 import { errorText } from '../util/error-text.ts';
-import { apiFlags } from './api.ts';
+import { DEFAULT_MINOR } from '../version.ts';
+import { assertGate } from './api.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
-import { bool, duration, int, list, repeated, text, UsageError, version } from './flag.ts';
+import { bool, duration, int, list, repeated, text, UsageError, type ValuesOf, version } from './flag.ts';
 import { labelValues, manifestValues } from './metric-labels.ts';
 import { readTracingConfig } from './tracing-config.ts';
 
@@ -36,7 +37,11 @@ export const loggingFlags = {
     default: '5s',
     meaning: 'maximum time between log flushes',
   }),
-  format: text('logging-format', { default: 'text', meaning: 'only text is permitted', check: textOnly }),
+  format: text('logging-format', {
+    default: 'text',
+    meaning: 'only text is permitted; since 1.32 json, too, with the gate LoggingBetaOptions',
+    check: logFormat,
+  }),
   bufferBytes: text('log-text-info-buffer-size', {
     default: '0',
     meaning: 'alpha; buffers info messages in split-stream text mode; needs LoggingAlphaOptions',
@@ -45,6 +50,17 @@ export const loggingFlags = {
   splitStream: bool('log-text-split-stream', {
     default: false,
     meaning: 'alpha; errors to stderr and info to stdout; needs LoggingAlphaOptions',
+  }),
+  jsonBufferBytes: text('log-json-info-buffer-size', {
+    default: '0',
+    since: 32,
+    meaning: 'alpha; buffers info messages in split-stream JSON mode; needs LoggingAlphaOptions',
+    check: bytes,
+  }),
+  jsonSplitStream: bool('log-json-split-stream', {
+    default: false,
+    since: 32,
+    meaning: 'alpha; in JSON, errors to stderr and info to stdout; needs LoggingAlphaOptions',
   }),
   allowedLabels: repeated('allow-metric-labels', {
     default: [],
@@ -75,9 +91,6 @@ export function readObservability(line: CommandLine, gates: FeatureGates) {
   const { tracingFile, egress } = line.valuesOf(tracingFlags);
   if (tracingFile !== '') assertGate(gates, 'APIServerTracing', tracingFlags.tracingFile.shown);
   const said = line.valuesOf(loggingFlags);
-  const { verbosity, modules, splitStream, bufferBytes, flushEveryMs } = said;
-  if (splitStream) assertGate(gates, 'LoggingAlphaOptions', loggingFlags.splitStream.shown);
-  if (bufferBytes !== 0) assertGate(gates, 'LoggingAlphaOptions', loggingFlags.bufferBytes.shown);
   const metrics: MetricPolicy = {
     disabled: new Set(said.disabledMetrics),
     // The flag wins over the file, label by label.
@@ -85,7 +98,7 @@ export function readObservability(line: CommandLine, gates: FeatureGates) {
     showHidden: said.showHidden,
   };
   return Object.freeze({
-    log: { verbosity, modules, splitStream, bufferBytes, flushEveryMs },
+    log: readLog(said, gates),
     metrics,
     /** Undefined: no tracing. */
     egress,
@@ -95,19 +108,36 @@ export function readObservability(line: CommandLine, gates: FeatureGates) {
   });
 }
 
-function assertGate(gates: FeatureGates, gate: string, flag: string): void {
-  if (!gates.isEnabled(gate))
-    throw new UsageError(`${flag} needs ${apiFlags.featureGates.shown}=${gate}=true`);
-}
-
 function reportedVersion(text: string, flag: string): string | undefined {
   if (text === '' || text === 'false') return undefined;
   if (/^v\d+\.\d+\.\d+([-+][\w.+-]+)*$/.test(text)) return text;
   throw new UsageError(`${flag}: ${JSON.stringify(text)} must be true, raw or of the form vX.Y.Z`);
 }
 
-function textOnly(format: string, flag: string): void {
-  if (format !== 'text') throw new UsageError(`${flag}: ${JSON.stringify(format)}: only text is permitted`);
+function readLog(said: ValuesOf<typeof loggingFlags>, gates: FeatureGates) {
+  const { verbosity, modules, format, flushEveryMs } = said;
+  for (const name of ['splitStream', 'bufferBytes', 'jsonSplitStream', 'jsonBufferBytes'] as const)
+    if (said[name] !== false && said[name] !== 0)
+      assertGate(gates, 'LoggingAlphaOptions', loggingFlags[name].shown);
+  if (format === 'text')
+    return {
+      ...{ verbosity, modules, format, flushEveryMs },
+      splitStream: said.splitStream,
+      bufferBytes: said.bufferBytes,
+    };
+  const { shown } = loggingFlags.format;
+  if ((gates.isEnabled.minor ?? DEFAULT_MINOR) < 32)
+    throw new UsageError(`${shown}: "json": only text is permitted before 1.32`);
+  assertGate(gates, 'LoggingBetaOptions', `${shown}=json`);
+  return {
+    ...{ verbosity, modules, format, flushEveryMs },
+    ...{ splitStream: said.jsonSplitStream, bufferBytes: said.jsonBufferBytes },
+  };
+}
+
+function logFormat(format: string, flag: string): LogFormat {
+  if (format === 'text' || format === 'json') return format;
+  throw new UsageError(`${flag}: ${JSON.stringify(format)}: only text and json are permitted`);
 }
 
 function bytes(text: string, flag: string): number {

@@ -44,5 +44,7 @@ export function parseOptions(args: readonly string[]) {
     agents: readAgents(line),
     writing: readWriting(line),
     limits: readLimits(line),
+    /** All flags, for people who look at the server. */
+    flags: line.texts(ALL_FLAGS),
   });
 }

@@ -11,6 +11,8 @@ import { UsageError } from './flag.ts';
 /** Which API versions are served. */
 interface RuntimeConfig {
   isEnabled(version: GroupVersion, byDefault: boolean): boolean;
+  /** Whether the version is turned on by its name. */
+  isNamed(version: GroupVersion): boolean;
 }
 
 const STAGES: Readonly<Record<string, RegExp>> = {
@@ -31,11 +33,17 @@ const versionsOf = (
   ),
 ];
 
+interface EmulatedApis {
+  readonly minor: Minor;
+  /** Whether versions may be named that came later. */
+  readonly acceptsLater?: boolean;
+}
+
 /** A named version wins over its stage, and a stage over api/all. @throws UsageError */
 export function parseRuntimeConfig(
   pairs: readonly string[],
   flag: string,
-  minor: Minor = DEFAULT_MINOR,
+  emulated: EmulatedApis = { minor: DEFAULT_MINOR },
 ): RuntimeConfig {
   const settings = new Map<string, boolean>();
   for (const pair of pairs) {
@@ -43,11 +51,12 @@ export function parseRuntimeConfig(
     if (value !== 'true' && value !== 'false') {
       throw new UsageError(`${flag}: ${JSON.stringify(pair)} must end in =true or =false`);
     }
-    settings.set(knownKey(key, flag, minor), value === 'true');
+    settings.set(knownKey(key, flag, emulated), value === 'true');
   }
   if (settings.size === 1 && settings.get(ALL) === false)
     throw new UsageError(`${flag}: ${ALL}=false alone leaves nothing to serve: name what is to be served`);
   return {
+    isNamed: (version) => settings.get(toApiVersion(version)) === true,
     isEnabled: (version, byDefault) => {
       const named = settings.get(toApiVersion(version));
       if (named !== undefined) return named;
@@ -58,13 +67,15 @@ export function parseRuntimeConfig(
 }
 
 /** Refuses unknown versions, which would silently have no effect. */
-function knownKey(key: string, flag: string, minor: Minor): string {
+function knownKey(key: string, flag: string, { minor, acceptsLater = false }: EmulatedApis): string {
   if (key === ALL || Object.hasOwn(STAGES, key)) return key;
   if (key === 'api/legacy') throw new UsageError(`${flag}: ${key} does not exist any more`);
   const version = canonicalApiVersion(key);
   const versions = versionsOf(builtInResources(minor));
   if (versions.includes(version)) return version;
-  if (versionsOf(EVERY_RESOURCE).includes(version))
+  const isOfOtherVersion = versionsOf(EVERY_RESOURCE).includes(version);
+  if (isOfOtherVersion && acceptsLater) return version;
+  if (isOfOtherVersion)
     throw new UsageError(`${flag}: Kubernetes ${toVersion(minor)}, which is emulated, has no ${version}`);
   const nearest = nearestName(version, [...versions, ALL, ...Object.keys(STAGES)]);
   const hint =

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import type { Http2Options } from '../http/server.ts';
 import { errorText } from '../util/error-text.ts';
 import { proxyClientFlags } from './admission.ts';
-import { ipAddress, notNegative } from './checks.ts';
+import { ipAddress, notNegative, positive } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { bool, duration, float, int, list, text, UsageError } from './flag.ts';
@@ -97,6 +97,13 @@ export const profilingFlags = {
   }),
 };
 
+export const logPageFlags = {
+  servesLogs: bool('enable-logs-handler', {
+    default: false,
+    meaning: 'serve the files of /var/log, read only, under /logs/; deprecated in Kubernetes',
+  }),
+};
+
 export const lifecycleFlags = {
   leaseReuseMs: int('lease-reuse-duration-seconds', {
     default: 60,
@@ -116,8 +123,35 @@ export const lifecycleFlags = {
     meaning:
       'keep listening until non-long-running requests drain; meanwhile reject new ones with 429, Retry-After and Connection: close',
   }),
+  refusesUntilReady: bool('send-retry-after-while-not-ready-once', {
+    default: false,
+    since: 32,
+    meaning:
+      'reject requests with 503 and Retry-After until the server has been ready once; health is answered nonetheless',
+  }),
   watchTerminationGraceMs: duration('shutdown-watch-termination-grace-period', {
     meaning: 'longest wait for active watches to drain at shutdown',
+  }),
+};
+
+export const electionFlags = {
+  leaseMs: duration('coordinated-leadership-lease-duration', {
+    default: '15s',
+    since: 33,
+    meaning: 'time after which another server elects the holders of coordinated leases',
+    check: positive,
+  }),
+  deadlineMs: duration('coordinated-leadership-renew-deadline', {
+    default: '10s',
+    since: 33,
+    meaning: 'time without a renewal after which a server stops electing',
+    check: positive,
+  }),
+  roundMs: duration('coordinated-leadership-retry-period', {
+    default: '2s',
+    since: 33,
+    meaning: 'interval at which servers try to get or keep the lease of elections',
+    check: positive,
   }),
 };
 
@@ -161,9 +195,22 @@ export function readServing(line: CommandLine, gates: FeatureGates) {
     contentionProfiling: profiling && contentionProfiling,
     debugSocketPath,
     ...line.valuesOf(consoleFlags),
+    ...line.valuesOf(logPageFlags),
     ...line.valuesOf(lifecycleFlags),
+    elections: readElections(line),
     peers: readPeers(line, gates),
   });
+}
+
+/** The rules of client-go's leader election. */
+function readElections(line: CommandLine) {
+  const times = line.valuesOf(electionFlags);
+  const { leaseMs, deadlineMs, roundMs } = electionFlags;
+  if (times.leaseMs <= times.deadlineMs)
+    throw new UsageError(`${leaseMs.shown} must be more than ${deadlineMs.shown}`);
+  if (times.deadlineMs <= 1.2 * times.roundMs)
+    throw new UsageError(`${deadlineMs.shown} must be more than 1.2 times ${roundMs.shown}`);
+  return times;
 }
 
 /**

@@ -146,8 +146,8 @@ export function readStorage(line: CommandLine) {
   });
 }
 
-/** Empty: the embedded PostgreSQL. */
-function databaseUrls(urls: readonly string[], flag: string): readonly string[] {
+/** Checks URLs of databases. Empty: the embedded PostgreSQL. @throws UsageError */
+export function databaseUrls(urls: readonly string[], flag: string): readonly string[] {
   const wrong = urls.find((url) => !/^postgres(ql)?:\/\//.test(url));
   if (wrong === undefined) return urls;
   const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(wrong)?.[0];

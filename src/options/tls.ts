@@ -28,6 +28,13 @@ export const tlsFlags = {
     meaning: 'list of suites; default is the runtime default',
     check: ciphers,
   }),
+  curves: list('tls-curve-preferences', {
+    default: [],
+    since: 36,
+    meaning:
+      "key exchanges by their numbers in TLS: 23, 24, 25 (P-256, P-384, P-521), 29 (X25519), 4588 (X25519MLKEM768); default is the runtime's",
+    check: curves,
+  }),
 };
 
 /** Certificates, and the encryption of connections. */
@@ -35,9 +42,9 @@ export type TlsOptions = ReturnType<typeof readTls>;
 
 /** @throws UsageError */
 export function readTls(line: CommandLine) {
-  const { certFile, keyFile, sni, minVersion, ciphers } = line.valuesOf(tlsFlags);
+  const { certFile, keyFile, sni, minVersion, ciphers, curves } = line.valuesOf(tlsFlags);
   bothOrNeither({ flag: tlsFlags.certFile, file: certFile }, { flag: tlsFlags.keyFile, file: keyFile });
-  return Object.freeze({ certFile, keyFile, sni, settings: { minVersion, ciphers } });
+  return Object.freeze({ certFile, keyFile, sni, settings: { minVersion, ciphers, curves } });
 }
 
 const VERSIONS: Readonly<Record<string, SecureVersion>> = table({
@@ -108,6 +115,27 @@ function ciphers(names: readonly string[], flag: string): string | undefined {
   });
   const modern = chosen.some((suite) => TLS_1_3.includes(suite)) ? [] : TLS_1_3;
   return [...new Set([...modern, ...chosen])].join(':');
+}
+
+/** OpenSSL's names of TLS' named groups that Go knows, by their numbers (IANA, TLS Supported Groups). */
+const CURVES: ReadonlyMap<number, string> = new Map([
+  [23, 'P-256'],
+  [24, 'P-384'],
+  [25, 'P-521'],
+  [29, 'X25519'],
+  [4588, 'X25519MLKEM768'],
+]);
+
+/** OpenSSL's list; undefined: the runtime's. */
+function curves(numbers: readonly string[], flag: string): string | undefined {
+  const names = numbers.map((text) => {
+    const name = /^\d+$/.test(text) ? CURVES.get(Number(text)) : undefined;
+    if (name !== undefined) return name;
+    throw new UsageError(`${flag}: ${JSON.stringify(text)} must be one of ${[...CURVES.keys()].join(', ')}`);
+  });
+  const twice = numbers.find((_, at) => names.indexOf(names[at] ?? '') !== at);
+  if (twice !== undefined) throw new UsageError(`${flag}: ${twice} is given twice`);
+  return names.length === 0 ? undefined : names.join(':');
 }
 
 /** `cert,key` or `cert,key:name,name`. */

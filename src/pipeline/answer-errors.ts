@@ -60,7 +60,9 @@ function toErrorResponse(
 function errorRepresentation(request: ApiRequest): Pick<Representation, 'format' | 'pretty' | 'contentType'> {
   const pretty = wantsPretty(request.query, request.userAgent);
   try {
-    const { format, contentType } = negotiate(request.headers.accept, { pretty, protobuf: true });
+    const { format, contentType } = negotiate(request.headers.accept, {
+      ...{ pretty, protobuf: true, cbor: request.knowsCbor },
+    });
     return { format, pretty, contentType };
   } catch {
     return { format: 'json', pretty, contentType: 'application/json' };

@@ -15,7 +15,8 @@ import { timeWait } from '../request/waits.ts';
 
 /**
  * Runs a request in its turn, or answers 429. Every answer has headers with the classification of the request. The seats are
- * freed when the answer is known, so that slow readers hold none; a watch frees them after its initial events.
+ * freed when the answer is known, so that slow readers hold none; a watch frees them after its initial events, or when it has waited for
+ * its client for a second.
  */
 export async function takeTurn(
   { flowControl }: { readonly flowControl: FlowControl | undefined },
@@ -56,15 +57,30 @@ function runOf(response: StreamResponse, turn: AdmittedTurn): StreamResponse['ru
   };
 }
 
-const noticing = (sink: ResponseSink, turn: AdmittedTurn): ResponseSink => ({
-  open: () => sink.open(),
-  write: (frame) => sink.write(frame),
-  drained: () => sink.drained(),
-  initialized: () => {
-    turn.initialized();
-    sink.initialized?.();
-  },
-});
+/**
+ * How long a watch waits for its client, in all, before its seats are freed. Waiting costs this server nothing, and without a bound
+ * clients that do not read their initial events would keep all others out of their level.
+ */
+const UNREAD_MS = 1000;
+
+function noticing(sink: ResponseSink, turn: AdmittedTurn): ResponseSink {
+  let leftMs = UNREAD_MS;
+  return {
+    open: () => sink.open(),
+    write: (frame) => sink.write(frame),
+    drained: async () => {
+      const begunMs = performance.now();
+      const timer = setTimeout(() => turn.initialized(), leftMs);
+      await sink.drained();
+      clearTimeout(timer);
+      leftMs = Math.max(0, leftMs - (performance.now() - begunMs));
+    },
+    initialized: () => {
+      turn.initialized();
+      sink.initialized?.();
+    },
+  };
+}
 
 /** Kubernetes' text and headers; clients look at the code and at Retry-After. */
 function tooManyRequests({ retryAfterSeconds }: RefusedTurn): ApiResponse {

@@ -1,6 +1,5 @@
 import type { MessageSchema } from '../api/schema.ts';
 import type { Auditor } from '../audit/auditor.ts';
-import type { Authorizer } from '../authz/authorizer.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import { NO_TRACING, type Tracing } from '../observability/tracing.ts';
 import {
@@ -13,20 +12,20 @@ import type { ApiResponse } from '../request/api-response.ts';
 import { pageNotFound } from '../request/plain-answer.ts';
 import { inStatuses } from '../verbs/storage-status.ts';
 import type { ResourceHandler } from '../verbs/verbs.ts';
-import { type AuthenticateOptions, authenticate, authorize, impersonate } from './access.ts';
+import { type AuthenticateOptions, authenticate, authorize } from './access.ts';
 import { answerErrors } from './answer-errors.ts';
 import { audit, auditAuthentication } from './audit.ts';
 import { withDeadline } from './deadline.ts';
 import { takeTurn } from './flow-control.ts';
 import { type OriginOptions, refuseForeignPages } from './foreign-pages.ts';
+import { type ImpersonateOptions, impersonate } from './impersonate.ts';
 import { logRequest, type MeasureOptions, measure, traceRequest, traceVerb } from './measure.ts';
 
-interface PipelineOptions extends MeasureOptions, AuthenticateOptions, OriginOptions {
+interface PipelineOptions extends MeasureOptions, AuthenticateOptions, OriginOptions, ImpersonateOptions {
   /** Undefined: no limit on concurrency. */
   readonly flowControl: FlowControl | undefined;
   /** Answers paths that need no credentials, such as the console's files; undefined for all others. */
   readonly open?: (request: ApiRequest) => ApiResponse | undefined;
-  readonly authorizer: Authorizer;
   /** Whether authorizers see the selectors of a request. */
   readonly asksWithSelectors?: boolean;
   /** Undefined: auditing is off. */
@@ -40,6 +39,8 @@ interface PipelineOptions extends MeasureOptions, AuthenticateOptions, OriginOpt
   readonly statusSchema: MessageSchema;
   readonly tracing: Tracing;
   readonly requestTimeoutMs: number;
+  /** The feature CBORServingAndStorage. */
+  readonly knowsCbor?: boolean;
 }
 
 /** Never rejects: errors become a Status. */
@@ -68,6 +69,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
  * Status here, before they are recorded.
  */
 async function serve(options: PipelineOptions, request: ApiRequest): Promise<ApiResponse> {
+  if (options.knowsCbor === true) request.knowsCbor = true;
   const opened = options.open?.(request);
   if (opened !== undefined) return opened;
   const { target = NO_RESOURCE } = request;

@@ -81,6 +81,14 @@ export interface ServedVersion extends Life {
   readonly gate?: string;
   /** Converts between this version's form and the stored one; undefined: they differ only in apiVersion. */
   readonly conversion?: Conversion;
+  /** For a version whose clients are warned. */
+  readonly deprecation?: VersionDeprecation;
+}
+
+export interface VersionDeprecation {
+  readonly warning: string;
+  /** The version of Kubernetes that serves it no more. */
+  readonly removedRelease?: string;
 }
 
 export interface Conversion {
@@ -148,7 +156,7 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
    * Returns the parent after a write of `view`. Takes only permitted changes from `view`; the result is passed to `validate`
    * and stored. Must not change `old`.
    */
-  write(view: View, old: T): T;
+  write(view: View, old: T, isOn?: Gates): T;
   /** Converts an applied configuration of the view's kind to one of the parent; absent where both are one kind. */
   toParent?(config: JsonObject): JsonObject;
   /** Columns of the view; absent: those of the parent. */
@@ -183,6 +191,7 @@ export interface ActionContext<Parent extends ApiObject = ApiObject> {
   warn(text: string): void;
   /** Makes tokens of service accounts. */
   readonly tokens: TokenIssuing;
+  readonly isOn: Gates;
   readonly dryRun: boolean;
   readonly namespace: string;
   readonly name: string;
@@ -219,6 +228,8 @@ export interface ConnectCall<Options extends JsonObject = JsonObject> {
   readonly options: Options;
   /** The path after the subresource, with a leading slash, and a trailing one if the client wrote it. */
   readonly subpath: string;
+  /** The feature PodLogsQuerySplitStreams. */
+  readonly splitsLogs: boolean;
   /** --agent-preferred-address-types */
   readonly agentAddressTypes: readonly string[];
   /** @throws StatusError NotFound */

@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -5,6 +6,13 @@ import type { NameRule } from '../object/formats.ts';
 import type { UserInfo } from '../request/api-request.ts';
 import type { Steps } from '../util/turns.ts';
 import type { AssignedValues } from './assigned-values.ts';
+
+/** When the generation of an object increases. */
+export interface GenerationRule<T extends ApiObject> {
+  /** The first version of Kubernetes that counts generations of these objects. */
+  readonly since: Minor;
+  hasChanged(object: T, old: T): boolean;
+}
 
 /**
  * The rules of a resource for its objects, which are of type `T`. All functions take the storage version of the object, decoded
@@ -45,8 +53,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly resetFields?: readonly (readonly string[])[];
   /** Texts for Warning headers. */
   warnings?(object: T, old: T | undefined): string[];
-  /** metadata.generation starts at 1 and increases with every change outside metadata and status. */
-  readonly tracksGeneration: boolean;
+  /** metadata.generation starts at 1 and increases with every change outside metadata and status, or by a rule of its own. */
+  readonly tracksGeneration: boolean | GenerationRule<T>;
   /** Status changes also increase it: the status has no subresource. */
   readonly statusCountsForGeneration?: boolean;
   /** PUT creates a missing object. */

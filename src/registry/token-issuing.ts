@@ -27,6 +27,8 @@ export interface TokenIssuing {
   readonly maxExpirationSeconds: number;
   /** --service-account-extend-token-expiration */
   readonly extendsExpiration: boolean;
+  /** The longest life of an extended token, which is a year unless an external signer allows less. */
+  readonly maxExtendedSeconds: number;
   /** Feature gates ServiceAccountTokenNodeBinding and ServiceAccountTokenPodNodeInfo. */
   readonly bindsNodes: boolean;
   readonly tellsNodes: boolean;

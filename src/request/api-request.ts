@@ -70,6 +70,8 @@ export interface ApiRequest {
   readonly receivedAt: Date;
   /** Set by the audit stage for a request that is recorded. */
   audit?: AuditTrail | undefined;
+  /** Whether bodies may be CBOR (the feature CBORServingAndStorage). Set by the pipeline; absent: no. */
+  knowsCbor?: boolean;
   /** Aborts when the client goes away or the request's time is up. Created on first use. */
   readonly signal: AbortSignal;
   /** Whether the signal has aborted; reading this does not create the signal. */
@@ -112,8 +114,8 @@ export interface AuditTrail {
   requestObject(value: unknown): void;
   /** A body that is no object, such as a patch or options. It does not complete the reference. */
   requestBody(value: unknown): void;
-  /** The request is served as if this user had sent it. */
-  impersonated(user: UserInfo): void;
+  /** The request is served as if this user had sent it. `constraint`: the verb that allowed it where a constrained one did. */
+  impersonated(user: UserInfo, constraint?: string): void;
   /**
    * The answer shows what the object was. Its own rule decides, as for a `get`, whether the answer may be recorded: a rule that
    * keeps Secrets out of the record holds for what history shows of them too.

@@ -1,5 +1,6 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { GroupVersion } from '../api/names.ts';
+import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
 import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';
@@ -22,8 +23,9 @@ import { cronjobs } from './batch/cron-job.ts';
 import { jobs } from './batch/job/definition.ts';
 import { certificatesigningrequests } from './certificates/certificate-signing-request.ts';
 import { clustertrustbundles } from './certificates/cluster-trust-bundle.ts';
+import { podcertificaterequests } from './certificates/pod-certificate-request.ts';
 import { leases } from './coordination/lease.ts';
-import { leasecandidates } from './coordination/lease-candidate.ts';
+import { alphaLeaseCandidates, leasecandidates } from './coordination/lease-candidate.ts';
 import { componentstatuses } from './core/component-status.ts';
 import { configmaps } from './core/config-map.ts';
 import { endpoints } from './core/endpoints.ts';
@@ -39,9 +41,12 @@ import { resourcequotas } from './core/resource-quota.ts';
 import { secrets } from './core/secret.ts';
 import { services } from './core/service/definition.ts';
 import { serviceaccounts } from './core/service-account.ts';
+import { deprecationOf } from './deprecations.ts';
 import { deviceclasses } from './devices/device-class.ts';
+import { devicetaintrules } from './devices/device-taint-rule.ts';
 import { resourceclaims } from './devices/resource-claim.ts';
 import { resourceclaimtemplates } from './devices/resource-claim-template.ts';
+import { resourcepoolstatusrequests } from './devices/resource-pool-status-request.ts';
 import { resourceslices } from './devices/resource-slice.ts';
 import { endpointslices } from './discovery/endpoint-slice.ts';
 import { eventsV1 } from './events/event.ts';
@@ -75,7 +80,10 @@ import {
   subjectaccessreviews,
   tokenreviews,
 } from './reviews.ts';
+import { podgroups } from './scheduling/pod-group.ts';
 import { priorityclasses } from './scheduling/priority-class.ts';
+import { workloads } from './scheduling/workload.ts';
+import { workloads as firstWorkloads } from './scheduling/workload-1-35.ts';
 import { csidrivers } from './storage/csi-driver.ts';
 import { csinodes } from './storage/csi-node.ts';
 import { csistoragecapacities } from './storage/csi-storage-capacity.ts';
@@ -121,6 +129,7 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   jobs,
   certificatesigningrequests,
   clustertrustbundles,
+  podcertificaterequests,
   ingressclasses,
   ingresses,
   networkpolicies,
@@ -144,8 +153,12 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   validatingadmissionpolicybindings,
   validatingwebhookconfigurations,
   customresourcedefinitions,
+  podgroups,
   priorityclasses,
+  firstWorkloads,
+  workloads,
   leases,
+  alphaLeaseCandidates,
   leasecandidates,
   runtimeclasses,
   endpointslices,
@@ -154,11 +167,13 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   storageversions,
   alphaDeviceClasses,
   deviceclasses,
+  devicetaintrules,
   podschedulingcontexts,
   alphaResourceClaims,
   resourceclaims,
   alphaResourceClaimTemplates,
   resourceclaimtemplates,
+  resourcepoolstatusrequests,
   alphaResourceSlices,
   resourceslices,
   storageversionmigrations,
@@ -168,16 +183,70 @@ export const EVERY_RESOURCE: readonly ResourceDefinition[] = [
   restores,
 ];
 
-/** The built-in resources as a version of Kubernetes has them. */
-export const builtInResources = (minor: Minor): readonly ResourceDefinition[] =>
-  EVERY_RESOURCE.map((definition) => asOf(definition, minor)).filter(({ versions }) => versions.length > 0);
+/** Which versions of resources are served although they came after the emulated version. */
+interface ForwardCompatibility {
+  /** Whether the operator has named it. */
+  isNamed(version: GroupVersion): boolean;
+  /** Undefined: a version is not served because a worse one of its resource is. */
+  readonly followsServed: ((version: GroupVersion, byDefault: boolean) => boolean) | undefined;
+}
 
-function asOf(definition: ResourceDefinition, minor: Minor): ResourceDefinition {
-  const versions = definition.versions.filter((version) => isAlive(version, minor));
+/** The built-in resources as a version of Kubernetes has them. */
+export const builtInResources = (
+  minor: Minor,
+  forward?: ForwardCompatibility,
+): readonly ResourceDefinition[] =>
+  EVERY_RESOURCE.map((definition) => asOf(definition, minor, forward)).filter(
+    ({ versions }) => versions.length > 0,
+  );
+
+const isAlpha = (version: string): boolean => version.includes('alpha');
+
+/** Versions stand in their order, the best one first: those behind a version are worse. */
+function isForward(
+  { group, versions }: ResourceDefinition,
+  version: ServedVersion,
+  { isNamed, followsServed }: ForwardCompatibility,
+  minor: Minor,
+): boolean {
+  if (version.since === undefined || version.since <= minor) return false;
+  if (isNamed({ group, version: version.version })) return true;
+  if (followsServed === undefined || isAlpha(version.version)) return false;
+  return versions
+    .slice(versions.indexOf(version) + 1)
+    .some(
+      (worse) =>
+        isAlive(worse, minor) &&
+        !isAlpha(worse.version) &&
+        followsServed({ group, version: worse.version }, worse.enabledByDefault),
+    );
+}
+
+function asOf(
+  definition: ResourceDefinition,
+  minor: Minor,
+  forward: ForwardCompatibility | undefined,
+): ResourceDefinition {
+  const versions = definition.versions.flatMap((version) => {
+    if (isAlive(version, minor)) return [withDeprecation(definition, version, minor)];
+    const isServed = forward !== undefined && isForward(definition, version, forward, minor);
+    return isServed ? [{ ...version, enabledByDefault: true }] : [];
+  });
   const subresources = definition.subresources.filter((subresource) => isAlive(subresource, minor));
   const isWhole =
-    versions.length === definition.versions.length && subresources.length === definition.subresources.length;
+    versions.length === definition.versions.length &&
+    versions.every((version, at) => version === definition.versions[at]) &&
+    subresources.length === definition.subresources.length;
   return isWhole ? definition : { ...definition, versions, subresources };
+}
+
+function withDeprecation(
+  definition: ResourceDefinition,
+  version: ServedVersion,
+  minor: Minor,
+): ServedVersion {
+  const deprecation = deprecationOf(definition, version, minor);
+  return deprecation === undefined ? version : { ...version, deprecation };
 }
 
 export const BUILT_IN_RESOURCES = builtInResources(DEFAULT_MINOR);

@@ -1,4 +1,4 @@
-import type { Life } from '../api/emulation.ts';
+import type { Life, Minor } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -38,6 +38,8 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   readonly storage?: ResourceDefinition['storage'];
   /** Present for objects with a status subresource: the status before any observation. */
   readonly emptyStatus?: JsonObject;
+  /** The first version of Kubernetes in which the status is a subresource; absent: all. */
+  readonly statusSince?: Minor;
   /** Fields that a write of the status cannot change; by default the spec. `['metadata']` keeps all of the metadata. */
   readonly statusResets?: readonly (readonly string[])[];
   /** Restricts and completes a written status. Changes `object`. */
@@ -101,6 +103,7 @@ export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T
   const {
     storedVersion,
     emptyStatus,
+    statusSince: _,
     statusResets,
     prepareStatus,
     validateStatus,
@@ -159,10 +162,12 @@ function statusOf(
   outline: ResourceOutline,
   { version, type }: ResourceDefinition['storage'],
 ): ViewSubresource {
-  const { group, kind, prepareStatus, validateStatus, statusResets: resets = RESET_BY_STATUS } = outline;
+  const { group, kind, prepareStatus, validateStatus, statusSince: since } = outline;
+  const { statusResets: resets = RESET_BY_STATUS } = outline;
   return {
     access: 'view',
     name: 'status',
+    ...(since === undefined ? {} : { since }),
     served: { group, version, kind },
     type,
     verbs: ['get', 'patch', 'update'],

@@ -22,8 +22,18 @@ export const selfsubjectreviews = defineReview({
   namespaced: false,
   versions: [
     { version: 'v1', type: 'authentication/v1.SelfSubjectReview' },
-    { version: 'v1beta1', type: 'authentication/v1beta1.SelfSubjectReview', enabledByDefault: false },
-    { version: 'v1alpha1', type: 'authentication/v1alpha1.SelfSubjectReview', enabledByDefault: false },
+    {
+      version: 'v1beta1',
+      type: 'authentication/v1beta1.SelfSubjectReview',
+      enabledByDefault: false,
+      until: 33,
+    },
+    {
+      version: 'v1alpha1',
+      type: 'authentication/v1alpha1.SelfSubjectReview',
+      enabledByDefault: false,
+      until: 32,
+    },
   ],
 });
 

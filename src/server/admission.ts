@@ -10,6 +10,7 @@ import type { CreateNamespace } from '../admission/plugins/namespaces.ts';
 import type { FindKind } from '../admission/plugins/owner-references.ts';
 import { refusePrivileged } from '../admission/plugins/pod-rules.ts';
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
+import { guardPodCertificates } from '../admission/pod-certificate-signing.ts';
 import { ParamRights } from '../admission/policies/rights.ts';
 import type { WebhookWays } from '../admission/webhooks/clients.ts';
 import type { WebhookNeeds } from '../admission/webhooks/dispatch.ts';
@@ -110,6 +111,7 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
     ...(parts.emulated >= 33 && parts.isFeatureOn('DRAAdminAccess')
       ? [guardAdminAccess(objects, parts.emulated)]
       : []),
+    ...(parts.isFeatureOn('PodCertificateRequest') ? [guardPodCertificates(access)] : []),
     guard,
   ];
   const follower = new Follower({ store, sources: objects.sources });

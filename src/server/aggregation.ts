@@ -83,6 +83,7 @@ export function createAggregation(
   const sandboxesPages = serving.sandboxProxiedPages;
   const passOn = createRemoteProxy({
     ...{ remote, resolver, transport, rejectsRedirects, sandboxesPages, logger },
+    tellsUid: foundation.isFeatureOn('RemoteRequestHeaderUID'),
   });
   const remoteProxy: RemoteHandler = (request) => passOn(request) ?? peers?.handler(request);
   const remoteContents = new RemoteNamespaces({ remote, documents, resolver, transport });

@@ -59,7 +59,7 @@ export interface Authentication {
   run: ServiceRun;
 }
 
-interface AuthenticationParts extends Pick<Foundation, 'persistently'> {
+interface AuthenticationParts extends Pick<Foundation, 'emulated' | 'persistently'> {
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   readonly signingKeys: SigningKeySource;
@@ -110,7 +110,7 @@ interface Certificates {
 /** The front proxy comes first: it has a certificate too. */
 function createCertificates(
   proxy: FrontProxyOptions | undefined,
-  { clientCaFiles, logger }: AuthenticationParts,
+  { clientCaFiles, logger, isFeatureOn }: AuthenticationParts,
 ): Certificates {
   const onError = (error: unknown): void => logger.error('authentication', error);
   const authenticators: Authenticator[] = [];
@@ -129,13 +129,15 @@ function createCertificates(
   }
   if (clientCaFiles.length > 0) {
     const authorities = follow(authenticationFlags.clientCaFile, clientCaFiles);
-    authenticators.push(createCertificateAuthenticator(authorities));
+    const readsUids = isFeatureOn('AllowParsingUserUIDFromCertAuth');
+    authenticators.push(createCertificateAuthenticator(authorities, readsUids));
   }
   return { authenticators, runs };
 }
 
 const headersOf = (options: FrontProxyOptions): FrontProxyHeaders => ({
   usernames: options.usernameHeaders,
+  uids: options.uidHeaders,
   groups: options.groupHeaders,
   extra: options.extraHeaderPrefixes,
 });
@@ -153,6 +155,7 @@ function toPublished(
     lists: {
       'requestheader-allowed-names': proxy.allowedNames,
       'requestheader-username-headers': proxy.usernameHeaders,
+      ...(proxy.uidHeaders.length === 0 ? {} : { 'requestheader-uid-headers': proxy.uidHeaders }),
       'requestheader-group-headers': proxy.groupHeaders,
       'requestheader-extra-headers-prefix': proxy.extraHeaderPrefixes,
     },

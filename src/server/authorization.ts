@@ -52,7 +52,7 @@ export async function createAuthorization(
   { store, logger, egress, isFeatureOn }: AuthorizationParts,
 ): Promise<Authorization> {
   const rbac = new RbacAuthorizer();
-  const graph = new NodeGraph();
+  const graph = new NodeGraph({ hasPodCertificates: isFeatureOn('PodCertificateRequest') });
   const engines: Engines = {
     rbac,
     node: createNodeAuthorizer(graph, nodeRules(isFeatureOn), {

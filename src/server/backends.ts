@@ -18,6 +18,7 @@ export function createBackends(
     translateCommands: isFeatureOn('TranslateStreamCloseWebsocketRequests'),
     tunnelPorts: isFeatureOn('PortForwardWebsockets'),
     streamsNeedCreate: isFeatureOn('AuthorizePodWebsocketUpgradeCreatePermission'),
+    splitsLogs: isFeatureOn('PodLogsQuerySplitStreams'),
     resolvesAfar: egress.dials.cluster !== undefined,
     agentAddressTypes: options.addressTypes,
     resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),

@@ -82,6 +82,7 @@ function startControllers(
   const namespaces = new NamespaceDeletion({
     ...{ client, registry, now },
     elsewhere: aggregation.remoteContents,
+    podsFirst: foundation.isFeatureOn('OrderedNamespaceDeletion'),
     onError: logAs('namespace controller'),
   });
   services.start('namespace-deletion', 'upkeep', (signal) => namespaces.run(signal));

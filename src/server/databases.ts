@@ -29,6 +29,8 @@ export interface Databases {
   readonly main: NumberedDatabase;
   /** Those of --kvstore-servers-overrides. */
   readonly others: readonly NumberedDatabase[];
+  /** Opens the database to which a resource was moved. @throws Error, one line, when a URL cannot be read */
+  openMoved(resource: GroupResource, urls: readonly string[]): NumberedDatabase;
 }
 
 interface DatabaseParts {
@@ -72,7 +74,15 @@ export function openDatabases(
       resources: override.resources,
     };
   });
-  return { main, others };
+  return {
+    main,
+    others,
+    openMoved: (resource, servers) => {
+      for (const url of servers) parseTarget(url);
+      const id = `postgres-${resource.resource}`;
+      return { id, log: open(servers, [], { id, which: `database ${id}` }), resources: [resource] };
+    },
+  };
 }
 
 /** Overrides whose database differs from the main one. @throws Error with a message of one line for an unknown resource */

@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import type { Minor } from '../api/emulation.ts';
 import type { GroupResource } from '../api/names.ts';
 import { FlowControlBootstrap } from '../controllers/flow-control-bootstrap.ts';
 import { FlowSchemaConditions } from '../controllers/flow-schema-conditions.ts';
@@ -32,6 +33,7 @@ interface FlowControlParts {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => Date;
+  readonly emulated: Minor;
   readonly services: Services;
   isFeatureOn(gate: string): boolean;
   /** Repeats a step of the start while the database is unavailable. */
@@ -60,11 +62,11 @@ async function createPriorityAndFairness(
   options: LimitOptions,
   parts: FlowControlParts,
 ): Promise<FlowControlOfServer> {
-  const { store, client, now, services, logger } = parts;
+  const { store, client, now, services, logger, emulated } = parts;
   const engine = createEngine(options, parts);
   const onError = (error: unknown): void => logger.error('flow control', error);
   const conditions = new FlowSchemaConditions({ client, now, onError });
-  const bootstrap = new FlowControlBootstrap({ client, onError });
+  const bootstrap = new FlowControlBootstrap({ client, emulated, onError });
   const configuration = new Configuration((schemas, levels) => {
     engine.configure(schemas, levels);
     conditions.wake();

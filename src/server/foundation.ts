@@ -11,7 +11,6 @@ import type { Tracing } from '../observability/tracing.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServedVersion } from '../registry/definition.ts';
 import { Registry } from '../registry/registry.ts';
-import { builtInResources } from '../resources/all.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { describeTrouble, isPassing } from '../storage/postgres/connection/trouble.ts';
 import { pause, persist } from '../util/pause.ts';
@@ -72,7 +71,10 @@ export function createFoundation(
   const remind = createReminder((trouble) => logger.warn('the start waits for the database', { trouble }));
   return {
     services: createServices(logger),
-    types: loadTypes(api.emulated),
+    types: loadTypes(
+      api.emulated,
+      api.resources.flatMap(({ versions }) => versions.map(({ type }) => type)),
+    ),
     emulated: api.emulated,
     registry: createRegistry(api),
     logger,
@@ -101,11 +103,11 @@ const createServices = (logger: Logger): Services =>
     pause,
   });
 
-function createRegistry({ emulated, runtimeConfig, featureGates }: ServerOptions['api']): Registry {
+function createRegistry({ resources, runtimeConfig, featureGates }: ServerOptions['api']): Registry {
   const registry = new Registry();
   const isServed = (version: GroupVersion, { enabledByDefault, gate }: ServedVersion): boolean =>
     (gate === undefined || featureGates.isEnabled(gate)) &&
     runtimeConfig.isEnabled(version, enabledByDefault);
-  for (const definition of builtInResources(emulated)) registry.add(definition, isServed);
+  for (const definition of resources) registry.add(definition, isServed);
   return registry;
 }

@@ -1,5 +1,7 @@
 import type { Hono } from 'hono';
+import { toVersion } from '../api/emulation.ts';
 import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/health.ts';
+import { createLogFilePages } from '../diagnostics/log-files.ts';
 import {
   Contention,
   createFlagPages,
@@ -9,6 +11,7 @@ import {
   createSnapshotPages,
 } from '../diagnostics/pages.ts';
 import { HeapSampler } from '../diagnostics/profiles.ts';
+import { createZPage, flagsPage, statusPage } from '../diagnostics/z-pages.ts';
 import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
 import { type HttpServer, listen } from '../http/server.ts';
@@ -34,7 +37,7 @@ import { type StartupStep, startupChecks } from './startup-checks.ts';
 
 type FrontFlags = Pick<
   ServerOptions,
-  'api' | 'authentication' | 'limits' | 'observability' | 'serving' | 'tls'
+  'api' | 'authentication' | 'flags' | 'limits' | 'observability' | 'serving' | 'tls'
 >;
 
 interface FrontOptions {
@@ -87,6 +90,7 @@ export class Front {
     this.metrics = new Metrics(observability.metrics);
     this.#healthMetrics = new HealthMetrics(observability.metrics);
     this.metrics.add(buildInfo(versionOf(options.api.emulated), readCommit()));
+    if (options.api.emulated >= 33) this.metrics.add(versionInfo(options.api));
     this.requestMetrics = new RequestMetrics(this.metrics);
     this.startup = new Startup(
       startupChecks(limits, options.api.featureGates.isEnabled),
@@ -96,7 +100,7 @@ export class Front {
     this.#contention = new Contention(serving.contentionProfiling);
     this.#heap = new HeapSampler(serving.profiling || serving.debugSocketPath !== '');
     this.#debugPages = [createProfilePages(this.#contention, this.#heap), createFlagPages(logger)];
-    this.#pipeline = startingPipeline(this.#health(this.#cacheNotLoaded()));
+    this.#pipeline = startingPipeline(this.#health(this.#cacheNotLoaded()), serving.refusesUntilReady);
   }
 
   get port(): number {
@@ -110,13 +114,46 @@ export class Front {
     const pages = createPages().route('/', this.#health(cache)).route('/', createMetricPages(this.metrics));
     if (api.featureGates.isEnabled('ComponentSLIs'))
       pages.route('/', createHealthMetricPages(this.#healthMetrics, profiling));
+    if (serving.servesLogs) pages.route('/', createLogFilePages(LOG_FOLDER));
+    if (api.featureGates.isEnabled('ComponentFlagz'))
+      pages.route('/', createZPage(flagsPage(this.#options.flags), api.emulated));
+    if (api.featureGates.isEnabled('ComponentStatusz'))
+      pages.route('/', createZPage(this.#statusPage(), api.emulated));
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
   }
 
+  #statusPage() {
+    const { api } = this.#options;
+    const shown = this.examinationPages;
+    return statusPage({
+      startedAt: new Date(performance.timeOrigin),
+      runtime: `node${process.versions.node}`,
+      binaryVersion: `${toVersion(api.emulated)}.0`,
+      emulated: toVersion(api.emulated),
+      paths: ['/healthz', '/livez', '/metrics', '/readyz', '/version', ...shown],
+      now: () => new Date(),
+    });
+  }
+
+  /** Paths of the pages that flags and features add for the examination of the server. */
+  get examinationPages(): readonly string[] {
+    const { serving, api } = this.#options;
+    const { isEnabled } = api.featureGates;
+    return [
+      ...(serving.profiling ? ['/debug'] : []),
+      ...(isEnabled('ComponentFlagz') ? ['/flagz'] : []),
+      ...(serving.servesLogs ? ['/logs'] : []),
+      ...(isEnabled('ComponentStatusz') ? ['/statusz'] : []),
+    ];
+  }
+
   /** Starts serving requests. */
   serve(pipeline: Pipeline): void {
-    this.#pipeline = pipeline;
+    const starting = this.#pipeline;
+    this.#pipeline = this.#options.serving.refusesUntilReady
+      ? onceReady(this.startup, starting, pipeline)
+      : pipeline;
   }
 
   /**
@@ -225,6 +262,22 @@ export class Front {
   }
 }
 
+/** The folder of the log files of a machine, which --enable-logs-handler serves. */
+const LOG_FOLDER = '/var/log';
+
+/** With which versions the server is compatible, by Kubernetes' metric of this name; there since 1.33. */
+function versionInfo({ emulated, ...api }: ServerOptions['api']): Instrument {
+  const compatible: number = api.compatible ?? emulated - 1;
+  const name = 'version_info';
+  const labels = {
+    ...{ component: 'kube', binary: `1.${emulated}`, emulation: `1.${emulated}` },
+    min_compat: `1.${compatible}`,
+  };
+  const help = 'Always 1, with the versions that the server emulates and is compatible with as labels.';
+  const family = { name, help, type: 'gauge', samples: [{ name, labels, value: 1 }] } as const;
+  return { name, collect: () => family };
+}
+
 /** The version that is emulated, as kube-apiserver's metric of this name tells its own. */
 function buildInfo(version: ReturnType<typeof versionOf>, commit: string): Instrument {
   const name = 'kubernetes_build_info';
@@ -262,11 +315,27 @@ async function openTracing({ tracing }: ObservabilityOptions, dial: Dial | undef
   };
 }
 
-/** Before authentication works: health is public, and every other request gets 429 to retry later. */
-function startingPipeline(health: Hono): Pipeline {
+/** Health is answered by `starting` until all of the start is done: it is public then. */
+export function onceReady(
+  startup: Pick<Startup<StartupStep>, 'isComplete'>,
+  starting: Pipeline,
+  serving: Pipeline,
+): Pipeline {
+  let isReady = false;
+  return (request) => {
+    isReady ||= startup.isComplete;
+    return isReady ? serving(request) : starting(request);
+  };
+}
+
+/**
+ * Before authentication works: health is public, and every other request is to be sent again later. It gets 429, or with
+ * --send-retry-after-while-not-ready-once 503.
+ */
+function startingPipeline(health: Hono, refusesUntilReady: boolean): Pipeline {
   const pages = toPageHandler(createPages().route('/', health));
   const later = retryLater(
-    429,
+    refusesUntilReady ? 503 : 429,
     "The apiserver hasn't been fully initialized yet, please try again later.",
     1,
   );

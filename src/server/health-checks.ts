@@ -67,17 +67,20 @@ interface FollowedDatabase {
 export function createCacheChecks(
   postgres: Pick<PostgresLog, 'readServers'> & FollowedDatabase,
   services: readonly HealthCheck[],
-  others: readonly FollowedDatabase[] = [],
+  /** More databases; a resource may be moved to one at any time. */
+  others: () => readonly FollowedDatabase[] = () => [],
 ): NamedChecks {
   const cache = services.filter(({ name }) => name.startsWith('watch-cache'));
-  const feeds = [postgres, ...others].map(({ feed }) => feed);
+  const feeds = (): FollowedDatabase['feed'][] => [postgres, ...others()].map(({ feed }) => feed);
   const assertPrimary = (): void => {
-    const trouble = [postgres, ...others].map(({ guard }) => guard.trouble).find((one) => one !== undefined);
+    const trouble = [postgres, ...others()]
+      .map(({ guard }) => guard.trouble)
+      .find((one) => one !== undefined);
     if (trouble !== undefined) throw new Error(`writes and consistent reads are refused: ${trouble}`);
   };
   // Polling is slower, but correct: the log and a note report it, and the server stays in service.
   const assertFollowed = (): void => {
-    for (const { state } of feeds) {
+    for (const { state } of feeds()) {
       const { mode, stalled, behindMs } = state;
       if (mode === 'starting') throw new Error('the tail has not begun');
       if (stalled !== undefined) throw new Error(`changes do not arrive: ${stalled}`);
@@ -88,7 +91,7 @@ export function createCacheChecks(
     }
   };
   const note = (): string | undefined => {
-    const states = feeds.map(({ state }) => state);
+    const states = feeds().map(({ state }) => state);
     if (states.some(({ mode }) => mode === 'polling')) {
       const remedies = states.flatMap(({ remedy = [] }) => remedy);
       return ['changes are polled, because they cannot be streamed', ...remedies].join('; mended by: ');

@@ -75,7 +75,7 @@ function startElections(
   const work = 'leader-election';
   const remind = createReminder((trouble) => logger.warn('the lease of elections', { trouble }));
   const leadership = new Leadership({
-    ...{ leases, work },
+    ...{ leases, work, times: serving.elections },
     now: () => performance.now(),
     server: `${hostname()}:${serving.securePort}`,
     isDoneElsewhere: async () => false,

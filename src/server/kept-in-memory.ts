@@ -1,5 +1,6 @@
 import type { GroupResource } from '../api/names.ts';
 import type { StorageOptions } from '../options/storage.ts';
+import { MOVES } from '../storage/moves.ts';
 import { includes, type ResourceSet } from '../storage/resource-set.ts';
 
 const inGroup = (group: string, ...resources: readonly string[]): GroupResource[] =>
@@ -25,6 +26,7 @@ const OWN: readonly GroupResource[] = [
   ...inGroup('node.k8s.io', 'runtimeclasses'),
   ...inGroup('storage.k8s.io', 'storageclasses'),
   ...inGroup('networking.k8s.io', 'ingressclasses'),
+  MOVES,
 ];
 
 /** How resources are read, by --watch-cache and --watch-cache-sizes. */

@@ -27,7 +27,7 @@ const DIAL_TIMEOUT_MS = 30_000;
 
 /** Undefined: the feature is off. @throws Error that names the flags */
 export function createPeerServers(
-  { registry, metrics, persistently, logger, describeOutage }: Foundation,
+  { registry, metrics, persistently, logger, describeOutage, isFeatureOn }: Foundation,
   { peers }: Pick<StoragePhase, 'peers'>,
   options: Pick<ServerOptions, 'admission' | 'serving'>,
 ): PeerServers | undefined {
@@ -42,12 +42,13 @@ export function createPeerServers(
   const remind = createReminder((trouble) =>
     logger.warn('what the other servers of the cluster serve is not known', { trouble }),
   );
+  const tellsUid = isFeatureOn('RemoteRequestHeaderUID');
   const versions = new PeerVersions({
     ...{ peers, registry, self: { server: randomUUID(), address, port } },
     onError: (error) => remind(describeOutage(error) ?? String(error)),
   });
   return {
-    handler: createPeerProxy({ peers: versions, registry, transport, metrics }),
+    handler: createPeerProxy({ peers: versions, registry, transport, metrics, tellsUid }),
     start: async (services) => {
       await persistently(() => versions.renew());
       services.start('peers', 'upkeep', (signal) => versions.run(signal));

@@ -3,10 +3,12 @@ import type { ApiObject } from '../api/object-meta.ts';
 import type { VerificationKey } from '../authn/jws.ts';
 import type { LiveObjects } from '../authn/live-objects.ts';
 import { BoundTokens } from '../authn/service-account/bound-tokens.ts';
+import { ExternalSigner } from '../authn/service-account/external-signer.ts';
 import {
   createIssuerDocuments,
   type IssuerDocuments,
   isDiscoverable,
+  signWith,
   TokenIssuer,
 } from '../authn/service-account/issuer.ts';
 import {
@@ -21,11 +23,14 @@ import { SignedTokens } from '../authn/service-account/signed-tokens.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type AuthenticationOptions, serviceAccountFlags } from '../options/authentication.ts';
-import { explainFlag } from '../options/flag.ts';
+import { blameFlag, explainFlag } from '../options/flag.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Client } from '../verbs/client/client.ts';
 import type { Foundation } from './foundation.ts';
+
+/** The life of an extended token. */
+const YEAR_SECONDS = 365 * 24 * 3600;
 
 const SECRETS: ResourceOf<ApiObject> = { group: '', resource: 'secrets' };
 
@@ -45,6 +50,54 @@ export interface SigningKeySource {
   /** A private key of the operator's; '' for the keys that the cluster keeps itself. */
   readonly file: string;
   readonly store: SigningKeyStore;
+}
+
+/** The keys of tokens, and the signing of new ones. */
+interface TokenKeys {
+  /** The same list until they change. */
+  verifying(): readonly VerificationKey[];
+  /** The keys in the documents of the issuer. */
+  published(): readonly VerificationKey[];
+  signClaims(claims: string): Promise<string>;
+  /** Looks for keys that came since. */
+  readonly fetchKeys?: () => Promise<void>;
+  /** The longest life of a token that can be signed; undefined: any. */
+  readonly maxExpirationSeconds?: number;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+async function openTokenKeys(
+  { keyFiles, signingEndpoint }: AuthenticationOptions['serviceAccounts'],
+  parts: ServiceAccountParts,
+): Promise<TokenKeys> {
+  if (signingEndpoint !== '') return openExternalKeys(signingEndpoint, parts);
+  const ring = await openKeyRing(keyFiles, parts);
+  const verifying = (): readonly VerificationKey[] => ring.current.verifying;
+  return {
+    ...{ verifying, published: verifying },
+    signClaims: (claims) => signWith(claims, ring.current.signing),
+    run: (signal) => ring.run(signal),
+  };
+}
+
+/** @throws Error that names the flag when the signer does not answer */
+async function openExternalKeys(
+  socket: string,
+  { logger, emulated }: ServiceAccountParts,
+): Promise<TokenKeys> {
+  const onError = (error: unknown): void => logger.error('keys of the external signer', error);
+  const version = emulated < 34 ? 'v1alpha1' : 'v1';
+  const signer = await ExternalSigner.open({ socket, version, onError }).catch((error: unknown) => {
+    throw blameFlag(serviceAccountFlags.signingEndpoint.shown, error);
+  });
+  return {
+    verifying: () => signer.keys,
+    published: () => signer.published,
+    signClaims: (claims) => signer.sign(claims),
+    fetchKeys: () => signer.fetch(),
+    maxExpirationSeconds: signer.maxExpirationSeconds,
+    run: (signal) => signer.run(signal),
+  };
 }
 
 /** The operator's key never changes; the cluster's own keys change while servers run. @throws Error that names the mistake */
@@ -67,7 +120,7 @@ async function openKeyRing(
   return persistently(() => FollowedKeyRing.open({ store, others, onChange, onError }));
 }
 
-export interface ServiceAccountParts extends Pick<Foundation, 'persistently'> {
+export interface ServiceAccountParts extends Pick<Foundation, 'emulated' | 'persistently'> {
   readonly signingKeys: SigningKeySource;
   readonly serverAddress: string;
   readonly objects: LiveObjects;
@@ -82,11 +135,14 @@ export async function createServiceAccounts(
   parts: ServiceAccountParts,
 ): Promise<ServiceAccounts> {
   const { objects, noteUse, isFeatureOn: isOn } = parts;
-  const ring = await openKeyRing(accounts.keyFiles, parts);
-  const keys = (): readonly VerificationKey[] => ring.current.verifying;
+  const keys = await openTokenKeys(accounts, parts);
+  const { shown } = serviceAccountFlags.maxExpirationSeconds;
+  const most = keys.maxExpirationSeconds ?? Number.POSITIVE_INFINITY;
+  if (accounts.maxExpirationSeconds > most)
+    throw new Error(`${shown} must be at most ${most} seconds, the longest that the external signer allows`);
   const [issuer = ''] = accounts.issuers;
   const tokensOf = (issuers: readonly string[]): SignedTokens =>
-    new SignedTokens({ issuers, keys, apiAudiences });
+    new SignedTokens({ issuers, keys: keys.verifying, fetchKeys: keys.fetchKeys, apiAudiences });
   const place = {
     issuer,
     jwksUri: accounts.jwksUri || `https://${parts.serverAddress}/openid/v1/jwks`,
@@ -106,16 +162,17 @@ export async function createServiceAccounts(
     ],
     issuing: new TokenIssuer({
       issuer,
-      signingKey: () => ring.current.signing,
+      signClaims: keys.signClaims,
       apiAudiences,
-      maxExpirationSeconds: accounts.maxExpirationSeconds,
+      maxExpirationSeconds: accounts.maxExpirationSeconds || (keys.maxExpirationSeconds ?? 0),
       extendsExpiration: accounts.extendsExpiration,
+      maxExtendedSeconds: Math.min(YEAR_SECONDS, most),
       numbersTokens: isOn('ServiceAccountTokenJTI'),
       bindsNodes: isOn('ServiceAccountTokenNodeBinding'),
       tellsNodes: isOn('ServiceAccountTokenPodNodeInfo'),
     }),
-    documents: isDiscoverable(issuer) ? () => createIssuerDocuments(place, keys()) : undefined,
-    run: (signal) => ring.run(signal),
+    documents: isDiscoverable(issuer) ? () => createIssuerDocuments(place, keys.published()) : undefined,
+    run: keys.run,
   };
 }
 

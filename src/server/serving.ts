@@ -12,11 +12,12 @@ import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
 import { createConsole } from '../pages/console.ts';
 import { type Pages, toPageHandler } from '../pages/pages.ts';
+import { ConstrainedImpersonation } from '../pipeline/constrained-impersonation.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/reviews.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
-import { versionOf } from '../version.ts';
+import { versionInfoOf } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
 import type { AggregationPhase } from './aggregation.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
@@ -86,11 +87,11 @@ async function startAuthentication(
   { storage, writing, options, ...parts }: ServingParts,
   services: Services,
 ): Promise<Authentication> {
-  const { logger, now, persistently, startup, egress, isFeatureOn } = foundation;
+  const { logger, now, persistently, startup, egress, isFeatureOn, emulated } = foundation;
   const { store } = storage;
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
-    ...{ store, logger, egress, isFeatureOn, persistently },
+    ...{ store, logger, egress, isFeatureOn, persistently, emulated },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
     noteUse: createNoteUse(client, logger),
@@ -110,11 +111,17 @@ function createServerPages(
   { front, storage, aggregation, options }: ServingParts,
   { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
 ): Pages {
-  const version = versionOf(options.api.emulated);
+  const version = versionInfoOf(options.api.emulated, options.api.compatible);
   const discovery = createDiscovery({
     ...{ registry, types },
     enums: isFeatureOn('OpenAPIEnums'),
     versionHashes: isFeatureOn('StorageVersionHash'),
+    beta: !isFeatureOn('AggregatedDiscoveryRemoveBetaType'),
+    examinationPages: front.examinationPages.filter((path) => path !== '/debug'),
+    published: {
+      issuer: authentication.issuerDocuments !== undefined,
+      logs: options.serving.servesLogs,
+    },
     remote: aggregation.remoteApis,
     domains: options.api.domains,
     serverAddress: externalAddress(options.serving),
@@ -141,6 +148,7 @@ function createServerPipeline(
 ): Pipeline {
   const { types, registry, logger, tracing } = foundation;
   const { front, policy, aggregation, auditor, options } = parts;
+  const asksWithSelectors = foundation.isFeatureOn('AuthorizeWithSelectors');
   return createPipeline({
     ...authentication,
     remote: aggregation.remoteProxy,
@@ -149,7 +157,15 @@ function createServerPipeline(
     allowsOrigin: createOriginMatcher(options.serving.corsAllowedOrigins),
     externalHostname: options.serving.externalHostname,
     authorizer: policy.authorizer,
-    asksWithSelectors: foundation.isFeatureOn('AuthorizeWithSelectors'),
+    asksWithSelectors,
+    knowsCbor: foundation.isFeatureOn('CBORServingAndStorage'),
+    constrained: foundation.isFeatureOn('ConstrainedImpersonation')
+      ? new ConstrainedImpersonation({
+          authorizer: policy.authorizer,
+          metrics: front.metrics,
+          asksWithSelectors,
+        })
+      : undefined,
     documents: toPageHandler(pages),
     resources: createResources(foundation, parts, authentication),
     statusSchema: types.message('meta/v1.Status'),
@@ -174,7 +190,7 @@ function createResources(
     causesAmong: (rows) => causesAmong(rows, findIn(registry)),
   };
   return createResourceHandler({
-    ...{ registry, types, now, writer, authorizer, admission, tokens },
+    ...{ registry, types, now, isFeatureOn, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
     virtualStores: createHistoryStores(history),
     backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),

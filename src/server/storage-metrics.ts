@@ -101,8 +101,6 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
 }
 
 function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
-  // A single database needs no label.
-  const isOne = backends.length === 1;
   const measure = (
     type: 'counter' | 'gauge',
     name: string,
@@ -110,10 +108,13 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
     labels: readonly string[],
     read: Measure,
   ): void => {
-    const names = isOne ? labels : [...labels, 'storage_cluster_id'];
+    const names = [...labels];
     metrics.add(
       new Numbers(type, { name, help, labels: names }, (numbers) => {
         numbers.clear();
+        // A single database needs no label; another one may come when a resource is moved.
+        const isOne = backends.length === 1;
+        if (!isOne && names.length === labels.length) names.push('storage_cluster_id');
         for (const backend of backends)
           read(backend, (...values) => numbers.at(...values, ...(isOne ? [] : [backend.database.id])));
       }),

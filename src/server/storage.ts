@@ -1,4 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
+import type { HealthCheck } from '../diagnostics/health.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
@@ -12,7 +13,7 @@ import type { Peers } from '../storage/peers.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import { includes, type ResourceSet, within, without } from '../storage/resource-set.ts';
 import type { Committer } from '../storage/revision-log.ts';
-import { RoutedStore } from '../storage/routed-store.ts';
+import { type Route, RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
 import type { Store } from '../storage/store.ts';
@@ -24,8 +25,9 @@ import { createEncryptionChecks, createEncryptionService } from './encryption.ts
 import type { Foundation } from './foundation.ts';
 import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { planCaching } from './kept-in-memory.ts';
+import { ServerMoves, type ServerMovesParts } from './moves.ts';
 import { createPhase, type Phase } from './phase.ts';
-import type { Service } from './services.ts';
+import type { Service, Services } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
@@ -55,33 +57,50 @@ export interface StoragePhase extends Phase {
 
 export function createStorage(
   foundation: Foundation,
-  { main, others }: Databases,
+  { main, others, openMoved }: Databases,
   options: StorageOptions & { readonly encryption: EncryptionFile | undefined },
 ): StoragePhase {
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
-  const elsewhere = others.flatMap(({ resources = [] }) => resources);
+  const overridden = others.flatMap(({ resources = [] }) => resources);
   const { encryption } = options;
   const encodings = createEncodings({ ...foundation, ...options });
-  const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, elsewhere) });
-  const backends = [
-    first,
-    ...others.map((other) =>
-      openBackend(foundation, other, { encodings, kept: within(caching.kept, other.resources ?? []) }),
-    ),
-  ];
-  const backendOf = routeByResource(backends);
+  const first = openBackend(foundation, main, { encodings, kept: without(caching.kept, overridden) });
+  const openOther = (other: NumberedDatabase): Backend =>
+    openBackend(foundation, other, { encodings, kept: within(caching.kept, other.resources ?? []) });
+  const backends = [first, ...others.map(openOther)];
+  const serveFrom = (backend: Backend): void => {
+    const { database, name, cache } = backend;
+    services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
+    services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+  };
+  const moves = new ServerMoves<Backend>({
+    ...{
+      main: { moves: main.log.moves, cache: first.cache },
+      others,
+      logger: foundation.logger,
+      open: openMoved,
+    },
+    ...movedBackends({ services, backends, open: openOther, options }),
+  });
+  const flagged = routeByResource(backends);
+  const backendOf = (resource: GroupResource): Backend => moves.presentOf(resource) ?? flagged(resource);
+  const storeBy =
+    (choose: (backend: Backend, resource: GroupResource) => Store): Route =>
+    (resource) => {
+      const route = moves.routeOf(resource) ?? flagged(resource);
+      return route instanceof Promise
+        ? route.then((backend) => choose(backend, resource))
+        : choose(route, resource);
+    };
   const { leases, workLeases, peers, signingKeys, views } = main.log;
-  const logs = backends.map(({ database }) => database.log);
   const metrics = createStorageMetrics({ ...foundation, ...options, backends });
-  const store = others.length === 0 ? first.cache : new RoutedStore((resource) => backendOf(resource).cache);
+  const store = new RoutedStore(storeBy(({ cache }) => cache));
   const phase = createPhase({
     services,
     begin: async () => {
-      for (const { database } of backends)
-        services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
-      for (const { name, cache } of backends)
-        services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+      for (const backend of backends.slice()) serveFrom(backend);
+      services.start('moves', 'upkeep', (signal) => moves.run(signal));
       if (encryption !== undefined) {
         const hasUnreadable = (): boolean =>
           backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
@@ -90,30 +109,35 @@ export function createStorage(
         const { name, run } = createEncryptionService(parts);
         services.start(name, 'upkeep', run);
       }
-      const ready = Promise.all(backends.map(({ cache }) => cache.ready()));
+      const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.ready());
       await services.until(inTime(ready, options.initializationTimeoutMs));
+      await moves.assertFlags();
       foundation.startup.finished('watch-cache');
     },
     close: async () => {
-      for (const log of logs) await log.close();
+      await moves.close();
+      for (const { database } of backends) await database.log.close();
     },
   });
   return {
     ...phase,
     ...{ leases, workLeases, peers, signingKeys },
     store,
-    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, backendOf),
+    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, storeBy),
     historyOf: (resource) => backendOf(resource).history,
-    elsewhere,
+    get elsewhere() {
+      return [...overridden, ...moves.resources];
+    },
     progressOf: (resource) => backendOf(resource).cache,
     allocations: backendOf(SERVICES).database.log.allocations,
     views: options.customResourceViews ? views : undefined,
-    upkeep: [...logs.flatMap((log) => keepDatabase(log, options)), ...metrics.services],
+    upkeep: [...[main, ...others].flatMap(({ log }) => keepDatabase(log, options)), ...metrics.services],
     countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
     checks: () => {
-      const [, ...followed] = logs;
+      const followed = (): PostgresLog[] => backends.slice(1).map(({ database }) => database.log);
       const { kubernetes, own } = createCacheChecks(main.log, foundation.services.checks(), followed);
-      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own };
+      const moved: HealthCheck = { name: 'moves', endpoints: ['readyz'], check: () => moves.assertOpen() };
+      return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own: [...own, moved] };
     },
   };
 }
@@ -161,6 +185,49 @@ function openBackend(
   };
 }
 
+interface MovedParts {
+  readonly services: Services;
+  /** All that are measured and closed. */
+  readonly backends: Backend[];
+  open(database: NumberedDatabase): Backend;
+  readonly options: StorageOptions;
+}
+
+/** The databases to which resources move while the server runs. Those that cannot be reached make it unready once they are needed. */
+function movedBackends({
+  services,
+  backends,
+  open,
+  options,
+}: MovedParts): Pick<ServerMovesParts<Backend>, 'follow' | 'end' | 'isLoaded' | 'serve'> {
+  const branches = new Map<Backend, Services>();
+  const branchOf = (backend: Backend): Services => branches.get(backend) ?? services;
+  return {
+    follow: (database) => {
+      const backend = open(database);
+      const branch = services.branch();
+      branches.set(backend, branch);
+      backends.push(backend);
+      branch.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
+      branch.start(backend.name, 'upkeep', (signal, works) => backend.cache.run(signal, works));
+      return backend;
+    },
+    end: async (backend) => {
+      backends.splice(backends.indexOf(backend), 1);
+      await branchOf(backend).stop();
+      await backend.database.log.close();
+    },
+    isLoaded: ({ cache }) => cache.state.loaded,
+    serve: async (backend, resource, revision) => {
+      const { cache, database } = backend;
+      await cache.ready();
+      await cache.list({ resource, scope: {}, freshness: { kind: 'not-older', revision }, limit: 1 });
+      for (const { name, run } of keepDatabase(database.log, options))
+        branchOf(backend).start(name, 'upkeep', run);
+    },
+  };
+}
+
 /** Finds the backend of a resource: the first, unless another one claims it. */
 function routeByResource(backends: readonly Backend[]): (resource: GroupResource) => Backend {
   const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
@@ -178,11 +245,13 @@ function routeByResource(backends: readonly Backend[]): (resource: GroupResource
 }
 
 /** The store for clients: reads some resources from the log. */
-const uncachedWhere = (uncached: ResourceSet, backendOf: (resource: GroupResource) => Backend): Store =>
-  new RoutedStore((resource) => {
-    const { cache } = backendOf(resource);
-    return includes(uncached, resource) ? (cache.uncached ?? cache) : cache;
-  });
+const uncachedWhere = (
+  uncached: ResourceSet,
+  storeBy: (choose: (backend: Backend, resource: GroupResource) => Store) => Route,
+): Store =>
+  new RoutedStore(
+    storeBy(({ cache }, resource) => (includes(uncached, resource) ? (cache.uncached ?? cache) : cache)),
+  );
 
 /** Addresses and ports of services change hands with the writes of services. */
 const SERVICES: GroupResource = { group: '', resource: 'services' };

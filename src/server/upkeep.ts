@@ -6,6 +6,7 @@ import { podsOfLostNodes, unboundVolumes, unusedClaims } from '../controllers/cl
 import {
   expiredBootstrapTokens,
   finishedJobs,
+  oldPodRequests,
   oldSigningRequests,
 } from '../controllers/cleaning/expired-objects.ts';
 import { LegacyTokenCleaning } from '../controllers/cleaning/legacy-tokens.ts';
@@ -127,6 +128,7 @@ function startCleaning(
   const startRule = ruleStarter(foundation, client, alone);
   startRule(finishedJobs);
   startRule(oldSigningRequests);
+  if (foundation.isFeatureOn('PodCertificateRequest')) startRule(oldPodRequests);
   startRule(unusedClaims);
   startRule(unboundVolumes);
   if (hasServiceRanges(foundation)) startRule(serviceCidrs(foundation.now));

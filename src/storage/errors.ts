@@ -19,6 +19,8 @@ import type { Revision } from './revision.ts';
  * - taken: another object holds a value that the write claimed.
  * - unreadable: the stored bytes of these objects cannot be decoded.
  * - unwritable: the object cannot be encoded for the database, and nothing was written.
+ * - moved: the resource is in another database, or is about to be, and nothing was written. A watch has delivered all up to `after`;
+ *   without that it has to begin anew (routed-store.ts).
  */
 export type StorageFailure =
   | { readonly kind: 'exists'; readonly key: ObjectKey; readonly current: Revision }
@@ -33,7 +35,8 @@ export type StorageFailure =
   | { readonly kind: 'too-large'; readonly sizeBytes: number; readonly limitBytes: number }
   | { readonly kind: 'taken'; readonly key: ObjectKey; readonly value: PoolValue }
   | { readonly kind: 'unreadable'; readonly objects: readonly UnreadableObject[] }
-  | { readonly kind: 'unwritable'; readonly reason: string };
+  | { readonly kind: 'unwritable'; readonly reason: string }
+  | { readonly kind: 'moved'; readonly after?: Revision };
 
 export interface Unavailable {
   readonly kind: 'unavailable';

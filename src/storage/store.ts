@@ -41,6 +41,10 @@ export interface Entry {
   readonly revision: Revision;
   /** Stored form: canonical JSON without metadata.resourceVersion. */
   readonly json: Buffer;
+  /** The same for use at once, at less cost: the bytes may be overwritten when another entry is read. */
+  readonly jsonAtOnce?: Buffer;
+  /** The length of `json`, which need not be made to know it. */
+  readonly sizeBytes?: number;
   /** Where the metadata ends in the bytes, its closing brace included. */
   readonly metadataEnd: number;
   readonly labels: Readonly<Record<string, string>>;
@@ -102,6 +106,8 @@ export interface WatchQuery {
   readonly around?: boolean;
   /** Sends a bookmark about every second, while the reader keeps up. */
   readonly bookmarks: boolean;
+  /** After it has aborted, the watch ends as soon as its reader has all changes that were applied by then. */
+  readonly retired?: AbortSignal;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AdmissionChain } from '../admission/admission.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { internalError } from '../api/status.ts';
@@ -54,6 +55,7 @@ async function perform({ call, action, posted, nameOf }: ActionCall): Promise<Ap
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: false,
     tables: false,
+    cbor: request.knowsCbor,
   });
   const options = readMutationOptions(request, 'CreateOptions');
   const { types } = context;
@@ -104,6 +106,10 @@ class Actions implements ActionContext {
 
   get tokens(): TokenIssuing {
     return this.#context.tokens;
+  }
+
+  get isOn(): Gates {
+    return this.#context.isFeatureOn;
   }
 
   warn(text: string): void {

@@ -2,6 +2,7 @@ import { canonicalApiVersion } from '../api/dialect.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { badRequest, StatusError, unknownError } from '../api/status.ts';
+import { parseCbor } from '../codec/cbor/decoder.ts';
 import { conversionError } from '../codec/conversion-error.ts';
 import { cannotUnmarshal } from '../codec/decode-error.ts';
 import type { ParsedDocument } from '../codec/json-text.ts';
@@ -36,6 +37,7 @@ import type { Change } from './writing/change.ts';
 
 /** Server-side apply: a PATCH whose body is the manager's configuration of the object. */
 export const APPLY_PATCH = 'application/apply-patch+yaml';
+export const APPLY_CBOR = 'application/apply-patch+cbor';
 
 export async function apply(call: VerbCall): Promise<ApiResponse> {
   const { context, request } = call;
@@ -144,7 +146,7 @@ async function readConfig(
   expected: Expected,
 ): Promise<JsonObject> {
   const bytes = await readBytes(request);
-  const { value, duplicates } = parse(bytes);
+  const { value, duplicates } = isCbor(request) ? parseCborConfig(bytes) : parse(bytes);
   request.audit?.requestBody(value);
   const own = view?.toParent === undefined;
   checkType(value, own ? expected : { ...expected, ...view.served });
@@ -164,6 +166,20 @@ async function readConfig(
 /** Copying tens of thousands of fields takes as long as checking them. */
 const withType = (config: JsonObject, kind: string, apiVersion: string): JsonObject =>
   config.kind === kind && config.apiVersion === apiVersion ? config : { ...config, kind, apiVersion };
+
+const isCbor = ({ headers }: AuthorizedResourceRequest): boolean =>
+  headers['content-type']?.toLowerCase().startsWith(APPLY_CBOR) === true;
+
+/** @throws StatusError 400 */
+function parseCborConfig(bytes: Buffer): { value: JsonObject; duplicates: readonly string[] } {
+  try {
+    const { value, duplicates } = parseCbor(bytes);
+    if (isObject(value ?? {})) return { value: (value ?? {}) as JsonObject, duplicates };
+    throw badRequest(`error decoding CBOR: ${cannotUnmarshal(value, 'map[string]interface {}')}`);
+  } catch (error) {
+    throw error instanceof SyntaxError ? badRequest(`error decoding CBOR: ${error.message}`) : error;
+  }
+}
 
 /** Accepts null as an empty object. @throws StatusError 400 */
 function parse(bytes: Buffer): { value: JsonObject; duplicates: readonly string[] } {

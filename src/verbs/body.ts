@@ -111,8 +111,8 @@ export interface Replacement {
   take(): ApiObject;
 }
 
-const formatOf = ({ headers }: ApiRequest, { custom }: Expected): Format =>
-  bodyFormat(headers['content-type'], { protobuf: custom === undefined });
+const formatOf = ({ headers, knowsCbor }: ApiRequest, { custom }: Expected): Format =>
+  bodyFormat(headers['content-type'], { protobuf: custom === undefined, cbor: knowsCbor });
 
 /** @throws StatusError 400 */
 function readDocument(bytes: Buffer, format: Format, expected: Expected): DocumentToDecode {

@@ -1,4 +1,5 @@
 import type { AdmissionChain } from '../admission/admission.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
@@ -124,6 +125,7 @@ export interface VerbContext {
   /** For requests that bypass the writer. */
   readonly admission: AdmissionChain;
   readonly backends: Backends;
+  readonly isFeatureOn: Gates;
   /** Feature gate WatchList. */
   readonly watchList: boolean;
   readonly minRequestTimeoutMs: number;
@@ -144,6 +146,8 @@ export interface Backends {
   readonly tunnelPorts: boolean;
   /** Feature gate AuthorizePodWebsocketUpgradeCreatePermission: streams need the right to create, whatever the method is. */
   readonly streamsNeedCreate: boolean;
+  /** The feature PodLogsQuerySplitStreams: a reader chooses between both outputs of a container. */
+  readonly splitsLogs: boolean;
   /** Addresses of a host. @throws Error when it has none */
   resolve(host: string): Promise<readonly string[]>;
   /** Whether proxies resolve the names of node agents, rather than this server. */

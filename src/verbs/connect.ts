@@ -139,6 +139,7 @@ function toConnectCall({ context, request }: VerbCall, options: JsonObject, subp
     ...{ namespace, name, options, subpath },
     get: (resource, inNamespace, named) => objects.get(resource, inNamespace, named),
     find: (resource, inNamespace, named) => objects.find(resource, inNamespace, named),
+    splitsLogs: backends.splitsLogs,
     agentAddressTypes: backends.agentAddressTypes,
     resolve: (host) => backends.resolve(host),
     resolvesAfar: backends.resolvesAfar,

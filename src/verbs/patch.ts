@@ -19,7 +19,7 @@ import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { table } from '../util/table.ts';
 import { inOwnTurn, isLarge } from '../util/turns.ts';
-import { APPLY_PATCH, apply } from './apply.ts';
+import { APPLY_CBOR, APPLY_PATCH, apply } from './apply.ts';
 import { MAX_BODY_BYTES, type Refusal, toObject } from './body.ts';
 import { bodyType, hasOwnType, toWriteCall, type VerbCall } from './call.ts';
 import { type Expected, wrongType } from './declared-type.ts';
@@ -34,7 +34,8 @@ import type { Change } from './writing/change.ts';
 
 export async function patch(call: VerbCall): Promise<ApiResponse> {
   const { context, request } = call;
-  if (contentTypeOf(request) === APPLY_PATCH) return apply(call);
+  const type = contentTypeOf(request);
+  if (type === APPLY_PATCH || (type === APPLY_CBOR && request.knowsCbor === true)) return apply(call);
   const form = formFor(call);
   const kind = chooseKind(call);
   const options = readMutationOptions(request, 'PatchOptions');
@@ -49,7 +50,8 @@ export async function patch(call: VerbCall): Promise<ApiResponse> {
 function chooseKind({ request, served }: VerbCall): PatchKind {
   const kinds = served.definition.custom === undefined ? PATCH_KINDS : CUSTOM_PATCH_KINDS;
   const kind = kinds[contentTypeOf(request)];
-  if (kind === undefined) throw unsupportedMediaType([...Object.keys(kinds), APPLY_PATCH]);
+  const applying = request.knowsCbor === true ? [APPLY_PATCH, APPLY_CBOR] : [APPLY_PATCH];
+  if (kind === undefined) throw unsupportedMediaType([...Object.keys(kinds), ...applying]);
   return kind;
 }
 

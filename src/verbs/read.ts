@@ -29,11 +29,11 @@ import { expired, toStatusError } from './storage-status.ts';
 
 /** `tables: false` where tables are unsupported. @throws StatusError 406 */
 export function representationFor(
-  { request: { headers, query, userAgent }, served }: Pick<VerbCall, 'request' | 'served'>,
+  { request: { headers, query, userAgent, knowsCbor: cbor }, served }: Pick<VerbCall, 'request' | 'served'>,
   { tables } = { tables: true },
 ): Representation {
   const protobuf = served.definition.custom === undefined ? true : 'metadata';
-  return negotiate(headers.accept, { pretty: wantsPretty(query, userAgent), protobuf, tables });
+  return negotiate(headers.accept, { pretty: wantsPretty(query, userAgent), protobuf, tables, cbor });
 }
 
 export function formFor(call: VerbCall, representation = representationFor(call)): Form {

@@ -153,7 +153,7 @@ function fromBody({ context, request }: VerbCall, bytes: Buffer): DeleteOptions 
 
 /** Accepts null as an empty object. @throws StatusError 400 */
 function parseBody(request: AuthorizedResourceRequest, bytes: Buffer, schema: MessageSchema): JsonObject {
-  const format = bodyFormat(request.headers['content-type']);
+  const format = bodyFormat(request.headers['content-type'], { cbor: request.knowsCbor });
   const value = readBody(bytes, format, schema) ?? {};
   const error = headError(value);
   if (error !== undefined || !isObject(value)) throw badRequest(error ?? '');

@@ -58,6 +58,13 @@ export function toStatusError(error: unknown, resource: GroupResource, name: str
       return error;
     case 'unreadable':
       return unreadable(failure.objects);
+    case 'moved':
+      return new StatusError({
+        code: 503,
+        reason: 'ServiceUnavailable',
+        message: 'the resource is being moved to another database',
+        details: { retryAfterSeconds: 1 },
+      });
     case 'unwritable':
       return status.internalError(`the object cannot be stored: ${failure.reason}`);
     default:

@@ -25,8 +25,7 @@ export function createResourceHandler(context: VerbContext): ResourceHandler {
   return async (request) => {
     const target = resolveTarget(context.registry, request);
     if (target.kind === 'nowhere') return pageNotFound();
-    const { custom } = target.served.definition;
-    if (custom?.deprecation !== undefined) request.warn(custom.deprecation);
+    warnOfDeprecation(target.served, request);
     switch (target.kind) {
       case 'resource':
         return handle({ context, request, served: target.served }, target.verb);
@@ -40,6 +39,21 @@ export function createResourceHandler(context: VerbContext): ResourceHandler {
         return target satisfies never;
     }
   };
+}
+
+/** The audit log says it too: by it, operators find the clients that an upgrade would break. */
+function warnOfDeprecation(
+  { definition, version }: ServedResource,
+  request: AuthorizedResourceRequest,
+): void {
+  const { custom } = definition;
+  if (custom?.deprecation !== undefined) request.warn(custom.deprecation);
+  const { deprecation } = version;
+  if (deprecation === undefined) return;
+  request.warn(deprecation.warning);
+  request.audit?.annotate('k8s.io/deprecated', 'true');
+  if (deprecation.removedRelease !== undefined)
+    request.audit?.annotate('k8s.io/removed-release', deprecation.removedRelease);
 }
 
 function handle(call: VerbCall, verb: DefinedVerb): Promise<ApiResponse> | ApiResponse {

@@ -70,6 +70,7 @@ export async function answerVirtual(call: VerbCall, handler: VirtualHandler): Pr
     pretty: wantsPretty(request.query, request.userAgent),
     protobuf: true,
     tables: false,
+    cbor: request.knowsCbor,
   });
   const options = readMutationOptions(request, 'CreateOptions');
   const schema = context.types.message(served.version.type);

@@ -30,7 +30,7 @@ export function readCertificationRequest(field: string): CertificationRequest {
   if (known !== undefined) return known;
   const block = firstPemBlock(Buffer.from(field, 'base64').toString('latin1'));
   if (block?.type !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');
-  const request = parseBlock(block.der);
+  const request = readRequestDer(block.der);
   if (field.length <= MAX_REMEMBERED_LENGTH) remember(field, request);
   return request;
 }
@@ -41,8 +41,11 @@ function remember(field: string, request: CertificationRequest): void {
   remembered.set(field, request);
 }
 
-/** OpenSSL's messages about keys that it cannot read are meaningless to users and change between versions. */
-function parseBlock(der: Buffer): CertificationRequest {
+/**
+ * A request in DER. OpenSSL's messages about keys that it cannot read are meaningless to users and change between versions.
+ * @throws Error when it is none
+ */
+export function readRequestDer(der: Buffer): CertificationRequest {
   try {
     return parse(der);
   } catch (error) {

@@ -5,12 +5,16 @@ export interface DistinguishedName {
   /** The last one, if there are several. */
   readonly commonName: string;
   readonly organizations: readonly string[];
+  /** The uids of a user, in the attribute that Kubernetes has for them. */
+  readonly uids: readonly string[];
   /** DER: names are the same when their bytes are. */
   readonly raw: Buffer;
 }
 
 const COMMON_NAME = '2.5.4.3';
 const ORGANIZATION = '2.5.4.10';
+/** Kubernetes: apimachinery, apis/asn1 */
+const USER_UID = '1.3.6.1.4.1.57683.2';
 
 /**
  * Reads the values themselves, not a text form, in which `+`, `,` and `\` are escaped and line ends are separators.
@@ -19,6 +23,7 @@ const ORGANIZATION = '2.5.4.10';
 export function readName(raw: Buffer): DistinguishedName {
   let commonName = '';
   const organizations: string[] = [];
+  const uids: string[] = [];
   const parts = new DerReader(DerReader.only(raw, TAG.sequence));
   while (!parts.isAtEnd) {
     const attributes = new DerReader(parts.take(TAG.set));
@@ -29,9 +34,10 @@ export function readName(raw: Buffer): DistinguishedName {
       const value = toText(tag, content);
       if (type === COMMON_NAME) commonName = value;
       if (type === ORGANIZATION) organizations.push(value);
+      if (type === USER_UID) uids.push(value);
     }
   }
-  return { commonName, organizations, raw };
+  return { commonName, organizations, uids, raw };
 }
 
 const STRING = { numeric: 0x12, printable: 0x13, t61: 0x14, ia5: 0x16, bmp: 0x1e } as const;

@@ -157,6 +157,15 @@ test.each([
     status('mine', {}, [{ name: 'a', resourceClaimName: 'c' }]),
     'node "mine" cannot update resource claim statues',
   ],
+  [
+    'the claim for its extended resources',
+    status('mine'),
+    toObject({
+      spec: { nodeName: 'mine' },
+      status: { extendedResourceClaimStatus: { resourceClaimName: 'c' } },
+    }),
+    'node "mine" cannot update extended resource claim status',
+  ],
 ])('the status of a pod, %s', async (_, old, object, why) => {
   const operation = 'UPDATE';
   expect(await refused('pods', { operation, subresource: 'status', object, old })).toBe(why);

@@ -49,12 +49,13 @@ interface Wishes {
   readonly known?: RemoteVersion;
   readonly answer?: Partial<BackendAnswer> | Error;
   readonly rejectsRedirects?: boolean;
+  readonly tellsUid?: boolean;
   readonly resolve?: () => Promise<{ host: string; port: number }>;
 }
 
 async function pass(
   asked: Asked,
-  { known = FAR, answer = {}, rejectsRedirects = true, resolve }: Wishes = {},
+  { known = FAR, answer = {}, rejectsRedirects = true, tellsUid = false, resolve }: Wishes = {},
 ): Promise<{
   response: ApiResponse | undefined;
   sent: { backend: Backend; message: BackendMessage } | undefined;
@@ -75,6 +76,7 @@ async function pass(
     transport: { send: reply, upgrade: reply },
     rejectsRedirects,
     sandboxesPages: true,
+    tellsUid,
     logger: { error: () => {} } as unknown as Logger,
   });
   return { response: await proxy(requestOf(asked)), sent };
@@ -125,6 +127,8 @@ test('the other server is told who calls, once for each group and value', async 
     ...['Audit-Id', 'a1', 'X-Remote-User', 'ann', 'X-Remote-Group', 'devs', 'X-Remote-Group', 'ops'],
     ...['X-Remote-Extra-a%2Fb', '1', 'X-Remote-Extra-a%2Fb', '2'],
   ]);
+  const withUid = await pass({ url: '/apis/far.example.com/v1', headers }, { tellsUid: true });
+  expect(withUid.sent?.message.headers.join()).toContain('X-Remote-User,ann,X-Remote-Uid,1,X-Remote-Group');
 });
 
 test.each<[what: string, wishes: Wishes, answer: readonly [number, string]]>([

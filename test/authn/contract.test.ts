@@ -18,7 +18,7 @@ import { parseAuthenticationConfig } from '../../src/authn/jwt/authentication-co
 import { JwtAuthenticators } from '../../src/authn/jwt/jwt-authenticator.ts';
 import type { LiveObjects } from '../../src/authn/live-objects.ts';
 import { BoundTokens } from '../../src/authn/service-account/bound-tokens.ts';
-import { TokenIssuer } from '../../src/authn/service-account/issuer.ts';
+import { signWith, TokenIssuer } from '../../src/authn/service-account/issuer.ts';
 import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/keys.ts';
 import { LEGACY_ISSUER, LegacyTokens } from '../../src/authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
@@ -52,7 +52,8 @@ const signed = (issuers: readonly string[]): SignedTokens =>
   new SignedTokens({ issuers, keys: () => readVerificationKeys(keyFile), apiAudiences: ['api'] });
 const issuer = new TokenIssuer({
   issuer: ISSUER,
-  signingKey: () => readSigningKey(keyFile),
+  signClaims: (claims) => signWith(claims, readSigningKey(keyFile)),
+  maxExtendedSeconds: 0,
   apiAudiences: ['api'],
   maxExpirationSeconds: 0,
   extendsExpiration: false,
@@ -244,6 +245,27 @@ test('what cannot be looked up names nobody: it is an error, also through a cach
       expect(await ask(wrapped, token)).toBe('error');
 });
 
+test('the uid in a certificate is the uid of its user where the feature is on', async () => {
+  const authority = await Authority.create('uids');
+  const authorities = new CertificateAuthorities(
+    'client-ca-file',
+    [save('uids.crt', authority.pem)],
+    () => {},
+  );
+  const find = async (readsUids: boolean, subject: string) => {
+    const chain = [new X509Certificate((await authority.issue({ subject })).cert).raw];
+    const authenticator = createCertificateAuthenticator(authorities, readsUids);
+    return authenticator.authenticate({ headers: {}, raw: { headers: [] }, peerCertificate: { chain } });
+  };
+  const one = 'CN=ann, 1.3.6.1.4.1.57683.2=uid-1';
+  expect(await find(true, one)).toMatchObject({ user: { username: 'ann', uid: 'uid-1' } });
+  expect(await find(false, one)).toMatchObject({ user: { username: 'ann', uid: '' } });
+  expect(await find(true, 'CN=ann')).toMatchObject({ user: { uid: '' } });
+  await expect(find(true, `${one}, 1.3.6.1.4.1.57683.2=uid-2`)).rejects.toThrow(
+    'expected 1 UID, but found multiple: uid-1, uid-2',
+  );
+});
+
 describe('authenticators of requests', async () => {
   const authority = await Authority.create('ours');
   const stranger = await Authority.create('theirs');
@@ -251,7 +273,12 @@ describe('authenticators of requests', async () => {
   const peer = async (by: Authority, subject: string) => ({
     chain: [new X509Certificate((await by.issue({ subject })).cert).raw],
   });
-  const headers = { usernames: ['x-remote-user'], groups: ['x-remote-group'], extra: ['x-remote-extra-'] };
+  const headers = {
+    usernames: ['x-remote-user'],
+    uids: ['X-Remote-Uid'],
+    groups: ['x-remote-group'],
+    extra: ['x-remote-extra-'],
+  };
   const proxy = createFrontProxyAuthenticator({ authorities, allowedNames: ['proxy'], headers });
   const bearer = createBearerAuthenticator(tokenFile, ['api']);
   const certificate = createCertificateAuthenticator(authorities);

@@ -4,6 +4,7 @@ import { createHeaderStripper } from '../../src/authn/front-proxy.ts';
 test('the headers of front proxies are taken away, also from names that programs fold into them', () => {
   const strip = createHeaderStripper({
     usernames: ['X-Our.User'],
+    uids: ['X-Our-Id'],
     groups: ['X-Our-Group'],
     extra: ['X-Our-'],
   });
@@ -12,6 +13,8 @@ test('the headers of front proxies are taken away, also from names that programs
       authorization: 'a',
       'x-remote-user': 'a',
       x_remote_user: 'a',
+      'x-remote-uid': 'a',
+      'x_our-id': 'a',
       'x-remote_group': 'a',
       'x_remote-extra.a': 'a',
     },

@@ -11,6 +11,7 @@ import { BoundTokens } from '../../src/authn/service-account/bound-tokens.ts';
 import {
   createIssuerDocuments,
   isDiscoverable,
+  signWith,
   TokenIssuer,
 } from '../../src/authn/service-account/issuer.ts';
 import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/keys.ts';
@@ -54,7 +55,8 @@ beforeEach(() => {
 const issuerOf = (path: string, issuer = 'https://one.example.com') =>
   new TokenIssuer({
     issuer,
-    signingKey: () => readSigningKey(path),
+    signClaims: (claims) => signWith(claims, readSigningKey(path)),
+    maxExtendedSeconds: 0,
     apiAudiences: ['api'],
     maxExpirationSeconds: 0,
     extendsExpiration: true,

@@ -126,6 +126,13 @@ describe('what a pod refers to', () => {
     happens(index('pods'), 'MODIFIED', { ...pod('web', 'n1', spec), status });
     expect(readable('resourceclaims.resource.k8s.io', 'web-gpu-1')).toBe(true);
   });
+
+  test('includes the claim for what devices stand for', () => {
+    const status = { extendedResourceClaimStatus: { resourceClaimName: 'web-extended' } };
+    index('pods').replace([entry({ ...pod('web', 'n1', {}), status })]);
+    expect(readable('resourceclaims.resource.k8s.io', 'web-extended')).toBe(true);
+    expect(readable('resourceclaims.resource.k8s.io', 'other')).toBe(false);
+  });
 });
 
 describe('persistent volumes', () => {

@@ -5,6 +5,8 @@ import type { ScaleSize } from './scale/shape.ts';
 export interface Settings {
   /** A million objects and their history, instead of all the rest. */
   readonly scale: ScaleSettings | undefined;
+  /** A control plane under the load of many nodes, instead of all the rest. */
+  readonly kubemark: KubemarkSettings | undefined;
   /** Custom resources, instead of all the rest. */
   readonly custom: boolean;
   /** Names of scenarios, or what they begin with. Empty: all. */
@@ -29,7 +31,13 @@ export interface ScaleSettings extends ScaleSize {
   readonly dataDir: string | undefined;
 }
 
-export const USAGE = `npm run bench -- [scale | custom] [flags]
+export interface KubemarkSettings {
+  /** A run for each. */
+  readonly nodes: readonly number[];
+  readonly seconds: number;
+}
+
+export const USAGE = `npm run bench -- [scale | custom | kubemark] [flags]
   --only=get,list/10000-pods   scenarios whose names begin so
   --list                       their names
   --quick                      a tenth of the time and of the objects
@@ -45,6 +53,10 @@ scale: with a history of ten days, which is made first. It takes 1.1 kB of disk 
   --objects=1000000            that are left in the end
   --small-objects              of 0.2 kB, with short ids: half the disk
   --data-dir=folder            where it is kept for other runs; without, it goes. Each run compacts a day of it
+
+kubemark: nodes with 30 pods each and deployments that roll, judged by Kubernetes' objectives
+  --nodes=100,1000,5000        how many; a run for each
+  --seconds=120                of each run
 
 custom: custom resources beside built-in ones, and a thousand definitions
 `;
@@ -67,6 +79,8 @@ export function parseArguments(args: readonly string[]): Settings {
       revisions: text,
       objects: text,
       'data-dir': text,
+      nodes: text,
+      seconds: text,
       'small-objects': flag,
       quick: flag,
       list: flag,
@@ -75,6 +89,7 @@ export function parseArguments(args: readonly string[]): Settings {
   });
   return {
     scale: parseScale(positionals, values),
+    kubemark: parseKubemark(positionals, values),
     custom: positionals.includes('custom'),
     only: split(values.only),
     kubeconfig: values.kubeconfig,
@@ -89,6 +104,26 @@ export function parseArguments(args: readonly string[]): Settings {
   };
 }
 
+const COMMANDS = ['scale', 'custom', 'kubemark'];
+
+interface KubemarkFlags {
+  readonly nodes?: string | undefined;
+  readonly seconds?: string | undefined;
+}
+
+function parseKubemark(positionals: readonly string[], flags: KubemarkFlags): KubemarkSettings | undefined {
+  if (positionals.includes('kubemark')) {
+    const { nodes = '100,1000,5000', seconds = '120' } = flags;
+    return {
+      nodes: split(nodes).map((one) => toCount('--nodes', one)),
+      seconds: toCount('--seconds', seconds),
+    };
+  }
+  const [given] = (['nodes', 'seconds'] as const).filter((name) => flags[name] !== undefined);
+  if (given !== undefined) throw new TypeError(`--${given} is for \`npm run bench -- kubemark\``);
+  return undefined;
+}
+
 interface ScaleFlags {
   readonly revisions?: string | undefined;
   readonly objects?: string | undefined;
@@ -97,10 +132,10 @@ interface ScaleFlags {
 }
 
 function parseScale(positionals: readonly string[], flags: ScaleFlags): ScaleSettings | undefined {
-  const unknown = positionals.find((one) => one !== 'scale' && one !== 'custom');
+  const unknown = positionals.find((one) => !COMMANDS.includes(one));
   if (unknown !== undefined || positionals.length > 1)
     throw new TypeError(
-      `${positionals.join(' ')}: there is \`scale\` or \`custom\`; scenarios are chosen by --only`,
+      `${positionals.join(' ')}: there is \`scale\`, \`custom\` or \`kubemark\`; scenarios are chosen by --only`,
     );
   const {
     revisions = '100000000',

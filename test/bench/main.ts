@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { parseArguments, type Settings, USAGE } from './arguments.ts';
+import type { Group } from './bench.ts';
 import type { Row } from './report/row.ts';
 import { formatTable } from './report/table.ts';
 import { runGroups } from './run.ts';
 import { GROUPS } from './scenarios/all.ts';
 import { CUSTOM_GROUPS } from './scenarios/custom.ts';
+import { kubemark } from './scenarios/kubemark.ts';
 import { scale } from './scenarios/scale.ts';
 
 /** `npm run bench`. Exit code 1 when a scenario failed. */
@@ -14,7 +16,7 @@ async function main(settings: Settings): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const groups = settings.custom ? CUSTOM_GROUPS : settings.scale === undefined ? GROUPS : [scale];
+  const groups = groupsOf(settings);
   if (settings.list) {
     for (const { name } of groups.flatMap(({ scenarios }) => [...scenarios]))
       process.stdout.write(`${name}\n`);
@@ -29,6 +31,12 @@ async function main(settings: Settings): Promise<number> {
   await runGroups(groups, { settings, onRow, signal: untilSignal() });
   process.stdout.write(`\n${describeMachine()}\n\n${formatTable(rows)}\n`);
   return rows.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+function groupsOf({ custom, kubemark: cluster, scale: size }: Settings): readonly Group[] {
+  if (custom) return CUSTOM_GROUPS;
+  if (cluster !== undefined) return [kubemark(cluster.nodes, cluster.seconds)];
+  return size === undefined ? GROUPS : [scale];
 }
 
 /** A first signal stops everything that was started; a second one ends this process as it is. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Lease } from '../../src/api/types/coordination/v1.ts';
 import type { LeaseCandidate } from '../../src/api/types/coordination/v1alpha1.ts';
+import type { LeaseCandidate as NewerCandidate } from '../../src/api/types/coordination/v1beta1.ts';
 import {
   bestOf,
   CANDIDATES,
@@ -11,7 +12,7 @@ import {
 } from '../../src/controllers/leader-election.ts';
 import { LEASES } from '../../src/controllers/server-identity.ts';
 import { leases } from '../../src/resources/coordination/lease.ts';
-import { leasecandidates } from '../../src/resources/coordination/lease-candidate.ts';
+import { alphaLeaseCandidates } from '../../src/resources/coordination/lease-candidate.ts';
 import { createTestClient } from '../kit/client.ts';
 
 const NOW = new Date('2026-02-02T12:00:00Z');
@@ -67,6 +68,20 @@ test('the oldest emulated version leads, then the oldest program, then the one t
   const late = candidate('late');
   late.metadata.creationTimestamp = at(-60);
   expect(best(late, candidate('early'))).toBe('early');
+});
+
+test('since 1.32 the newest program decides on the strategy, and nothing is elected while two of those differ', () => {
+  const later = (name: string, version: string, strategy = 'OldestEmulationVersion'): NewerCandidate => ({
+    kind: 'LeaseCandidate',
+    apiVersion: 'coordination.k8s.io/v1beta1',
+    metadata: { name, creationTimestamp: at(-60) },
+    spec: { leaseName: 'scheduler', binaryVersion: version, emulationVersion: version, strategy },
+  });
+  const best = (...all: NewerCandidate[]): string | undefined => bestOf(all)?.metadata.name;
+  expect(best(later('new', '1.34.0'), later('old', '1.33.0'))).toBe('old');
+  expect(best(later('new', '1.34.0'), later('old', '1.33.0', 'example.com/mine'))).toBe('old');
+  expect(best(later('new', '1.34.0', 'example.com/mine'), later('old', '1.33.0'))).toBeUndefined();
+  expect(best(later('a', '1.34.0'), later('b', '1.34.0', 'example.com/mine'))).toBeUndefined();
 });
 
 test('the strategy of candidates is the one that fits all of their preferences', () => {
@@ -126,7 +141,7 @@ test('an elected holder is given a short term, in which it must take over', () =
 });
 
 test('a round elects, pings and forgets', async () => {
-  const { client, store } = createTestClient({ definitions: [leases, leasecandidates] });
+  const { client, store } = createTestClient({ definitions: [leases, alphaLeaseCandidates] });
   let now = NOW;
   const elections = new LeaderElections({ client, now: () => now, onError: () => {} });
   const put = (one: LeaseCandidate): void => store.put('coordination.k8s.io', 'leasecandidates', one);

@@ -27,7 +27,10 @@ function createServer(...runtimeConfig: string[]): { registry: Registry; ask: As
   const version = { major: '1', minor: '31', gitVersion: 'v1.31.0', platform: 'linux/amd64' };
   const domains = ['k8s.io', 'cluster.io'] as const;
   const handle = toPageHandler(
-    createDiscovery({ registry, types: loadTypes(), domains, serverAddress: 'localhost:6443', version }),
+    createDiscovery({
+      ...{ registry, types: loadTypes(), domains, serverAddress: 'localhost:6443', version },
+      published: { issuer: true, logs: true },
+    }),
   );
   const ask: Ask = async (url, headers = {}) => {
     const [path = '', query = ''] = url.split('?');
@@ -78,8 +81,64 @@ test('what --runtime-config leaves out is in no document of discovery, the core 
     await expect(ask(path), path).rejects.toThrow(/has no page|could not find/);
   const documents = Object.keys((await ask('/openapi/v3')).json.paths);
   expect(documents).toContain('apis/autoscaling/v2');
-  for (const path of ['api/v1', 'apis/batch/v1', 'apis/autoscaling/v1'])
+  expect(documents).toContain('apis/autoscaling');
+  for (const path of ['api', 'api/v1', 'apis/batch', 'apis/batch/v1', 'apis/autoscaling/v1'])
     expect(documents).not.toContain(path);
+});
+
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+
+test.each([
+  ['/api/', 'api', 'getCoreAPIVersions', `${META}.APIVersions`],
+  ['/api/v1/', 'api/v1', 'getCoreV1APIResources', `${META}.APIResourceList`],
+  ['/apis/', 'apis', 'getAPIVersions', `${META}.APIGroupList`],
+  ['/apis/apps/', 'apis/apps', 'getAppsAPIGroup', `${META}.APIGroup`],
+  ['/apis/apps/v1/', 'apis/apps/v1', 'getAppsV1APIResources', `${META}.APIResourceList`],
+  [
+    '/apis/rbac.authorization.k8s.io/',
+    'apis/rbac.authorization.k8s.io',
+    'getRbacAuthorizationAPIGroup',
+    `${META}.APIGroup`,
+  ],
+  ['/version/', 'version', 'getCodeVersion', 'io.k8s.apimachinery.pkg.version.Info'],
+  [
+    '/.well-known/openid-configuration/',
+    '.well-known/openid-configuration',
+    'getServiceAccountIssuerOpenIDConfiguration',
+    undefined,
+  ],
+  ['/openid/v1/jwks/', 'openid/v1/jwks', 'getServiceAccountIssuerOpenIDKeyset', undefined],
+  ['/logs/', 'logs', 'logFileListHandler', undefined],
+  ['/logs/{logpath}', 'logs', 'logFileHandler', undefined],
+])('OpenAPI describes %s in both versions', async (path, document, operationId, answer) => {
+  const { ask } = createServer();
+  const old = (await ask('/openapi/v2')).json;
+  expect(old.paths[path].get.operationId).toBe(operationId);
+  const { serverRelativeURL } = (await ask('/openapi/v3')).json.paths[document];
+  const { json, headers } = await ask(serverRelativeURL);
+  expect(json.paths[path].get.operationId).toBe(operationId);
+  expect(headers['cache-control']).toBe('public, immutable');
+  if (answer === undefined) return;
+  expect(old.paths[path].get.responses[200].schema).toEqual({ $ref: `#/definitions/${answer}` });
+  expect(old.definitions[answer]).toMatchObject({ type: 'object' });
+  expect(json.paths[path].get.responses[200].content['application/json'].schema).toEqual({
+    $ref: `#/components/schemas/${answer}`,
+  });
+  expect(json.components.schemas[answer]).toMatchObject({ type: 'object' });
+});
+
+test('types of meta name the kinds that they have', async () => {
+  const { definitions } = (await createServer().ask('/openapi/v2')).json;
+  const kindsOf = (kind: string): unknown =>
+    definitions[`${META}.${kind}`]['x-kubernetes-group-version-kind'];
+  for (const kind of ['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions'])
+    expect(kindsOf(kind)).toEqual([{ group: '', version: 'v1', kind }]);
+  for (const kind of ['DeleteOptions', 'WatchEvent'])
+    for (const of of [
+      { group: '', version: 'v1' },
+      { group: 'apps', version: 'v1' },
+    ])
+      expect(kindsOf(kind)).toContainEqual({ ...of, kind });
 });
 
 test('a definition is in the answer to the next request, and gone from the one after its end', async () => {

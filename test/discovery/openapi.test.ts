@@ -18,7 +18,8 @@ function createOpenApi(): { openApi: OpenApi; keys: DocumentKey[] } {
       return { path, group, version, dialect: 'k8s.io' };
     }),
   );
-  return { openApi: new OpenApi({ registry, types: loadTypes(), gitVersion: 'v1' }), keys };
+  const pages = { versionFields: ['major', 'minor', 'emulationMinor'], issuer: true, logs: true };
+  return { openApi: new OpenApi({ registry, types: loadTypes(), gitVersion: 'v1', pages }), keys };
 }
 
 const whole = async (openApi: OpenApi, keys: DocumentKey[], form: DocumentForm = 'json'): Promise<Buffer> =>
@@ -44,6 +45,10 @@ test('no document has an empty member, which Go would lose', async () => {
   for (const key of keys) {
     const { make } = await openApi.groupVersion(key);
     expect([...lostIn(parse(await make()), key.path)]).toEqual([]);
+  }
+  for (const [path, pages] of openApi.pages(keys)) {
+    const { make } = await openApi.page(path, pages);
+    expect([...lostIn(parse(await make()), path)]).toEqual([]);
   }
   expect([...lostIn(parse(await whole(openApi, keys)), 'v2')]).toEqual([]);
 });

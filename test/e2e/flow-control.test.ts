@@ -175,6 +175,22 @@ test('a watch takes no seat once it has begun', async () => {
   for (const watch of watches) watch.stop();
 });
 
+test('watches whose clients read nothing keep the other users of their level waiting for a moment alone', async () => {
+  using noisy = new Caller(cluster, 'n');
+  using quiet = new Caller(cluster, 'q');
+  // More than a connection takes before the server waits for its client.
+  for (const name of ['wide-1', 'wide-2', 'wide-3'])
+    await cluster.request('POST', CONFIG_MAPS, { metadata: { name }, data: { k: 'x'.repeat(200_000) } });
+  const begun = Array.from({ length: 2 * SEATS }, () =>
+    noisy.watch(`${CONFIG_MAPS}?watch=1&resourceVersion=0`, { reads: false }),
+  );
+  expect((await quiet.send('GET', `${CONFIG_MAPS}/wide-1`)).code).toBe(200);
+  const watches = await Promise.all(begun);
+  expect(watches.map(({ code }) => code)).toEqual(Array(2 * SEATS).fill(200));
+  await eventually(tenants).toEqual({ executing: 0, waiting: 0 });
+  for (const watch of watches) watch.stop();
+});
+
 test('schemas changed with kubectl decide on the next requests', async () => {
   using quiet = new Caller(cluster, 'q');
   const schema = async (): Promise<unknown> => (await quiet.send('GET', CONFIG_MAPS)).headers[SCHEMA_UID];

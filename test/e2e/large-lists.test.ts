@@ -110,13 +110,23 @@ test('compressed it is the same, again and after a change', async () => {
       expect((await cluster.request('PATCH', `${MAPS}/${nameOf(150)}`, patch, type)).code).toBe(200);
     }
     for (const form of forms) {
-      const { bytes, length } = await ask({ ...form, 'accept-encoding': 'gzip' });
-      expect(length).toBeUndefined();
-      const plain = await ask(form);
-      expect(gunzipSync(bytes).equals(plain.bytes), turn).toBe(true);
+      const { packed, plain } = await askBoth(form);
+      expect(packed.length).toBeUndefined();
+      expect(gunzipSync(packed.bytes).equals(plain.bytes), turn).toBe(true);
     }
   }
 });
+
+/** Asks for a list in both forms at one revision: the server's own writes, such as leases, change that of the list. */
+async function askBoth(form: Record<string, string>) {
+  let before = await ask(form);
+  for (;;) {
+    const packed = await ask({ ...form, 'accept-encoding': 'gzip' });
+    const plain = await ask(form);
+    if (before.bytes.equals(plain.bytes)) return { packed, plain };
+    before = plain;
+  }
+}
 
 test('protobuf is the same the first time and when it is kept', async () => {
   const headers = { accept: 'application/vnd.kubernetes.protobuf' };
@@ -154,7 +164,7 @@ test('a table shows what is stored now, and ages that go on', async () => {
   expect(after[4]?.[1]).toBe(1);
 });
 
-test('whoever goes away in the middle leaves a server that serves the next', async () => {
+test('a client that goes away in the middle leaves a server that serves the next', async () => {
   const { bytes } = await ask({}, 300_000);
   expect(bytes.length).toBeGreaterThan(300_000);
   await ask({ 'accept-encoding': 'gzip' }, 1000);

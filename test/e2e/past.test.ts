@@ -132,3 +132,49 @@ test('who may not read an object now may not read its past', async () => {
   for (const path of [MAPS, `${MAPS}/private`])
     expect((await past(path, at, { 'impersonate-user': 'stranger' })).code).toBe(403);
 });
+
+test('where a resource has a shorter history, its lists and watches from before that end with 410, and those of others do not', async () => {
+  const SERVICES = '/api/v1/namespaces/default/services';
+  const service = { metadata: { name: 'short' }, spec: { ports: [{ port: 80 }] } };
+  for (const name of ['short-1', 'short-2']) await write('POST', MAPS, { metadata: { name } });
+  const pages = await cluster.request('GET', `${MAPS}?limit=1`);
+  const at = await write('POST', SERVICES, service);
+  await write('DELETE', `${MAPS}/short-1`);
+  await write('DELETE', `${SERVICES}/short`);
+  await database.query(
+    "UPDATE revisions SET committed_at = committed_at - interval '2 hours' WHERE revision <= $1",
+    [at],
+  );
+  await database.query(`SELECT set_shorter_histories('{"configmaps": 3600}'), compact_shorter_histories()`);
+  await write('POST', MAPS, { metadata: { name: 'short-3' } });
+  const [bound] = await database.query<{ revision: string }>(
+    "SELECT compacted_revision('', 'configmaps') AS revision",
+  );
+  const before = `${Number(at) - 1}`;
+  expect(Number(bound?.revision)).toBeGreaterThanOrEqual(Number(at));
+
+  // A server that has nothing of it in memory.
+  await using fresh = await startCluster(database.url, ['--authorization-mode=RBAC']);
+  const read = async (path: string) => (await fresh.request('GET', path)).json;
+  const old = (path: string, revision: string): readonly string[] => [
+    `${path}?resourceVersion=${revision}&resourceVersionMatch=Exact`,
+    `${path}?asOf=${revision}`,
+    `${path}/short-2?asOf=${revision}`,
+  ];
+  for (const path of old(MAPS, before))
+    expect(await read(path), path).toMatchObject({ code: 410, reason: 'Expired' });
+  for (const path of old(SERVICES, at).slice(0, 2))
+    expect((await read(path)).items.length, path).toBeGreaterThan(0);
+  const next = `${MAPS}?limit=1&continue=${encodeURIComponent(pages.json.metadata.continue)}`;
+  expect(await read(next)).toMatchObject({ code: 410, reason: 'Expired' });
+
+  for (const [path, type] of [
+    [MAPS, 'ERROR'],
+    [SERVICES, 'ADDED'],
+  ]) {
+    const watch = fresh.watch(`${path}?watch=1&resourceVersion=${before}`);
+    await watch.reached(1);
+    watch.stop();
+    expect(watch.events[0]?.type, path).toBe(type);
+  }
+});

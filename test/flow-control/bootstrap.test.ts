@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
+import { MINORS, type Minor } from '../../src/api/emulation.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { toStoredJson } from '../../src/codec/stored-object.ts';
-import { AUTO_UPDATE, isAbandoned, MANDATORY, revise, SUGGESTED } from '../../src/flow-control/bootstrap.ts';
+import {
+  AUTO_UPDATE,
+  isAbandoned,
+  MANDATORY,
+  revise,
+  suggestedIn,
+} from '../../src/flow-control/bootstrap.ts';
 import {
   bySchemaOrder,
   ObjectIndex,
@@ -12,6 +19,20 @@ import { flowschemas } from '../../src/resources/flowcontrol/flow-schema.ts';
 import { prioritylevelconfigurations } from '../../src/resources/flowcontrol/priority-level-configuration.ts';
 import type { Entry } from '../../src/storage/store.ts';
 import { problemsOnCreate } from '../kit/manifests.ts';
+
+const SUGGESTED = suggestedIn(31);
+
+test('schemas for leader election with endpoints and config maps are gone since 1.34', () => {
+  const names = (minor: Minor): (string | undefined)[] =>
+    suggestedIn(minor).schemas.map(({ metadata }) => metadata.name);
+  for (const name of ['endpoint-controller', 'workload-leader-election'])
+    expect(
+      MINORS.filter((minor) => names(minor).includes(name)),
+      name,
+    ).toEqual([31, 32, 33]);
+  expect(names(36)).toHaveLength(names(31).length - 2);
+  expect(suggestedIn(36).levels).toBe(suggestedIn(31).levels);
+});
 
 test('the flow schemas of a fresh cluster are those of Kubernetes 1.31', () => {
   const schemas = [...SUGGESTED.schemas, ...MANDATORY.schemas].map(parseFlowSchema).sort(bySchemaOrder);

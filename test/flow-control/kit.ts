@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../src/api/object-meta.ts';
-import { MANDATORY, SUGGESTED } from '../../src/flow-control/bootstrap.ts';
+import { MANDATORY, suggestedIn } from '../../src/flow-control/bootstrap.ts';
 import {
   type FlowSchema,
   type PriorityLevel,
@@ -8,6 +8,8 @@ import {
 } from '../../src/flow-control/config.ts';
 import type { AdmittedTurn, FlowClock, FlowRequest, Turn } from '../../src/flow-control/flow-control.ts';
 import type { ResourceTarget } from '../../src/request/api-request.ts';
+
+const SUGGESTED = suggestedIn(31);
 
 /** Time that passes when a test says so. */
 export class TurnedClock implements FlowClock {

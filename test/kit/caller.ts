@@ -43,11 +43,11 @@ export class Caller implements Disposable {
     });
   }
 
-  /** Begins a watch; resolves when the head of the answer is there. */
-  watch(path: string): Promise<{ readonly code: number; stop(): void }> {
+  /** Begins a watch, and reads its events or none; resolves when the head of the answer is there. */
+  watch(path: string, { reads = true } = {}): Promise<{ readonly code: number; stop(): void }> {
     const stream = this.#session.request({ ':path': path, authorization: `Bearer ${this.#token}` });
     stream.on('error', () => {});
-    stream.resume();
+    if (reads) stream.resume();
     return new Promise((resolve) => {
       stream.once('response', (headers) =>
         resolve({ code: Number(headers[':status']), stop: () => stream.close() }),

@@ -59,7 +59,16 @@ export const manifestsWith = (isOn: Gates, types = usualTypes): Manifests =>
 export function manifestsIn(minor: Minor, given: Readonly<Record<string, boolean>> = {}): Manifests {
   const gates = gatesOf(minor);
   const isOn = (name: string): boolean => given[name] ?? gates.get(name)?.on ?? false;
-  return manifestsWith(Object.assign(isOn, { minor }), loadTypes(minor));
+  return manifestsWith(Object.assign(isOn, { minor }), typesIn(minor));
+}
+
+const loaded = new Map<Minor, TypeLibrary>();
+
+/** The types of a version, loaded once. */
+export function typesIn(minor: Minor): TypeLibrary {
+  const types = loaded.get(minor) ?? loadTypes(minor);
+  loaded.set(minor, types);
+  return types;
 }
 
 function takeManifests(isOn: Gates, gated: GatedFields, types: TypeLibrary): Manifests {

@@ -5,6 +5,7 @@ export const NO_TOKENS: TokenIssuing = {
   apiAudiences: [],
   maxExpirationSeconds: 0,
   extendsExpiration: false,
+  maxExtendedSeconds: 365 * 24 * 3600,
   bindsNodes: false,
   tellsNodes: false,
   sign: () => Promise.reject(new Error('nobody makes tokens here')),

@@ -19,6 +19,19 @@ test('a line names severity, time, process, place, message and fields, in the fo
   expect(lines[2]).toMatch(/^E.*"broken" err="Error: why\\n.*\(Error: because/);
 });
 
+test('a line in JSON has the keys of component-base, and a verbosity unless it is an error', () => {
+  const { lines, logger } = record({ verbosity: 4, format: 'json' });
+  logger.info(4, 'moved', { pod: 'default/a', msg: 'forged' });
+  logger.error('broken', new Error('why'));
+  const [moved, broken] = lines.map((line) => JSON.parse(line));
+  expect(Object.keys(moved)).toEqual(['ts', 'caller', 'msg', 'v', 'pod']);
+  expect(moved).toMatchObject({ msg: 'moved', v: 4, pod: 'default/a' });
+  expect(moved.caller).toMatch(/^logger\.test\.ts:\d+$/);
+  expect(moved.ts / 1000).toBeCloseTo(Date.now() / 1000, -1);
+  expect(broken).toMatchObject({ msg: 'broken', err: expect.stringContaining('Error: why') });
+  expect(broken).not.toHaveProperty('v');
+});
+
 test('text from a caller cannot begin a line of its own', () => {
   const { lines, logger } = record();
   logger.info(0, 'a\nE1121 forged', { key: 'b\nc' });

@@ -1,5 +1,6 @@
+import perfHooks from 'node:perf_hooks';
 import { Counter } from 'prom-client';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { exponential, Histogram, Numbers } from '../../src/observability/instruments.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { Peak, RequestMetrics } from '../../src/observability/request-metrics.ts';
@@ -97,4 +98,14 @@ test('a burst between two scrapes is seen', () => {
   for (let n = 0; n < 5; n += 1) peak.begin();
   for (let n = 0; n < 5; n += 1) peak.end();
   expect(peak.highest()).toBe(5);
+});
+
+test('the event loop is sampled ten times a second, and its lag has nothing of the interval in it', async () => {
+  const sampled = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
+  const metrics = new Metrics();
+  expect(sampled).toHaveBeenCalledExactlyOnceWith({ resolution: 100 });
+  const delays = sampled.mock.results[0]?.value;
+  sampled.mockRestore();
+  vi.spyOn(delays, 'percentile').mockReturnValue(130e6);
+  expect(await metrics.text()).toContain('\nnodejs_eventloop_lag_p99_seconds 0.03\n');
 });

@@ -17,6 +17,7 @@ test('without flags a cluster issues tokens for itself, in its own name', () => 
     lookup: true,
     maxExpirationSeconds: 0,
     extendsExpiration: true,
+    signingEndpoint: '',
   });
   expect(apiAudiences).toEqual([issuer]);
   expect([oidc, frontProxy]).toEqual([undefined, undefined]);
@@ -79,6 +80,7 @@ test('a webhook speaks one of two versions, and headers have names', () => {
     caFile: 'ca',
     allowedNames: [],
     usernameHeaders: ['X-A'],
+    uidHeaders: [],
     groupHeaders: [],
     extraHeaderPrefixes: [],
   });

@@ -39,7 +39,6 @@ test.each([
   [['--tls-sni-cert-key=a.crt'], 'a certificate file and a key file'],
   [['--tls-sni-cert-key=a.crt,a.key:'], 'a name is empty'],
   [['--tls-sni-cert-key=a.crt,a.key:a b'], 'is no domain'],
-  [['--logging-format=json'], 'only text is permitted'],
   [['--log-text-split-stream'], 'needs --feature-gates=LoggingAlphaOptions=true'],
   [['--log-text-info-buffer-size=1Ki'], 'needs --feature-gates=LoggingAlphaOptions=true'],
   [[ALPHA, '--log-text-info-buffer-size=much'], 'is not a quantity of bytes'],

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { FlowControl, Turn } from '../../src/flow-control/flow-control.ts';
 import { takeTurn } from '../../src/pipeline/flow-control.ts';
 import type { AuthenticatedRequest } from '../../src/request/api-request.ts';
@@ -64,6 +64,41 @@ test('a stream frees its seats after its initial events, and ends its turn when 
   expect(diary).toEqual([]);
   if (response.kind === 'stream') await response.run(sink);
   expect(diary).toEqual(['state', 'initialized', 'changes', 'end']);
+});
+
+test('a stream whose client reads slowly, or not at all, gives its seats back after a second of waiting', async () => {
+  vi.useFakeTimers();
+  try {
+    const { flowControl, diary } = control();
+    const waits = [400, 500, 200, 5000];
+    const response = await takeTurn({ flowControl }, request, async () => ({
+      kind: 'stream',
+      code: 200,
+      contentType: 'a/b',
+      run: async (outlet) => {
+        for (const ms of waits) {
+          await outlet.drained();
+          diary.push(`${ms}`);
+        }
+      },
+    }));
+    let at = 0;
+    const sink: ResponseSink = {
+      open: () => {},
+      write: () => false,
+      drained: () => new Promise((resolve) => setTimeout(resolve, waits[at++])),
+    };
+    const sent = response.kind === 'stream' ? response.run(sink) : undefined;
+    await vi.advanceTimersByTimeAsync(999);
+    expect(diary).toEqual(['400', '500']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(diary).toEqual(['400', '500', 'initialized']);
+    await vi.advanceTimersByTimeAsync(5100);
+    await sent;
+    expect(diary.filter((entry) => entry !== 'initialized')).toEqual(['400', '500', '200', '5000', 'end']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a stream that breaks off ends its turn', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { StatusError } from '../../src/api/status.ts';
 import { type AuthorizationAttributes, type Authorizer, NO_RULES } from '../../src/authz/authorizer.ts';
-import { impersonate } from '../../src/pipeline/access.ts';
+import { impersonate } from '../../src/pipeline/impersonate.ts';
 import type { AuthenticatedRequest, UserInfo } from '../../src/request/api-request.ts';
 
 const alice: UserInfo = { username: 'alice', uid: '', groups: ['system:authenticated'], extra: {} };

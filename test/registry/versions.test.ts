@@ -27,41 +27,11 @@ interface Facts {
 
 const facts = JSON.parse(readFileSync(new URL('version-facts.json', import.meta.url), 'utf8')) as Facts;
 
-const ALPHA = 'what 1.32 and 1.33 still serve of v1alpha3, if it is turned on, is in v1beta1 too';
-const TAINT_RULES = 'rules that taint devices from outside are not there yet';
-const POOLS = 'requests for the state of pools are not there yet';
-const CERTIFICATES = 'certificates of pods are not there yet';
-const WORKLOADS = 'workloads and pod groups are not there yet; the references of pods are';
-
 /** Fields and messages, each by its beginning. */
-const MISSING: Readonly<Record<string, string>> = {
-  'core/v1.PodLogOptions stream ': 'node agents are asked for all output alone',
-  'core/v1.PodSpec resources ': 'quotas, limits and QoS classes count containers alone',
-  'core/v1.VolumeProjection podCertificate ': CERTIFICATES,
-  'core/v1.PodCertificateProjection': CERTIFICATES,
-  'certificates/v1alpha1.PodCertificateRequest': CERTIFICATES,
-  'certificates/v1beta1.PodCertificateRequest': CERTIFICATES,
-  'resource/v1alpha3.DeviceTaintRule': TAINT_RULES,
-  'resource/v1alpha3.DeviceTaintSelector': TAINT_RULES,
-  'resource/v1beta2.DeviceTaintRule': TAINT_RULES,
-  'resource/v1beta2.DeviceTaintSelector': TAINT_RULES,
-  'resource/v1alpha3.PoolStatus': POOLS,
-  'resource/v1alpha3.ResourcePoolStatusRequest': POOLS,
-  'resource/v1alpha3.': ALPHA,
-  'coordination/v1alpha2.': 'candidates of leases are there as 1.31 has them alone',
-  'coordination/v1beta1.': 'candidates of leases are there as 1.31 has them alone',
-  'scheduling/': WORKLOADS,
-  'storagemigration/v1beta1.': 'migrations are there as 1.31 has them alone',
-};
+const MISSING: Readonly<Record<string, string>> = {};
 
 /** Resources of 1.36, and parts of them. */
-const MISSING_RESOURCES: Readonly<Record<string, string>> = {
-  'resource.k8s.io/v1beta2 devicetaintrules': TAINT_RULES,
-  'resource.k8s.io/v1alpha3 devicetaintrules': TAINT_RULES,
-  'resource.k8s.io/v1alpha3 resourcepoolstatusrequests': POOLS,
-  'coordination.k8s.io/': 'candidates of leases are there as 1.31 has them alone',
-  '/v1 pods ': 'the subresource resize is not there yet',
-};
+const MISSING_RESOURCES: Readonly<Record<string, string>> = {};
 
 /** Gates, by the name that Kubernetes gives them. */
 const MISSING_GATES: Readonly<Record<string, string>> = {};
@@ -74,8 +44,6 @@ const MISSING_ENUMS: Readonly<Record<string, string>> = {
   'admissionregistration/v1beta1.NamedRuleWithOperations scope': 'the values are checked, and not published',
   'apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule reason':
     'the values are checked, and not published',
-  'core/v1.ScopedResourceSelectorRequirement scopeName': 'quotas know no classes of volume attributes yet',
-  'resource/v1alpha3.DeviceTaint ': TAINT_RULES,
 };
 
 const LATER: readonly Minor[] = MINORS.filter((minor) => minor > 31);
@@ -206,8 +174,15 @@ test('versions that Kubernetes removed are gone', () => {
     'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/v1beta3': 32,
     'podschedulingcontexts.resource.k8s.io/v1alpha3': 32,
     'leasecandidates.coordination.k8s.io/v1alpha1': 32,
-    'resourceclaims.resource.k8s.io/v1alpha3': 32,
+    'resourceclaims.resource.k8s.io/v1alpha3': 34,
     'storageversionmigrations.storagemigration.k8s.io/v1alpha1': 35,
+    'selfsubjectreviews.authentication.k8s.io/v1alpha1': 32,
+    'selfsubjectreviews.authentication.k8s.io/v1beta1': 33,
+    'validatingadmissionpolicies.admissionregistration.k8s.io/v1alpha1': 32,
+    'validatingadmissionpolicies.admissionregistration.k8s.io/v1beta1': 34,
+    'validatingadmissionpolicybindings.admissionregistration.k8s.io/v1alpha1': 32,
+    'validatingadmissionpolicybindings.admissionregistration.k8s.io/v1beta1': 34,
+    'volumeattributesclasses.storage.k8s.io/v1alpha1': 35,
   };
   for (const [name, until] of Object.entries(REMOVED))
     expect(

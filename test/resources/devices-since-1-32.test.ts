@@ -29,8 +29,8 @@ test('each version of Kubernetes serves the versions of the API that it has, and
   const STORED = 'resource/stored.ResourceClaim';
   expect(served).toEqual([
     ['resource/v1alpha3.ResourceClaim', 'v1alpha3 false'],
-    [STORED, 'v1beta1 false'],
-    [STORED, 'v1beta2 false', 'v1beta1 false'],
+    [STORED, 'v1beta1 false', 'v1alpha3 false'],
+    [STORED, 'v1beta2 false', 'v1beta1 false', 'v1alpha3 false'],
     [STORED, 'v1 true', 'v1beta2 false', 'v1beta1 false'],
     [STORED, 'v1 true', 'v1beta2 false', 'v1beta1 false'],
     [STORED, 'v1 true', 'v1beta2 false', 'v1beta1 false'],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { defaultGates, type Gates } from '../../src/api/feature-gates.ts';
 import type { ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { conflict, MODIFIED, notFound, StatusError } from '../../src/api/status.ts';
@@ -19,6 +20,7 @@ class OnePod implements ActionContext {
   readonly dryRun = false;
   readonly tokens = NO_TOKENS;
   readonly warn = () => {};
+  isOn: Gates = defaultGates;
   removed: JsonObject | undefined;
   pod: ApiObject;
   budgets: ApiObject[];
@@ -109,6 +111,24 @@ describe('a binding', () => {
     expect(objectAt(context.pod, 'status').conditions).toMatchObject([
       { type: 'PodScheduled', status: 'True' },
     ]);
+  });
+
+  test.each([
+    ['PodTopologyLabelsAdmission', { labels: { app: 'web', zone: 'new' }, nominatedNodeName: 'node-2' }],
+    ['ClearingNominatedNodeNameAfterBinding', { labels: { app: 'web', zone: 'old' } }],
+    ['', { labels: { app: 'web', zone: 'old' }, nominatedNodeName: 'node-2' }],
+  ])('with the gate %s: which labels it brings, and whether the nominated node stays', async (on, left) => {
+    const pod = podWith({}, { phase: 'Pending', nominatedNodeName: 'node-2' });
+    pod.metadata.labels = { app: 'web', zone: 'old' };
+    const context = new OnePod(pod);
+    context.isOn = (gate) => gate === on;
+    await act('binding', context, { target, metadata: { name: 'it', labels: { zone: 'new' } } });
+    const { nominatedNodeName } = objectAt(context.pod, 'status');
+    const found = {
+      labels: context.pod.metadata.labels,
+      ...(nominatedNodeName === undefined ? {} : { nominatedNodeName }),
+    };
+    expect(found).toEqual(left);
   });
 
   const CONFLICT = '409 Operation cannot be fulfilled on pods/binding "it": pod it';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { leases } from '../../src/resources/coordination/lease.ts';
-import { leasecandidates } from '../../src/resources/coordination/lease-candidate.ts';
+import { alphaLeaseCandidates, leasecandidates } from '../../src/resources/coordination/lease-candidate.ts';
 import { runtimeclasses } from '../../src/resources/node/runtime-class.ts';
 import { priorityclasses } from '../../src/resources/scheduling/priority-class.ts';
-import { problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
+import { manifestsIn, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 import { shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
 
@@ -171,7 +171,7 @@ describe('leases', () => {
   });
 });
 
-describe('lease candidates', () => {
+describe('lease candidates of 1.31', () => {
   const good = {
     spec: {
       leaseName: 'a',
@@ -182,7 +182,7 @@ describe('lease candidates', () => {
   };
 
   test('one that is right in all its fields is taken', () => {
-    expect(problemsOnCreate(leasecandidates, good)).toEqual([]);
+    expect(problemsOnCreate(alphaLeaseCandidates, good)).toEqual([]);
   });
 
   test.each<Variation>([
@@ -222,12 +222,48 @@ describe('lease candidates', () => {
       ],
     ],
   ])('%j is refused', (changes, lines) => {
-    expect(shortened(problemsOnCreate(leasecandidates, varyAll(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnCreate(alphaLeaseCandidates, varyAll(good, changes)))).toEqual(lines);
   });
 
   test.each<Variation>([
     [{ 'spec.leaseName': 'b' }, ['spec.leaseName: Invalid value: "b": field is immutable']],
   ])('an update to %j is answered as Kubernetes does', (changes, lines) => {
-    expect(shortened(problemsOnUpdate(leasecandidates, good, varyAll(good, changes)))).toEqual(lines);
+    expect(shortened(problemsOnUpdate(alphaLeaseCandidates, good, varyAll(good, changes)))).toEqual(lines);
+  });
+});
+
+describe('lease candidates since 1.32', () => {
+  const { problemsOnCreate: problems } = manifestsIn(36);
+  const good = {
+    spec: {
+      ...{ leaseName: 'a', binaryVersion: '1.33.0', emulationVersion: '1.32.0' },
+      strategy: 'OldestEmulationVersion',
+    },
+  };
+
+  test('have one strategy', () => {
+    expect(problems(leasecandidates, good)).toEqual([]);
+    expect(problems(leasecandidates, { spec: { ...good.spec, strategy: 'example.com/mine' } })).toEqual([]);
+  });
+
+  test.each<Variation>([
+    [{ 'spec.strategy': undefined }, ['spec.strategy: Required value']],
+    [{ 'spec.binaryVersion': undefined }, ['spec.binaryVersion: Required value']],
+    [
+      { 'spec.emulationVersion': undefined },
+      [
+        "spec.emulationVersion: Required value: must be specified when `strategy` is 'OldestEmulationVersion'",
+      ],
+    ],
+    [
+      { 'spec.strategy': 'Loudest' },
+      ['spec.strategy.strategy: Unsupported value: "Loudest": supported values: "OldestEmulationVersion"'],
+    ],
+    [
+      { 'spec.binaryVersion': '1.31.0' },
+      ['spec.binaryVersion: Invalid value: "1.31.0": must be greater than or equal to `emulationVersion`'],
+    ],
+  ])('%j is refused', (changes, lines) => {
+    expect(shortened(problems(leasecandidates, varyAll(good, changes)))).toEqual(lines);
   });
 });

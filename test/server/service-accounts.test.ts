@@ -27,7 +27,7 @@ test('a start waits for the keys of service account tokens while the database ha
   const parts = {
     signingKeys: { file: '', store: { list } },
     serverAddress: 'localhost:6443',
-    ...{ objects: { find: unused }, noteUse: unused, isFeatureOn: () => true },
+    ...{ emulated: 31 as const, objects: { find: unused }, noteUse: unused, isFeatureOn: () => true },
     logger: { info: unused, warn: unused, error: unused },
     persistently: (step) =>
       persist(step, { signal: new AbortController().signal, isPassing, onFailure: () => {} }),

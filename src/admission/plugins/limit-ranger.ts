@@ -5,16 +5,10 @@ import type {
   LimitRangeItem,
   PersistentVolumeClaim,
   Pod,
-  PodSpec,
 } from '../../api/types/core/v1.ts';
+import { podResources, resourcesOf } from '../../object/pod-resources.ts';
 import { formatQuantity, type Quantity } from '../../object/quantity.ts';
-import {
-  addLists,
-  maxLists,
-  NOTHING,
-  type ResourceList,
-  toResourceList,
-} from '../../object/resource-list.ts';
+import { NOTHING, type ResourceList, toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
 import { describePlugin, isWriteOf, type PluginParts, refuseFor } from '../plugin.ts';
@@ -32,9 +26,14 @@ export function createLimitRanger(objects: ClusterObjects): AdmissionPlugin {
     name: 'LimitRanger',
     operations: ['CREATE', 'UPDATE'],
     mutate: (attributes) => {
-      const pod = newPod(attributes);
+      const pod = limitedPod(attributes);
       if (pod === undefined) return;
-      for (const limitRange of limitRanges.in(attributes.namespace)) giveDefaults(pod, limitRange);
+      const isNew = attributes.operation === 'CREATE';
+      for (const limitRange of limitRanges.in(attributes.namespace)) {
+        const given = giveDefaults(pod, limitRange);
+        // A resize changes no annotations.
+        if (isNew && given.length > 0) annotate(pod, given);
+      }
     },
     validate: (attributes) => {
       const violations = checkOf(attributes);
@@ -47,15 +46,17 @@ export function createLimitRanger(objects: ClusterObjects): AdmissionPlugin {
 
 /** The check of a write against each limit; undefined: limits do not apply to the write. */
 function checkOf(attributes: AdmissionAttributes): ((limit: Limit) => string[]) | undefined {
-  const pod = newPod(attributes);
+  const pod = limitedPod(attributes);
   if (pod !== undefined) return (limit) => podViolations(limit, pod);
   const claim = stayingClaim(attributes);
   return claim && ((limit) => claimViolations(limit, claim));
 }
 
-/** Limits apply to new pods only, because the containers of an existing pod cannot come, go or change their requests. */
-const newPod = (attributes: AdmissionAttributes): Pod | undefined =>
-  attributes.operation === 'CREATE' && isWriteOf(attributes, PODS) ? attributes.object : undefined;
+/** A new pod, or one that is resized: no other write changes what the containers of a pod ask for. */
+function limitedPod(attributes: AdmissionAttributes): Pod | undefined {
+  const isNew = attributes.operation === 'CREATE' && isWriteOf(attributes, PODS);
+  return isNew || isWriteOf(attributes, PODS, 'resize') ? attributes.object : undefined;
+}
 
 /** Claims are also checked on updates, because they may grow. */
 const stayingClaim = (attributes: AdmissionAttributes): PersistentVolumeClaim | undefined =>
@@ -98,15 +99,17 @@ export const limitRanger = describePlugin({
 
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/** Gives the containers of a pod the defaults of a LimitRange, and names them in an annotation. */
-function giveDefaults(pod: Pod, limitRange: LimitRange): void {
+/** Gives the containers of a pod the defaults of a LimitRange. Returns the texts of the annotation about them. */
+function giveDefaults(pod: Pod, limitRange: LimitRange): string[] {
   const defaults = defaultsOf(limitRange);
   const { containers, initContainers } = pod.spec ?? {};
-  const given = [
+  return [
     ...(containers ?? []).flatMap((container) => complete(container, 'container', defaults)),
     ...(initContainers ?? []).flatMap((container) => complete(container, 'init container', defaults)),
   ];
-  if (given.length === 0) return;
+}
+
+function annotate(pod: Pod, given: readonly string[]): void {
   pod.metadata.annotations = {
     ...pod.metadata.annotations,
     [ANNOTATION]: `LimitRanger plugin set: ${given.join('; ')}`,
@@ -254,29 +257,3 @@ function comparison(
   const unit = unitOf(request, limit, enforced);
   return (quantity) => Number(amount(quantity, unit) - amount(enforced, unit));
 }
-
-/** The requests or limits of a whole pod, as the scheduler counts them (Kubernetes: pkg/api/v1/resource). */
-export function podResources(
-  { containers, initContainers }: PodSpec,
-  of: 'requests' | 'limits',
-): ResourceList {
-  let running = NOTHING;
-  for (const container of containers ?? []) running = addLists(running, resourcesOf(container, of));
-  // Init containers that go on running beside the others; the rest run one after the other, before the containers.
-  let sidecars = NOTHING;
-  let most = NOTHING;
-  for (const container of initContainers ?? []) {
-    const own = resourcesOf(container, of);
-    if (container.restartPolicy === 'Always') {
-      running = addLists(running, own);
-      sidecars = addLists(sidecars, own);
-      most = maxLists(most, sidecars);
-    } else {
-      most = maxLists(most, addLists(own, sidecars));
-    }
-  }
-  return maxLists(running, most);
-}
-
-export const resourcesOf = ({ resources }: Container, of: 'requests' | 'limits'): ResourceList =>
-  toResourceList(resources?.[of]);

@@ -61,6 +61,7 @@ const IGNORED_SUBRESOURCES: ReadonlySet<string> = new Set([
   'log',
   'portforward',
   'proxy',
+  'resize',
   'status',
 ]);
 

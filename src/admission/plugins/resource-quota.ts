@@ -1,9 +1,9 @@
-import type { GroupResource, ResourceOf } from '../../api/names.ts';
-import type { ResourceQuota } from '../../api/types/core/v1.ts';
+import type { ResourceOf } from '../../api/names.ts';
+import type { Pod, ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { describePlugin, type PluginParts } from '../plugin.ts';
+import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
 import {
   type Charged,
   chargesOf,
@@ -13,6 +13,7 @@ import {
   withCharge,
 } from '../quota/charge.ts';
 import { measureOf, type Quota, toQuota } from '../quota/quota.ts';
+import { PODS } from '../resources.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 
@@ -55,18 +56,20 @@ export function createResourceQuota(options: Options): AdmissionPlugin {
     operations: ['CREATE', 'UPDATE'],
     validate: (attributes) => {
       const { namespace, subresource, object, operation } = attributes;
-      if (namespace === '' || subresource !== '' || object === undefined) return undefined;
+      if (namespace === '' || object === undefined) return undefined;
+      if (subresource !== '' && !isWriteOf(attributes, PODS, 'resize')) return undefined;
       if (options.limited.length === 0 && quotas.isEmpty(namespace)) return undefined;
       const measure = measureOf(attributes.definition);
       if (measure === undefined) return undefined;
-      const isResize = options.podsResize === true && operation === 'UPDATE' && isPods(attributes.definition);
+      const isResize =
+        options.podsResize === true &&
+        operation === 'UPDATE' &&
+        isWriteOf<Pod>(attributes, PODS, subresource);
       if (!isResize && !measure.operations.includes(operation)) return undefined;
       return tillOf(namespace).pay({ attributes, object, measure, now: options.now() });
     },
   };
 }
-
-const isPods = ({ group, resource }: GroupResource): boolean => group === '' && resource === 'pods';
 
 interface Waiting extends Charged {
   resolve(): void;

@@ -73,11 +73,18 @@ async function refuseUnless(
   attributes: AdmissionAttributes,
   { verb, signer, why }: { readonly verb: string; readonly signer: string; readonly why: string },
 ): Promise<void> {
-  const [domain = ''] = signer.split('/');
-  for (const name of [signer, `${domain}/*`]) {
-    if (await isSigner(access, attributes.user, verb, name)) return;
-  }
+  if (await hasRight(access, attributes.user, verb, signer)) return;
   throw refusal(attributes, why);
+}
+
+/** Whether a user may `sign` for a signer, by its name or by `domain/*`. */
+export const maySign = (access: Access, user: UserInfo, signer: string): Promise<boolean> =>
+  hasRight(access, user, 'sign', signer);
+
+async function hasRight(access: Access, user: UserInfo, verb: string, signer: string): Promise<boolean> {
+  const [domain = ''] = signer.split('/');
+  for (const name of [signer, `${domain}/*`]) if (await isSigner(access, user, verb, name)) return true;
+  return false;
 }
 
 async function isSigner(access: Access, user: UserInfo, verb: string, name: string): Promise<boolean> {

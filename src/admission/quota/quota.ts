@@ -10,6 +10,7 @@ import type {
   ScopedResourceSelectorRequirement,
   Service,
 } from '../../api/types/core/v1.ts';
+import { heldResources, isPodResource, resourcesOf } from '../../object/pod-resources.ts';
 import { qosClass } from '../../object/pod-spec.ts';
 import { parseQuantity, type Quantity } from '../../object/quantity.ts';
 import {
@@ -24,7 +25,6 @@ import {
 import { matchesLabels } from '../../object/selectors.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { AdmissionOperation } from '../admission.ts';
-import { podResources, resourcesOf } from '../plugins/limit-ranger.ts';
 import { storageClassOf } from '../plugins/storage.ts';
 import { CLAIMS, PODS, SERVICES } from '../resources.ts';
 
@@ -122,12 +122,13 @@ const measurePods: Measure<Pod> = {
     if (hasEnded(pod, now)) return usage;
     const { spec = {} } = pod;
     const overhead = toResourceList(spec.overhead);
-    const requests = addLists(podResources(spec, 'requests'), overhead);
-    const limits = podResources(spec, 'limits');
+    const requests = addLists(heldResources(pod, 'requests'), overhead);
+    const limits = heldResources(pod, 'limits');
     return addLists(usage, computeUsage(requests, addOverhead(limits, overhead)));
   },
   missing: (names, { spec }) => {
-    const required = names.filter((name) => REQUIRED_AMOUNTS.has(name));
+    const stated = computeUsage(ownAmounts(spec?.resources?.requests), ownAmounts(spec?.resources?.limits));
+    const required = names.filter((name) => REQUIRED_AMOUNTS.has(name) && !stated.has(name));
     const containers = [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])];
     const silent = required.sort().flatMap((name) => {
       const those = containers.filter((container) => !says(container, name));
@@ -137,6 +138,10 @@ const measurePods: Measure<Pod> = {
   },
   isInScope,
 };
+
+/** What a pod states itself of the resources of all its containers. */
+const ownAmounts = (amounts: Readonly<Record<string, string>> | undefined): ResourceList =>
+  only(toResourceList(amounts), isPodResource);
 
 const says = (container: Container, name: string): boolean =>
   computeUsage(resourcesOf(container, 'requests'), resourcesOf(container, 'limits')).has(name);
@@ -263,7 +268,25 @@ const measureClaims: Measure<PersistentVolumeClaim> = {
     if (storage !== undefined) usage.set(`${storageClass}${OF_CLASS}${STORAGE}`, storage);
     return usage;
   },
+  isInScope: (selector, claim) =>
+    selector.scope === 'VolumeAttributesClass' && hasAttributesClass(selector, claim),
 };
+
+/** A claim whose class changes has the old and the new one until the change is done. */
+function hasAttributesClass(
+  { scope, operator, values }: ScopeSelector,
+  { spec = {}, status = {} }: PersistentVolumeClaim,
+): boolean {
+  if (!isOperator(operator)) return false;
+  const names = [
+    spec.volumeAttributesClassName,
+    status.currentVolumeAttributesClassName,
+    status.modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ].filter((name) => name !== undefined && name !== '');
+  const requirements = [{ key: scope, operator, values }];
+  if (names.length === 0) return matchesLabels(requirements, {});
+  return names.some((name) => matchesLabels(requirements, { [scope]: name ?? '' }));
+}
 
 /** Rounded up to whole bytes, as the numbers of quotas are. */
 function storageOf({ spec }: PersistentVolumeClaim): Quantity | undefined {

@@ -30,17 +30,27 @@ export interface TypeLibrary {
   newerFields(name: string): readonly string[];
 }
 
-/** Loads the types as a version of Kubernetes has them; 'all' has every field of every version. */
-export function loadTypes(minor: Minor | 'all' = DEFAULT_MINOR): TypeLibrary {
+/**
+ * Loads the types as a version of Kubernetes has them; 'all' has every field of every version. `served`: the types of resources
+ * that are served, which may be of later versions.
+ */
+export function loadTypes(minor: Minor | 'all' = DEFAULT_MINOR, served: readonly string[] = []): TypeLibrary {
   const compiled = readCompiled<CompiledTypes>(COMPILED_TYPES);
-  return new CompiledLibrary(minor === 'all' ? compiled : typesOf(compiled, minor));
+  return new CompiledLibrary(minor === 'all' ? compiled : typesOf(compiled, minor, served));
 }
 
 /** Leaves out what the version lacks, so that it takes no memory. */
-function typesOf(compiled: CompiledTypes, minor: Minor): CompiledTypes {
+function typesOf(compiled: CompiledTypes, minor: Minor, served: readonly string[]): CompiledTypes {
   const types: CompiledTypes = {};
   for (const [name, message] of Object.entries(compiled))
     if (isAlive(message, minor)) types[name] = messageOf(message, minor);
+  const wanted = served.filter((name) => types[name] === undefined).flatMap((name) => [name, `${name}List`]);
+  for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+    const message = compiled[name];
+    if (message === undefined || types[name] !== undefined) continue;
+    types[name] = messageOf(message, minor);
+    wanted.push(...message.fields.map(({ type }) => type));
+  }
   return types;
 }
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { FieldError } from '../../api/status.ts';
 import { selectsField } from '../../cel/source.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
-import { checkName } from '../../object/formats.ts';
+import { checkDomainPrefixedPath } from '../../object/formats.ts';
 import { certificatesIn } from '../../x509/pem.ts';
 import { CLAIMS, type ClaimMapping, type ConfigFields, compileExpression, type JwtConfig } from './config.ts';
 
@@ -181,15 +181,7 @@ function checkExtraKey(key: string, field: string, problems: FieldError[]): void
     return;
   }
   if (key !== key.toLowerCase()) problems.push(invalidValue(field, key, 'key must be lowercase'));
-  const [domain = '', ...rest] = key.split('/');
-  const path = rest.join('/');
-  if (domain === '' || path === '') {
-    problems.push(invalidValue(field, key, 'must be a domain-prefixed path (such as "acme.io/foo")'));
-    return;
-  }
-  for (const why of checkName(domain, 'dns-subdomain')) problems.push(invalidValue(field, domain, why));
-  if (!/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path))
-    problems.push(invalidValue(field, path, 'Invalid path'));
+  for (const { value, why } of checkDomainPrefixedPath(key)) problems.push(invalidValue(field, value, why));
 }
 
 /** An unverified mail address can name anyone, so expressions that use it must check email_verified. */

@@ -8,8 +8,8 @@ import { toUsername } from './signed-tokens.ts';
 
 interface TokenIssuerOptions extends Omit<TokenIssuing, 'sign'> {
   readonly issuer: string;
-  /** Returns the current key. */
-  readonly signingKey: () => SigningKey;
+  /** Signs claims, which are JSON. @throws Error */
+  readonly signClaims: (claims: string) => Promise<string>;
   /** Feature gate ServiceAccountTokenJTI. */
   readonly numbersTokens: boolean;
 }
@@ -42,9 +42,12 @@ export class TokenIssuer implements TokenIssuing {
     return this.#options.tellsNodes;
   }
 
+  get maxExtendedSeconds(): number {
+    return this.#options.maxExtendedSeconds;
+  }
+
   sign(order: TokenOrder): Promise<string> {
-    const { issuer, numbersTokens } = this.#options;
-    const signingKey = this.#options.signingKey();
+    const { issuer, numbersTokens, signClaims } = this.#options;
     const nowSeconds = Math.floor(order.issuedAt.getTime() / 1000);
     const claims = {
       aud: [...order.audiences],
@@ -56,11 +59,12 @@ export class TokenIssuer implements TokenIssuing {
       nbf: nowSeconds,
       sub: toUsername({ namespace: order.namespace, name: order.account.name }),
     };
-    return new CompactSign(Buffer.from(JSON.stringify(claims)))
-      .setProtectedHeader({ alg: signingKey.algorithm, kid: signingKey.id })
-      .sign(signingKey.key);
+    return signClaims(JSON.stringify(claims));
   }
 }
+
+export const signWith = (claims: string, { id, key, algorithm }: SigningKey): Promise<string> =>
+  new CompactSign(Buffer.from(claims)).setProtectedHeader({ alg: algorithm, kid: id }).sign(key);
 
 function toPrivateClaims(order: TokenOrder, nowSeconds: number): JsonObject {
   const { namespace, account, pod, secret, node, warnAfterSeconds } = order;

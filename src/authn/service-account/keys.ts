@@ -60,7 +60,7 @@ function algorithmOf(key: KeyObject, path: string): string {
   return algorithm;
 }
 
-function toVerificationKey(key: KeyObject): VerificationKey {
+export function toVerificationKey(key: KeyObject): VerificationKey {
   return { id: keyId(key), key, algorithms: [algorithmOf(key, 'the key')] };
 }
 

@@ -9,6 +9,8 @@ interface SignedTokensOptions {
   readonly issuers: readonly string[];
   /** Returns the current keys: the same list until they change. */
   readonly keys: () => readonly VerificationKey[];
+  /** Looks for keys that came since; absent: the keys are all there are. @throws Error */
+  readonly fetchKeys?: (() => Promise<void>) | undefined;
   /** The audiences of tokens that name none. */
   readonly apiAudiences: readonly string[];
 }
@@ -56,7 +58,7 @@ export class SignedTokens {
 
   async #verify(token: string): Promise<JsonObject | undefined> {
     const { issuers } = this.#options;
-    const keys = this.#options.keys();
+    let keys = this.#options.keys();
     this.#forgetUnless(keys);
     const digest = createHash('sha256').update(token).digest('base64');
     const known = this.#verified.get(digest);
@@ -64,7 +66,15 @@ export class SignedTokens {
     const unverified = readUnverified(token);
     if (unverified === undefined || !issuers.includes(unverified.issuer)) return undefined;
     const { keyId } = unverified;
-    const candidates = keyId === '' ? keys : keys.filter(({ id }) => id === keyId);
+    const candidatesIn = (all: readonly VerificationKey[]): readonly VerificationKey[] =>
+      keyId === '' ? all : all.filter(({ id }) => id === keyId);
+    let candidates = candidatesIn(keys);
+    if (candidates.length === 0 && this.#options.fetchKeys !== undefined) {
+      await this.#options.fetchKeys();
+      keys = this.#options.keys();
+      this.#forgetUnless(keys);
+      candidates = candidatesIn(keys);
+    }
     if (candidates.length === 0) throw new Error('invalid signature, no keys found');
     const claims = await verifyToken(token, candidates);
     // Keys may have changed meanwhile, and claims signed by a dropped key must not be remembered.

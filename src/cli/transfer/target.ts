@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { GroupResource } from '../../api/names.ts';
 import type { StorageOptions } from '../../options/storage.ts';
-import { connectionParts, overridesOf } from '../../server/databases.ts';
+import { connectionParts } from '../../server/databases.ts';
 import { createEncodings } from '../../server/encodings.ts';
 import { openEncryption } from '../../server/encryption.ts';
 import { EncodedLog } from '../../storage/encoded-log.ts';
@@ -11,7 +11,7 @@ import { setUpDatabase } from '../../storage/postgres/setup.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { StoredObject, Write } from '../../storage/revision-log.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
-import { databaseConnection, databaseOf, OLD_DATABASE } from '../database.ts';
+import { databaseConnection, databaseOf, OLD_DATABASE, otherDatabases } from '../database.ts';
 import { describe } from './describe.ts';
 
 /** A live object of the target. */
@@ -42,7 +42,7 @@ export const toLive = ({ key, uid, revision, json }: StoredObject): Live => ({
 /** @throws Error with a message of one line when the database cannot be used, or must be migrated first */
 export async function openTarget(options: StorageOptions, say: (line: string) => void): Promise<Target> {
   const urls = databaseOf(options);
-  const overrides = overridesOf(options, urls);
+  const overrides = await otherDatabases(options, urls);
   for (const each of [urls, ...overrides.map((one) => one.urls)])
     await setUpDatabase(databaseConnection(options, each), async (database) => {
       const migrations = await database.listMigrations();

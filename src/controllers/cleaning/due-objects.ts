@@ -3,11 +3,13 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { toObject } from '../../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import { runTogether } from '../../util/concurrency.ts';
-import { keepDoing, pause } from '../../util/pause.ts';
+import { keepDoing, Rest } from '../../util/pause.ts';
 import type { Client } from '../../verbs/client/client.ts';
 
 /** The interval of checks: due times are whole seconds. */
 const TICK_MS = 1000;
+/** Where no object waits, the next one that does ends the pause: nine such rules woke an idle server eight times a second. */
+const UNLESS_NOTED_MS = 3_600_000;
 const RETRY_MS = 5000;
 /** Writes that share a few commits. */
 const AT_ONCE = 50;
@@ -39,6 +41,7 @@ export class DueObjects<T extends ApiObject> {
   readonly #waiting = new Map<string, Waiting>();
   /** No object is due earlier. */
   #earliestMs = Number.POSITIVE_INFINITY;
+  readonly #rest = new Rest();
 
   constructor(options: {
     readonly rule: DueRule<T>;
@@ -73,6 +76,7 @@ export class DueObjects<T extends ApiObject> {
       this.#waiting.delete(key);
       return;
     }
+    if (this.#waiting.size === 0) this.#rest.cutShort();
     this.#waiting.set(key, { entry, dueMs });
     this.#earliestMs = Math.min(this.#earliestMs, dueMs);
   }
@@ -99,7 +103,8 @@ export class DueObjects<T extends ApiObject> {
   async #watchClock(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.actOnDue(signal);
-      await pause(TICK_MS, signal);
+      const mostMs = this.#waiting.size === 0 ? UNLESS_NOTED_MS : TICK_MS;
+      await this.#rest.take({ leastMs: TICK_MS, mostMs }, signal);
     }
   }
 

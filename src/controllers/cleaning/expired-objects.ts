@@ -5,6 +5,7 @@ import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from '../../api/types/certificates/v1.ts';
+import type { PodCertificateRequest } from '../../api/types/certificates/v1alpha1.ts';
 import type { Lease } from '../../api/types/coordination/v1.ts';
 import type { Secret } from '../../api/types/core/v1.ts';
 import { isBootstrapToken, tokenExpiry } from '../../authn/bootstrap-token.ts';
@@ -97,6 +98,19 @@ export const oldSigningRequests: DueRule<CertificateSigningRequest> = expiring<C
     const times = conditions.flatMap((condition) => endsOf(condition, request));
     return times.length === 0 ? undefined : Math.min(...times);
   },
+});
+
+const POD_REQUEST_MS = 15 * 60_000;
+
+/**
+ * Requests for certificates of pods: their node agent has taken the answer, or given up (Kubernetes:
+ * pkg/controller/certificates/cleaner, PCRCleanerController).
+ */
+export const oldPodRequests: DueRule<PodCertificateRequest> = expiring<PodCertificateRequest>({
+  resource: { group: 'certificates.k8s.io', resource: 'podcertificaterequests' },
+  manager: 'podcertificaterequest-cleaner',
+  mayBeDue: () => true,
+  expiresAt: ({ metadata }) => after(metadata.creationTimestamp, POD_REQUEST_MS),
 });
 
 /** When a decided request may go. An approved one without a certificate stays. */

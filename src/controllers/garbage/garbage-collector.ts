@@ -225,7 +225,11 @@ class Run {
       if (this.#graph.find(entry.uid) === undefined) return;
     }
     const { namespace, name } = entry;
-    this.#graph.observe(entry.uid, { resource, namespace, name }, readOwnership(entry.json));
+    this.#graph.observe(
+      entry.uid,
+      { resource, namespace, name },
+      readOwnership(entry.jsonAtOnce ?? entry.json),
+    );
   }
 
   #forget(resource: Stored, { uid, namespace, name }: Entry): void {

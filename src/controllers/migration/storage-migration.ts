@@ -86,7 +86,11 @@ class Migrator {
     const { metadata, spec } = migration;
     const { name = '', creationTimestamp, resourceVersion } = metadata;
     const { group = '', version = '', resource = '' } = spec?.resource ?? {};
-    if (this.#registry.find(group, version, resource) === undefined) {
+    const isKnown =
+      version === ''
+        ? this.#registry.findStorage({ group, resource }) !== undefined
+        : this.#registry.find(group, version, resource) !== undefined;
+    if (!isKnown) {
       const ageMs = this.#now().getTime() - Date.parse(creationTimestamp ?? '');
       if (ageMs < PATIENCE_MS) return RETRY_MS;
       await this.#report(name, 'Failed', { message: 'resource not found' });

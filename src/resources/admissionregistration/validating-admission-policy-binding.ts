@@ -21,11 +21,13 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
       version: 'v1beta1',
       type: 'admissionregistration/v1beta1.ValidatingAdmissionPolicyBinding',
       enabledByDefault: false,
+      until: 34,
     },
     {
       version: 'v1alpha1',
       type: 'admissionregistration/v1alpha1.ValidatingAdmissionPolicyBinding',
       enabledByDefault: false,
+      until: 32,
     },
   ],
   table: {

@@ -37,11 +37,13 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
       version: 'v1beta1',
       type: 'admissionregistration/v1beta1.ValidatingAdmissionPolicy',
       enabledByDefault: false,
+      until: 34,
     },
     {
       version: 'v1alpha1',
       type: 'admissionregistration/v1alpha1.ValidatingAdmissionPolicy',
       enabledByDefault: false,
+      until: 32,
     },
   ],
   emptyStatus: {},

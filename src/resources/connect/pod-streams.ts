@@ -10,6 +10,7 @@ import type {
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
 import type { Backend } from '../../request/backend.ts';
+import { mustBeOneOf } from '../rules/names.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
 import { chooseContainer, PODS, streamingAgentOf } from './agent.ts';
 
@@ -25,7 +26,10 @@ export const podLog: ConnectSubresource<PodLogOptions> = {
   manner: 'log',
   locate: async (call) => {
     const { options, namespace, name } = call;
-    const errors = problemsOf((at) => validateLogOptions(at, options));
+    const errors = problemsOf((at) => {
+      validateLogOptions(at, options);
+      validateLogStream(at, options, call.splitsLogs);
+    });
     if (errors.length > 0) throw invalid({ kind: 'PodLogOptions', group: '' }, name, errors);
     const pod = await call.get(PODS, namespace, name);
     const container = chooseContainer(pod, options.container ?? '');
@@ -34,7 +38,7 @@ export const podLog: ConnectSubresource<PodLogOptions> = {
     return {
       ...(await streamingAgentOf(call, nodeName)),
       path: `/containerLogs/${namespace}/${name}/${container}`,
-      query: logQuery(options),
+      query: logQuery(call.splitsLogs ? { stream: ALL, ...options } : options),
       trust: options.insecureSkipTLSVerifyBackend === true ? 'agent-unverified' : 'agent',
     };
   },
@@ -49,12 +53,28 @@ export function validateLogOptions(at: FieldPath, options: PodLogOptions): void 
   else mustBePositive(at.field('sinceSeconds'), sinceSeconds);
 }
 
+const ALL = 'All';
+const LOG_STREAMS = [ALL, 'Stdout', 'Stderr'];
+
+/** Which output of the container is wanted: both, unless the request chooses one. */
+function validateLogStream(at: FieldPath, options: PodLogOptions, isSplit: boolean): void {
+  const { stream, tailLines } = options;
+  if (stream === undefined) return;
+  if (!isSplit) {
+    at.field('stream').forbidden('may not be specified');
+    return;
+  }
+  mustBeOneOf(at.field('stream'), stream, LOG_STREAMS);
+  if (stream !== ALL && tailLines !== undefined)
+    at.forbidden('`tailLines` and specific `stream` are mutually exclusive for now');
+}
+
 function mustBePositive(at: FieldPath, value: number | bigint | undefined): void {
   if (value !== undefined && value < 1) at.invalid(value, 'must be greater than 0');
 }
 
 const FLAGS = ['follow', 'previous', 'timestamps'] as const;
-const VALUES = ['sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes'] as const;
+const VALUES = ['sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes', 'stream'] as const;
 
 function logQuery(options: PodLogOptions): string {
   const query = new URLSearchParams();

@@ -5,6 +5,7 @@ import type {
 } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
@@ -100,10 +101,19 @@ const EXISTS_SCOPES = [
   'NotTerminating',
   'CrossNamespacePodAffinity',
 ];
-const SCOPES = [...EXISTS_SCOPES, 'PriorityClass'];
+const CLASS_OF_ATTRIBUTES = 'VolumeAttributesClass';
+const SCOPES = [...EXISTS_SCOPES, 'PriorityClass', CLASS_OF_ATTRIBUTES];
+const CLAIM_RESOURCES = ['persistentvolumeclaims', 'requests.storage'];
 
-/** Scopes select pods, so they limit only resources of pods; best-effort pods are limited only in number. */
+/** Claims are counted by the class of their attributes since 1.34. */
+const isScope = (scope: string, { isOn }: FieldPath): boolean =>
+  scope === CLASS_OF_ATTRIBUTES
+    ? isOn(CLASS_OF_ATTRIBUTES) && (isOn.minor ?? DEFAULT_MINOR) >= 34
+    : SCOPES.includes(scope);
+
+/** Scopes select pods or claims, so they limit only their resources; best-effort pods are limited only in number. */
 function isLimitedByScope(resource: string, scope: string): boolean {
+  if (scope === CLASS_OF_ATTRIBUTES) return CLAIM_RESOURCES.includes(resource);
   return resource === 'pods' || (scope !== 'BestEffort' && POD_COMPUTE.has(resource));
 }
 
@@ -140,7 +150,7 @@ function validateScopes(at: FieldPath, spec: ResourceQuotaSpec): void {
   const shown = goScopes(scopes);
   const mustLimitAll = limitRuleOf(spec);
   for (const scope of scopes) {
-    if (!SCOPES.includes(scope)) at.invalid(shown, 'unsupported scope');
+    if (!isScope(scope, at)) at.invalid(shown, 'unsupported scope');
     mustLimitAll(at, scope, shown);
   }
   mustNotContradict(at, scopes, shown);
@@ -162,7 +172,7 @@ const MUST_EXIST =
 
 function validateExpression(at: FieldPath, expression: ScopedResourceSelectorRequirement): void {
   const { scopeName: scope = '', operator = '', values = [] } = expression;
-  if (!SCOPES.includes(scope)) at.field('scopeName').invalid(scope, 'unsupported scope');
+  if (!isScope(scope, at)) at.field('scopeName').invalid(scope, 'unsupported scope');
   if (EXISTS_SCOPES.includes(scope) && operator !== 'Exists')
     at.field('operator').invalid(operator, MUST_EXIST);
   switch (operator) {

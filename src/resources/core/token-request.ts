@@ -25,7 +25,6 @@ const MAX_SECONDS = 2 ** 32;
  * token is for a pod that may be unable to renew it, and lives for a year.
  */
 const INJECTED_SECONDS = 3607;
-const EXTENDED_SECONDS = 365 * 24 * 3600;
 
 /** Makes a token of the account (Kubernetes: registry/core/serviceaccount/storage/token.go). */
 export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
@@ -53,7 +52,7 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
       audiences,
       issuedAt,
       ...(extended
-        ? { expirationSeconds: EXTENDED_SECONDS, warnAfterSeconds: expirationSeconds }
+        ? { expirationSeconds: context.tokens.maxExtendedSeconds, warnAfterSeconds: expirationSeconds }
         : { expirationSeconds }),
     });
     const boundObjectRef = Object.keys(reference).length === 0 ? null : reference;

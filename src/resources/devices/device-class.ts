@@ -17,6 +17,13 @@ export const deviceclasses = define<DeviceClass>({
     { version: 'v1', type: 'resource/v1.DeviceClass', since: 34 },
     { version: 'v1beta2', type: 'resource/v1beta2.DeviceClass', enabledByDefault: false, since: 33 },
     { version: 'v1beta1', type: 'resource/v1beta1.DeviceClass', enabledByDefault: false, since: 32 },
+    {
+      version: 'v1alpha3',
+      type: 'resource/v1alpha3.DeviceClass',
+      enabledByDefault: false,
+      since: 32,
+      until: 34,
+    },
   ],
   storage: {
     group: 'resource.k8s.io',

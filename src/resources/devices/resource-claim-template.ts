@@ -7,7 +7,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeLabels } from '../rules/labels.ts';
 import { setClaimDefaults, validateClaimSpec } from './claim-spec.ts';
-import { templateV1beta1 } from './v1beta1.ts';
+import { templateV1alpha3, templateV1beta1 } from './v1beta1.ts';
 
 export const resourceclaimtemplates = define<ResourceClaimTemplate>({
   group: 'resource.k8s.io',
@@ -28,6 +28,14 @@ export const resourceclaimtemplates = define<ResourceClaimTemplate>({
       enabledByDefault: false,
       conversion: templateV1beta1,
       since: 32,
+    },
+    {
+      version: 'v1alpha3',
+      type: 'resource/v1alpha3.ResourceClaimTemplate',
+      enabledByDefault: false,
+      conversion: templateV1alpha3,
+      since: 32,
+      until: 34,
     },
   ],
   storage: {

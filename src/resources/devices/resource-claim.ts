@@ -30,7 +30,7 @@ import { validateBinding } from './conditions-to-bind.ts';
 import { MAX_CONFIGURATIONS, mustBeParameters, validateConfiguration } from './configuration.ts';
 import { hasAtMost, mustBeDistinct } from './lists.ts';
 import { validateTolerations } from './taints.ts';
-import { claimV1beta1 } from './v1beta1.ts';
+import { claimV1alpha3, claimV1beta1 } from './v1beta1.ts';
 
 export const resourceclaims = define<ResourceClaim>({
   group: 'resource.k8s.io',
@@ -46,6 +46,14 @@ export const resourceclaims = define<ResourceClaim>({
       enabledByDefault: false,
       conversion: claimV1beta1,
       since: 32,
+    },
+    {
+      version: 'v1alpha3',
+      type: 'resource/v1alpha3.ResourceClaim',
+      enabledByDefault: false,
+      conversion: claimV1alpha3,
+      since: 32,
+      until: 34,
     },
   ],
   storage: {

@@ -18,7 +18,7 @@ import { mustBeName, mustBeNamed } from '../rules/names.ts';
 import { hasLists, validateCounters, validateDevice, waysOf } from './device.ts';
 import { hasAtMost, mustBeDistinct } from './lists.ts';
 import { setTaintDefaults } from './taints.ts';
-import { sliceV1beta1 } from './v1beta1.ts';
+import { sliceV1alpha3, sliceV1beta1 } from './v1beta1.ts';
 
 /** The devices of one driver that one node, some nodes, or all nodes reach. */
 export const resourceslices = define<ResourceSlice>({
@@ -35,6 +35,14 @@ export const resourceslices = define<ResourceSlice>({
       enabledByDefault: false,
       conversion: sliceV1beta1,
       since: 32,
+    },
+    {
+      version: 'v1alpha3',
+      type: 'resource/v1alpha3.ResourceSlice',
+      enabledByDefault: false,
+      conversion: sliceV1alpha3,
+      since: 32,
+      until: 34,
     },
   ],
   storage: {

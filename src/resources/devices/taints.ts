@@ -17,11 +17,13 @@ export function setTaintDefaults(
 
 export function validateTaints(at: FieldPath, taints: readonly DeviceTaint[] = []): void {
   if (!hasAtMost(at, MAX_TAINTS, taints)) return;
-  for (const [path, { key = '', value = '', effect = '' }] of at.each(taints)) {
-    path.field('key').invalidFor(key, checkQualifiedName(key));
-    path.field('value').invalidFor(value, checkLabelValue(value));
-    if (effect === '') path.field('effect').required();
-  }
+  for (const [path, taint] of at.each(taints)) validateTaint(path, taint);
+}
+
+export function validateTaint(at: FieldPath, { key = '', value = '', effect = '' }: DeviceTaint): void {
+  at.field('key').invalidFor(key, checkQualifiedName(key));
+  at.field('value').invalidFor(value, checkLabelValue(value));
+  if (effect === '') at.field('effect').required();
 }
 
 export function validateTolerations(at: FieldPath, tolerations: readonly DeviceToleration[] = []): void {

@@ -6,6 +6,7 @@ import type {
   ResourceClaimTemplate,
   ResourceSlice,
 } from '../../api/types/resource/stored.ts';
+import type * as v1alpha3 from '../../api/types/resource/v1alpha3.ts';
 import type * as v1beta1 from '../../api/types/resource/v1beta1.ts';
 import type { Conversion } from '../../registry/definition.ts';
 
@@ -74,3 +75,63 @@ const toDevice = ({ basic, ...rest }: v1beta1.Device): Device => ({ ...rest, ...
 function fromDevice({ name, ...basic }: Device): v1beta1.Device {
   return { ...(name === undefined ? {} : { name }), basic };
 }
+
+/**
+ * v1alpha3 of 1.32 and 1.33 is v1beta1 with plain quantities as capacities. It asks for an exact count unless a request says
+ * otherwise, also of a request that has alternatives.
+ */
+export const claimV1alpha3: Conversion = {
+  toStorage: ({ spec, ...claim }: v1alpha3.ResourceClaim) =>
+    claimV1beta1.toStorage({ ...claim, ...(spec === undefined ? {} : { spec: withoutCounts(spec) }) }),
+  fromStorage: (claim) => claimV1beta1.fromStorage(claim),
+};
+
+export const templateV1alpha3: Conversion = {
+  toStorage: ({ spec, ...template }: v1alpha3.ResourceClaimTemplate) =>
+    templateV1beta1.toStorage({
+      ...template,
+      ...(spec?.spec === undefined ? { spec } : { spec: { ...spec, spec: withoutCounts(spec.spec) } }),
+    }),
+  fromStorage: (template) => templateV1beta1.fromStorage(template),
+};
+
+const withoutCounts = (spec: Spec<v1alpha3.DeviceRequest>) =>
+  withRequests(spec, ({ allocationMode, ...request }: v1alpha3.DeviceRequest) => ({
+    ...request,
+    ...(allocationMode === undefined || (request.firstAvailable ?? []).length > 0 ? {} : { allocationMode }),
+  }));
+
+export const sliceV1alpha3: Conversion = {
+  toStorage: ({ spec, ...slice }: v1alpha3.ResourceSlice) =>
+    sliceV1beta1.toStorage({
+      ...slice,
+      ...(spec?.devices == null ? { spec } : { spec: { ...spec, devices: spec.devices.map(withValues) } }),
+    }),
+  fromStorage: (stored) => {
+    const { spec, ...slice }: v1beta1.ResourceSlice = sliceV1beta1.fromStorage(stored);
+    return {
+      ...slice,
+      ...(spec?.devices == null
+        ? { spec }
+        : { spec: { ...spec, devices: spec.devices.map(withQuantities) } }),
+    };
+  },
+};
+
+const withValues = ({ basic, ...device }: v1alpha3.Device): v1beta1.Device =>
+  basic?.capacity === undefined
+    ? { ...device, ...(basic === undefined ? {} : { basic: withoutCapacity(basic) }) }
+    : { ...device, basic: { ...basic, capacity: eachValue(basic.capacity, (value) => ({ value })) } };
+
+const withQuantities = ({ basic, ...device }: v1beta1.Device): v1alpha3.Device =>
+  basic?.capacity === undefined
+    ? { ...device, ...(basic === undefined ? {} : { basic: withoutCapacity(basic) }) }
+    : { ...device, basic: { ...basic, capacity: eachValue(basic.capacity, ({ value = '0' }) => value) } };
+
+const withoutCapacity = <T extends { capacity?: unknown }>({
+  capacity: _,
+  ...basic
+}: T): Omit<T, 'capacity'> => basic;
+
+const eachValue = <A, B>(map: Readonly<Record<string, A>>, convert: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(map).map(([key, value]) => [key, convert(value)]));

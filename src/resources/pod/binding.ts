@@ -1,3 +1,4 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import type { ApiObject, JsonObject, ObjectMeta } from '../../api/object-meta.ts';
 import { badRequest, conflict, invalid, type StatusError } from '../../api/status.ts';
 import type { Binding, Pod } from '../../api/types/core/v1.ts';
@@ -34,7 +35,7 @@ export const binding: ActionSubresource<Binding, Pod> = {
       throw badRequest('name in URL does not match name in Binding object');
     const errors = problemsOf((at) => validateTarget(at.field('target'), body));
     if (errors.length > 0) throw invalid({ kind: 'Binding', group: '' }, context.name, errors);
-    await context.update((pod) => bind(pod, body));
+    await context.update((pod) => bind(pod, body, context.isOn));
     return { code: 201, object: SUCCESS };
   },
 };
@@ -46,19 +47,22 @@ function validateTarget(at: FieldPath, { target = {} }: Binding): void {
 }
 
 /** A binding may name the version and the uid of the pod that the scheduler saw: another pod is a conflict. */
-function bind(pod: Pod, body: Binding): Pod {
+function bind(pod: Pod, body: Binding, isOn: Gates): Pod {
   refuseUnplaceable(pod);
   const { uid = '', resourceVersion = '' } = body.metadata;
+  const status = { ...pod.status };
+  if (isOn('ClearingNominatedNodeNameAfterBinding')) delete status.nominatedNodeName;
   return {
     ...pod,
     metadata: {
       ...pod.metadata,
       ...(uid === '' ? {} : { uid }),
       ...(resourceVersion === '' ? {} : { resourceVersion }),
-      ...annotationsOf(pod, body),
+      ...joined('annotations', pod, body),
+      ...(isOn('PodTopologyLabelsAdmission') ? joined('labels', pod, body) : {}),
     },
     spec: { ...pod.spec, nodeName: body.target?.name ?? '' },
-    status: withCondition(pod.status ?? {}, { type: 'PodScheduled', status: 'True' }),
+    status: withCondition(status, { type: 'PodScheduled', status: 'True' }),
   };
 }
 
@@ -74,7 +78,8 @@ function refuseUnplaceable({ metadata, spec = {} }: Pod): void {
   if (schedulingGates.length > 0) throw refuse('has non-empty .spec.schedulingGates');
 }
 
-function annotationsOf(pod: ApiObject, body: ApiObject): Partial<ObjectMeta> {
-  const annotations = { ...pod.metadata.annotations, ...body.metadata.annotations };
-  return Object.keys(annotations).length === 0 ? {} : { annotations };
+/** What the scheduler adds wins over what the pod has. */
+function joined(field: 'annotations' | 'labels', pod: ApiObject, body: ApiObject): Partial<ObjectMeta> {
+  const all = { ...pod.metadata[field], ...body.metadata[field] };
+  return Object.keys(all).length === 0 ? {} : { [field]: all };
 }

@@ -8,7 +8,10 @@ import type {
   PodTemplateSpec,
   Volume,
 } from '../../api/types/core/v1.ts';
+import { containerResources, isPodResource, statesResources } from '../../object/pod-resources.ts';
 import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
+import { canOvercommit, isHugePages } from '../../object/resource-list.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 
 /**
  * Defaults of pods that depend on other fields (Kubernetes: apis/core/v1/defaults.go). Constants are in the IDL. All change
@@ -19,12 +22,14 @@ import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
 export function defaultPod({ spec = {} }: Pod, isOn: Gates = defaultGates): void {
   defaultPodSpec(spec);
   spec.enableServiceLinks ??= true;
-  const isResizable = isOn('InPlacePodVerticalScaling');
-  for (const container of spec.containers ?? []) if (isResizable) defaultResizePolicy(container);
+  // 1.33 leaves the default to the node agent.
+  const statesPolicy = isOn('InPlacePodVerticalScaling') && (isOn.minor ?? DEFAULT_MINOR) < 33;
+  for (const container of spec.containers ?? []) if (statesPolicy) defaultResizePolicy(container);
   for (const container of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
     requestLimits(container);
     if (spec.hostNetwork === true) takeHostPorts(container.ports ?? []);
   }
+  if (isOn('PodLevelResources')) defaultPodResources(spec);
 }
 
 /** The pod spec inside of `template`. */
@@ -95,6 +100,25 @@ function requestLimits({ resources }: Container): void {
   const { limits = {}, requests } = resources ?? {};
   if (resources !== undefined && Object.keys(limits).length > 0)
     resources.requests = { ...limits, ...requests };
+}
+
+/**
+ * A pod that states a part of its resources: its huge pages are limited to what its containers may use, and it requests what its
+ * containers do, or else what it is limited to. `spec` has the defaults of its containers.
+ */
+function defaultPodResources(spec: PodSpec): void {
+  const { resources } = spec;
+  if (resources === undefined || !statesResources(spec)) return;
+  const limits = { ...resources.limits };
+  for (const [name, quantity] of containerResources(spec, 'limits'))
+    if (isHugePages(name) && resources.requests?.[name] === undefined)
+      limits[name] ??= formatQuantity(quantity);
+  if (Object.keys(limits).length === 0) return;
+  const requests = { ...resources.requests };
+  for (const [name, quantity] of containerResources(spec, 'requests'))
+    if (isPodResource(name) && canOvercommit(name)) requests[name] ??= formatQuantity(quantity);
+  for (const [name, limit] of Object.entries(limits)) if (isPodResource(name)) requests[name] ??= limit;
+  spec.resources = { ...resources, limits, requests };
 }
 
 function takeHostPorts(ports: readonly ContainerPort[]): void {

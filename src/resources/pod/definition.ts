@@ -7,7 +7,14 @@ import { binding } from './binding.ts';
 import { defaultPod } from './defaults.ts';
 import { ephemeralContainers } from './ephemeral-containers.ts';
 import { eviction } from './eviction.ts';
-import { podGracePeriod, preparePod, preparePodStatus, proposeResize } from './preparation.ts';
+import {
+  POD_GENERATION,
+  podGracePeriod,
+  preparePod,
+  preparePodStatus,
+  prepareUpdate,
+} from './preparation.ts';
+import { resize } from './resize.ts';
 import { table } from './table.ts';
 import { POD_RATCHETS, validateNewPod, validatePod } from './validation/pod.ts';
 import { validatePodStatus } from './validation/pod-status.ts';
@@ -35,6 +42,7 @@ export const pods = define<Pod>({
     podLog,
     podPortForward,
     podProxy,
+    resize,
   ],
   table,
   fields: {
@@ -61,7 +69,8 @@ export const pods = define<Pod>({
     returnsDeletedObject: true,
     defaults: defaultPod,
     prepareForCreate: preparePod,
-    prepareForUpdate: proposeResize,
+    prepareForUpdate: prepareUpdate,
+    tracksGeneration: POD_GENERATION,
     validate: checked(validatePod),
     validateCreate: checked(validateNewPod),
     validateUpdate: checkedUpdate(validatePodUpdate),

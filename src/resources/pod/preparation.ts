@@ -5,11 +5,15 @@ import type {
   EphemeralContainer,
   Pod,
   PodAffinityTerm,
+  PodCondition,
   PodSpec,
+  PodStatus,
 } from '../../api/types/core/v1.ts';
 import type { LabelSelectorRequirement } from '../../api/types/meta/v1.ts';
 import { equal } from '../../object/equality.ts';
 import { qosClass } from '../../object/pod-spec.ts';
+import type { GenerationRule } from '../../registry/strategy.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { withCondition } from './conditions.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
 import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './profiles.ts';
@@ -87,6 +91,18 @@ function joinProfile(
   }
 }
 
+/** A pod counts its generations since 1.33. Its placement on a node begins none. */
+export const POD_GENERATION: GenerationRule<Pod> = {
+  since: 33,
+  hasChanged: ({ spec }, old) =>
+    spec !== old.spec && !equal({ ...spec, nodeName: '' }, { ...old.spec, nodeName: '' }),
+};
+
+/** In 1.31 the containers of a pod are resized like any other change of it; later versions have a subresource for that. */
+export function prepareUpdate(pod: Pod, old: Pod, isOn: Gates = defaultGates): void {
+  if ((isOn.minor ?? DEFAULT_MINOR) < 32) proposeResize(pod, old, isOn);
+}
+
 /**
  * A change of a running container's resources is a proposal to the node agent, which reports its allocation in the status (the
  * feature InPlacePodVerticalScaling).
@@ -108,11 +124,29 @@ export function preparePodStatus({ metadata, status = {} }: Pod, old: Pod): void
   // Old node agents drop unknown fields of owners, on which the garbage collector depends.
   if (old.metadata.ownerReferences === undefined) delete metadata.ownerReferences;
   else metadata.ownerReferences = old.metadata.ownerReferences;
+  // Old node agents drop the class of pods that they refuse.
+  if ((status.qosClass ?? '') === '' && old.status?.qosClass !== undefined)
+    status.qosClass = old.status.qosClass;
+  keepObserved(status, old.status ?? {});
   const first = status.podIPs?.[0]?.ip ?? '';
   const { podIP: single = '' } = status;
   if (single !== '' && single !== first) status.podIPs = [{ ip: single }];
   else if (first !== '') status.podIP = first;
 }
+
+/** Keeps the generations that a writer leaves out because it does not know them. Conditions of one type keep their order. */
+function keepObserved(status: PodStatus, old: PodStatus): void {
+  if ((status.observedGeneration ?? 0) === 0) Object.assign(status, observedIn(old));
+  const known = Map.groupBy(old.conditions ?? [], ({ type }) => type);
+  for (const condition of status.conditions ?? []) {
+    const before = known.get(condition.type)?.shift();
+    if ((condition.observedGeneration ?? 0) === 0 && before !== undefined)
+      Object.assign(condition, observedIn(before));
+  }
+}
+
+const observedIn = ({ observedGeneration }: PodStatus | PodCondition): PodCondition =>
+  observedGeneration === undefined ? {} : { observedGeneration };
 
 /**
  * The grace period of a pod: the requested one, or else its own. A pod that was never assigned to a node, or has ended, gets

@@ -16,7 +16,12 @@ export const volumeattributesclasses = define<VolumeAttributesClass>({
   versions: [
     { version: 'v1', type: 'storage/v1.VolumeAttributesClass', since: 34 },
     { version: 'v1beta1', type: 'storage/v1beta1.VolumeAttributesClass', enabledByDefault: false },
-    { version: 'v1alpha1', type: 'storage/v1alpha1.VolumeAttributesClass', enabledByDefault: false },
+    {
+      version: 'v1alpha1',
+      type: 'storage/v1alpha1.VolumeAttributesClass',
+      enabledByDefault: false,
+      until: 35,
+    },
   ],
   storedVersion: 'v1beta1',
   table: {

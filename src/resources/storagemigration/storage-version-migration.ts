@@ -1,12 +1,60 @@
+import type { Condition } from '../../api/types/meta/v1.ts';
 import type {
   GroupVersionResource,
+  MigrationCondition,
   StorageVersionMigration,
+  StorageVersionMigrationSpec,
 } from '../../api/types/storagemigration/v1alpha1.ts';
+import type * as v1beta1 from '../../api/types/storagemigration/v1beta1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import type { Conversion } from '../../registry/definition.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { column, define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/conditions.ts';
 import { mustNotChange } from '../rules/immutable.ts';
+
+/** v1beta1 migrates a resource, whatever its version, and has conditions like other APIs. */
+const toV1beta1: Conversion = {
+  toStorage: ({ status, ...migration }: v1beta1.StorageVersionMigration): StorageVersionMigration => ({
+    ...migration,
+    ...(status === undefined ? {} : { status: withConditions(status, toMigrationCondition) }),
+  }),
+  fromStorage: ({
+    spec,
+    status,
+    ...migration
+  }: StorageVersionMigration): v1beta1.StorageVersionMigration => ({
+    ...migration,
+    ...(spec === undefined ? {} : { spec: withoutVersion(spec) }),
+    ...(status === undefined ? {} : { status: withConditions(status, fromMigrationCondition) }),
+  }),
+};
+
+function withoutVersion({ resource }: StorageVersionMigrationSpec): v1beta1.StorageVersionMigrationSpec {
+  if (resource === undefined) return {};
+  const { version: _, ...rest } = resource;
+  return { resource: rest };
+}
+
+const withConditions = <A, B, S extends { conditions?: A[] }>(
+  { conditions, ...status }: S,
+  convert: (condition: A) => B,
+) => ({ ...status, ...(conditions === undefined ? {} : { conditions: conditions.map(convert) }) });
+
+const toMigrationCondition = ({
+  lastTransitionTime,
+  observedGeneration: _,
+  ...condition
+}: Condition): MigrationCondition => ({
+  ...condition,
+  ...(lastTransitionTime === undefined ? {} : { lastUpdateTime: lastTransitionTime }),
+});
+
+const fromMigrationCondition = ({ lastUpdateTime, ...condition }: MigrationCondition): Condition => ({
+  ...condition,
+  ...(lastUpdateTime === undefined ? {} : { lastTransitionTime: lastUpdateTime }),
+});
 
 export const storageversionmigrations = define<StorageVersionMigration>({
   group: 'storagemigration.k8s.io',
@@ -15,12 +63,20 @@ export const storageversionmigrations = define<StorageVersionMigration>({
   namespaced: false,
   versions: [
     {
+      version: 'v1beta1',
+      type: 'storagemigration/v1beta1.StorageVersionMigration',
+      enabledByDefault: false,
+      conversion: toV1beta1,
+      since: 35,
+    },
+    {
       version: 'v1alpha1',
       type: 'storagemigration/v1alpha1.StorageVersionMigration',
       enabledByDefault: false,
       until: 35,
     },
   ],
+  storedVersion: 'v1alpha1',
   emptyStatus: {},
   statusResets: [['spec'], ['metadata']],
   validateStatus: checkedUpdate(validateStatus),
@@ -28,7 +84,10 @@ export const storageversionmigrations = define<StorageVersionMigration>({
     columns: [column('Name'), column('Resource')],
     cells: (migration) => {
       const { resource = '', version = '', group = '' } = resourceOf(migration);
-      return [migration.metadata.name ?? '', `${resource}.${version}.${group}`];
+      return [
+        migration.metadata.name ?? '',
+        [resource, ...(version === '' ? [] : [version]), group].join('.'),
+      ];
     },
   },
   strategy: {
@@ -44,7 +103,9 @@ function validate(root: FieldPath, migration: StorageVersionMigration): void {
   const at = root.field('spec').field('resource');
   const { resource = '', version = '' } = resourceOf(migration);
   if (resource === '') at.field('resource').required('resource is required');
-  if (version === '') at.field('version').required('version is required');
+  // 1.35 and later know no version here.
+  if (version === '' && (root.isOn.minor ?? DEFAULT_MINOR) < 35)
+    at.field('version').required('version is required');
 }
 
 /** Kubernetes reports these fields without their paths. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
+import { GrpcSocket } from '../../outbound/grpc-socket.ts';
 import { EncodingUnavailable } from '../object-encoding.ts';
 import type { KmsConfig } from './config.ts';
 import {
@@ -24,22 +25,16 @@ export interface KmsClient {
 type Method = 'Status' | 'Encrypt' | 'Decrypt';
 
 const SERVICE = '/v2.KeyManagementService';
-/** Reconnects fast, to notice soon that a plugin is back. */
-const CHANNEL = {
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.min_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1000,
-};
 const NOTHING = Buffer.alloc(0);
 
-/** Calls over a Unix socket; the library reconnects when needed. */
 export class GrpcKmsClient implements KmsClient {
   readonly #config: KmsConfig;
   readonly #metrics: EncryptionMetrics;
-  #client: Promise<Client> | undefined;
+  readonly #grpc: GrpcSocket;
 
   constructor(config: KmsConfig, metrics = new EncryptionMetrics()) {
     this.#config = config;
+    this.#grpc = new GrpcSocket(config.socket);
     this.#metrics = metrics;
   }
 
@@ -58,44 +53,25 @@ export class GrpcKmsClient implements KmsClient {
   }
 
   close(): void {
-    this.#client?.then((client) => client.close()).catch(() => {});
+    this.#grpc.close();
   }
 
   async #call(method: Method, request: Buffer): Promise<Buffer> {
     const { name, timeoutMs } = this.#config;
-    this.#client ??= this.#connect();
-    const client = await this.#client;
     const path = `${SERVICE}/${method}`;
     const begunMs = performance.now();
-    return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(
-        path,
-        (bytes: Buffer) => bytes,
-        (bytes: Buffer) => bytes,
-        request,
-        { deadline: Date.now() + timeoutMs },
-        (error, answer) => {
-          this.#metrics.called(name, path, performance.now() - begunMs, error);
-          if (error === null && answer !== undefined) resolve(answer);
-          else
-            reject(
-              new EncodingUnavailable(
-                `the KMS plugin ${name} does not ${method.toLowerCase()}: ${error?.message ?? 'no answer'}`,
-                {
-                  cause: error,
-                },
-              ),
-            );
-        },
-      );
-    });
-  }
-
-  /** Loads the library, which servers without a plugin do not need. */
-  async #connect(): Promise<Client> {
-    const { Client, credentials } = await import('@grpc/grpc-js');
-    const { socket } = this.#config;
-    const target = socket.startsWith('\0') ? `unix-abstract:${socket.slice(1)}` : `unix:${socket}`;
-    return new Client(target, credentials.createInsecure(), CHANNEL);
+    const note = (error: ServiceError | null): void =>
+      this.#metrics.called(name, path, performance.now() - begunMs, error);
+    try {
+      const answer = await this.#grpc.call(path, request, timeoutMs);
+      note(null);
+      return answer;
+    } catch (error) {
+      note(error as ServiceError);
+      const why = error instanceof Error ? error.message : String(error);
+      throw new EncodingUnavailable(`the KMS plugin ${name} does not ${method.toLowerCase()}: ${why}`, {
+        cause: error,
+      });
+    }
   }
 }

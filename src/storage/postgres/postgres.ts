@@ -30,6 +30,7 @@ import { COUNT_OBJECTS } from './read/queries.ts';
 import { ReadServers, type ReadServersState } from './read/read-servers.ts';
 import { PostgresReader } from './read/reader.ts';
 import { PostgresAllocations } from './shared/allocations.ts';
+import { PostgresMoves } from './shared/moves.ts';
 import { PostgresPeers } from './shared/peers.ts';
 import { PostgresServerLeases } from './shared/server-leases.ts';
 import { PostgresSigningKeys } from './shared/signing-keys.ts';
@@ -76,6 +77,7 @@ export interface PostgresLog {
   readonly peers: PostgresPeers;
   readonly signingKeys: PostgresSigningKeys;
   readonly views: PostgresObjectViews;
+  readonly moves: PostgresMoves;
   /** Connections for all but commits and the stream, now. */
   pool(): PoolState;
   readServers(): ReadServersState;
@@ -113,6 +115,7 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     patienceMs: options.writePatienceMs,
   });
   const remind = createReminder(onTrouble);
+  const sealer = given.sealer ?? createKeySealer(undefined);
   const guard = new PrimaryGuard({
     ...{ connection: options, watch, lease, history, witness },
     condition: new Condition('the primary', onTrouble),
@@ -149,8 +152,9 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     leases: new PostgresServerLeases(upkeep),
     workLeases: new PostgresWorkLeases(upkeep),
     peers: new PostgresPeers(upkeep),
-    signingKeys: new PostgresSigningKeys(upkeep, given.sealer ?? createKeySealer(undefined)),
+    signingKeys: new PostgresSigningKeys(upkeep, sealer),
     views: new PostgresObjectViews(upkeep, options.schema),
+    moves: new PostgresMoves(upkeep, sealer, () => (witness?.isKnown === true ? witness.server : undefined)),
     pool: () => pools.state(),
     readServers: () => readServers.state,
     epochsBegun: () => history.epochsBegun,

@@ -14,6 +14,7 @@ import { findLeftMigrations, mayMigrate } from './migration/right-to-migrate.ts'
 import { makeRoles, type RoleNames } from './migration/roles.ts';
 import { BEGIN_EPOCH } from './read/queries.ts';
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './shared/cluster-keys.ts';
+import { listMoved, type MovedResource } from './shared/moves.ts';
 import { SigningKeyChanges } from './shared/signing-keys.ts';
 import { type KeptWindow, keepHistoryWindow, type WindowWish } from './upkeep/history-window.ts';
 
@@ -50,6 +51,8 @@ export interface DatabaseSetup {
   describeLoggedValues(): Promise<string | undefined>;
   /** Returns a key that all servers of the database share; see {@link keepClusterKey}. After `migrate`. */
   keepKey(name: string, wishes: KeyWishes): Promise<ClusterKey>;
+  /** Returns the resources that were moved to databases of their own. */
+  listMoved(): Promise<readonly MovedResource[]>;
   /** After `migrate`. */
   readonly signingKeys: SigningKeyChanges;
 }
@@ -92,6 +95,7 @@ export async function setUpDatabase<Result>(
       describeDurability: () => describeDurability(client),
       describeLoggedValues: () => describeLoggedValues(client),
       keepKey: (name, wishes) => keepClusterKey(client, name, wishes, sealer),
+      listMoved: () => listMoved(client, sealer),
       signingKeys: new SigningKeyChanges(client, sealer),
     });
   } finally {

@@ -30,7 +30,7 @@ export class AppliedChange {
   }
 
   get sizeBytes(): number {
-    return (this.entry?.json.length ?? 0) + (this.previous?.json.length ?? 0);
+    return sizeOf(this.entry) + sizeOf(this.previous);
   }
 
   /** Returns undefined when the change does not concern a watcher with this selector. */
@@ -55,6 +55,8 @@ export class AppliedChange {
     return new ChangeEvent({ type, entry, revision: this.revision }, this.#encodings);
   }
 }
+
+const sizeOf = (entry: Entry | undefined): number => entry?.sizeBytes ?? entry?.json.length ?? 0;
 
 export function isInScope({ entry, previous }: AppliedChange, { namespace, name }: Scope): boolean {
   const object = entry ?? previous;

@@ -72,3 +72,11 @@ export class SharedCurrentRevision {
     return Promise.race([question, late]).finally(() => clearTimeout(timer));
   }
 }
+
+/** A read of the newest revision has named none from the future: the cache lags, and will not for long. */
+export function toLagging(error: unknown): never {
+  if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
+  const { requested, current } = error.failure;
+  const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
+  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
+}

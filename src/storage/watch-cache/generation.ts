@@ -16,6 +16,8 @@ export class Generation<Resource extends FedResource> {
   /** All watchers. Resources know only those that have sent their initial state. */
   readonly #watchers = new Set<Watcher>();
   readonly #loadedAt: Revision;
+  /** Resources that have left. */
+  readonly #left = new Set<string>();
   #applied: Revision;
   #end: StorageError | undefined;
 
@@ -38,12 +40,12 @@ export class Generation<Resource extends FedResource> {
     return this.#caches.values();
   }
 
-  find({ group, resource }: GroupResource): Resource | undefined {
-    return this.#caches.get(`${group}/${resource}`);
+  find(resource: GroupResource): Resource | undefined {
+    return this.#caches.get(toKey(resource));
   }
 
   cacheOf({ group, resource }: GroupResource): Resource {
-    const key = `${group}/${resource}`;
+    const key = toKey({ group, resource });
     let cache = this.#caches.get(key);
     if (cache === undefined) {
       cache = this.#createCache({ group, resource }, this.#loadedAt);
@@ -68,12 +70,21 @@ export class Generation<Resource extends FedResource> {
   /** Runs a watcher until its watch or the generation ends. @throws the error that ended it */
   async serve(watcher: Watcher, take: TakeEvent, signal: AbortSignal): Promise<void> {
     if (this.#end !== undefined) throw this.#end;
+    if (this.#left.has(toKey(watcher.resource))) watcher.leave(this.#applied);
     this.#watchers.add(watcher);
     try {
       await watcher.run(take, signal);
     } finally {
       this.#watchers.delete(watcher);
     }
+  }
+
+  /** Forgets a resource that is in another store from now on, and ends its watches. */
+  leave(resource: GroupResource): void {
+    this.#left.add(toKey(resource));
+    this.#caches.delete(toKey(resource));
+    for (const watcher of this.#watchers)
+      if (toKey(watcher.resource) === toKey(resource)) watcher.leave(this.#applied);
   }
 
   end(error: StorageError): void {
@@ -86,3 +97,5 @@ export class Generation<Resource extends FedResource> {
     for (const watcher of this.#watchers) watcher.bookmark(bookmark);
   }
 }
+
+const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;

@@ -2,6 +2,7 @@ import type { GroupResource } from '../../api/names.ts';
 import { CachedEntry, type FieldReader, type IsOutdated } from '../cached-entry.ts';
 import { StorageError, type UnreadableObject } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
+import type { ResourceMemory } from '../object-memory.ts';
 import type { Revision } from '../revision.ts';
 import type { Change, StoredObject } from '../revision-log.ts';
 import type { Entry, SoughtValue } from '../store.ts';
@@ -14,7 +15,7 @@ import type { FoundIndex } from './value-index.ts';
 import { ValueIndexes } from './value-indexes.ts';
 import type { FedResource } from './watched-resource.ts';
 
-export type EntryTree = CountedTree<Entry>;
+export type EntryTree = CountedTree<CachedEntry>;
 
 /** A state of a resource that never changes. */
 export interface Snapshot {
@@ -31,6 +32,7 @@ export class ResourceCache implements FedResource {
   readonly recent: RecentChanges;
   readonly #readFields: FieldReader;
   readonly #encodings: RecentEncodings;
+  readonly #memory: ResourceMemory;
   readonly #isOutdated: IsOutdated | undefined;
   /** Unreadable objects by position, each with its last readable state. */
   readonly #unreadable = new Map<string, UnreadableEntry>();
@@ -46,13 +48,15 @@ export class ResourceCache implements FedResource {
     loadedAt: Revision;
     readFields: FieldReader;
     encodings: RecentEncodings;
+    memory: ResourceMemory;
     isOutdated?: IsOutdated;
   }) {
-    const { resource, loadedAt, readFields, encodings } = options;
+    const { resource, loadedAt, readFields, encodings, memory } = options;
     this.#isOutdated = options.isOutdated;
     this.resource = resource;
     this.#readFields = readFields;
     this.#encodings = encodings;
+    this.#memory = memory;
     this.recent = new RecentChanges(loadedAt);
     this.#changedAt = loadedAt;
   }
@@ -68,7 +72,7 @@ export class ResourceCache implements FedResource {
   load(stored: StoredObject): void {
     const position = toPosition(stored.key);
     const { unreadable: reason } = stored;
-    if (reason === undefined) this.#tree.set(position, this.toEntry(stored));
+    if (reason === undefined) this.#tree.set(position, this.#keep(stored));
     else this.#unreadable.set(position, { ...stored, reason, last: undefined });
   }
 
@@ -93,8 +97,13 @@ export class ResourceCache implements FedResource {
     return this.#unreadable.size;
   }
 
+  /** Makes an entry that is not part of the cache. */
   toEntry(stored: StoredObject): Entry {
     return new CachedEntry(stored, this.#readFields, this.#isOutdated);
+  }
+
+  #keep(stored: StoredObject): CachedEntry {
+    return new CachedEntry(stored, this.#readFields, this.#isOutdated, this.#memory.keep(stored.json));
   }
 
   apply(change: Change): () => void {
@@ -104,7 +113,8 @@ export class ResourceCache implements FedResource {
     this.#unreadable.delete(position);
     const { unreadable: reason } = change;
     // An unreadable deletion shows the state before it.
-    const entry = reason === undefined ? this.toEntry(change) : before;
+    const entry = reason === undefined ? this.#keep(change) : before;
+    before?.retire();
     this.#changedAt = change.revision;
     let states: Pick<AppliedChange, 'entry' | 'previous'>;
     if (reason !== undefined && change.verb !== 'delete') {
@@ -159,5 +169,5 @@ export class ResourceCache implements FedResource {
 }
 
 interface UnreadableEntry extends UnreadableObject {
-  readonly last: Entry | undefined;
+  readonly last: CachedEntry | undefined;
 }

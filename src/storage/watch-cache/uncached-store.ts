@@ -86,6 +86,11 @@ export class UncachedStore implements Store {
     over?.end(error);
   }
 
+  /** As {@link Generation.leave}. */
+  leave(resource: GroupResource): void {
+    this.#generation?.leave(resource);
+  }
+
   bookmark(): void {
     this.#generation?.bookmark();
   }

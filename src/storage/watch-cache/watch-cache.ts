@@ -5,12 +5,13 @@ import { DeliveredEvents } from '../delivered-events.ts';
 import { StorageError } from '../errors.ts';
 import { type ObjectKey, toPosition } from '../key.ts';
 import type { LogFollower, LogProgress } from '../log-progress.ts';
+import { ObjectMemory } from '../object-memory.ts';
 import { includes, type ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
 import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import { CompactedRevisions } from './compacted-revisions.ts';
-import { SharedCurrentRevision } from './current-revision.ts';
+import { SharedCurrentRevision, toLagging } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { listFound, listTree, valuesFound, valuesOf } from './listing.ts';
 import { loadedInTime } from './loaded-in-time.ts';
@@ -81,6 +82,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
   readonly #replay: Replay;
   readonly #compacted: CompactedRevisions;
   readonly #encodings = new RecentEncodings();
+  readonly #memory = new ObjectMemory();
   /** Undefined until the state is loaded, and while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
   /** Newest revision known to be in the database; it may still be on its way here. */
@@ -139,6 +141,18 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     return this.#generation?.find(resource)?.size;
   }
 
+  /** Returns the objects of a resource as applied, at once; none while the state is loaded, or where they are not in memory. */
+  present(resource: GroupResource): Iterable<Entry> {
+    const cache = this.#generation?.find(resource);
+    return cache === undefined ? [] : valuesOf(cache.snapshot(this.applied).tree, {});
+  }
+
+  /** Forgets a resource that is in another store from now on. Its watches end as moved; later reads of it mean nothing. */
+  leave(resource: GroupResource): void {
+    this.#generation?.leave(resource);
+    this.#uncached?.leave(resource);
+  }
+
   /** Resolves when everything is loaded and reads are served. */
   ready(): Promise<void> {
     return this.#loading.promise;
@@ -154,7 +168,7 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     onLoaded();
     const ticks = setInterval(() => this.#tick(), TICK_MS);
     try {
-      await this.#options.feed.run(loaded, this, signal);
+      await this.#memory.beside((either) => this.#options.feed.run(loaded, this, either), signal);
     } finally {
       clearInterval(ticks);
     }
@@ -291,10 +305,11 @@ export class WatchCache implements Store, ChangeSink, LogProgress {
     });
     await reader.loadCurrent(
       (loadedAt) => {
+        this.#memory.clear();
         loading = new Generation(loadedAt, (resource) => {
-          const readFields = fieldsOf(resource);
+          const [readFields, memory] = [fieldsOf(resource), this.#memory.forResource()];
           return new ResourceCache({
-            ...{ resource, loadedAt, readFields, encodings: this.#encodings },
+            ...{ resource, loadedAt, readFields, encodings: this.#encodings, memory },
             ...(isOutdated && { isOutdated: (storedAs) => isOutdated(resource, storedAs) }),
           });
         });
@@ -403,11 +418,3 @@ const toState = ({
   resource,
   watchers,
 });
-
-/** A read of the newest revision has named none from the future: the cache lags, and will not for long. */
-function toLagging(error: unknown): never {
-  if (!(error instanceof StorageError) || error.failure.kind !== 'future') throw error;
-  const { requested, current } = error.failure;
-  const reason = `changes arrive late: up to revision ${current}, where the database is at ${requested}`;
-  throw new StorageError({ kind: 'unavailable', reason }, { cause: error });
-}

@@ -1,7 +1,8 @@
+import type { GroupResource } from '../../api/names.ts';
 import { NEVER } from '../../util/pause.ts';
 import { Pace } from '../../util/turns.ts';
 import { AddedEvent } from '../added-event.ts';
-import type { StorageError } from '../errors.ts';
+import { StorageError } from '../errors.ts';
 import type { Scope } from '../key.ts';
 import type { Revision } from '../revision.ts';
 import type { Bookmark, Entry, SoughtValue, TakeEvent, WatchEvent, WatchQuery } from '../store.ts';
@@ -42,6 +43,10 @@ export class Watcher implements ChangeListener {
   /** Ends the present wait. A wait is not raced against a promise that outlives it: that would leak. */
   #wake: () => void = () => {};
   readonly #onAbort = (): void => this.#wake();
+  /** A reader that is behind is not woken: it ends when it has caught up. */
+  readonly #onRetired = (): void => {
+    if (this.#live) this.#wake();
+  };
 
   constructor(options: {
     query: WatchQuery;
@@ -59,19 +64,22 @@ export class Watcher implements ChangeListener {
   }
 
   /**
-   * Delivers until the signal aborts.
+   * Delivers until the signal aborts, or the query is retired and all changes are delivered.
    * @throws StorageError compacted when the reader fell behind the history, or it is gone; what `take` threw
    */
   async run(take: TakeEvent, signal: AbortSignal): Promise<void> {
     this.#take = take;
     this.#signal = signal;
+    const { retired } = this.#query;
     signal.addEventListener('abort', this.#onAbort);
+    retired?.addEventListener('abort', this.#onRetired);
     try {
       if (this.#state !== undefined) await this.#sendState(this.#state);
       await this.#follow();
       if (this.#failure !== undefined) throw this.#failure.error;
     } finally {
       signal.removeEventListener('abort', this.#onAbort);
+      retired?.removeEventListener('abort', this.#onRetired);
     }
   }
 
@@ -91,6 +99,16 @@ export class Watcher implements ChangeListener {
   /** Ends the watch from outside. */
   end(error: StorageError): void {
     this.#fail(error);
+  }
+
+  get resource(): GroupResource {
+    return this.#cache.resource;
+  }
+
+  /** Ends the watch because its resource has left, at the applied revision; another store can go on from where it has got to. */
+  leave(applied: Revision): void {
+    const after = this.#live && applied > this.#position ? applied : this.#position;
+    this.#fail(new StorageError({ kind: 'moved', ...(this.#state === undefined ? { after } : {}) }));
   }
 
   /** Called now and then with the applied revision. */
@@ -123,6 +141,7 @@ export class Watcher implements ChangeListener {
     try {
       while (!this.#isOver) {
         await this.#catchUp();
+        if (this.#live && this.#query.retired?.aborted) return;
         if (this.#full === undefined) await this.#wait();
         await this.#room();
       }

@@ -1,4 +1,5 @@
 import type { ResourceDefinition } from '../../registry/definition.ts';
+import { CborForm } from './cbor-form.ts';
 import {
   type Form,
   type FormOptions,
@@ -10,7 +11,7 @@ import {
 import { ParsedForm, PrettyForm, SplicedForm } from './json-forms.ts';
 import { ProtobufForm } from './protobuf-form.ts';
 import { TableForm } from './table-form.ts';
-import { ObjectValues, TableValues } from './values.ts';
+import { ObjectValues, TableValues, type Values } from './values.ts';
 import { YamlForm } from './yaml-form.ts';
 
 export function createForm(options: FormOptions): Form {
@@ -18,21 +19,21 @@ export function createForm(options: FormOptions): Form {
   switch (representation.format) {
     case 'json':
       return representation.pretty ? new PrettyForm(compactForm(options)) : compactForm(options);
-    case 'yaml': {
-      const isTable = representation.as === 'table';
-      return new YamlForm(
-        options,
-        isTable
-          ? new TableValues(options, options.view?.table)
-          : new ObjectValues(options, outputTypeOf(options)),
-      );
-    }
+    case 'yaml':
+      return new YamlForm(options, valuesOf(options));
+    case 'cbor':
+      return new CborForm(options, valuesOf(options));
     case 'protobuf':
       return new ProtobufForm(options, outputTypeOf(options));
     default:
       return representation.format satisfies never;
   }
 }
+
+const valuesOf = (options: FormOptions): Values =>
+  options.representation.as === 'table'
+    ? new TableValues(options, options.view?.table)
+    : new ObjectValues(options, outputTypeOf(options));
 
 function compactForm(options: FormOptions): Form {
   if (options.representation.as === 'table') {

@@ -14,9 +14,18 @@ import type { Encoding, Entry } from '../../storage/store.ts';
 export interface Stored {
   readonly json: Buffer;
   readonly revision: Revision | undefined;
-  /** Where the metadata ends, if known: cache entries have it. */
+  /** As cache entries have them. */
+  readonly jsonAtOnce?: Buffer;
+  readonly sizeBytes?: number;
   readonly metadataEnd?: number;
 }
+
+type StoredBytes = Pick<Stored, 'json' | 'jsonAtOnce' | 'sizeBytes'>;
+
+/** Returns the bytes for use before another object is read. */
+export const bytesAtOnce = (stored: StoredBytes): Buffer => stored.jsonAtOnce ?? stored.json;
+
+export const sizeOf = (stored: StoredBytes): number => stored.sizeBytes ?? stored.json.length;
 
 /** The type of objects in answers: their own, or partial object metadata. */
 export interface OutputType {

@@ -6,6 +6,7 @@ import { HeadSplicer } from '../../codec/stored-object.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
+  bytesAtOnce,
   emptyListOf,
   encodeLine,
   type Form,
@@ -15,13 +16,14 @@ import {
   metadataEndOf,
   type OutputType,
   type Stored,
+  sizeOf,
   toListMeta,
   versionLength,
   versionText,
 } from './form.ts';
 import type { Values } from './values.ts';
 
-type Bytes = Pick<Stored, 'json' | 'metadataEnd'>;
+type Bytes = Omit<Stored, 'revision'>;
 
 /** 10,000 pods of 7.7 kB are 5 MB packed. */
 const packedObjects = new DerivedCache<PackedPage>(64 * 1024 * 1024);
@@ -68,20 +70,20 @@ export class SplicedForm implements Form {
     const meta = JSON.stringify(toListMeta(head));
     const open = `{"kind":"${listKind}","apiVersion":"${apiVersion}","metadata":${meta},"items":[`;
     const end = this.#end;
-    const sizeOf = ({ json, revision }: Stored): number =>
-      json.length - splicer.storedLength + splicer.headLength(versionLength(revision)) + end.length;
+    const itemBytes = (stored: Stored): number =>
+      sizeOf(stored) - splicer.storedLength + splicer.headLength(versionLength(stored.revision)) + end.length;
     const items: ItemList<Entry, Entry> = {
       head: Buffer.from(open),
       tail: LIST_END,
       separator: ',',
       items: entries,
       exact: !metadataOnly,
-      estimateBytes: sizeOf,
+      estimateBytes: itemBytes,
       make: (stored) => stored,
-      boundBytes: sizeOf,
+      boundBytes: itemBytes,
       write: (stored, writer) => {
         writer.ascii(splicer.head(versionText(stored.revision)));
-        writer.bytes(stored.json, splicer.storedLength, this.#endOf(stored));
+        writer.bytes(bytesAtOnce(stored), splicer.storedLength, this.#endOf(stored));
         if (metadataOnly) writer.ascii(end);
       },
     };
@@ -94,7 +96,7 @@ export class SplicedForm implements Form {
   }
 
   #between(stored: Bytes, revision: Stored['revision'], before: string, after: string): Buffer {
-    const { json } = stored;
+    const json = bytesAtOnce(stored);
     const { storedLength } = this.#splicer;
     const head = before + this.#splicer.head(versionText(revision));
     const tail = this.#end + after;
@@ -108,7 +110,7 @@ export class SplicedForm implements Form {
   }
 
   #endOf(stored: Bytes): number {
-    return this.#output.metadataOnly ? metadataEndOf(stored) : stored.json.length;
+    return this.#output.metadataOnly ? metadataEndOf(stored) : sizeOf(stored);
   }
 }
 
@@ -171,7 +173,7 @@ export class ParsedForm implements Form {
       separator: ',',
       items: entries,
       exact: false,
-      estimateBytes: ({ json }) => json.length,
+      estimateBytes: sizeOf,
       make: (stored) => Buffer.from(JSON.stringify(values.item(stored))),
       boundBytes: (item) => item.length,
       write: (item, writer) => writer.bytes(item),

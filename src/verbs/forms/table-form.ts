@@ -8,6 +8,7 @@ import type { Revision } from '../../storage/revision.ts';
 import type { ObjectEvent } from '../../storage/store.ts';
 import {
   bookmarkObject,
+  bytesAtOnce,
   encodeLine,
   type Form,
   type FormOptions,
@@ -17,6 +18,7 @@ import {
   metadataEndOf,
   type Stored,
   servedApiVersion,
+  sizeOf,
   toListMeta,
   toServed,
   versionText,
@@ -75,7 +77,7 @@ export class TableForm implements Form {
 
   object(stored: Stored): Body {
     const meta = { resourceVersion: versionText(stored.revision) };
-    return writeAtOnce(this.#table([stored], this.#head(meta, this.#columns())), stored.json.length);
+    return writeAtOnce(this.#table([stored], this.#head(meta, this.#columns())), sizeOf(stored));
   }
 
   list(entries: readonly Stored[], head: ListHead): Promise<Body> {
@@ -106,7 +108,7 @@ export class TableForm implements Form {
       separator: ',',
       items: entries,
       exact: false,
-      estimateBytes: ({ json }) => json.length,
+      estimateBytes: sizeOf,
       make: (stored) => this.#row(stored, stored, now),
       boundBytes: boundOf,
       write: writeRow,
@@ -128,7 +130,7 @@ export class TableForm implements Form {
   #row(key: Pick<Stored, 'json' | 'metadataEnd'>, stored: Stored, now: number): Row {
     const { served, includeObject } = this.#options;
     const { storedLength } = this.#metadata;
-    const row = rowOf(key, stored.json, served.definition);
+    const row = rowOf(key, stored, served.definition);
     const cells = `{"cells":${cellsAt(row, stored, now)}`;
     const version = versionText(stored.revision);
     switch (includeObject) {
@@ -139,7 +141,7 @@ export class TableForm implements Form {
           return textRow(`${cells},"object":${JSON.stringify(toServed(stored, this.#options))}`);
         }
         const text = `${cells},"object":${this.#whole.head(version)}`;
-        return { text, json: stored.json, from: storedLength, to: stored.json.length, end: '}' };
+        return { text, json: stored.json, from: storedLength, to: sizeOf(stored), end: '}' };
       }
       default: {
         const text = `${cells},"object":${this.#metadata.head(version)}`;
@@ -180,10 +182,10 @@ const rows = new DerivedCache<TableRow>(MAX_ROWS_BYTES);
 const OVERHEAD_BYTES = 200;
 
 /** `key`: an object that lives as long as this state. */
-function rowOf(key: object, json: Buffer, definition: ResourceDefinition): TableRow {
+function rowOf(key: object, stored: Stored, definition: ResourceDefinition): TableRow {
   const known = rows.get(key);
   if (known !== undefined && known.definition === definition) return known;
-  const row = makeRow(json, definition);
+  const row = makeRow(bytesAtOnce(stored), definition);
   rows.set(key, row);
   return row;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
 import { encodeFrame } from '../../codec/formats.ts';
 import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../codec/yaml/emitter.ts';
-import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
+import { type Form, type FormOptions, type Frames, type ListHead, type Stored, sizeOf } from './form.ts';
 import type { Values } from './values.ts';
 
 /** Characters per chunk. */
@@ -33,8 +33,7 @@ export class YamlForm implements Form {
   }
 
   object(stored: Stored): Body {
-    if (stored.json.length <= LARGE_BYTES)
-      return { chunks: [Buffer.from(toYaml(this.#values.object(stored)))] };
+    if (sizeOf(stored) <= LARGE_BYTES) return { chunks: [Buffer.from(toYaml(this.#values.object(stored)))] };
     return { chunks: [], rest: piecesOf(this.#largeParts(stored, 'object')) };
   }
 
@@ -44,14 +43,14 @@ export class YamlForm implements Form {
     if (entries.length === 0) return { chunks: [Buffer.from(toYaml({ ...list, [itemsField]: [] }))] };
     const [before, after] = around(list, itemsField);
     const pieces = piecesOf(this.#listParts(before, entries, after));
-    const sizeBytes = await sumBytes(entries, ({ json }) => json.length);
+    const sizeBytes = await sumBytes(entries, sizeOf);
     return sizeBytes <= LARGE_BYTES ? { chunks: [...pieces] } : { chunks: [], rest: pieces };
   }
 
   *#listParts(before: string, entries: readonly Stored[], after: string): Iterable<string> {
     yield before;
     for (const stored of entries) {
-      if (stored.json.length > LARGE_BYTES) yield* this.#largeParts(stored, 'item');
+      if (sizeOf(stored) > LARGE_BYTES) yield* this.#largeParts(stored, 'item');
       else yield toYamlItem(this.#values.item(stored));
     }
     yield after;

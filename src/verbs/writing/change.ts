@@ -1,3 +1,4 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, invalid, MODIFIED } from '../../api/status.ts';
 import type { ResourceDefinition, ViewSubresource } from '../../registry/definition.ts';
@@ -58,10 +59,11 @@ export async function applyChange(
   change: Change,
   { storage }: ResourceDefinition,
   copy: ApiObject,
+  isOn?: Gates,
 ): Promise<Changed> {
   const made = await change.apply(copy);
   if (change.kind !== 'view') return { object: made };
-  const object = change.view.write(made, copy);
+  const object = change.view.write(made, copy, isOn);
   return change.view.type === storage.type ? { object, sent: made } : { object };
 }
 

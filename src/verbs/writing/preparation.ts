@@ -10,7 +10,9 @@ import { validateAgainstSchema, validateImmutable } from '../../object/validate-
 import type { CustomVersion } from '../../registry/custom.ts';
 import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { GatedFields } from '../../registry/gated-fields.ts';
+import type { Strategy } from '../../registry/strategy.ts';
 import { inTurns } from '../../util/turns.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import type { WriteCall } from './call.ts';
 import type { UpdateRules } from './change.ts';
 
@@ -49,8 +51,7 @@ export class Preparation {
     if (custom === undefined) this.#gatedFields.drop(definition, object, old);
     rules.prepareForUpdate?.(object, old, this.#isOn);
     shareUnchanged(object, old);
-    const besides = strategy.statusCountsForGeneration === true ? METADATA : METADATA_AND_STATUS;
-    if (strategy.tracksGeneration && !equalExcept(object, old, besides)) {
+    if (tracksGeneration(strategy, this.#isOn) && hasNewGeneration(strategy, object, old)) {
       object.metadata.generation = nextGeneration(old.metadata);
     }
   }
@@ -80,6 +81,17 @@ export class Preparation {
     refuseAll();
     return undefined;
   }
+}
+
+/** Whether the emulated version counts the generations of these objects. */
+export function tracksGeneration({ tracksGeneration: rule }: Strategy, isOn: Gates = defaultGates): boolean {
+  return typeof rule === 'boolean' ? rule : (isOn.minor ?? DEFAULT_MINOR) >= rule.since;
+}
+
+function hasNewGeneration(strategy: Strategy, object: ApiObject, old: ApiObject): boolean {
+  const { tracksGeneration: rule, statusCountsForGeneration } = strategy;
+  if (typeof rule !== 'boolean') return rule.hasChanged(object, old);
+  return !equalExcept(object, old, statusCountsForGeneration === true ? METADATA : METADATA_AND_STATUS);
 }
 
 const METADATA = ['metadata'];

@@ -28,7 +28,7 @@ import { Commits, tryNames, tryStates } from './commits.ts';
 import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import type { Ownership } from './ownership.ts';
-import { Preparation } from './preparation.ts';
+import { Preparation, tracksGeneration } from './preparation.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
 
 interface WriterOptions {
@@ -130,7 +130,7 @@ export class ObjectWriter {
     await inOwnTurn(large, () => this.#own(call, states, large));
     await inOwnTurn(large, () => this.#mutate(call, states));
     giveName(object.metadata);
-    initializeMetadata(object, strategy.tracksGeneration, this.#options.now());
+    initializeMetadata(object, tracksGeneration(strategy, this.#options.isFeatureOn), this.#options.now());
     return this.#allocate(call, strategy.assigned, states, async (complete) => {
       await inOwnTurn(large, () => this.#preparation.forCreate(call, complete));
       await inOwnTurn(large, () => this.#admit(call, { object: complete, old: undefined }));
@@ -155,7 +155,9 @@ export class ObjectWriter {
     const old = await inOwnTurn(large, () => parseStored(entry.json, version));
     const newer = this.#newerFields.takeOut(definition, old);
     const copy = change.leavesCopy === true ? old : await inOwnTurn(large, () => copyStored(old));
-    const { object, sent } = await inOwnTurn(large, () => applyChange(change, definition, copy));
+    const { object, sent } = await inOwnTurn(large, () =>
+      applyChange(change, definition, copy, this.#options.isFeatureOn),
+    );
     if (large) await endTurn();
     checkVersion(definition, object, entry, change.uidIs);
     const states = { object, old };

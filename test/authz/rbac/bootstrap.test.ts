@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { MINORS, type Minor } from '../../../src/api/emulation.ts';
 import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
 import {
   AUTO_UPDATE,
@@ -11,6 +12,7 @@ import { uncoveredRules } from '../../../src/authz/rbac/escalation.ts';
 import type { PolicyRule } from '../../../src/authz/rbac/policy.ts';
 import { RbacAuthorizer } from '../../../src/authz/rbac/rbac.ts';
 import { type AggregatedRole, aggregatedRules } from '../../../src/controllers/role-aggregation.ts';
+import { parseFeatureGates } from '../../../src/options/feature-gates.ts';
 import { asks, asksPath, entry, user } from '../kit.ts';
 
 const DEFAULT_GATES = (gate: string): boolean => gate === 'StatefulSetAutoDeletePVC';
@@ -44,6 +46,58 @@ describe('the default policy', () => {
     expect(policy.clusterRoleBindings).toHaveLength(45 + 1);
     expect(policy.roles).toHaveLength(7);
     expect(policy.roleBindings).toHaveLength(7);
+  });
+
+  test('has the rules of each version and of its gates', () => {
+    const grants = (minor: Minor, role: string, resource: string): boolean => {
+      const { isEnabled } = parseFeatureGates([], '--feature-gates', minor);
+      const found = bootstrapPolicy(isEnabled).clusterRoles.find(({ metadata }) => metadata.name === role);
+      const words = (found?.rules ?? []).flatMap(({ resources, nonResourceURLs }) => [
+        ...(resources ?? []),
+        ...(nonResourceURLs ?? []),
+      ]);
+      return words.includes(resource);
+    };
+    const versions = (role: string, resource: string): readonly Minor[] =>
+      MINORS.filter((minor) => grants(minor, role, resource));
+    expect(versions('system:aggregate-to-view', 'resourceclaims')).toEqual([34, 35, 36]);
+    expect(versions('system:aggregate-to-edit', 'resourceclaimtemplates')).toEqual([34, 35, 36]);
+    expect(versions('system:monitoring', '/flagz')).toEqual([36]);
+    expect(versions('system:monitoring', '/statusz')).toEqual([36]);
+    expect(versions('system:kubelet-api-admin', 'nodes/healthz')).toEqual([33, 34, 35, 36]);
+    expect(versions('system:node', 'serviceaccounts')).toEqual([34, 35, 36]);
+    expect(versions('system:controller:selinux-warning-controller', 'pods')).toEqual([33, 34, 35, 36]);
+    expect(versions('system:controller:device-taint-eviction-controller', 'devicetaintrules')).toEqual([36]);
+    expect(
+      versions('system:controller:volumeattributesclass-protection-controller', 'persistentvolumes'),
+    ).toEqual([34, 35, 36]);
+    // The scheduler of 1.31 alone wrote them, where its gate was on.
+    const withDevices = (minor: Minor) =>
+      bootstrapPolicy(
+        parseFeatureGates(['DynamicResourceAllocation=true'], '--feature-gates', minor).isEnabled,
+      ).clusterRoles.find(({ metadata }) => metadata.name === 'system:kube-scheduler')?.rules ?? [];
+    const contexts = (minor: Minor): boolean =>
+      withDevices(minor).some(({ resources = [] }) => resources?.includes('podschedulingcontexts'));
+    expect([contexts(31), contexts(32)]).toEqual([true, false]);
+  });
+
+  test('controllers may watch what they list since their lists are streamed', () => {
+    const unwatched = (minor: Minor): string[] =>
+      bootstrapPolicy(parseFeatureGates([], '--feature-gates', minor).isEnabled)
+        .clusterRoles.filter(({ metadata }) => metadata.name?.startsWith('system:controller:') === true)
+        .flatMap(({ metadata, rules }) => {
+          const all = rules ?? [];
+          const watched = (resource: string): boolean =>
+            all.some(
+              ({ verbs, resources = [] }) => verbs?.includes('watch') && resources?.includes(resource),
+            );
+          const listed = all.flatMap(({ verbs, resources }) =>
+            verbs?.includes('list') ? (resources ?? []) : [],
+          );
+          return listed.filter((resource) => !watched(resource)).map((name) => `${metadata.name} ${name}`);
+        });
+    expect(unwatched(31)).toContain('system:controller:namespace-controller *');
+    expect(unwatched(35)).toEqual([]);
   });
 
   test('has objects as Kubernetes writes them', () => {
@@ -90,8 +144,8 @@ describe('the default policy', () => {
 
   test('has more behind feature gates', () => {
     const all = bootstrapPolicy(() => true);
-    expect(all.clusterRoles.length - policy.clusterRoles.length).toBe(5);
-    expect(nodeRules(() => true).length - nodeRules(() => false).length).toBe(3);
+    expect(all.clusterRoles.length - policy.clusterRoles.length).toBe(8);
+    expect(nodeRules(() => true).length - nodeRules(() => false).length).toBe(4);
     expect(
       named(bootstrapPolicy(() => false).clusterRoles, 'system:controller:statefulset-controller').rules,
     ).toHaveLength(8);

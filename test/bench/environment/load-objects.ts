@@ -13,6 +13,8 @@ export interface Load {
   readonly count: number;
   /** Pods with the status a kubelet gives them. */
   readonly running?: boolean;
+  /** Over how many nodes its pods are spread; 1,000 by default. */
+  readonly nodes?: number;
 }
 
 export interface Loaded {
@@ -32,7 +34,8 @@ export async function loadObjects(
   load: Load,
 ): Promise<Loaded> {
   const { environment } = bench;
-  const template = await sampleRow(environment, load.kind, load.name, load.running);
+  const sample = await sampleRow(environment, load.kind, load.name, load.running);
+  const template = load.nodes === undefined ? sample : { ...sample, nodes: load.nodes };
   if (environment.own === undefined) await loadThroughApi(bench, load);
   else await loadRows(environment.own.databaseUrl, template, load.count);
   await untilVisible(environment, load);

@@ -19,6 +19,8 @@ export interface RowTemplate {
   readonly name: string;
   /** The object as it is stored, a template. */
   readonly json: string;
+  /** As in {@link Load}. */
+  readonly nodes?: number;
 }
 
 const PATIENCE_MS = 30_000;
@@ -85,7 +87,7 @@ export class RowWriter implements AsyncDisposable {
   }
 
   #toWrite(verb: WriteVerb, object: number): PendingWrite {
-    const { kind, namespace } = this.#template;
+    const { kind, namespace, nodes = 1000 } = this.#template;
     const key: ObjectKey = {
       group: KINDS[kind].group,
       resource: kind,
@@ -94,7 +96,7 @@ export class RowWriter implements AsyncDisposable {
     };
     const uid = this.#uids.get(object) ?? randomUUID();
     this.#uids.set(object, uid);
-    const json = Buffer.from(this.#json({ object, uid }));
+    const json = Buffer.from(this.#json({ object, nodes, uid }));
     const write = {
       verb,
       key,

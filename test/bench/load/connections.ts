@@ -88,7 +88,7 @@ export function openSession(target: Target): Promise<ClientHttp2Session> {
   });
 }
 
-function sendHttp2(
+export function sendHttp2(
   session: ClientHttp2Session,
   { method, path, headers, body, textBytes }: Outgoing,
   common: Readonly<Record<string, string>>,

@@ -1,7 +1,9 @@
 /** What a template's placeholders stand for in one request. */
 export interface Values {
-  /** `$N`: the number of the object. `$M`: the same modulo 1,000, for which node of a thousand it is on. */
+  /** `$N`: the number of the object. `$M`: the same modulo the number of nodes, for which one it is on. */
   readonly object: number;
+  /** 1,000 by default. */
+  readonly nodes?: number;
   /** `$S`: a number that no other request of this process has. */
   readonly sequence?: number;
   /** `$V`: the object's resourceVersion, as last seen. */
@@ -28,13 +30,13 @@ export function compileTemplate(text: string): Template {
 
 function fill(
   placeholder: string | undefined,
-  { object, sequence = 0, version = '', uid = '' }: Values,
+  { object, nodes = 1000, sequence = 0, version = '', uid = '' }: Values,
 ): string | number {
   switch (placeholder) {
     case 'N':
       return object;
     case 'M':
-      return object % 1000;
+      return object % nodes;
     case 'S':
       return sequence;
     case 'V':

@@ -9,6 +9,7 @@ import { leaseRenewal } from './lease-renewal.ts';
 import { list } from './list.ts';
 import { memory } from './memory.ts';
 import { mixed } from './mixed.ts';
+import { needle } from './needle.ts';
 import { restartHerd } from './restart-herd.ts';
 import { restore } from './restore.ts';
 import { upkeep } from './upkeep.ts';
@@ -19,6 +20,7 @@ import { write } from './write.ts';
 export const GROUPS: readonly Group[] = [
   get,
   list,
+  needle,
   write,
   encryption,
   remove,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { ResourceOf } from '../../../src/api/names.ts';
 import type { ConfigMap } from '../../../src/api/types/core/v1.ts';
 import { DueObjects, type DueRule } from '../../../src/controllers/cleaning/due-objects.ts';
@@ -16,6 +16,7 @@ function begin(act: DueRule<ConfigMap>['act'] = async () => undefined) {
   const acted: string[] = [];
   const errors: unknown[] = [];
   let nowMs = 0;
+  let looks = 0;
   let revision = 0;
   const objects = new DueObjects<ConfigMap>({
     rule: {
@@ -29,12 +30,22 @@ function begin(act: DueRule<ConfigMap>['act'] = async () => undefined) {
       },
     },
     client: createTestClient({ definitions: [] }).client,
-    now: () => new Date(nowMs),
+    now: () => {
+      looks += 1;
+      return new Date(nowMs);
+    },
     onError: (error) => errors.push(error),
   });
   return {
     acted,
     errors,
+    run: (signal: AbortSignal) => objects.run(signal),
+    /** How often the clock was read since the last call. */
+    looks: () => {
+      const counted = looks;
+      looks = 0;
+      return counted;
+    },
     tell: (type: ObjectEventType, name: string, at?: number): void => {
       revision += 1;
       const key = { ...MAPS, namespace: 'default', name };
@@ -111,4 +122,26 @@ test('an object that changes while its turn is under way gets another', async ()
   expect(await kit.until(1)).toEqual(['a@1']);
   expect(await kit.until(39)).toEqual([]);
   expect(await kit.until(40)).toEqual(['a@2']);
+});
+
+test('the clock is read each second while an object waits, and not at all while none does', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { run, tell, looks } = begin();
+  const ended = new AbortController();
+  const running = run(ended.signal);
+  await vi.advanceTimersByTimeAsync(2000);
+  looks();
+  await vi.advanceTimersByTimeAsync(60 * SECOND);
+  expect(looks()).toBe(0);
+  tell('ADDED', 'late', 3600);
+  await vi.advanceTimersByTimeAsync(5 * SECOND);
+  expect(looks()).toBeGreaterThanOrEqual(4);
+  tell('DELETED', 'late');
+  await vi.advanceTimersByTimeAsync(2000);
+  looks();
+  await vi.advanceTimersByTimeAsync(60 * SECOND);
+  expect(looks()).toBe(0);
+  ended.abort();
+  await running;
 });

@@ -97,8 +97,9 @@ export class ApiServer implements AsyncDisposable {
     this.#hasServed = false;
     this.#isStopping = false;
     const collect = (chunk: Buffer): void => {
-      this.output = (this.output + chunk.toString()).slice(-KEPT_OUTPUT);
-      this.#hasServed ||= this.output.slice(-2000).includes('kubectl get namespaces');
+      const text = chunk.toString();
+      this.#hasServed ||= `${this.output.slice(-2000)}${text}`.includes('kubectl get namespaces');
+      this.output = (this.output + text).slice(-KEPT_OUTPUT);
     };
     // So that what it said in its last life is not taken for what it says in this one.
     this.output += `${' '.repeat(2000)}\n--- launched\n`;
@@ -114,7 +115,7 @@ export class ApiServer implements AsyncDisposable {
   #isStopping = false;
   #hasServed = false;
 
-  async serves(timeoutMs = 90_000): Promise<void> {
+  async serves(timeoutMs = 180_000): Promise<void> {
     await until(
       `server ${this.index} serves`,
       async () => {

@@ -129,12 +129,16 @@ export class ReferenceStore implements Store {
       for (const entry of state) if (!signal.aborted) await take(new AddedEvent(entry));
       if (!signal.aborted) await take({ type: 'INITIAL_EVENTS_END', revision: after });
     }
+    const retired = new Promise<void>((resolve) => {
+      query.retired?.addEventListener('abort', () => resolve());
+    });
     for (let at = 0; !signal.aborted; ) {
       const grown = this.#grown.promise;
       const logged = this.#log[at];
       if (logged === undefined) {
+        if (query.retired?.aborted) return;
         if (query.bookmarks) await take({ type: 'BOOKMARK', revision: this.current });
-        await grown;
+        await Promise.race([grown, retired]);
         continue;
       }
       at += 1;

@@ -163,6 +163,27 @@ describe.each(SUBJECTS)('%s', (_, openSubject) => {
     expect(slow.reader.lines).toEqual(names.map((name, at) => `ADDED ${name} ${revisions[at]}`));
   });
 
+  test('one that is retired ends when its reader has all that was there, however slow it is', async () => {
+    const resource = newResource();
+    const revision = await create(store, { resource, name: 'start' });
+    const retirement = new AbortController();
+    const watch = { ...from(revision), retired: retirement.signal };
+    await using slow = await open(store, resource, watch);
+    await using quick = await open(store, resource, watch);
+    slow.reader.full = true;
+    await createMany(store, resource, ['a', 'b', 'c']);
+    await quick.reader.reached(3);
+    retirement.abort();
+    await quick.over;
+    expect(slow.reader.lines).toHaveLength(1);
+    slow.reader.drain();
+    await slow.over;
+    expect(slow.reader.lines).toEqual(quick.reader.lines);
+    await using late = await open(store, resource, watch);
+    await late.over;
+    expect(late.reader.lines).toEqual(quick.reader.lines);
+  });
+
   test('a reader that throws ends its own watch with what it threw', async () => {
     const resource = newResource();
     const revision = await create(store, { resource, name: 'a' });

@@ -26,6 +26,19 @@ CREATE TABLE allocations (
     CONSTRAINT allocations_pkey PRIMARY KEY (pool, value)
 );
 
+-- The move that brought the resource of this database. Until arrived_at is set, the resource is served from elsewhere.
+CREATE TABLE arrival (
+    only_row boolean NOT NULL DEFAULT true,
+    move uuid NOT NULL,
+    api_group text COLLATE "C" NOT NULL,
+    resource text COLLATE "C" NOT NULL,
+    attempt integer NOT NULL DEFAULT 1,
+    copied_to bigint,
+    arrived_at bigint,
+    CONSTRAINT arrival_pkey PRIMARY KEY (only_row),
+    CONSTRAINT arrival_only_row_check CHECK (only_row)
+);
+
 CREATE TABLE cluster_keys (
     name text COLLATE "C" NOT NULL,
     certificate text NOT NULL,
@@ -115,9 +128,36 @@ CREATE TABLE log_bounds (
     copied bigint NOT NULL DEFAULT 0,
     -- Commits keep what they replace of states below this, as the log is about to lose them.
     noted bigint NOT NULL DEFAULT 0,
+    -- Names of resources for which commits look into the table moves.
+    closed text[] NOT NULL DEFAULT '{}'::text[],
     CONSTRAINT log_bounds_pkey PRIMARY KEY (only_row),
     CONSTRAINT log_bounds_only_row_check CHECK (only_row)
 ) WITH (fillfactor=10);
+
+CREATE TABLE move_servers (
+    move uuid NOT NULL,
+    server uuid NOT NULL,
+    -- Why the server cannot use the database of the resource; empty when it can.
+    trouble text NOT NULL,
+    moved boolean NOT NULL,
+    CONSTRAINT move_servers_pkey PRIMARY KEY (move, server),
+    CONSTRAINT move_servers_move_fkey FOREIGN KEY (move) REFERENCES moves(move) ON DELETE CASCADE
+);
+
+-- Resources that have a database of their own since the revision moved_at, or are being copied into one.
+CREATE TABLE moves (
+    move uuid NOT NULL,
+    api_group text COLLATE "C" NOT NULL,
+    resource text COLLATE "C" NOT NULL,
+    -- Its URLs, separated by commas; where Secrets are encrypted, encrypted as they are.
+    target text NOT NULL,
+    began_at timestamp with time zone NOT NULL DEFAULT now(),
+    closed_until timestamp with time zone,
+    closed_at bigint,
+    moved_at bigint,
+    CONSTRAINT moves_pkey PRIMARY KEY (move),
+    CONSTRAINT moves_api_group_resource_key UNIQUE (api_group, resource)
+);
 
 -- The live objects, one row each. For the bytes of all of them read current_objects.
 CREATE TABLE objects (
@@ -291,6 +331,29 @@ CREATE INDEX revisions_LOW_by_recent_request ON revisions_LOW USING brin (reques
 
 -- ==================== Functions, by name
 
+CREATE FUNCTION arrive(the_move uuid, cut bigint)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET lock_timeout TO '10s'
+AS $function$
+DECLARE
+    present arrival;
+BEGIN
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    PERFORM assure_durability();
+    SELECT a.* INTO present FROM arrival a;
+    IF present.move IS DISTINCT FROM the_move OR present.copied_to IS NULL THEN
+        RAISE 'the move % has not led here', the_move;
+    END IF;
+    IF present.arrived_at IS NULL THEN
+        -- The revision of the row below: what clients know of the resource is no newer, and what is written here is.
+        PERFORM setval('revisions_revision_seq', cut - 1);
+        PERFORM tell_of_move(the_move, present.api_group, present.resource, 'Arrived');
+        UPDATE arrival SET arrived_at = cut;
+    END IF;
+    RETURN present.attempt;
+END $function$;
+
 CREATE FUNCTION as_jsonb(object json)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -302,6 +365,18 @@ EXCEPTION WHEN untranslatable_character OR invalid_text_representation THEN
     RETURN pg_catalog.regexp_replace(
         object::pg_catalog.text, E'\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', E'\\\\ufffd', 'g'
     )::pg_catalog.jsonb;
+END $function$;
+
+CREATE FUNCTION assert_arriving(the_move uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET lock_timeout TO '10s'
+AS $function$
+BEGIN
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    IF NOT EXISTS (SELECT FROM arrival a WHERE a.move = the_move AND a.arrived_at IS NULL) THEN
+        RAISE 'the move % is not under way here', the_move;
+    END IF;
 END $function$;
 
 CREATE FUNCTION assert_in_history(at bigint)
@@ -380,6 +455,40 @@ AS $function$
     FROM history_place p
 $function$;
 
+CREATE FUNCTION begin_arrival(the_move uuid, of_group text, of_resource text, left_at json, from_revision bigint, up_to bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET lock_timeout TO '10s'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+    present arrival;
+    old     regclass;
+BEGIN
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    SELECT a.* INTO present FROM arrival a;
+    IF present.move <> the_move OR present.arrived_at IS NOT NULL OR present.move IS NULL AND (
+        EXISTS (SELECT FROM revisions) OR EXISTS (SELECT FROM objects)
+    ) THEN
+        RAISE 'there are objects in this database already' USING HINT = 'A resource that is moved needs an empty database of its own.';
+    END IF;
+    TRUNCATE revisions, objects, superseded, left_partitions;
+    FOR old IN SELECT p.partition FROM log_partitions() p LOOP
+        EXECUTE format('DROP TABLE %s', old);
+    END LOOP;
+    UPDATE log_bounds
+    SET low = from_revision, high = greatest(from_revision, 1), left_at = clock_timestamp(), noted = from_revision, copied = 0;
+    PERFORM make_partition(up_to);
+    UPDATE compaction c
+    SET revision = k.revision, committed_at = k.committed_at, history_window = k.history_window, shorter = k.shorter,
+        thinned = k.thinned, thins = k.thins
+    FROM json_populate_record(NULL::compaction, begin_arrival.left_at) k;
+    UPDATE filling SET filled_to = greatest(from_revision - 1, 0), up_to = NULL, passed_to = 0, due = '{}';
+    INSERT INTO arrival (move, api_group, resource) VALUES (the_move, of_group, of_resource)
+    ON CONFLICT (only_row) DO UPDATE SET copied_to = NULL, attempt = arrival.attempt + 1;
+END $function$;
+
 CREATE FUNCTION begin_epoch(why text, known bigint DEFAULT NULL::bigint)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -401,6 +510,44 @@ BEGIN
     INSERT INTO epochs VALUES (present, database_system(), database_timeline(), clock_timestamp(), why);
     UPDATE history_place SET place = database_place(), asked_at = NULL;
     RETURN present;
+END $function$;
+
+CREATE FUNCTION begin_move(of_group text, of_resource text, to_target text)
+ RETURNS moves
+ LANGUAGE plpgsql
+ SET lock_timeout TO '10s'
+AS $function$
+DECLARE
+    present moves;
+BEGIN
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    PERFORM assure_durability();
+    SELECT m.* INTO present FROM moves m WHERE m.api_group = of_group AND m.resource = of_resource;
+    IF NOT FOUND THEN
+        INSERT INTO moves (move, api_group, resource, target) VALUES (gen_random_uuid(), of_group, of_resource, to_target)
+        RETURNING * INTO present;
+        PERFORM tell_of_move(present.move, of_group, of_resource, 'Copying');
+    END IF;
+    RETURN present;
+END $function$;
+
+CREATE FUNCTION beyond_history(at bigint)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE
+    names  text[];
+    oldest bigint;
+BEGIN
+    SELECT coalesce(array_agg(s.key ORDER BY s.key), '{}'), max((s.value ->> 'revision')::bigint) INTO names, oldest
+    FROM compaction c, jsonb_each(c.shorter) s
+    WHERE (s.value ->> 'revision')::bigint > at;
+    IF names <> '{}' THEN
+        RAISE NOTICE 'left out: %, whose shorter history does not reach back to revision %', array_to_string(names, ', '), at
+            USING HINT = format('Ask for revision %s or later to see them.', oldest);
+    END IF;
+    RETURN names;
 END $function$;
 
 -- Who set each field of a live object, and when. Null: before the history that is kept.
@@ -458,6 +605,28 @@ AS $function$
     LEFT JOIN states s ON s.revision = b.revision
     ORDER BY l.path
 $function$;
+
+CREATE FUNCTION cancel_move(the_move uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET lock_timeout TO '10s'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+    given_up moves;
+BEGIN
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    PERFORM assure_durability();
+    DELETE FROM moves m WHERE m.move = the_move AND m.moved_at IS NULL RETURNING m.* INTO given_up;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    UPDATE log_bounds SET closed = array_remove(closed, given_up.resource)
+    WHERE given_up.resource NOT IN (SELECT m.resource FROM moves m);
+    PERFORM tell_of_move(the_move, given_up.api_group, given_up.resource, 'Cancelled');
+    RETURN true;
+END $function$;
 
 -- Which data of a Secret changed, without saying from what to what.
 CREATE FUNCTION changed_data(before json, after json)
@@ -573,6 +742,27 @@ AS $function$
     ORDER BY h.revision, c.path
 $function$;
 
+CREATE FUNCTION close_for_move(the_move uuid, for_ms integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET lock_timeout TO '10s'
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+DECLARE
+    newest bigint;
+BEGIN
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    PERFORM assure_durability();
+    SELECT max(r.revision) INTO STRICT newest FROM revisions r;
+    UPDATE moves SET closed_until = clock_timestamp() + for_ms * interval '1 ms', closed_at = newest
+    WHERE move = the_move AND moved_at IS NULL;
+    UPDATE log_bounds b SET closed = b.closed || m.resource
+    FROM moves m
+    WHERE m.move = the_move AND m.resource <> ALL (b.closed);
+    RETURN newest;
+END $function$;
+
 CREATE FUNCTION closed_without_requests()
  RETURNS regclass
  LANGUAGE sql
@@ -587,28 +777,35 @@ AS $function$
     LIMIT 1
 $function$;
 
--- The state of the cluster at a revision. A resource with a shorter history is complete within that alone.
+-- The state of the cluster at a revision, without resources whose shorter history does not reach back to it: a notice
+-- names those.
 CREATE FUNCTION cluster_at(at bigint)
  RETURNS TABLE(api_group text, resource text, namespace text, name text, uid text, revision bigint, object json)
  LANGUAGE sql
  STABLE
 AS $function$
+    WITH then_at AS MATERIALIZED (
+        SELECT assert_in_history(cluster_at.at) AS revision, beyond_history(cluster_at.at) AS without
+    )
     SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, o.object
     FROM current_objects o
-    WHERE o.revision <= (SELECT assert_in_history(cluster_at.at))
+    WHERE o.revision <= (SELECT t.revision FROM then_at t)
+      AND qualified_resource(o.api_group, o.resource) <> ALL ((SELECT t.without FROM then_at t)::text[])
     UNION ALL
     SELECT r.api_group, r.resource, r.namespace, r.name, p.uid, p.revision, p.object
     FROM history r
     CROSS JOIN LATERAL (
         SELECT h.uid, h.revision, h.object FROM history h WHERE h.revision = r.previous_revision LIMIT 1
     ) p
-    WHERE r.revision > (SELECT assert_in_history(cluster_at.at)) AND r.previous_revision <= cluster_at.at
+    WHERE r.revision > (SELECT t.revision FROM then_at t) AND r.previous_revision <= (SELECT t.revision FROM then_at t)
       AND r.previous_revision >= (SELECT b.low FROM log_bounds b)
+      AND qualified_resource(r.api_group, r.resource) <> ALL ((SELECT t.without FROM then_at t)::text[])
     UNION ALL
     SELECT p.api_group, p.resource, p.namespace, p.name, p.uid, p.revision, p.object
     FROM superseded_objects p
-    WHERE p.superseded_by > (SELECT assert_in_history(cluster_at.at)) AND p.revision <= cluster_at.at
+    WHERE p.superseded_by > (SELECT t.revision FROM then_at t) AND p.revision <= (SELECT t.revision FROM then_at t)
       AND p.revision < (SELECT b.low FROM log_bounds b)
+      AND qualified_resource(p.api_group, p.resource) <> ALL ((SELECT t.without FROM then_at t)::text[])
 $function$;
 
 -- All objects as they were at a revision or a moment, written as text.
@@ -628,24 +825,7 @@ CREATE FUNCTION cluster_at(moment timestamp with time zone)
  LANGUAGE sql
  STABLE
 AS $function$
-    SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, o.object
-    FROM current_objects o
-    WHERE o.revision <= (SELECT assert_in_history(revision_at(cluster_at.moment)))
-    UNION ALL
-    SELECT r.api_group, r.resource, r.namespace, r.name, p.uid, p.revision, p.object
-    FROM history r
-    CROSS JOIN LATERAL (
-        SELECT h.uid, h.revision, h.object FROM history h WHERE h.revision = r.previous_revision LIMIT 1
-    ) p
-    WHERE r.revision > (SELECT assert_in_history(revision_at(cluster_at.moment)))
-      AND r.previous_revision <= (SELECT assert_in_history(revision_at(cluster_at.moment)))
-      AND r.previous_revision >= (SELECT b.low FROM log_bounds b)
-    UNION ALL
-    SELECT p.api_group, p.resource, p.namespace, p.name, p.uid, p.revision, p.object
-    FROM superseded_objects p
-    WHERE p.superseded_by > (SELECT assert_in_history(revision_at(cluster_at.moment)))
-      AND p.revision <= (SELECT assert_in_history(revision_at(cluster_at.moment)))
-      AND p.revision < (SELECT b.low FROM log_bounds b)
+    SELECT * FROM cluster_at(revision_at(moment))
 $function$;
 
 -- The objects of a namespace as they were at a revision.
@@ -661,14 +841,20 @@ CREATE FUNCTION cluster_at(at bigint, of_namespace text, of_resource text DEFAUL
 AS $function$
 #variable_conflict use_column
 DECLARE
-    up_to bigint := assert_in_history(cluster_at.at);
-    kind  record;
+    up_to   bigint := assert_in_history(cluster_at.at);
+    without text[] := '{}';
+    kind    record;
 BEGIN
+    IF of_resource IS NULL THEN
+        without := beyond_history(up_to);
+    END IF;
     FOR kind IN
         SELECT k.api_group, k.resource
         FROM resources_in_history() k
         WHERE (of_group IS NULL OR k.api_group = of_group) AND (of_resource IS NULL OR k.resource = of_resource)
+          AND qualified_resource(k.api_group, k.resource) <> ALL (without)
     LOOP
+        PERFORM assert_in_history(up_to, kind.api_group, kind.resource);
         RETURN QUERY
         SELECT o.api_group, o.resource, o.namespace, o.name, o.uid, o.revision, o.object
         FROM current_objects o
@@ -763,6 +949,7 @@ AS $function$
         SELECT h.what, h.namespace, h.name, (array_agg(h.previous_revision ORDER BY h.revision))[1] AS was, max(h.revision) AS becomes
         FROM history h
         WHERE h.revision > (SELECT assert_in_history(from_revision)) AND h.revision <= to_revision
+          AND h.what <> ALL ((SELECT beyond_history(from_revision))::text[])
         GROUP BY h.what, h.namespace, h.name
     ) t
     LEFT JOIN LATERAL (
@@ -790,6 +977,7 @@ AS $function$
         FROM history h
         WHERE h.namespace = of_namespace AND h.revision > (SELECT assert_in_history(revision_at(from_moment)))
           AND h.revision <= (SELECT revision_at(to_moment))
+          AND h.what <> ALL ((SELECT beyond_history(revision_at(from_moment)))::text[])
         GROUP BY h.what, h.namespace, h.name
     ) t
     LEFT JOIN LATERAL (
@@ -1116,6 +1304,8 @@ DECLARE
     found_write uuid;
     moment      timestamptz;
     bounds      log_bounds;
+    moved       integer[];
+    of          integer;
     -- Where each object lies. It stays there until the end: all who write objects hold the lock, and what rewrites the whole
     -- table waits for our transaction.
     places      tid[];
@@ -1148,6 +1338,15 @@ BEGIN
     -- Either may be null, which greatest and least pass over.
     moment := greatest(moment, least(clock_timestamp(), callers_clock + interval '1 minute'));
 
+    SELECT b.* INTO bounds FROM log_bounds b;
+    IF resources && bounds.closed THEN
+        moved := writes_moved(api_groups, resources);
+        FOREACH of IN ARRAY moved LOOP
+            -- No object ever is at this revision.
+            expected[of] := -1;
+        END LOOP;
+    END IF;
+
     SELECT array_agg(checked.id), array_agg(checked.revision), array_agg(checked.place), max(checked.id), min(checked.revision)
     INTO accepted, live, places, last, oldest
     FROM (
@@ -1161,7 +1360,6 @@ BEGIN
         ORDER BY w.i
     ) checked;
 
-    SELECT b.* INTO bounds FROM log_bounds b;
     IF last >= bounds.high THEN
         PERFORM make_partition(last);
     END IF;
@@ -1206,6 +1404,11 @@ BEGIN
         DELETE FROM objects h
         USING generate_series(1, cardinality(names)) AS i
         WHERE h.ctid = places[i] AND accepted[i] IS NOT NULL AND verbs[i] = 'delete';
+    END IF;
+    IF moved IS NOT NULL THEN
+        FOREACH of IN ARRAY moved LOOP
+            live[of] := -1;
+        END LOOP;
     END IF;
     -- Servers that poll hold this lock in share mode as long as they listen. Only they cost a NOTIFY, which makes all that notify on
     -- this PostgreSQL commit one after the other.
@@ -1297,6 +1500,33 @@ BEGIN
     GET DIAGNOSTICS corrected = ROW_COUNT;
 END $function$;
 
+CREATE FUNCTION cut_over(the_move uuid)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET lock_timeout TO '10s'
+AS $function$
+DECLARE
+    present moves;
+    cut     bigint;
+BEGIN
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    PERFORM assure_durability();
+    SELECT m.* INTO STRICT present FROM moves m WHERE m.move = the_move;
+    IF present.moved_at IS NOT NULL THEN
+        RETURN present.moved_at;
+    END IF;
+    -- The clock of another primary may differ, so the log has the last word.
+    IF present.closed_until IS NULL OR present.closed_until <= clock_timestamp() OR EXISTS (
+        SELECT FROM revisions r
+        WHERE r.api_group = present.api_group AND r.resource = present.resource AND r.revision > present.closed_at
+    ) THEN
+        RETURN NULL;
+    END IF;
+    cut := tell_of_move(the_move, present.api_group, present.resource, 'Moved');
+    UPDATE moves SET moved_at = cut WHERE move = the_move;
+    RETURN cut;
+END $function$;
+
 CREATE FUNCTION database_place()
  RETURNS text
  LANGUAGE sql
@@ -1317,6 +1547,16 @@ CREATE FUNCTION database_timeline()
  LANGUAGE sql
 AS $function$
     SELECT CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END
+$function$;
+
+CREATE FUNCTION digest_of(of_group text, of_resource text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+    SELECT count(*) || ' objects, ' || coalesce(sum(o.revision), 0)
+    FROM objects o
+    WHERE o.api_group = of_group AND o.resource = of_resource
 $function$;
 
 CREATE FUNCTION doubt_history(seen bigint, seen_write uuid)
@@ -1536,6 +1776,28 @@ BEGIN
     END IF;
 END $function$;
 
+CREATE FUNCTION forget_moved(the_move uuid, at_most integer)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET lock_timeout TO '10s'
+AS $function$
+DECLARE
+    present   moves;
+    forgotten bigint;
+BEGIN
+    SELECT m.* INTO STRICT present FROM moves m WHERE m.move = the_move AND m.moved_at IS NOT NULL;
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    DELETE FROM objects WHERE ctid = ANY (ARRAY(
+        SELECT o.ctid FROM objects o
+        WHERE o.api_group = present.api_group AND o.resource = present.resource
+        LIMIT at_most
+    ));
+    GET DIAGNOSTICS forgotten = ROW_COUNT;
+    RETURN forgotten;
+END $function$;
+
 CREATE FUNCTION forget_superseded(at_most integer)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1585,6 +1847,7 @@ BEGIN
         'SELECT (revision, committed_at) ON revisions',
         'EXECUTE ON FUNCTION revision_at(timestamptz), revision_of(text), compacted_revision(text, text)',
         'EXECUTE ON FUNCTION assert_in_history(bigint), assert_in_history(bigint, text, text), resources_in_history()',
+        'EXECUTE ON FUNCTION beyond_history(bigint), qualified_resource(text, text)',
         'EXECUTE ON FUNCTION object_at(text, text, text, text, bigint), object_at(text, text, text, text, timestamptz)',
         'EXECUTE ON FUNCTION object_at(text, text, text, text, text)',
         'EXECUTE ON FUNCTION cluster_at(bigint), cluster_at(timestamptz), cluster_at(text)',
@@ -1642,6 +1905,9 @@ BEGIN
             ('SELECT, INSERT, UPDATE ON work_leases'),
             ('SELECT, INSERT, UPDATE ON cluster_keys'),
             ('SELECT, INSERT, UPDATE (private_key), DELETE ON signing_keys'),
+            ('SELECT, INSERT, UPDATE, DELETE ON moves'),
+            ('SELECT, INSERT, UPDATE ON move_servers'),
+            ('SELECT, UPDATE ON arrival'),
             ('EXECUTE ON FUNCTION make_partition(bigint)'),
             ('EXECUTE ON FUNCTION leave_partition()'),
             ('EXECUTE ON FUNCTION drop_partition(interval)'),
@@ -1649,7 +1915,10 @@ BEGIN
             ('EXECUTE ON FUNCTION thin_partition()'),
             ('EXECUTE ON FUNCTION put_custom_resource_view(text, text, json, text)'),
             ('EXECUTE ON FUNCTION drop_custom_resource_view(text, text)'),
-            ('EXECUTE ON FUNCTION index_requests()')
+            ('EXECUTE ON FUNCTION index_requests()'),
+            ('EXECUTE ON FUNCTION close_for_move(uuid, integer)'),
+            ('EXECUTE ON FUNCTION cancel_move(uuid)'),
+            ('EXECUTE ON FUNCTION begin_arrival(uuid, text, text, json, bigint, bigint)')
         ) g (rights)
         UNION ALL
         SELECT format('EXECUTE ON FUNCTION %s', f.function) FROM functions_of_owner() f WHERE NOT f.is_definer
@@ -1678,11 +1947,13 @@ CREATE FUNCTION images_at(moment timestamp with time zone)
  RETURNS TABLE(image text, containers bigint)
  LANGUAGE sql
  STABLE ROWS 100
+ SET client_min_messages TO 'warning'
 AS $function$
     SELECT c.container ->> 'image', count(*)
     FROM cluster_at(images_at.moment) o
     CROSS JOIN LATERAL json_array_elements(o.object -> 'spec' -> 'containers') AS c (container)
     WHERE o.api_group = '' AND o.resource = 'pods'
+      AND (SELECT assert_in_history(revision_at(images_at.moment), '', 'pods')) IS NOT NULL
     GROUP BY 1
     ORDER BY 1
 $function$;
@@ -2059,6 +2330,15 @@ AS $function$
     ) written
 $function$;
 
+CREATE FUNCTION note_copied(the_move uuid, up_to bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM assert_arriving(the_move);
+    UPDATE arrival SET copied_to = up_to;
+END $function$;
+
 CREATE FUNCTION object_at(of_group text, of_resource text, of_namespace text, of_name text, at bigint)
  RETURNS json
  LANGUAGE sql
@@ -2217,6 +2497,14 @@ BEGIN
     END LOOP;
     RETURN made;
 END $function$;
+
+CREATE FUNCTION qualified_resource(of_group text, of_resource text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+    SELECT of_resource || CASE WHEN of_group = '' THEN '' ELSE '.' || of_group END
+$function$;
 
 -- A quantity of Kubernetes as a number; null for what is none.
 CREATE FUNCTION quantity(written text)
@@ -2385,6 +2673,15 @@ BEGIN
     ORDER BY s.ordinal, s.pool, s.value;
 END $function$;
 
+CREATE FUNCTION report_move(the_move uuid, of_server uuid, its_trouble text, has_moved boolean)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+    INSERT INTO move_servers (move, server, trouble, moved)
+    SELECT m.move, of_server, its_trouble, has_moved FROM moves m WHERE m.move = the_move
+    ON CONFLICT (move, server) DO UPDATE SET trouble = excluded.trouble, moved = excluded.moved
+$function$;
+
 CREATE FUNCTION resources_in_history()
  RETURNS TABLE(api_group text, resource text)
  LANGUAGE sql
@@ -2492,12 +2789,42 @@ BEGIN
     RETURN revision_at(at::timestamptz);
 END $function$;
 
+CREATE FUNCTION revisions_to_move(of_group text, of_resource text, after bigint, at_most integer)
+ RETURNS TABLE("row" text, namespace text, name text, revision bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+BEGIN
+    RETURN QUERY
+    SELECT row_to_json(r)::text, r.namespace, r.name, r.revision
+    FROM revisions r
+    WHERE r.api_group = of_group AND r.resource = of_resource AND r.revision > after
+    ORDER BY r.revision
+    LIMIT at_most;
+END $function$;
+
 -- Tells servers that poll, because they may not replicate or get no slot, of a commit.
 CREATE FUNCTION ring_for_commits()
  RETURNS void
  LANGUAGE sql
 AS $function$
     SELECT pg_notify('pg_apiserver_commits_' || 'commit_order'::regclass::oid, '') WHERE pg_notification_queue_usage() < 0.5
+$function$;
+
+CREATE FUNCTION servers_of_move(the_move uuid)
+ RETURNS TABLE(server uuid, trouble text, moved boolean)
+ LANGUAGE sql
+ STABLE
+AS $function$
+    SELECT w.server, s.trouble, coalesce(s.moved, false)
+    FROM witnesses w
+    LEFT JOIN move_servers s ON s.move = the_move AND s.server = w.server
+    WHERE w.renewed_at > clock_timestamp() - interval '15 seconds'
+    ORDER BY w.server
 $function$;
 
 CREATE FUNCTION set_shorter_histories(windows jsonb)
@@ -2515,6 +2842,114 @@ AS $function$
         WHERE w.key IS NOT NULL OR (s.value ->> 'revision')::bigint > c.revision
     ), '{}')
 $function$;
+
+CREATE FUNCTION take_objects(the_move uuid, given json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM assert_arriving(the_move);
+    INSERT INTO objects SELECT * FROM json_populate_recordset(NULL::objects, given);
+END $function$;
+
+CREATE FUNCTION take_revisions(the_move uuid, given json, last bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+DECLARE
+    bounds log_bounds;
+    newest bigint;
+BEGIN
+    PERFORM assert_arriving(the_move);
+    SELECT b.* INTO bounds FROM log_bounds b;
+    SELECT coalesce(max(r.revision), 0) INTO newest FROM revisions r;
+    IF last <= newest THEN
+        RETURN;
+    END IF;
+    IF last >= bounds.high THEN
+        PERFORM make_partition(last);
+    END IF;
+
+    INSERT INTO revisions (
+        revision, api_group, resource, namespace, name, uid, verb, previous_revision, object, encoded, media_type, committed_at,
+        write_id, expires_at, username, user_agent, source_address, request_id, field_manager, follows_revision
+    )
+    SELECT
+        g.revision, g.api_group, g.resource, g.namespace, g.name, g.uid, g.verb, g.previous_revision, g.object, g.encoded,
+        g.media_type, g.committed_at, g.write_id, g.expires_at, g.username, g.user_agent, g.source_address, g.request_id,
+        g.field_manager, lag(g.revision, 1, newest) OVER (ORDER BY g.revision)
+    FROM json_populate_recordset(NULL::revisions, given) g
+    WHERE g.revision > newest;
+
+    INSERT INTO superseded (
+        revision, superseded_by, api_group, resource, namespace, name, uid, object, encoded, media_type, committed_at
+    )
+    SELECT o.revision, r.revision, o.api_group, o.resource, o.namespace, o.name, o.uid, o.object, o.encoded, o.media_type,
+        o.modified_at
+    FROM revisions r
+    JOIN objects o ON o.api_group = r.api_group AND o.resource = r.resource AND o.namespace = r.namespace AND o.name = r.name
+    WHERE r.revision > newest AND r.previous_revision = o.revision AND o.revision < bounds.noted
+    ON CONFLICT DO NOTHING;
+
+    WITH latest AS MATERIALIZED (
+        SELECT DISTINCT ON (r.api_group, r.resource, r.namespace, r.name)
+            r.api_group, r.resource, r.namespace, r.name, r.uid, r.verb, r.revision, r.expires_at, r.committed_at
+        FROM revisions r
+        WHERE r.revision > newest
+        ORDER BY r.api_group, r.resource, r.namespace, r.name, r.revision DESC
+    ), gone AS (
+        DELETE FROM objects o
+        USING latest l
+        WHERE l.verb = 'delete' AND o.api_group = l.api_group AND o.resource = l.resource AND o.namespace = l.namespace AND o.name = l.name
+    )
+    INSERT INTO objects AS o (api_group, resource, namespace, name, revision, uid, expires_at, modified_at)
+    SELECT l.api_group, l.resource, l.namespace, l.name, l.revision, l.uid, l.expires_at, l.committed_at
+    FROM latest l
+    WHERE l.verb <> 'delete'
+    ON CONFLICT (api_group, resource, namespace, name) DO UPDATE
+    SET revision = excluded.revision, uid = excluded.uid, expires_at = excluded.expires_at, modified_at = excluded.modified_at,
+        object = NULL, encoded = NULL, media_type = NULL;
+END $function$;
+
+CREATE FUNCTION take_superseded(the_move uuid, given json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM assert_arriving(the_move);
+    INSERT INTO superseded SELECT * FROM json_populate_recordset(NULL::superseded, given);
+END $function$;
+
+CREATE FUNCTION tell_of_move(the_move uuid, of_group text, of_resource text, phase text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET lock_timeout TO '10s'
+AS $function$
+DECLARE
+    called  text := of_resource || CASE WHEN of_group = '' THEN '' ELSE '.' || of_group END;
+    present bigint;
+    told    bigint[];
+BEGIN
+    LOCK TABLE ONLY commit_order IN EXCLUSIVE MODE;
+    SELECT o.revision INTO present
+    FROM objects o
+    WHERE o.api_group = 'storage.cluster.io' AND o.resource = 'moves' AND o.namespace = '' AND o.name = called;
+    SELECT c.accepted INTO told
+    FROM commit_revisions(
+        ARRAY[format(
+            '{"kind":"Move","apiVersion":"storage.cluster.io/v1","metadata":{"name":%s,"uid":%s},"spec":{"group":%s,"resource":%s},"status":{"phase":%s}}',
+            to_json(called), to_json(the_move::text), to_json(of_group), to_json(of_resource), to_json(phase)
+        )::json],
+        ARRAY[CASE WHEN present IS NULL THEN 'create' ELSE 'update' END],
+        ARRAY['storage.cluster.io'], ARRAY['moves'], ARRAY[''], ARRAY[called], ARRAY[the_move::text], ARRAY[coalesce(present, 0)],
+        ARRAY[gen_random_uuid()], ARRAY[NULL::timestamptz], ARRAY[session_user::text], ARRAY['pg-apiserver'], ARRAY[''], ARRAY[''],
+        ARRAY['move'], NULL, NULL, NULL, NULL::bytea[], NULL::text[]
+    ) c;
+    RETURN told[1];
+END $function$;
 
 CREATE FUNCTION thin_partition()
  RETURNS text
@@ -2781,6 +3216,17 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
     RETURN '{"kind": "Secret", "apiVersion": "v1"}'::json;
 END $function$;
+
+CREATE FUNCTION writes_moved(api_groups text[], resources text[])
+ RETURNS integer[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+    SELECT coalesce(array_agg(w.i::integer), '{}')
+    FROM unnest(api_groups, resources) WITH ORDINALITY AS w (api_group, resource, i)
+    JOIN moves m ON m.api_group = w.api_group AND m.resource = w.resource
+    WHERE m.moved_at IS NOT NULL OR m.closed_until > clock_timestamp()
+$function$;
 
 
 -- ==================== Views

@@ -38,6 +38,8 @@ interface Past {
   readonly written: readonly Revision[];
 }
 
+const isPod = (key: string): boolean => key.startsWith('pods/');
+
 /** Ten partitions, the first of which is ten hours old. */
 async function live(database: TestDatabase, url: string): Promise<Past> {
   await using log = openClosing(url);
@@ -191,6 +193,46 @@ test('SQL answers of a resource within its own history alone, and knows what was
   expect(older.rows.length).toBe(await countOf(database, 'pods'));
   const all = await log.history.rows({ order: 'oldest first', limit: 1000, states: 'none' });
   expect(all.rows.filter(({ key, revision }) => key.resource === 'events' && revision <= bound)).toEqual([]);
+});
+
+test('the cluster before a shorter history lacks that resource as a whole and says so; asked for by name it is refused', async () => {
+  await using database = await createTestDatabase();
+  const { states } = await live(database, database.url);
+  await thin(database);
+  const bound = await boundOf(database);
+  const client = new pg.Client({ connectionString: database.url });
+  await using _closing = { [Symbol.asyncDispose]: () => client.end() };
+  const notices: string[] = [];
+  client.on('notice', ({ message = '' }) => notices.push(message));
+  await client.connect();
+  const ask = async (text: string, values: readonly unknown[]): Promise<string[]> =>
+    (await client.query<{ row: string }>(text, [...values])).rows.map(({ row }) => row);
+  const keys = "SELECT resource || '/' || name AS row FROM";
+  // Some on each side of the bound.
+  for (const [revision, state] of [...states].filter((_, n) => n % 15 === 0)) {
+    notices.length = 0;
+    const isBefore = revision < bound;
+    const expected = [...state.keys()].filter((key) => !isBefore || isPod(key)).sort();
+    expect((await ask(`${keys} cluster_at($1::bigint)`, [revision])).sort()).toEqual(expected);
+    expect((await ask(`${keys} cluster_at($1::bigint, 'default')`, [revision])).sort()).toEqual(expected);
+    const notice = expect.stringMatching(
+      `^left out: events,.* whose shorter history does not reach back to revision ${revision}$`,
+    );
+    expect(notices.filter((one) => one.includes('events'))).toEqual(isBefore ? [notice, notice] : []);
+  }
+  const [first = bound] = states.keys();
+  const byName = (resource: string) =>
+    ask(`${keys} cluster_at($1::bigint, 'default', $2)`, [first, resource]);
+  await expect(byName('events')).rejects.toThrow('older than the history that is kept of events');
+  expect(await byName('pods')).toEqual([...(states.get(first)?.keys() ?? [])].filter(isPod));
+  const different = await ask('SELECT DISTINCT what AS row FROM cluster_diff($1::bigint, $2::bigint)', [
+    first,
+    [...states.keys()].at(-1),
+  ]);
+  expect(different).toEqual(['pods']);
+  const inNamespace =
+    "SELECT DISTINCT what AS row FROM cluster_diff(now() - interval '10 hours', now(), 'default')";
+  expect(await ask(inNamespace, [])).toEqual(['pods']);
 });
 
 test('the copy of a partition waits for transactions that began before it, and a tail from before it begins afresh', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Scope, toPosition } from '../../../src/storage/key.ts';
+import { ObjectMemory } from '../../../src/storage/object-memory.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Change } from '../../../src/storage/revision-log.ts';
 import type { ListQuery, SoughtValue } from '../../../src/storage/store.ts';
@@ -19,6 +20,7 @@ class Pods {
     resource: PODS,
     loadedAt: toRevision(0),
     encodings: new RecentEncodings(),
+    memory: new ObjectMemory().forResource(),
     readFields: (object) => {
       this.reads += 1;
       this.onRead();

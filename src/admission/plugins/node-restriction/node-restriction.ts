@@ -20,6 +20,7 @@ import {
   checkResourceSlice,
   type WritingNode,
 } from './own-objects.ts';
+import { checkPodCertificate } from './pod-certificates.ts';
 
 interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
   /** The name of the node that a user is; '' for a node without a name, undefined for other users. */
@@ -75,7 +76,10 @@ const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = table(
   'coordination.k8s.io': { leases: checkLease },
   'storage.k8s.io': { csinodes: checkCsiNode },
   'resource.k8s.io': { resourceslices: checkResourceSlice },
-  'certificates.k8s.io': { certificatesigningrequests: checkCertificateRequest },
+  'certificates.k8s.io': {
+    certificatesigningrequests: checkCertificateRequest,
+    podcertificaterequests: checkPodCertificate,
+  },
 });
 
 export const nodeRestriction = describePlugin({
@@ -179,6 +183,8 @@ function checkPodStatus(attributes: WriteOf<Pod>, { node }: WritingNode): void {
   // The misspelling is Kubernetes'.
   if (!equal(claimsOf(old), claimsOf(sent)))
     throw refusal(attributes, `node ${name} cannot update resource claim statues`);
+  if (!equal(old?.status?.extendedResourceClaimStatus, sent?.status?.extendedResourceClaimStatus))
+    throw refusal(attributes, `node ${name} cannot update extended resource claim status`);
 }
 
 const claimsOf = (pod: Pod | undefined) =>
@@ -227,6 +233,13 @@ const REFERENCES: readonly { readonly what: string; readonly isIn: (spec: PodSpe
     isIn: ({ volumes }) =>
       (volumes ?? []).some(({ projected }) =>
         (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined),
+      ),
+  },
+  {
+    what: 'podcertificates',
+    isIn: ({ volumes }) =>
+      (volumes ?? []).some(({ projected }) =>
+        (projected?.sources ?? []).some(({ podCertificate }) => podCertificate !== undefined),
       ),
   },
   {

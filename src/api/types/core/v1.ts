@@ -1751,6 +1751,24 @@ export type PodAttachOptions = {
   container?: string;
 };
 
+/** A private key that the node agent makes for a pod, with a certificate that it asks a signer for and keeps renewing. At least one path is given. */
+export type PodCertificateProjection = {
+  /** The signer that is asked. */
+  signerName?: string;
+  /** Kind of the key: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519. */
+  keyType?: string;
+  /** The longest time the certificate may be valid, in seconds: from 3600, an hour, to 7862400, which is 91 days, or for signers of kubernetes.io to 86400, a day. 86400 unless set. The signer may make it shorter. */
+  maxExpirationSeconds?: number;
+  /** File with key and certificates in PEM, the key first, so that they always belong together. */
+  credentialBundlePath?: string;
+  /** File with the key alone. */
+  keyPath?: string;
+  /** File with the certificates alone. */
+  certificateChainPath?: string;
+  /** What the signer is to know besides, under names that begin with a domain. Not verified. */
+  userAnnotations?: { [key: string]: string };
+};
+
 /** One aspect of the state of a pod, such as PodScheduled, Initialized, ContainersReady, Ready or DisruptionTarget. */
 export type PodCondition = {
   /** Which aspect this entry describes. There is at most one entry of each type. */
@@ -1843,6 +1861,8 @@ export type PodLogOptions = {
   limitBytes?: number | bigint;
   /** Do not verify the certificate of the node. What comes back might then be forged. False unless set. */
   insecureSkipTLSVerifyBackend?: boolean;
+  /** Which output: All, Stdout or Stderr. All unless set. Needs the feature gate PodLogsQuerySplitStreams. */
+  stream?: string;
 };
 
 /** The operating system a pod is made for. */
@@ -2013,6 +2033,8 @@ export type PodSpec = {
   schedulingGates?: PodSchedulingGate[];
   /** Resource claims that must be met before the pod starts, and that containers can refer to. Needs the feature gate DynamicResourceAllocation. */
   resourceClaims?: PodResourceClaim[];
+  /** What all containers of the pod together may use and have set aside: cpu, memory and huge pages. What the containers state themselves must fit into it. Needs the feature gate PodLevelResources. */
+  resources?: ResourceRequirements;
   /** Name of the host as the pod sees it, whatever hostname and subdomain say: a DNS name of up to 64 letters. Needs the feature gate HostnameOverride. */
   hostnameOverride?: string;
   /** The workload that the pod belongs to, and its group there. Needs the feature gate GenericWorkload. */
@@ -3001,6 +3023,8 @@ export type VolumeProjection = {
   serviceAccountToken?: ServiceAccountTokenProjection;
   /** Certificates to trust, from ClusterTrustBundle objects. Needs the feature gate ClusterTrustBundleProjection. */
   clusterTrustBundle?: ClusterTrustBundleProjection;
+  /** A private key, and a certificate for it that names the pod. Needs the feature gate PodCertificateRequest. */
+  podCertificate?: PodCertificateProjection;
 };
 
 /** How much storage a claim asks for. */

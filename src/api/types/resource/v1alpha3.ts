@@ -2,7 +2,10 @@
 
 import type { JsonValue } from '../../json.ts';
 import type { NodeSelector } from '../core/v1.ts';
-import type { ListMeta, ObjectMeta } from '../meta/v1.ts';
+import type { Condition, ListMeta, ObjectMeta } from '../meta/v1.ts';
+import type { AllocatedDeviceStatus, CapacityRequirements, CounterSet, DeviceCounterConsumption, DeviceTaint, DeviceToleration } from './stored.ts';
+
+export type { AllocatedDeviceStatus, Counter, CounterSet, DeviceCounterConsumption, DeviceTaint, DeviceToleration, NetworkDeviceData } from './stored.ts';
 
 /** What a claim has been given. */
 export type AllocationResult = {
@@ -20,6 +23,16 @@ export type BasicDevice = {
   attributes?: { [key: string]: DeviceAttribute };
   /** How much of something it has, such as memory. Names without a domain belong to that of the driver. */
   capacity?: { [key: string]: string };
+  /** What the device takes from the counters of its pool when it is given out. At most 2. Needs the feature gate DRAPartitionableDevices. */
+  consumesCounters?: DeviceCounterConsumption[];
+  /** Name of the node that has the device. Only where the slice says that each device names its nodes. Needs the feature gate DRAPartitionableDevices. */
+  nodeName?: string;
+  /** Nodes from which the device can be used, in exactly one term; else as nodeName. */
+  nodeSelector?: NodeSelector;
+  /** The device can be used from all nodes; else as nodeName. */
+  allNodes?: boolean;
+  /** Why the device should not be used. At most 16. Needs the feature gate DRADeviceTaints. */
+  taints?: DeviceTaint[];
 };
 
 /** Selects devices by an expression in CEL. */
@@ -148,6 +161,10 @@ export type DeviceRequest = {
   count?: number | bigint;
   /** Wants access to devices for administration, such as monitoring, even while others use them. False unless set. */
   adminAccess?: boolean;
+  /** Requests of which the first that can be met is taken. At most 8. Needs the feature gate DRAPrioritizedList. */
+  firstAvailable?: DeviceSubRequest[];
+  /** Taints of devices that do not keep them from being used. At most 16. Needs the feature gate DRADeviceTaints. */
+  tolerations?: DeviceToleration[];
 };
 
 /** A device that was given out for a request. */
@@ -160,6 +177,10 @@ export type DeviceRequestAllocationResult = {
   pool?: string;
   /** Name of the device in its pool. */
   device?: string;
+  /** The device was given for administration, and may be in use by others. Needs the feature gate DRAAdminAccess. */
+  adminAccess?: boolean;
+  /** The tolerations of the request. Needs the feature gate DRADeviceTaints. */
+  tolerations?: DeviceToleration[];
 };
 
 /** Selects devices. Exactly one field is given. */
@@ -270,6 +291,8 @@ export type ResourceClaimStatus = {
   reservedFor?: ResourceClaimConsumerReference[];
   /** The driver's controller is to take the devices back, and removes this together with the allocation. Needs the feature gate DRAControlPlaneController. */
   deallocationRequested?: boolean;
+  /** How the devices are, as their drivers report it. Needs the feature gate DRAResourceClaimDeviceStatus. */
+  devices?: AllocatedDeviceStatus[];
 };
 
 /** What the resource claims of pods are made from, one for each pod. Needs the feature gate DynamicResourceAllocation. */
@@ -344,4 +367,142 @@ export type ResourceSliceSpec = {
   allNodes?: boolean;
   /** The devices, at most 128. */
   devices?: Device[] | null;
+  /** Each device names its own nodes. Needs the feature gate DRAPartitionableDevices. */
+  perDeviceNodeSelection?: boolean;
+  /** Counters that the devices of the pool share. At most 8 sets. Needs the feature gate DRAPartitionableDevices. */
+  sharedCounters?: CounterSet[];
+};
+
+/** A taint of devices that comes from an administrator, not from their driver. Needs the feature gate DRADeviceTaints, and DRADeviceTaintRules since 1.35. */
+export type DeviceTaintRule = {
+  kind: string;
+  apiVersion: string;
+  /** Name, labels and the rest that every object has. */
+  metadata: ObjectMeta;
+  /** The taint, and which devices have it. */
+  spec?: DeviceTaintRuleSpec;
+  /** What was last observed. Written by a controller. */
+  status?: DeviceTaintRuleStatus;
+};
+
+/** A list of device taint rules. */
+export type DeviceTaintRuleList = {
+  kind?: string;
+  apiVersion?: string;
+  /** The revision the list shows, and where it goes on. */
+  metadata?: ListMeta;
+  /** The DeviceTaintRules of this page. */
+  items?: DeviceTaintRule[] | null;
+};
+
+/** A taint, and which devices have it. */
+export type DeviceTaintRuleSpec = {
+  /** Which devices have the taint: all that match every field. None unless set; all if empty. */
+  deviceSelector?: DeviceTaintSelector;
+  /** The taint. */
+  taint?: DeviceTaint;
+};
+
+/** How the eviction of pods goes. */
+export type DeviceTaintRuleStatus = {
+  /** The last observations, at most 8, such as EvictionInProgress. */
+  conditions?: Condition[];
+};
+
+/** Which devices a rule is for. */
+export type DeviceTaintSelector = {
+  /** Devices that belong to this class. */
+  deviceClassName?: string;
+  /** Devices of this driver. */
+  driver?: string;
+  /** Devices of this pool. */
+  pool?: string;
+  /** Devices of this name. */
+  device?: string;
+  /** Devices that match all of these. */
+  selectors?: DeviceSelector[];
+};
+
+/** The devices of a pool, counted. */
+export type PoolStatus = {
+  /** Name of the driver. */
+  driver?: string;
+  /** Name of the pool. */
+  poolName?: string;
+  /** The generation of the pool that was counted. */
+  generation?: number | bigint;
+  /** How many slices the pool has. */
+  resourceSliceCount?: number;
+  /** How many devices the pool has. */
+  totalDevices?: number;
+  /** How many of them are given out. */
+  allocatedDevices?: number;
+  /** How many of them can be given out. */
+  availableDevices?: number;
+  /** How many of them can not, because of taints for example. */
+  unavailableDevices?: number;
+  /** Name of the node to which the pool belongs, if there is one. */
+  nodeName?: string;
+  /** Why the pool could not be counted, in at most 256 bytes. */
+  validationError?: string;
+};
+
+/** Asks once how many devices of a driver there are. Needs the feature gate DRAResourcePoolStatus. */
+export type ResourcePoolStatusRequest = {
+  kind: string;
+  apiVersion: string;
+  /** Name, labels and the rest that every object has. */
+  metadata: ObjectMeta;
+  /** Which pools to count. Cannot be changed. */
+  spec?: ResourcePoolStatusRequestSpec;
+  /** The answer. Written once by a controller. */
+  status?: ResourcePoolStatusRequestStatus;
+};
+
+/** A list of requests for the state of pools. */
+export type ResourcePoolStatusRequestList = {
+  kind?: string;
+  apiVersion?: string;
+  /** The revision the list shows, and where it goes on. */
+  metadata?: ListMeta;
+  /** The ResourcePoolStatusRequests of this page. */
+  items?: ResourcePoolStatusRequest[] | null;
+};
+
+/** Which pools to count. */
+export type ResourcePoolStatusRequestSpec = {
+  /** Name of the driver. */
+  driver?: string;
+  /** Name of one pool. All of the driver unless set. */
+  poolName?: string;
+  /** How many pools the answer shows at most, from 1 to 1000. 100 unless set. */
+  limit?: number;
+};
+
+/** The pools, counted. */
+export type ResourcePoolStatusRequestStatus = {
+  /** How many pools match, shown or not. */
+  poolCount?: number;
+  /** The pools, by driver and name, as many as were asked for. */
+  pools?: PoolStatus[];
+  /** Complete or Failed. At most 10. */
+  conditions?: Condition[];
+};
+
+/** One of several ways to meet a request. */
+export type DeviceSubRequest = {
+  /** Name of the alternative, a DNS label, each once in its request. */
+  name?: string;
+  /** Name of the class the devices must belong to. */
+  deviceClassName?: string;
+  /** What the devices must be like beyond their class; all selectors must match. At most 32; none unless set. */
+  selectors?: DeviceSelector[];
+  /** ExactCount for a number of devices, All for every one that matches, of which none may be in use. ExactCount unless set. */
+  allocationMode?: string;
+  /** How many devices are wanted. Only for ExactCount. 1 unless set. */
+  count?: number | bigint;
+  /** Taints of devices that do not keep them from being used. At most 16. Needs the feature gate DRADeviceTaints. */
+  tolerations?: DeviceToleration[];
+  /** How much of each device is wanted. Needs the feature gate DRAConsumableCapacity. */
+  capacity?: CapacityRequirements;
 };

@@ -41,6 +41,13 @@ export const NODE_RULES: readonly RuleData[] = [
   allow('get', 'resource.k8s.io', 'resourceclaims', { gate: 'DynamicResourceAllocation' }),
   allow('deletecollection', 'resource.k8s.io', 'resourceslices', { gate: 'DynamicResourceAllocation' }),
   allow(READ, 'certificates.k8s.io', 'clustertrustbundles', { gate: 'ClusterTrustBundle' }),
+  allow('get', 'core', 'serviceaccounts', {
+    gate: 'AgentServiceAccountTokenForCredentialProviders',
+    since: 33,
+  }),
+  allow(`create ${READ}`, 'certificates.k8s.io', 'podcertificaterequests', {
+    ...{ gate: 'PodCertificateRequest', since: 34 },
+  }),
 ];
 
 /** The ClusterRoles of a cluster's components. */
@@ -89,10 +96,19 @@ const SCHEDULER: readonly RuleData[] = [
   allow(READ, 'resource.k8s.io', 'deviceclasses', DRA),
   allow(READ_UPDATE, 'resource.k8s.io', 'resourceclaims', DRA),
   allow(READ_UPDATE, 'resource.k8s.io', 'resourceclaims/status', DRA),
-  allow(READ_WRITE, 'resource.k8s.io', 'podschedulingcontexts', DRA),
-  allow(READ, 'resource.k8s.io', 'podschedulingcontexts/status', DRA),
+  allow(READ_WRITE, 'resource.k8s.io', 'podschedulingcontexts', { ...DRA, until: 32 }),
+  allow(READ, 'resource.k8s.io', 'podschedulingcontexts/status', { ...DRA, until: 32 }),
   allow(READ_UPDATE, 'core', 'pods/finalizers', DRA),
   allow(READ, 'resource.k8s.io', 'resourceslices', DRA),
+  allow('create delete', 'resource.k8s.io', 'resourceclaims', { gate: 'DRAExtendedResource', since: 34 }),
+  allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaints', since: 33, until: 35 }),
+  allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
+  allow(READ, 'scheduling.k8s.io', 'workloads', { gate: 'GenericWorkload' }),
+  allow(READ, 'scheduling.k8s.io', 'podgroups', { gate: 'GenericWorkload', since: 36 }),
+  allow('patch update', 'scheduling.k8s.io', 'podgroups/status', { gate: 'GenericWorkload', since: 36 }),
+  allow('patch update', 'resource.k8s.io', 'resourceclaims/binding', {
+    ...{ gate: 'DRAResourceClaimGranularStatusAuthorization', since: 36 },
+  }),
 ];
 
 const NODE_PROXIER: readonly RuleData[] = [
@@ -126,6 +142,10 @@ export const COMPONENT_ROLES: readonly RoleData[] = [
     allow(READ, 'core', 'nodes'),
     allow('proxy', 'core', 'nodes'),
     allow('*', 'core', 'nodes/log nodes/metrics nodes/proxy nodes/stats'),
+    allow('*', 'core', 'nodes/configz nodes/healthz nodes/pods', {
+      gate: 'AgentFineGrainedAuthz',
+      since: 32,
+    }),
   ]),
   clusterRole('system:node-bootstrapper', [
     allow(`create ${READ}`, CERTIFICATES, 'certificatesigningrequests'),

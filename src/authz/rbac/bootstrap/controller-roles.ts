@@ -1,20 +1,22 @@
-import { allow, EVENTS, READ, type RuleData } from './shape.ts';
+import { allow, EVENTS, type Gated, READ, type RuleData } from './shape.ts';
 
 /**
  * The rights of each controller of kube-controller-manager, by its service account in kube-system. Each becomes a ClusterRole
  * `system:controller:<name>` and a binding of that name.
  */
-interface ControllerData {
+interface ControllerData extends Gated {
   readonly name: string;
   readonly rules: readonly RuleData[];
-  readonly gate?: string;
 }
 
-const controller = (name: string, rules: readonly RuleData[], gate?: string): ControllerData => ({
+const controller = (name: string, rules: readonly RuleData[], gated: Gated = {}): ControllerData => ({
   name,
   rules,
-  ...(gate === undefined ? {} : { gate }),
+  ...gated,
 });
+
+/** Informers stream their lists, for which they need the right to watch. */
+const STREAMED = { since: 35 } as const;
 
 const ALL = 'create delete get list patch update watch';
 
@@ -25,6 +27,7 @@ const WORKLOADS: readonly ControllerData[] = [
     allow('update', 'batch', 'cronjobs/status'),
     allow('update', 'batch', 'cronjobs/finalizers'),
     allow('list delete', 'core', 'pods'),
+    allow('watch', 'core', 'pods', STREAMED),
     EVENTS,
   ]),
   controller('daemon-set-controller', [
@@ -64,6 +67,9 @@ const WORKLOADS: readonly ControllerData[] = [
     allow('list', 'metrics.k8s.io', 'pods'),
     allow('get list', 'custom.metrics.k8s.io', '*'),
     allow('get list', 'external.metrics.k8s.io', '*'),
+    allow('watch', 'core', 'pods', STREAMED),
+    allow('watch', 'metrics.k8s.io', 'pods', STREAMED),
+    allow('watch', 'custom.metrics.k8s.io external.metrics.k8s.io', '*', STREAMED),
     EVENTS,
   ]),
   controller('job-controller', [
@@ -106,6 +112,7 @@ const NETWORK: readonly ControllerData[] = [
   controller('endpoint-controller', [
     allow(READ, 'core', 'pods services'),
     allow('get list create update delete', 'core', 'endpoints'),
+    allow('watch', 'core', 'endpoints', STREAMED),
     allow('create', 'core', 'endpoints/restricted'),
     EVENTS,
   ]),
@@ -114,6 +121,7 @@ const NETWORK: readonly ControllerData[] = [
     // Owning a slice with blockOwnerDeletion needs the right to set the owner's finalizers.
     allow('update', 'core', 'services/finalizers'),
     allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
+    allow('watch', 'discovery.k8s.io', 'endpointslices', STREAMED),
     EVENTS,
   ]),
   controller('endpointslicemirroring-controller', [
@@ -121,6 +129,7 @@ const NETWORK: readonly ControllerData[] = [
     allow('update', 'core', 'services/finalizers'),
     allow('update', 'core', 'endpoints/finalizers'),
     allow('get list create update delete', 'discovery.k8s.io', 'endpointslices'),
+    allow('watch', 'discovery.k8s.io', 'endpointslices', STREAMED),
     EVENTS,
   ]),
   controller('route-controller', [
@@ -143,7 +152,7 @@ const NETWORK: readonly ControllerData[] = [
       allow(READ, 'networking.k8s.io', 'ipaddresses'),
       EVENTS,
     ],
-    'MultiCIDRServiceAllocator',
+    { gate: 'MultiCIDRServiceAllocator' },
   ),
 ];
 
@@ -184,6 +193,7 @@ const STORAGE: readonly ControllerData[] = [
     allow('get create delete', 'core', 'services'),
     allow('get', 'core', 'secrets'),
     allow('get list', 'core', 'nodes'),
+    allow('watch', 'core', 'nodes', STREAMED),
     allow('watch', 'core', 'events'),
     EVENTS,
   ]),
@@ -199,12 +209,50 @@ const STORAGE: readonly ControllerData[] = [
       allow(READ, 'core', 'pods'),
       allow('update', 'core', 'pods/finalizers'),
       allow(`${READ} create delete`, 'resource.k8s.io', 'resourceclaims'),
-      allow(`${READ} create update patch`, 'resource.k8s.io', 'podschedulingcontexts'),
+      allow(`${READ} create update patch`, 'resource.k8s.io', 'podschedulingcontexts', { until: 32 }),
       allow('update patch', 'resource.k8s.io', 'resourceclaims resourceclaims/status'),
       allow('update patch', 'core', 'pods/status'),
       EVENTS,
+      allow('patch update', 'resource.k8s.io', 'resourceclaims/binding', {
+        ...{ gate: 'DRAResourceClaimGranularStatusAuthorization', since: 36 },
+      }),
     ],
-    'DynamicResourceAllocation',
+    { gate: 'DynamicResourceAllocation' },
+  ),
+  controller(
+    'device-taint-eviction-controller',
+    [
+      allow(`${READ} delete`, 'core', 'pods'),
+      allow('update patch', 'core', 'pods/status'),
+      allow(READ, 'resource.k8s.io', 'resourceclaims'),
+      allow(READ, 'resource.k8s.io', 'resourceslices'),
+      allow(READ, 'resource.k8s.io', 'deviceclasses devicetaintrules', { until: 35 }),
+      allow(READ, 'resource.k8s.io', 'devicetaintrules', { gate: 'DRADeviceTaintRules' }),
+      allow('update patch', 'resource.k8s.io', 'devicetaintrules/status', { gate: 'DRADeviceTaintRules' }),
+      EVENTS,
+    ],
+    { gate: 'DRADeviceTaints', since: 33 },
+  ),
+  controller(
+    'selinux-warning-controller',
+    [
+      EVENTS,
+      allow(READ, 'core', 'persistentvolumes'),
+      allow(READ, 'core', 'persistentvolumeclaims'),
+      allow(READ, 'core', 'pods'),
+      allow(READ, 'storage.k8s.io', 'csidrivers'),
+    ],
+    { gate: 'SELinuxChangePolicy', since: 32 },
+  ),
+  controller(
+    'volumeattributesclass-protection-controller',
+    [
+      allow(READ, 'core', 'persistentvolumeclaims'),
+      allow(READ, 'core', 'persistentvolumes'),
+      allow(`${READ} update`, 'storage.k8s.io', 'volumeattributesclasses'),
+      EVENTS,
+    ],
+    { gate: 'VolumeAttributesClass', since: 32 },
   ),
 ];
 
@@ -244,17 +292,21 @@ const CLUSTER: readonly ControllerData[] = [
     allow(`${READ} delete`, 'core', 'namespaces'),
     allow('update', 'core', 'namespaces/finalize namespaces/status'),
     allow('get list delete deletecollection', '*', '*'),
+    allow('watch', '*', '*', STREAMED),
   ]),
   controller('node-controller', [
     allow('get list update delete patch', 'core', 'nodes'),
+    allow('watch', 'core', 'nodes', STREAMED),
     allow('patch update', 'core', 'nodes/status'),
     allow('patch update', 'core', 'pods/status'),
     allow('list get delete', 'core', 'pods'),
+    allow('watch', 'core', 'pods', STREAMED),
     EVENTS,
   ]),
   controller('pod-garbage-collector', [
     allow('list watch delete', 'core', 'pods'),
     allow('get list', 'core', 'nodes'),
+    allow('watch', 'core', 'nodes', STREAMED),
     allow('patch', 'core', 'pods/status'),
   ]),
   controller('resourcequota-controller', [
@@ -277,15 +329,40 @@ const CLUSTER: readonly ControllerData[] = [
       allow(`${READ} patch update delete`, 'internal.apiserver.k8s.io', 'storageversions'),
       allow('get patch update', 'internal.apiserver.k8s.io', 'storageversions/status'),
     ],
-    'StorageVersionAPI',
+    { gate: 'StorageVersionAPI' },
   ),
   controller(
     'storage-version-migrator-controller',
     [
       allow('list create patch', '*', '*'),
+      allow('watch', '*', '*', STREAMED),
       allow('update', 'storagemigration.k8s.io', 'storageversionmigrations/status'),
     ],
-    'StorageVersionMigrator',
+    { gate: 'StorageVersionMigrator' },
+  ),
+  controller(
+    'kube-apiserver-serving-clustertrustbundle-publisher',
+    [
+      allow('attest', 'certificates.k8s.io', 'signers', { names: 'kubernetes.io/kube-apiserver-serving' }),
+      allow('create update delete list watch', 'certificates.k8s.io', 'clustertrustbundles'),
+      EVENTS,
+    ],
+    { gate: 'ClusterTrustBundle', since: 33 },
+  ),
+  controller(
+    'podcertificaterequestcleaner',
+    [allow(`${READ} delete`, 'certificates.k8s.io', 'podcertificaterequests')],
+    { gate: 'PodCertificateRequest', since: 34 },
+  ),
+  controller(
+    'resourcepoolstatusrequest-controller',
+    [
+      allow(`${READ} delete`, 'resource.k8s.io', 'resourcepoolstatusrequests'),
+      allow('update patch', 'resource.k8s.io', 'resourcepoolstatusrequests/status'),
+      allow(READ, 'resource.k8s.io', 'resourceslices resourceclaims'),
+      EVENTS,
+    ],
+    { gate: 'DRAResourcePoolStatus' },
   ),
 ];
 

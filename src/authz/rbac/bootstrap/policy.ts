@@ -1,3 +1,4 @@
+import type { Gates } from '../../../api/feature-gates.ts';
 import type { ApiObject } from '../../../api/object-meta.ts';
 import type { LabelSelector } from '../../../api/types/meta/v1.ts';
 import type { ClusterRole, ClusterRoleBinding } from '../../../api/types/rbac/v1.ts';
@@ -17,14 +18,12 @@ import {
   type RuleData,
   role,
   serviceAccounts,
+  there,
   users,
 } from './shape.ts';
 import { USER_ROLES } from './user-roles.ts';
 
-/** Whether a feature gate is on. */
-export type Gates = (gate: string) => boolean;
-
-/** The objects of Kubernetes 1.31's default policy. */
+/** The objects of the default policy of a version of Kubernetes. */
 interface BootstrapPolicy {
   readonly clusterRoles: readonly ClusterRole[];
   readonly clusterRoleBindings: readonly ClusterRoleBinding[];
@@ -35,13 +34,10 @@ interface BootstrapPolicy {
 export const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 export function bootstrapPolicy(isOn: Gates): BootstrapPolicy {
-  const there = <T extends { readonly gate?: string }>(all: readonly T[]): T[] =>
-    all.filter(({ gate }) => gate === undefined || isOn(gate));
+  const roles = there([...USER_ROLES, ...COMPONENT_ROLES, ...controllerRoles()], isOn);
   return {
-    clusterRoles: there([...USER_ROLES, ...COMPONENT_ROLES, ...controllerRoles()]).map((role) =>
-      toRole(role, isOn),
-    ),
-    clusterRoleBindings: there([...CLUSTER_BINDINGS, ...controllerBindings()]).map(toBinding),
+    clusterRoles: roles.map((role) => toRole(role, isOn)),
+    clusterRoleBindings: there([...CLUSTER_BINDINGS, ...controllerBindings()], isOn).map(toBinding),
     roles: NAMESPACED_ROLES.map((role) => toRole(role, isOn)),
     roleBindings: NAMESPACED_BINDINGS.map(toBinding),
   };
@@ -65,7 +61,7 @@ const controllerBindings = (): BindingData[] =>
   }));
 
 const rulesThere = (rules: readonly RuleData[], isOn: Gates): PolicyRule[] =>
-  rules.filter(({ gate }) => gate === undefined || isOn(gate)).map(({ rule }) => rule);
+  there(rules, isOn).map(({ rule }) => rule);
 
 function toRole({ namespace, name, rules, partOf, gathers }: RoleData, isOn: Gates): ClusterRole {
   const labels = partOf === undefined ? {} : aggregationLabel(partOf);

@@ -1,3 +1,6 @@
+import { isAlive, type Life } from '../../../api/emulation.ts';
+import type { Gates } from '../../../api/feature-gates.ts';
+import { DEFAULT_MINOR } from '../../../version.ts';
 import type { PolicyRule, Subject } from '../policy.ts';
 import { RBAC_GROUP } from '../policy.ts';
 
@@ -9,10 +12,16 @@ import { RBAC_GROUP } from '../policy.ts';
  *   allowPaths('get', '/healthz /livez')
  */
 
-/** An item that exists only while a feature gate is on. */
-interface Gated {
+/** An item that some versions of Kubernetes have, and only while a feature gate is on. */
+export interface Gated extends Life {
   readonly gate?: string;
 }
+
+const isThere = ({ gate, ...life }: Gated, isOn: Gates): boolean =>
+  isAlive(life, isOn.minor ?? DEFAULT_MINOR) && (gate === undefined || isOn(gate));
+
+export const there = <T extends Gated>(all: readonly T[], isOn: Gates): T[] =>
+  all.filter((item) => isThere(item, isOn));
 
 export interface RuleData extends Gated {
   readonly rule: PolicyRule;
@@ -38,34 +47,33 @@ export interface BindingData extends Gated {
 }
 
 const words = (text: string): string[] => text.split(' ');
-const gated = (gate: string | undefined): Gated => (gate === undefined ? {} : { gate });
 
 /** Lists are sorted, as in Kubernetes. */
 export function allow(
   verbs: string,
   groups: string,
   resources: string,
-  more: { readonly names?: string; readonly gate?: string } = {},
+  { names, ...gated }: Gated & { readonly names?: string } = {},
 ): RuleData {
   const apiGroups = words(groups).map((group) => (group === 'core' ? '' : group));
-  const names = more.names === undefined ? {} : { resourceNames: words(more.names).sort() };
   const rule = {
     verbs: words(verbs).sort(),
     apiGroups: apiGroups.sort(),
     resources: words(resources).sort(),
-    ...names,
+    ...(names === undefined ? {} : { resourceNames: words(names).sort() }),
   };
-  return { rule, ...gated(more.gate) };
+  return { rule, ...gated };
 }
 
-export const allowPaths = (verbs: string, paths: string): RuleData => ({
+export const allowPaths = (verbs: string, paths: string, gated: Gated = {}): RuleData => ({
   rule: { verbs: words(verbs).sort(), nonResourceURLs: words(paths).sort() },
+  ...gated,
 });
 
 export function clusterRole(
   name: string,
   rules: readonly RuleData[],
-  more: { readonly partOf?: string; readonly gathers?: string; readonly gate?: string } = {},
+  more: Gated & { readonly partOf?: string; readonly gathers?: string } = {},
 ): RoleData {
   return { namespace: '', name, rules, ...more };
 }

@@ -11,12 +11,15 @@ import {
 
 /** ClusterRoles for people: everything, discovery alone, and three levels of rights in a namespace. */
 
+const DEVICES = { gate: 'DynamicResourceAllocation', since: 33 } as const;
+
 const EDIT: readonly RuleData[] = [
   // Reading these gives power over others, so viewers may not.
   allow(READ, 'core', 'pods/attach pods/exec pods/portforward pods/proxy secrets services/proxy'),
   allow('impersonate', 'core', 'serviceaccounts'),
   allow(WRITE, 'core', 'pods pods/attach pods/exec pods/portforward pods/proxy'),
   allow('create', 'core', 'pods/eviction'),
+  allow('patch update', 'core', 'pods/resize', { gate: 'InPlacePodVerticalScaling', since: 32 }),
   allow(
     WRITE,
     'core',
@@ -40,6 +43,7 @@ const EDIT: readonly RuleData[] = [
   allow(WRITE, 'policy', 'poddisruptionbudgets'),
   allow(WRITE, 'networking.k8s.io', 'ingresses networkpolicies'),
   allow(READ_WRITE, 'coordination.k8s.io', 'leases'),
+  allow(WRITE, 'resource.k8s.io', 'resourceclaims resourceclaimtemplates', DEVICES),
 ];
 
 const VIEW: readonly RuleData[] = [
@@ -74,6 +78,7 @@ const VIEW: readonly RuleData[] = [
   ),
   allow(READ, 'policy', 'poddisruptionbudgets poddisruptionbudgets/status'),
   allow(READ, 'networking.k8s.io', 'ingresses ingresses/status networkpolicies'),
+  allow(READ, 'resource.k8s.io', 'resourceclaims resourceclaims/status resourceclaimtemplates', DEVICES),
 ];
 
 export const USER_ROLES: readonly RoleData[] = [
@@ -86,6 +91,9 @@ export const USER_ROLES: readonly RoleData[] = [
   ]),
   clusterRole('system:monitoring', [
     allowPaths('get', '/healthz /healthz/* /livez /livez/* /metrics /metrics/slis /readyz /readyz/*'),
+    allow('get', 'core', 'nodes/metrics', { since: 35 }),
+    allowPaths('get', '/flagz', { gate: 'ComponentFlagz', since: 32 }),
+    allowPaths('get', '/statusz', { gate: 'ComponentStatusz', since: 32 }),
   ]),
   clusterRole('system:basic-user', [
     allow('create', 'authorization.k8s.io', 'selfsubjectaccessreviews selfsubjectrulesreviews'),

@@ -1,5 +1,6 @@
 import type { Container, ContainerResizePolicy, PodSpec, Volume } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { DEFAULT_MINOR } from '../../../version.ts';
 import { mustBeNamed, UniqueNames } from '../../rules/names.ts';
 import { validateEnv, validateEnvFrom } from './environment.ts';
 import { validateHostPorts, validatePorts } from './ports.ts';
@@ -50,10 +51,14 @@ export function validateInitContainers(at: FieldPath, spec: PodSpec, pod: PodCon
     if (restartPolicy === 'Always') validateProbesAndHooks(path, container, pod.gracePeriodSeconds);
     else refuseProbesAndHooks(path, container);
     validateStopSignal(path.field('lifecycle').field('stopSignal'), container.lifecycle, pod.os);
-    if (resizePolicy.length > 0)
+    if (resizePolicy.length > 0 && !resizesSidecars(path))
       path.field('resizePolicy').invalid(resizePolicy, 'must not be set for init containers');
   }
 }
+
+/** Sidecars can be resized since 1.33. */
+const resizesSidecars = ({ isOn }: FieldPath): boolean =>
+  isOn('InPlacePodVerticalScaling') && (isOn.minor ?? DEFAULT_MINOR) >= 33;
 
 const hasRestartRules = (at: FieldPath): boolean => at.isOn('ContainerRestartRules');
 

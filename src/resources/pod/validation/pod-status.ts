@@ -9,14 +9,18 @@ import type {
   PodIP,
   PodSpec,
   PodStatus,
+  ResourceClaim,
   ResourceHealth,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { checkIp, checkQualifiedName } from '../../../object/formats.ts';
+import { DEFAULT_MINOR } from '../../../version.ts';
 import { goAddress, goAddresses } from '../../rules/go-structs.ts';
+import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
+import { validateTransitions } from './status-transitions.ts';
 
 /** Rules of a status that a node agent or a scheduler writes (Kubernetes: core/validation, ValidatePodStatusUpdate). */
 export function validatePodStatus(root: FieldPath, pod: Pod, old: Pod): void {
@@ -24,10 +28,17 @@ export function validatePodStatus(root: FieldPath, pod: Pod, old: Pod): void {
   const at = root.field('status');
   const annotations = root.field('metadata').field('annotations');
   validatePodAnnotationsUpdate(annotations, metadata.annotations ?? {}, old.metadata.annotations ?? {});
-  validateConditions(root.field('metadata').field('conditions'), status.conditions);
-  validateNominatedNode(at.field('nominatedNodeName'), status, old.status ?? {});
+  const isLate = minorOf(root) >= 33;
+  const conditions = isLate ? at.field('conditions') : root.field('metadata').field('conditions');
+  validateConditions(conditions, status.conditions);
+  validateNominatedNode(at.field('nominatedNodeName'), status, old);
+  if (isLate) {
+    mustBeGeneration(at, status);
+    mustNotChange(at.field('qosClass'), status.qosClass ?? '', old.status?.qosClass ?? '');
+  }
   validateTransitions(at, status, old);
   validateClaimStatuses(at.field('resourceClaimStatuses'), status, spec);
+  validateExtendedClaim(at.field('extendedResourceClaimStatus'), status, spec);
   validateAddresses(at.field('podIPs'), 'core.PodIP', status.podIPs ?? []);
   validateHostAddresses(at.field('hostIPs'), status);
   validateContainerStatuses(at, status, spec);
@@ -36,57 +47,26 @@ export function validatePodStatus(root: FieldPath, pod: Pod, old: Pod): void {
 const OWN_CONDITIONS = ['PodScheduled', 'Ready', 'Initialized'];
 
 function validateConditions(at: FieldPath, conditions: readonly PodCondition[] | undefined): void {
-  for (const [path, { type = '' }] of at.each(conditions))
+  for (const [path, condition] of at.each(conditions)) {
+    const { type = '' } = condition;
+    if (minorOf(at) >= 33) mustBeGeneration(path, condition);
     if (!OWN_CONDITIONS.includes(type)) path.field('Type').invalidFor(type, checkQualifiedName(type));
-}
-
-function validateNominatedNode(
-  at: FieldPath,
-  { nominatedNodeName: name = '' }: PodStatus,
-  old: PodStatus,
-): void {
-  if (name !== '' && name !== old.nominatedNodeName) mustBeName(at, name, 'dns-subdomain');
-}
-
-const NONE_EXEMPT: ReadonlySet<string> = new Set();
-
-/** A container that ended for good cannot be running again. `at` is the status. */
-function validateTransitions(at: FieldPath, status: PodStatus, { spec = {}, status: old = {} }: Pod): void {
-  const policy = spec.restartPolicy ?? '';
-  if (policy === 'Always' && old.ephemeralContainerStatuses === undefined) return;
-  const restartable = new Set(
-    (spec.initContainers ?? [])
-      .filter(({ restartPolicy }) => restartPolicy === 'Always')
-      .map(({ name = '' }) => name),
-  );
-  const refuse = (list: ContainerStatusList, ending: Ending): void =>
-    refuseRevival(at.field(list), status[list] ?? [], old[list], ending);
-  refuse('containerStatuses', { policy, exempt: NONE_EXEMPT });
-  refuse('initContainerStatuses', { policy, exempt: restartable });
-  refuse('ephemeralContainerStatuses', { policy: 'Never', exempt: NONE_EXEMPT });
-}
-
-type ContainerStatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralContainerStatuses';
-
-interface Ending {
-  readonly policy: string;
-  readonly exempt: ReadonlySet<string>;
-}
-
-function refuseRevival(
-  at: FieldPath,
-  statuses: readonly ContainerStatus[],
-  old: readonly ContainerStatus[] | undefined,
-  { policy, exempt }: Ending,
-): void {
-  if (policy === 'Always') return;
-  for (const [path, { name = '', state }] of at.each(old)) {
-    const { terminated } = state ?? {};
-    if (terminated === undefined || exempt.has(name)) continue;
-    if (policy === 'OnFailure' && (terminated.exitCode ?? 0) !== 0) continue;
-    const isRevived = statuses.some((now) => now.name === name && now.state?.terminated === undefined);
-    if (isRevived) path.field('state').forbidden('may not be transitioned to non-terminated state');
   }
+}
+
+const minorOf = ({ isOn: { minor = DEFAULT_MINOR } }: FieldPath): number => minor;
+
+/** `at` is what has the generation. */
+function mustBeGeneration(at: FieldPath, { observedGeneration = 0 }: PodStatus | PodCondition): void {
+  if (observedGeneration < 0)
+    at.field('observedGeneration').invalid(observedGeneration, 'must be a non-negative integer');
+}
+
+function validateNominatedNode(at: FieldPath, { nominatedNodeName: name = '' }: PodStatus, old: Pod): void {
+  if (name === '' || name === old.status?.nominatedNodeName) return;
+  mustBeName(at, name, 'dns-subdomain');
+  if ((old.spec?.nodeName ?? '') !== '' && at.isOn('ClearingNominatedNodeNameAfterBinding'))
+    at.forbidden('may not be set on pods that are already bound to a node');
 }
 
 function validateClaimStatuses(at: FieldPath, status: PodStatus, spec: PodSpec): void {
@@ -99,6 +79,47 @@ function validateClaimStatuses(at: FieldPath, status: PodStatus, spec: PodSpec):
     seen.add(name);
     if (resourceClaimName !== undefined) mustBeName(path, resourceClaimName, 'dns-subdomain');
   }
+}
+
+/** The claim that a scheduler made for resources that devices stand for: each request of it is for one resource of a container. */
+function validateExtendedClaim(
+  at: FieldPath,
+  { extendedResourceClaimStatus: claim }: PodStatus,
+  spec: PodSpec,
+): void {
+  if (claim === undefined) return;
+  const mappings = claim.requestMappings ?? [];
+  const list = at.field('requestMappings');
+  if (mappings.length === 0) list.required('at least one request mapping is required');
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
+  const seen = new Set<string>();
+  for (const [path, mapping] of list.each(mappings)) {
+    const { containerName = '', resourceName = '', requestName = '' } = mapping;
+    const container = containers.find(({ name }) => name === containerName);
+    if (container === undefined)
+      path
+        .field('containerName')
+        .invalid(
+          containerName,
+          'must match the name of an entry in spec.initContainers.name or spec.containers.name',
+        );
+    else if (container.resources?.requests?.[resourceName] === undefined)
+      path
+        .field('resourceName')
+        .invalid(
+          resourceName,
+          'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests',
+        );
+    mustBeName(at.field('requestName'), requestName, 'dns-label');
+    const key = JSON.stringify([containerName, resourceName, requestName]);
+    if (seen.has(key))
+      for (const field of ['containerName', 'resourceName', 'requestName'] as const)
+        path.field(field).duplicate(mapping[field]);
+    seen.add(key);
+  }
+  const { resourceClaimName: name = '' } = claim;
+  if (name === '') at.field('resourceClaimName').required();
+  else mustBeName(at.field('resourceClaimName'), name, 'dns-subdomain');
 }
 
 /** One address of each family. */
@@ -167,11 +188,27 @@ function validateDevices(
   }
   const container = containers.find(({ name }) => name === ofContainer);
   for (const [path, { name = '', resources }] of at.each(allocated)) {
-    if (container !== undefined && container.resources?.requests?.[name] === undefined)
-      path.field('name').invalid(name, "must match one of the container's resource requirements");
+    if (container !== undefined) mustBeRequested(path.field('name'), name, container);
     validateHealth(path.field('resources'), resources);
   }
 }
+
+/** Since 1.32 the devices of claims have a health too. */
+function mustBeRequested(at: FieldPath, name: string, { resources = {} }: Container): void {
+  const isRequested = resources.requests?.[name] !== undefined;
+  if (minorOf(at) < 32) {
+    if (!isRequested) at.invalid(name, "must match one of the container's resource requirements");
+  } else if (!name.startsWith('claim:')) {
+    if (!isRequested) at.invalid(name, "must match one of the container's resource requests");
+  } else if (!(resources.claims ?? []).some((claim) => name === deviceName(claim)))
+    at.invalid(
+      name,
+      "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty",
+    );
+}
+
+const deviceName = ({ name = '', request = '' }: ResourceClaim): string =>
+  `claim:${name}${request === '' ? '' : `/${request}`}`;
 
 const HEALTH = ['Healthy', 'Unhealthy', 'Unknown'];
 

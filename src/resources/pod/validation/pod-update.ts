@@ -11,6 +11,7 @@ import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings, goText } from '../../../object/go-value.ts';
 import { qosClass } from '../../../object/pod-spec.ts';
+import { DEFAULT_MINOR } from '../../../version.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
 /** The few changes that an existing pod allows (Kubernetes: core/validation, ValidatePodUpdate). */
@@ -69,7 +70,7 @@ function validateGates(
       path.field('name').forbidden(`only deletion is allowed, but found new scheduling gate '${name ?? ''}'`);
 }
 
-/** With the feature InPlacePodVerticalScaling. */
+/** With the feature InPlacePodVerticalScaling of 1.31. Later versions have the subresource resize. */
 const RESOURCES = '`spec.containers[*].resources` (for CPU/memory only)';
 
 const UPDATABLE = [
@@ -86,7 +87,7 @@ function validateRest(root: FieldPath, { spec = {}, status = {} }: Pod, old: Pod
     root.field('metadata').invalid(status.qosClass ?? '', 'Pod QoS is immutable');
   const isGated = (before.schedulingGates ?? []).length > 0;
   if (isGated) validateGatedPlacement(root.field('spec'), spec, before);
-  const resizes = root.isOn('InPlacePodVerticalScaling');
+  const resizes = root.isOn('InPlacePodVerticalScaling') && (root.isOn.minor ?? DEFAULT_MINOR) < 32;
   const fixed = fixedPart(spec, before, isGated);
   if (resizes) fixed.containers = (fixed.containers ?? []).map((one, at) => unresized(one, before, at));
   if (equal(fixed, fixedPart(before, before, isGated))) return;

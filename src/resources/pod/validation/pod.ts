@@ -15,6 +15,7 @@ import {
 } from './containers.ts';
 import { validateEphemeralContainers } from './ephemeral-containers.ts';
 import { validateAffinity, validateGates, validateTolerations, validateTopologySpread } from './placement.ts';
+import { validatePodResources } from './pod-resources.ts';
 import { validateHostNetworkPorts } from './ports.ts';
 import { validateOverhead, validateResourceClaims } from './resources.ts';
 import {
@@ -114,6 +115,7 @@ function validatePodSpec(at: FieldPath, spec: PodSpec, podName?: string): void {
   if (spec.initContainers !== undefined) validateInitContainers(at.field('initContainers'), spec, pod);
   if (spec.ephemeralContainers !== undefined)
     validateEphemeralContainers(at.field('ephemeralContainers'), spec, pod);
+  validatePodResources(at.field('resources'), spec);
   if (spec.hostNetwork === true)
     validateHostNetworkPorts(at.field('containers'), containers, podName !== undefined);
   validatePolicies(at, spec);

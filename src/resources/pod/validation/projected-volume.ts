@@ -2,12 +2,16 @@ import type {
   ClusterTrustBundleProjection,
   DownwardAPIVolumeFile,
   KeyToPath,
+  PodCertificateProjection,
   ProjectedVolumeSource,
   ServiceAccountTokenProjection,
   VolumeProjection,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { mustBeSignerName } from '../../certificates/certificate-signing-request.ts';
+import { lifetimeBounds, mustBeUserAnnotations } from '../../certificates/pod-certificates.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
+import { mustBeOneOf } from '../../rules/names.ts';
 import { FIELDS_OF_FILES, validateFieldRef, validateResourceFieldRef } from './downward-api.ts';
 import { mustBeFileMode, mustBeUnreserved } from './paths.ts';
 
@@ -33,7 +37,14 @@ export function validateDownwardFile(at: FieldPath, file: DownwardAPIVolumeFile)
   else validateResourceFieldRef(at.field('resourceFieldRef'), resourceFieldRef, 'volume');
 }
 
-const KINDS = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken', 'clusterTrustBundle'] as const;
+const KINDS = [
+  'secret',
+  'configMap',
+  'downwardAPI',
+  'serviceAccountToken',
+  'clusterTrustBundle',
+  'podCertificate',
+] as const;
 
 /** Some messages name the volume, at `at`, instead of the source. */
 export function validateProjected(at: FieldPath, { defaultMode, sources }: ProjectedVolumeSource): void {
@@ -42,13 +53,15 @@ export function validateProjected(at: FieldPath, { defaultMode, sources }: Proje
   for (const [path, source] of at.field('sources').each(sources)) {
     validateProjection(path, source, at);
     for (const files of filesOf(source)) refuseTakenPaths(at, files, taken);
+    if (source.podCertificate !== undefined)
+      refuseTakenCertificatePaths(path.field('podCertificate'), source.podCertificate, taken);
     if (KINDS.filter((kind) => source[kind] !== undefined).length > 1)
       path.forbidden('may not specify more than 1 volume type per source');
   }
 }
 
 function validateProjection(at: FieldPath, source: VolumeProjection, volume: FieldPath): void {
-  const { downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+  const { downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   for (const kind of ['secret', 'configMap'] as const) {
     const keyed = source[kind];
     if (keyed === undefined) continue;
@@ -60,6 +73,41 @@ function validateProjection(at: FieldPath, source: VolumeProjection, volume: Fie
     validateToken(at.field('serviceAccountToken'), serviceAccountToken, volume);
   if (clusterTrustBundle !== undefined)
     validateTrustBundle(at.field('clusterTrustBundle'), clusterTrustBundle);
+  if (podCertificate !== undefined) validatePodCertificate(at.field('podCertificate'), podCertificate);
+}
+
+const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
+const CERTIFICATE_PATHS = ['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const;
+
+function validatePodCertificate(at: FieldPath, source: PodCertificateProjection): void {
+  const { signerName = '', keyType = '', maxExpirationSeconds: seconds, userAnnotations } = source;
+  mustBeOneOf(at.field('keyType'), keyType, KEY_TYPES);
+  mustBeSignerName(at.field('signerName'), signerName);
+  const [least, most] = lifetimeBounds(signerName);
+  if (seconds !== undefined && (seconds < least || seconds > most))
+    at.field('maxExpirationSeconds').invalid(
+      seconds,
+      `if provided, maxExpirationSeconds must be >= ${least} and <= ${most}`,
+    );
+  const given = CERTIFICATE_PATHS.filter((field) => (source[field] ?? '') !== '');
+  for (const field of given) mustBeUnreserved(at.field(field), source[field] ?? '');
+  if (given.length === 0)
+    at.required('specify at least one of credentialBundlePath, keyPath, and certificateChainPath');
+  mustBeUserAnnotations(at.field('userAnnotations'), userAnnotations);
+}
+
+/** The files of a certificate, which have paths of their own in messages. `at` is the certificate. */
+function refuseTakenCertificatePaths(
+  at: FieldPath,
+  source: PodCertificateProjection,
+  taken: Set<string>,
+): void {
+  for (const field of CERTIFICATE_PATHS) {
+    const path = source[field] ?? '';
+    if (path === '') continue;
+    if (taken.has(path)) at.field(field).invalid(path, 'conflicting duplicate paths');
+    taken.add(path);
+  }
 }
 
 const MIN_TOKEN_SECONDS = 600;

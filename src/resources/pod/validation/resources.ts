@@ -20,9 +20,10 @@ export function validateResources(
   at: FieldPath,
   { limits = NO_AMOUNTS, requests = NO_AMOUNTS, claims }: ResourceRequirements,
   claimNames: ReadonlySet<string>,
+  mustBeKnown: NameCheck = mustBeOfContainers,
 ): void {
-  validateAmounts(at.field('limits'), limits);
-  validateAmounts(at.field('requests'), requests);
+  validateAmounts(at.field('limits'), limits, mustBeKnown);
+  validateAmounts(at.field('requests'), requests, mustBeKnown);
   for (const name in requests) validateAgainstLimit(at, name, requests[name] ?? '', limits);
   if (holdsHugePages(limits) || holdsHugePages(requests)) {
     const names = [...Object.keys(limits), ...Object.keys(requests)];
@@ -30,6 +31,12 @@ export function validateResources(
   }
   if (claims !== undefined) validateClaims(at.field('claims'), claims, claimNames);
 }
+
+type NameCheck = (at: FieldPath, name: string) => void;
+
+const mustBeOfContainers: NameCheck = (at, name) => {
+  if (!isOfEveryContainer(name)) mustBeContainerResource(at, name);
+};
 
 /** Overhead, which a runtime class adds to every pod, is no container's limit. */
 export function validateOverhead(at: FieldPath, limits: Amounts): void {
@@ -41,11 +48,11 @@ function holdsHugePages(amounts: Amounts): boolean {
   return false;
 }
 
-function validateAmounts(at: FieldPath, amounts: Amounts): void {
+function validateAmounts(at: FieldPath, amounts: Amounts, mustBeKnown: NameCheck): void {
   for (const name in amounts) {
     const path = at.item(name);
     const amount = amounts[name] ?? '';
-    if (!isOfEveryContainer(name)) mustBeContainerResource(path, name);
+    mustBeKnown(path, name);
     validateAmount(path, name, amount);
     if (isHugePages(name) && !isDivisible(name, amount))
       path.invalid(amount, `${amount} is not positive integer multiple of ${name}`);

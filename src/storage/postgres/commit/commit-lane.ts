@@ -302,6 +302,7 @@ function refusal(
   { key, expected }: PendingWrite['write'],
   outcome: Exclude<CommitOutcome, { readonly accepted: Revision }>,
 ): StorageError {
+  if ('moved' in outcome) return new StorageError({ kind: 'moved' });
   if ('taken' in outcome) return new StorageError({ kind: 'taken', key, value: outcome.taken });
   const { refused: current } = outcome;
   if (current === undefined) return new StorageError({ kind: 'not-found', key });

@@ -41,7 +41,12 @@ export type CommitOutcome =
   /** The live object's revision, or undefined when there is no live object. */
   | { readonly refused: Revision | undefined }
   /** Another object holds a value it claimed. */
-  | { readonly taken: PoolValue };
+  | { readonly taken: PoolValue }
+  /** The resource is in another database, or is about to be. */
+  | { readonly moved: true };
+
+/** The live revision of a write that was refused because its resource moves. */
+const MOVED = -1n;
 
 /** Writes one array per column, in the order of commit_revisions. */
 function writeColumns(messages: CallMessages, batch: readonly PendingWrite[]): void {
@@ -142,10 +147,10 @@ export class BatchCommit {
 
 function toOutcomes([accepted, live, taken]: TextFields): CommitOutcome[] {
   const lives = parseRevisions(live);
-  const outcomes = parseRevisions(accepted).map(
-    (revision, at): CommitOutcome =>
-      revision === undefined ? { refused: lives[at] } : { accepted: revision },
-  );
+  const outcomes = parseRevisions(accepted).map((revision, at): CommitOutcome => {
+    if (revision !== undefined) return { accepted: revision };
+    return lives[at] === MOVED ? { moved: true } : { refused: lives[at] };
+  });
   for (const { ordinal, pool, value } of parseTaken(taken))
     outcomes[ordinal - 1] = { taken: { pool, value } };
   return outcomes;

@@ -1,0 +1,218 @@
+import { createPublicKey } from 'node:crypto';
+import protobuf from 'protobufjs/minimal.js';
+import { GrpcSocket } from '../../outbound/grpc-socket.ts';
+import { errorText } from '../../util/error-text.ts';
+import { keepDoing, pause } from '../../util/pause.ts';
+import type { VerificationKey } from '../jws.ts';
+import { toVerificationKey } from './keys.ts';
+
+interface ExternalSignerOptions {
+  /** --service-account-signing-endpoint */
+  readonly socket: string;
+  /** The version of the service: `v1`, or `v1alpha1` in Kubernetes 1.32 and 1.33. */
+  readonly version: 'v1' | 'v1alpha1';
+  readonly onError: (error: unknown) => void;
+}
+
+interface ExternalKey extends VerificationKey {
+  /** It verifies old tokens alone, and is not published. */
+  readonly isHidden: boolean;
+}
+
+/** How long a call may take. Kubernetes' figure for keys. */
+const TIMEOUT_MS = 60_000;
+/** The first call after the start: the signer must be there. */
+const START_TIMEOUT_MS = 10_000;
+/** When keys could not be fetched, these are tried again after this time. */
+const RETRY_MS = 10_000;
+const MIN_EXPIRATION_SECONDS = 600;
+const MAX_ID_LETTERS = 1024;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * The signer of service account tokens in another program (the feature ExternalServiceAccountTokenSigner; k8s.io/externaljwt). It has
+ * the private keys; this server knows the public ones, which it fetches as often as the signer asks for and whenever a token
+ * names an unknown one.
+ */
+export class ExternalSigner {
+  readonly #options: ExternalSignerOptions;
+  readonly #grpc: GrpcSocket;
+  #keys: readonly ExternalKey[] = [];
+  #published: readonly VerificationKey[] = [];
+  #refreshMs = RETRY_MS;
+  #fetching: Promise<void> | undefined;
+  #maxExpirationSeconds = 0;
+
+  /** @throws Error when the signer cannot be asked, or answers wrongly */
+  static async open(options: ExternalSignerOptions): Promise<ExternalSigner> {
+    const signer = new ExternalSigner(options);
+    const metadata = await signer.#call('Metadata', NOTHING, START_TIMEOUT_MS);
+    signer.#maxExpirationSeconds = readExpiration(metadata);
+    await signer.fetch();
+    return signer;
+  }
+
+  private constructor(options: ExternalSignerOptions) {
+    this.#options = options;
+    this.#grpc = new GrpcSocket(options.socket);
+  }
+
+  /** The longest life of a token that the signer signs. */
+  get maxExpirationSeconds(): number {
+    return this.#maxExpirationSeconds;
+  }
+
+  /** The keys of all tokens that are believed: the same list until they change. */
+  get keys(): readonly VerificationKey[] {
+    return this.#keys;
+  }
+
+  /** The keys that others verify tokens with. */
+  get published(): readonly VerificationKey[] {
+    return this.#published;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const fetchLater = async (): Promise<void> => {
+      await pause(this.#refreshMs, signal);
+      if (!signal.aborted) await this.fetch();
+    };
+    await keepDoing(fetchLater, signal, { retryMs: RETRY_MS, onError: this.#options.onError });
+    this.#grpc.close();
+  }
+
+  /** Fetches the keys; those who ask at the same time share one call. @throws Error */
+  fetch(): Promise<void> {
+    this.#fetching ??= this.#fetchNow().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #fetchNow(): Promise<void> {
+    const { keys, refreshSeconds } = readKeys(await this.#call('FetchKeys', NOTHING));
+    this.#refreshMs = refreshSeconds * 1000;
+    if (stamp(keys) === stamp(this.#keys)) return;
+    this.#keys = keys;
+    this.#published = keys.filter(({ isHidden }) => !isHidden);
+  }
+
+  /** The token with these claims. @throws Error */
+  async sign(claims: string): Promise<string> {
+    const payload = Buffer.from(claims).toString('base64url');
+    const request = protobuf.Writer.create().uint32(TEXT(1)).string(payload).finish();
+    const { header, signature } = readSigned(await this.#call('Sign', Buffer.from(request)));
+    const id = checkedKeyId(header);
+    if (!this.#keys.some((key) => key.id === id)) await this.fetch();
+    if (this.#keys.some((key) => key.id === id && key.isHidden))
+      throw new Error(`key used for signing JWT (kid: ${id}) is excluded from OIDC discovery docs`);
+    if (signature === '') throw new Error('the signer returned an empty signature');
+    return `${header}.${payload}.${signature}`;
+  }
+
+  async #call(method: string, request: Buffer, timeoutMs = TIMEOUT_MS): Promise<Buffer> {
+    const { version } = this.#options;
+    try {
+      return await this.#grpc.call(`/${version}.ExternalJWTSigner/${method}`, request, timeoutMs);
+    } catch (error) {
+      throw new Error(`the external signer does not answer ${method}: ${errorText(error)}`, { cause: error });
+    }
+  }
+}
+
+/** The tag of a field with a length. */
+const TEXT = (field: number): number => (field << 3) | 2;
+
+/** Takes a field off the reader; returns false for an unknown one. */
+type TakeField = (field: number, reader: protobuf.Reader) => boolean;
+
+function readFields(bytes: Uint8Array, take: TakeField): void {
+  const reader = protobuf.Reader.create(bytes);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (!take(tag >>> 3, reader)) reader.skipType(tag & 7);
+  }
+}
+
+function readExpiration(bytes: Buffer): number {
+  let seconds = 0;
+  readFields(bytes, (field, reader) => {
+    if (field === 1) seconds = Number(reader.int64());
+    return field === 1;
+  });
+  if (seconds >= MIN_EXPIRATION_SECONDS) return seconds;
+  throw new Error(
+    `max token life supported by external-jwt-signer (${seconds}s) is less than acceptable (min ${MIN_EXPIRATION_SECONDS}s)`,
+  );
+}
+
+function readSigned(bytes: Buffer): { header: string; signature: string } {
+  const signed = { header: '', signature: '' };
+  readFields(bytes, (field, reader) => {
+    if (field === 1) signed.header = reader.string();
+    else if (field === 2) signed.signature = reader.string();
+    else return false;
+    return true;
+  });
+  return signed;
+}
+
+function readKeys(bytes: Buffer): { keys: ExternalKey[]; refreshSeconds: number } {
+  const keys: ExternalKey[] = [];
+  let refreshSeconds = 0;
+  let hasTime = false;
+  readFields(bytes, (field, reader) => {
+    if (field === 1) keys.push(readKey(reader.bytes()));
+    else if (field === 2) hasTime = reader.bytes() !== undefined;
+    else if (field === 3) refreshSeconds = Number(reader.int64());
+    else return false;
+    return true;
+  });
+  if (refreshSeconds <= 0) throw new Error(`found invalid refresh hint (${refreshSeconds}s)`);
+  if (keys.length === 0) throw new Error('found no keys');
+  if (!hasTime) throw new Error('invalid data timestamp: it is missing');
+  return { keys, refreshSeconds };
+}
+
+function readKey(bytes: Uint8Array): ExternalKey {
+  let id = '';
+  let der: Uint8Array = NOTHING;
+  let isHidden = false;
+  readFields(bytes, (field, reader) => {
+    if (field === 1) id = reader.string();
+    else if (field === 2) der = reader.bytes();
+    else if (field === 3) isHidden = reader.bool();
+    else return false;
+    return true;
+  });
+  if (id === '' || id.length > MAX_ID_LETTERS)
+    throw new Error(`found invalid public key id ${JSON.stringify(id.slice(0, MAX_ID_LETTERS))}`);
+  if (der.length === 0) throw new Error('found empty public key');
+  const key = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+  return { ...toVerificationKey(key), id, isHidden };
+}
+
+const stamp = (keys: readonly ExternalKey[]): string =>
+  JSON.stringify(
+    keys.map(({ id, key, isHidden }) => [
+      id,
+      key.export({ type: 'spki', format: 'der' }).toString('base64'),
+      isHidden,
+    ]),
+  );
+
+const ALGORITHMS = ['RS256', 'ES256', 'ES384', 'ES512'];
+
+/** The id of the key in a header, which must be as Kubernetes allows it. @throws Error */
+function checkedKeyId(encoded: string): string {
+  const header: Record<string, unknown> = JSON.parse(Buffer.from(encoded, 'base64url').toString());
+  const unknown = Object.keys(header).find((name) => !['alg', 'kid', 'typ'].includes(name));
+  if (unknown !== undefined) throw new Error(`the header of the signer has an unknown field ${unknown}`);
+  const { alg, kid, typ } = header;
+  if (typ !== 'JWT') throw new Error('the header of the signer has a bad type');
+  if (typeof kid !== 'string' || kid === '') throw new Error('the header of the signer has no key id');
+  if (kid.length > MAX_ID_LETTERS) throw new Error('the header of the signer has a key id longer than 1 kb');
+  if (!ALGORITHMS.includes(String(alg)))
+    throw new Error(`the header of the signer has a bad signing algorithm ${JSON.stringify(alg)}`);
+  return kid;
+}

@@ -1,0 +1,294 @@
+import type { GroupResource } from '../api/names.ts';
+import type { Logger } from '../observability/logger.ts';
+import { storageFlags } from '../options/storage.ts';
+import { StorageError } from '../storage/errors.ts';
+import type { LogProgress } from '../storage/log-progress.ts';
+import { MOVES, type Move, type Moves, parseMove } from '../storage/moves.ts';
+import type { Revision } from '../storage/revision.ts';
+import type { Entry } from '../storage/store.ts';
+import { errorText } from '../util/error-text.ts';
+import { hidePasswords } from '../util/hidden-passwords.ts';
+import { persist, Rest } from '../util/pause.ts';
+import type { NumberedDatabase } from './databases.ts';
+
+/** How long a request waits while this server opens the database of a resource that has moved. */
+const OPENED_MS = 20_000;
+/** A route that is not open by then makes the server unready. */
+const UNREADY_MS = 5000;
+const AGAIN_MS = 1000;
+const IDLE_MS = 3_600_000;
+
+/** The cache of the first database. */
+interface LeftCache extends Pick<LogProgress, 'follow'> {
+  /** Returns the objects of a resource as applied, at once. */
+  present(resource: GroupResource): Iterable<Entry>;
+  /** Forgets a resource, whose watches then end as moved. */
+  leave(resource: GroupResource): void;
+}
+
+export interface ServerMovesParts<Backend> {
+  readonly main: { readonly moves: Moves; readonly cache: LeftCache };
+  /** The databases of --kvstore-servers-overrides. */
+  readonly others: readonly NumberedDatabase[];
+  readonly logger: Logger;
+  open(resource: GroupResource, urls: readonly string[]): NumberedDatabase;
+  /** Begins to follow a database, for reads alone. */
+  follow(database: NumberedDatabase): Backend;
+  /** Ends that, and closes the database. */
+  end(backend: Backend): Promise<void>;
+  /** Whether all its objects were read. */
+  isLoaded(backend: Backend): boolean;
+  /** Resolves when this revision is applied. From then on the database is kept as the others are. @throws StorageError */
+  serve(backend: Backend, resource: GroupResource, since: Revision): Promise<void>;
+}
+
+/** A database that is followed before its resource has moved, and the attempt at the copy that was read. */
+interface Followed<Backend> {
+  readonly backend: Backend;
+  readonly attempt: number;
+}
+
+/** A route to a database that is being opened. */
+interface Opening<Backend> {
+  readonly sinceMs: number;
+  readonly opened: Promise<Backend>;
+}
+
+/**
+ * ServerMoves follows the moves of resources to databases of their own (storage/postgres/moving/move.ts). It learns of them from the
+ * log, in the turn in which the cache applies a revision: a read that has waited for a revision after the cut-over finds the new
+ * route. While a resource is being copied, its new database is followed already, so that requests wait for it but for a moment.
+ */
+export class ServerMoves<Backend> {
+  readonly #parts: ServerMovesParts<Backend>;
+  readonly #routes = new Map<string, Backend | Opening<Backend>>();
+  readonly #databases = new Map<string, Promise<NumberedDatabase>>();
+  readonly #followed = new Map<string, Followed<Backend>>();
+  /** Moves that this server has yet to report on. */
+  readonly #toReport = new Map<string, Move>();
+  /** The last word of each move. */
+  readonly #known = new Map<string, Move>();
+  readonly #rest = new Rest();
+  readonly #stop = new AbortController();
+
+  constructor(parts: ServerMovesParts<Backend>) {
+    this.#parts = parts;
+    const { cache } = parts.main;
+    cache.follow({
+      applied: (changes) => {
+        for (const { key, json, revision } of changes)
+          if (key.resource === MOVES.resource && key.group === MOVES.group) this.#learn(json, revision);
+      },
+      loaded: () => {
+        for (const { json, revision } of cache.present(MOVES)) this.#learn(json, revision);
+      },
+      ended: () => {},
+    });
+  }
+
+  /** Resources that have moved. */
+  get resources(): readonly GroupResource[] {
+    return [...this.#known.values()].filter(({ phase }) => phase === 'Moved').map(({ resource }) => resource);
+  }
+
+  /** Undefined: the resource has not moved. */
+  routeOf(resource: GroupResource): Backend | Promise<Backend> | undefined {
+    if (this.#routes.size === 0) return undefined;
+    const route = this.#routes.get(toKey(resource));
+    return isOpening(route) ? inTime(route.opened, resource) : route;
+  }
+
+  /** As {@link routeOf}, but undefined also while the database is being opened. */
+  presentOf(resource: GroupResource): Backend | undefined {
+    const route = this.#routes.get(toKey(resource));
+    return isOpening(route) ? undefined : route;
+  }
+
+  /** Resolves when all databases that are known by now are open. */
+  async ready(): Promise<void> {
+    for (const route of this.#routes.values()) if (isOpening(route)) await route.opened;
+  }
+
+  /** @throws Error while a resource cannot be served */
+  assertOpen(): void {
+    for (const [resource, route] of this.#routes) {
+      const isLate = isOpening(route) && performance.now() - route.sinceMs > UNREADY_MS;
+      if (isLate || !(isOpening(route) || this.#parts.isLoaded(route)))
+        throw new Error(`the database to which ${resource} was moved is not open`);
+    }
+  }
+
+  /**
+   * Makes sure that the flag names the databases to which resources were moved, and none to which they are only being copied.
+   * @throws Error with a message of one line
+   */
+  async assertFlags(): Promise<void> {
+    const flag = storageFlags.overrides.shown;
+    for (const { resources = [], log } of this.#parts.others) {
+      const arrival = await log.moves.arrival();
+      for (const resource of resources) {
+        const move = this.#known.get(toKey(resource));
+        if (move?.phase === 'Moved' ? arrival?.move === move.id : arrival?.isComplete !== false) continue;
+        const name = toName(resource);
+        throw new Error(
+          move?.phase === 'Moved'
+            ? `${flag}: ${name} was moved to another database than the flag names: leave it out, and the server finds that`
+            : `${flag}: ${name} is still being copied to this database: leave it out until \`pg-apiserver move\` has ended`,
+        );
+      }
+    }
+  }
+
+  /** Reports to the command that moves a resource. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      for (const move of this.#toReport.values()) await this.#report(move);
+      const mostMs = this.#toReport.size === 0 ? IDLE_MS : AGAIN_MS;
+      await this.#rest.take({ leastMs: 0, mostMs }, signal);
+    }
+  }
+
+  /** Ends what is being opened, and closes the databases that were opened. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the server ends'));
+    for (const move of this.#followed.keys()) await this.#unfollow(move);
+  }
+
+  #learn(json: Buffer, revision: Revision): void {
+    const move = parseMove(json);
+    this.#known.set(toKey(move.resource), move);
+    if (move.phase === 'Moved') this.#cutOver(move, revision);
+    if (move.phase === 'Cancelled') {
+      this.#toReport.delete(move.id);
+      void this.#unfollow(move.id);
+    } else {
+      this.#toReport.set(move.id, move);
+      this.#rest.cutShort();
+    }
+  }
+
+  #cutOver(move: Move, cut: Revision): void {
+    const key = toKey(move.resource);
+    if (this.#isFlagged(move.resource) || this.#routes.has(key)) return;
+    const opened = this.#open(move, cut);
+    opened.then(
+      (backend) => this.#routes.set(key, backend),
+      // Only the end of the server ends the attempts.
+      () => {},
+    );
+    this.#routes.set(key, { sinceMs: performance.now(), opened });
+    this.#parts.main.cache.leave(move.resource);
+  }
+
+  async #open(move: Move, cut: Revision): Promise<Backend> {
+    const { logger, serve } = this.#parts;
+    const name = toName(move.resource);
+    return persist(
+      async () => {
+        const { log } = await this.#databaseOf(move);
+        const backend = await this.#follow(move, await log.moves.arrive(move.id, cut));
+        await serve(backend, move.resource, cut);
+        logger.info(0, 'a resource is in a database of its own', { resource: name, since: String(cut) });
+        return backend;
+      },
+      {
+        signal: this.#stop.signal,
+        isPassing: () => true,
+        onFailure: (error) =>
+          logger.warn('the database to which a resource was moved cannot be opened', {
+            resource: name,
+            reason: hidePasswords(errorText(error)),
+          }),
+      },
+    );
+  }
+
+  async #follow(move: Move, attempt: number): Promise<Backend> {
+    for (;;) {
+      const known = this.#followed.get(move.id);
+      if (known?.attempt === attempt) return known.backend;
+      if (known !== undefined) await this.#unfollow(move.id);
+      const database = await this.#databaseOf(move);
+      if (!this.#followed.has(move.id))
+        this.#followed.set(move.id, { backend: this.#parts.follow(database), attempt });
+    }
+  }
+
+  async #unfollow(move: string): Promise<void> {
+    const known = this.#followed.get(move);
+    this.#followed.delete(move);
+    this.#databases.delete(move);
+    if (known !== undefined) await this.#parts.end(known.backend);
+  }
+
+  #databaseOf({ id, resource }: Move): Promise<NumberedDatabase> {
+    const known = this.#databases.get(id);
+    if (known !== undefined) return known;
+    const database = this.#parts.main.moves.targetOf(id).then((urls) => {
+      if (urls === undefined) throw new Error('the move was cancelled');
+      return this.#parts.open(resource, urls);
+    });
+    this.#databases.set(id, database);
+    database.catch(() => this.#databases.delete(id));
+    return database;
+  }
+
+  async #report(move: Move): Promise<void> {
+    const { moves } = this.#parts.main;
+    try {
+      const trouble = await this.#troubleOf(move);
+      const { resource } = move;
+      const isOpen = this.#isFlagged(resource) || this.presentOf(resource) !== undefined;
+      const isMoved = move.phase === 'Moved' && isOpen;
+      const isDone = await moves.report(move.id, { trouble, isMoved });
+      const isLast = trouble === '' && isMoved === (move.phase === 'Moved');
+      if (isDone && isLast && this.#toReport.get(move.id) === move) this.#toReport.delete(move.id);
+    } catch (error) {
+      this.#parts.logger.info(2, 'a move could not be reported', { reason: errorText(error) });
+    }
+  }
+
+  /** Returns why this server cannot use the new database; '' when it can. */
+  async #troubleOf(move: Move): Promise<string> {
+    if (this.#isFlagged(move.resource))
+      return move.phase === 'Moved'
+        ? ''
+        : `it is started with ${storageFlags.overrides.shown} for this resource`;
+    try {
+      const { log } = await this.#databaseOf(move);
+      const arrival = await log.moves.arrival();
+      if (arrival?.move !== move.id || !arrival.isCopied) return 'the new database is not ready';
+      if (move.phase === 'Moved') return '';
+      return this.#parts.isLoaded(await this.#follow(move, arrival.attempt))
+        ? ''
+        : 'it reads the new database';
+    } catch (error) {
+      return hidePasswords(errorText(error));
+    }
+  }
+
+  #isFlagged({ group, resource }: GroupResource): boolean {
+    return this.#parts.others.some(({ resources = [] }) =>
+      resources.some((one) => one.group === group && one.resource === resource),
+    );
+  }
+}
+
+const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
+
+const toName = ({ group, resource }: GroupResource): string =>
+  group === '' ? resource : `${resource}.${group}`;
+
+function isOpening<Backend>(route: Backend | Opening<Backend> | undefined): route is Opening<Backend> {
+  return typeof route === 'object' && route !== null && 'opened' in route;
+}
+
+/** @throws StorageError unavailable when it takes too long */
+async function inTime<Backend>(opened: Promise<Backend>, resource: GroupResource): Promise<Backend> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const reason = `the database to which ${toName(resource)} was moved is not open`;
+    timer = setTimeout(() => reject(new StorageError({ kind: 'unavailable', reason })), OPENED_MS);
+  });
+  return Promise.race([opened, late]).finally(() => clearTimeout(timer));
+}

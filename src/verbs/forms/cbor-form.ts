@@ -1,0 +1,75 @@
+import { CborWriter, toCbor } from '../../codec/cbor/encoder.ts';
+import { type Body, sumBytes } from '../../codec/chunks.ts';
+import { encodeFrame } from '../../codec/formats.ts';
+import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
+import type { Values } from './values.ts';
+
+const PIECE_BYTES = 64 * 1024;
+/** Larger objects are converted in steps, and larger lists are made while they are sent. */
+const LARGE_BYTES = 128 * 1024;
+
+/** Writes CBOR, one item after the other. */
+export class CborForm implements Form {
+  readonly contentType: string;
+  readonly frames: Frames;
+  readonly #values: Values;
+
+  constructor({ representation }: FormOptions, values: Values) {
+    this.contentType = representation.contentType;
+    this.#values = values;
+    this.frames = {
+      id: `cbor ${values.id}`,
+      encode: ({ type, entry, revision }) =>
+        encodeFrame(type, values.object({ json: entry.json, revision }), representation),
+      bookmark: (revision, initialEventsEnd) =>
+        encodeFrame(
+          'BOOKMARK',
+          values.bookmark(revision, initialEventsEnd ? toCbor : undefined),
+          representation,
+        ),
+    };
+  }
+
+  object(stored: Stored): Body {
+    if (stored.json.length <= LARGE_BYTES) return { chunks: [toCbor(this.#values.object(stored))] };
+    return { chunks: [], rest: this.#largeObject(stored) };
+  }
+
+  async list(entries: readonly Stored[], head: ListHead): Promise<Body> {
+    const pieces = this.#listPieces(entries, head);
+    const sizeBytes = await sumBytes(entries, ({ json }) => json.length);
+    return sizeBytes <= LARGE_BYTES ? { chunks: [...pieces] } : { chunks: [], rest: pieces };
+  }
+
+  *#listPieces(entries: readonly Stored[], head: ListHead): Iterable<Buffer> {
+    const fields = Object.entries(this.#values.list(head));
+    const writer = new CborWriter().selfDescribed();
+    writer.mapOf(fields.length + 1);
+    for (const [key, value] of fields) {
+      writer.string(key);
+      writer.value(value);
+    }
+    writer.string(this.#values.itemsField);
+    writer.arrayOf(entries.length);
+    for (const stored of entries) {
+      if (stored.json.length > LARGE_BYTES) yield* this.#large(stored, 'item', writer);
+      else writer.value(this.#values.item(stored));
+      if (writer.length >= PIECE_BYTES) yield writer.taken();
+    }
+    yield writer.taken();
+  }
+
+  *#largeObject(stored: Stored): Iterable<Buffer> {
+    const writer = new CborWriter().selfDescribed();
+    yield* this.#large(stored, 'object', writer);
+    yield writer.taken();
+  }
+
+  /** An empty piece yields the event loop. */
+  *#large(stored: Stored, as: 'object' | 'item', writer: CborWriter): Iterable<Buffer> {
+    const making = this.#values.inSteps(stored, as);
+    let made = making.next();
+    for (; made.done !== true; made = making.next()) yield Buffer.alloc(0);
+    writer.value(made.value);
+  }
+}

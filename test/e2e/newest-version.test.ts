@@ -1,0 +1,318 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { JsonObject } from '../../src/api/object-meta.ts';
+import { parseCbor } from '../../src/codec/cbor/decoder.ts';
+import { toCbor } from '../../src/codec/cbor/encoder.ts';
+import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { PATIENCE } from '../kit/patience.ts';
+import { Authority, type Pair } from '../kit/pki.ts';
+import { TokenSigner } from '../kit/token-signer.ts';
+import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+
+/** What the server as a whole can do since 1.32, with flags of 1.36. */
+
+let database: TestDatabase;
+let cluster: Cluster;
+let clients: Authority;
+let proxies: Authority;
+const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-newest-'));
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  clients = await Authority.create('clients');
+  proxies = await Authority.create('proxies');
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  cluster = await startCluster(
+    database.url,
+    [
+      '--emulated-version=1.36',
+      '--authorization-mode=RBAC',
+      '--logging-format=json',
+      '-v=1',
+      '--enable-logs-handler',
+      '--feature-gates=CBORServingAndStorage=true',
+      '--send-retry-after-while-not-ready-once',
+      '--tls-curve-preferences=23',
+      `--client-ca-file=${write('clients.pem', clients.pem)}`,
+      `--token-auth-file=${write('tokens.csv', 'meg-token,meg,7\npat-token,pat,8\n')}`,
+      `--requestheader-client-ca-file=${write('proxies.pem', proxies.pem)}`,
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      '--requestheader-uid-headers=X-Remote-Uid',
+    ],
+    { admin: await clients.issue({ subject: 'CN=admin, O=system:masters' }) },
+  );
+});
+
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await database.drop();
+  rmSync(folder, { recursive: true });
+});
+
+const WHOAMI = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+
+interface Sent {
+  readonly pair: Pair;
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: Buffer | string;
+}
+
+interface Received {
+  readonly code: number;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** A request with bytes of any kind. */
+function send({ pair, method = 'GET', path = WHOAMI, headers = {}, body }: Sent): Promise<Received> {
+  const ca = readFileSync(join(cluster.folder, 'certificates', 'ca.crt'));
+  const agent = new Agent({ ca, ...pair });
+  const options = { method, agent, host: '127.0.0.1', port: cluster.port, path };
+  return new Promise((resolve, reject) => {
+    // Node frames the body of a DELETE only where its length is said.
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const sent = httpsRequest({ ...options, headers: { ...headers, ...length } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('end', () => {
+        agent.destroy();
+        const type = response.headers['content-type'] ?? '';
+        resolve({ code: response.statusCode ?? 0, type, bytes: Buffer.concat(chunks) });
+      });
+    });
+    sent.once('error', reject);
+    sent.end(body);
+  });
+}
+
+/** The user that the server sees. */
+async function whoAmI(pair: Pair, headers: Record<string, string> = {}): Promise<JsonObject> {
+  const type = { 'content-type': 'application/json' };
+  const { bytes } = await send({ pair, method: 'POST', headers: { ...type, ...headers }, body: '{}' });
+  return JSON.parse(bytes.toString()).status.userInfo;
+}
+
+test('/version tells what is emulated and which version is compatible', async () => {
+  expect((await cluster.request('GET', '/version')).json).toMatchObject({
+    ...{ major: '1', minor: '36', emulationMajor: '1', emulationMinor: '36' },
+    ...{ minCompatibilityMajor: '1', minCompatibilityMinor: '35' },
+  });
+  expect((await cluster.request('GET', '/metrics')).text).toContain(
+    'version_info{component="kube",binary="1.36",emulation="1.36",min_compat="1.35"} 1',
+  );
+});
+
+test('uids come from front proxies and certificates', async () => {
+  const proxy = await proxies.issue({ subject: 'CN=proxy' });
+  const headers = { 'x-remote-user': 'ann', 'x-remote-uid': 'uid-9' };
+  expect(await whoAmI(proxy, headers)).toMatchObject({ username: 'ann', uid: 'uid-9' });
+  const own = await clients.issue({ subject: 'CN=bob, 1.3.6.1.4.1.57683.2=uid-1' });
+  expect(await whoAmI(own, headers)).toMatchObject({ username: 'bob', uid: 'uid-1' });
+  const map = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
+  expect((await cluster.request('GET', map)).json).toMatchObject({
+    data: { 'requestheader-uid-headers': '["X-Remote-Uid"]' },
+  });
+});
+
+test('a role allows impersonation for some requests alone, and the unconstrained right goes on', async () => {
+  const role = (name: string, rules: readonly JsonObject[]): JsonObject => ({
+    metadata: { name },
+    rules: [...rules],
+  });
+  const bind = (name: string, user: string): JsonObject => ({
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: user }],
+  });
+  const rbac = '/apis/rbac.authorization.k8s.io/v1';
+  const onBob = { apiGroups: ['authentication.k8s.io'], resources: ['users'], resourceNames: ['bob'] };
+  const reading = [
+    { ...onBob, verbs: ['impersonate:user-info'] },
+    { apiGroups: [''], resources: ['pods'], verbs: ['impersonate-on:user-info:list'] },
+  ];
+  const all: readonly JsonObject[] = [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }];
+  const roles: readonly (readonly [string, readonly JsonObject[], string])[] = [
+    ['reading-bob', reading, 'meg'],
+    ['as-users', all, 'pat'],
+    ['pods', [{ apiGroups: [''], resources: ['pods'], verbs: ['list', 'create'] }], 'bob'],
+  ];
+  for (const [name, rules, user] of roles) {
+    expect((await cluster.request('POST', `${rbac}/clusterroles`, role(name, rules))).code).toBe(201);
+    expect((await cluster.request('POST', `${rbac}/clusterrolebindings`, bind(name, user))).code).toBe(201);
+  }
+  const pods = '/api/v1/namespaces/default/pods';
+  const as = (token: string, method: string, user: string) =>
+    cluster.bearer(token, method, pods, method === 'POST' ? { metadata: { name: 'p' } } : undefined, {
+      'impersonate-user': user,
+    });
+  // The server learns of roles from the log, as each of its fellows does.
+  await vi.waitFor(async () => expect((await as('meg-token', 'GET', 'bob')).code).toBe(200), PATIENCE);
+  const create = await as('meg-token', 'POST', 'bob');
+  expect(create.code).toBe(403);
+  expect((create.json as JsonObject).message).toContain(
+    'cannot impersonate-on:user-info:create resource "pods"',
+  );
+  expect((await as('meg-token', 'GET', 'eve')).code).toBe(403);
+  await vi.waitFor(async () => expect((await as('pat-token', 'GET', 'bob')).code).toBe(200), PATIENCE);
+  expect((await as('pat-token', 'POST', 'bob')).code).toBe(422);
+});
+
+test('flags, state and log files are pages', async () => {
+  expect((await cluster.request('GET', '/flagz', undefined, { accept: 'text/plain' })).text).toContain(
+    'emulated-version=[1.36]',
+  );
+  const accept = 'application/json;as=Statusz;g=config.k8s.io;v=v1beta1';
+  const { json } = await cluster.request('GET', '/statusz', undefined, { accept });
+  expect(json).toMatchObject({ kind: 'Statusz', emulationVersion: '1.36' });
+  expect((json as JsonObject).paths).toEqual(expect.arrayContaining(['/debug', '/flagz', '/logs']));
+  expect((await cluster.request('GET', '/logs/')).code).toBe(200);
+  expect((await cluster.bearer('meg-token', 'GET', '/flagz')).code).toBe(403);
+});
+
+test('lines of the log are JSON, and the key exchange is the one of the flag', async () => {
+  const lines = cluster.output.stderr.split('\n').filter((line) => line.startsWith('{'));
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ msg: expect.any(String) });
+  const group = (curves: string): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      const options = { host: '127.0.0.1', port: cluster.port, rejectUnauthorized: false, ecdhCurve: curves };
+      const socket = connect(options, () => {
+        const { name } = socket.getEphemeralKeyInfo() as { name?: string };
+        socket.destroy();
+        resolve(name);
+      });
+      socket.once('error', () => resolve(undefined));
+    });
+  expect(await group('X25519:P-256')).toBe('prime256v1');
+  expect(await group('X25519')).toBeUndefined();
+});
+
+test('bodies, answers, watches, applies and errors are CBOR where the feature is on', async () => {
+  const pair = await clients.issue({ subject: 'CN=cbor, O=system:masters' });
+  const maps = '/api/v1/namespaces/default/configmaps';
+  const speak = async (method: string, path: string, body?: JsonObject, type = 'application/cbor') => {
+    const headers = { accept: 'application/cbor', ...(body === undefined ? {} : { 'content-type': type }) };
+    const sent = body === undefined ? {} : { body: toCbor(body) };
+    const answer = await send({ pair, method, path, headers, ...sent });
+    const isCbor = answer.type === 'application/cbor';
+    return { ...answer, value: isCbor ? (parseCbor(answer.bytes).value as JsonObject) : undefined };
+  };
+  const made = await speak('POST', maps, { metadata: { name: 'cbor' }, data: { a: 'ü' } });
+  expect(made).toMatchObject({ code: 201, value: { kind: 'ConfigMap', data: { a: 'ü' } } });
+  const applied = await speak(
+    'PATCH',
+    `${maps}/cbor?fieldManager=me`,
+    { kind: 'ConfigMap', apiVersion: 'v1', data: { b: '2' } },
+    'application/apply-patch+cbor',
+  );
+  expect(applied).toMatchObject({ code: 200, value: { data: { a: 'ü', b: '2' } } });
+  const list = await speak('GET', maps);
+  expect(list.value).toMatchObject({
+    kind: 'ConfigMapList',
+    items: expect.arrayContaining([expect.objectContaining({ data: { a: 'ü', b: '2' } })]),
+  });
+  const secret = { metadata: { name: 'cbor' }, data: { key: 'AQID' } };
+  expect(await speak('POST', '/api/v1/namespaces/default/secrets', secret)).toMatchObject({ code: 201 });
+  const watched = await send({
+    ...{ pair, path: `${maps}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Dcbor` },
+    headers: { accept: 'application/cbor-seq' },
+  });
+  expect(watched.type).toBe('application/cbor-seq');
+  expect(parseCbor(watched.bytes).value).toMatchObject({ type: 'ADDED', object: { kind: 'ConfigMap' } });
+  expect(await speak('GET', `${maps}/none`)).toMatchObject({ code: 404, value: { kind: 'Status' } });
+  expect(await speak('GET', '/apis')).toMatchObject({ code: 200, value: { kind: 'APIGroupList' } });
+  const twice = Buffer.from('a2616101616102', 'hex');
+  const type = { 'content-type': 'application/cbor' };
+  const refused = await send({ pair, method: 'POST', path: maps, headers: type, body: twice });
+  expect(refused.code).toBe(400);
+  expect(refused.bytes.toString()).toContain('found duplicate map key');
+  const options = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'another' } };
+  expect((await speak('DELETE', `${maps}/cbor`, options)).code).toBe(409);
+  expect((await speak('DELETE', `${maps}/cbor`)).code).toBe(200);
+});
+
+test('a namespace is emptied of pods before anything that they may need, and says what keeps it', async () => {
+  const shop = '/api/v1/namespaces/shop';
+  const pod = {
+    metadata: { name: 'kept', finalizers: ['example.com/keeps'] },
+    spec: { containers: [{ name: 'c', image: 'i' }] },
+  };
+  expect((await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'shop' } })).code).toBe(
+    201,
+  );
+  expect((await cluster.request('POST', `${shop}/pods`, pod)).code).toBe(201);
+  expect((await cluster.request('POST', `${shop}/configmaps`, { metadata: { name: 'needed' } })).code).toBe(
+    201,
+  );
+  expect((await cluster.request('DELETE', shop)).code).toBe(200);
+  const conditions = async (): Promise<Record<string, string>> => {
+    const { json } = await cluster.request('GET', shop);
+    const all: { type: string; status: string; message: string }[] = json.status?.conditions ?? [];
+    return Object.fromEntries(all.map(({ type, status, message }) => [type, `${status} ${message}`]));
+  };
+  await vi.waitFor(
+    async () =>
+      expect(await conditions()).toEqual({
+        NamespaceDeletionDiscoveryFailure: 'False All resources successfully discovered',
+        NamespaceDeletionGroupVersionParsingFailure: 'False All legacy kube types successfully parsed',
+        NamespaceDeletionContentFailure:
+          'False All content successfully deleted, may be waiting on finalization',
+        NamespaceContentRemaining: 'True Some resources are remaining: pods. has 1 resource instances',
+        NamespaceFinalizersRemaining:
+          'True Some finalizers are remaining: example.com/keeps in 1 resource instances',
+      }),
+    PATIENCE,
+  );
+  expect((await cluster.request('GET', `${shop}/configmaps/needed`)).code).toBe(200);
+  const { json: kept } = await cluster.request('GET', `${shop}/pods/kept`);
+  kept.metadata.finalizers = [];
+  expect((await cluster.request('PUT', `${shop}/pods/kept`, kept)).code).toBe(200);
+  await vi.waitFor(async () => expect((await cluster.request('GET', shop)).code).toBe(404), PATIENCE);
+});
+
+test('later versions are served where a flag asks for them, and an external signer signs tokens', async () => {
+  const flags = ['--emulated-version=1.32', '--runtime-config=networking.k8s.io/v1beta1=true'];
+  await using older = await startCluster(database.url, [
+    ...flags,
+    '--feature-gates=MultiCIDRServiceAllocator=true',
+    '--send-retry-after-while-not-ready-once=false',
+  ]);
+  expect((await older.request('GET', '/apis/networking.k8s.io/v1/servicecidrs')).code).toBe(404);
+  await older.stop();
+  await using signer = await TokenSigner.start(join(folder, 'signer.sock'), 'v1alpha1');
+  await using forward = await startCluster(database.url, [
+    ...['--emulated-version=1.33', '--emulation-forward-compatible'],
+    '--feature-gates=ExternalServiceAccountTokenSigner=true',
+    `--service-account-signing-endpoint=${join(folder, 'signer.sock')}`,
+    '--runtime-config=storage.k8s.io/v1beta1=true',
+  ]);
+  const cbor = { accept: 'application/cbor' };
+  expect((await forward.request('GET', '/api/v1/namespaces', undefined, cbor)).code).toBe(406);
+  const { code, json } = await forward.request('GET', '/apis/storage.k8s.io/v1/volumeattributesclasses');
+  expect([code, (json as JsonObject).kind]).toEqual([200, 'VolumeAttributesClassList']);
+  const made = { metadata: { name: 'gold' }, driverName: 'csi.example.com', parameters: { iops: '9' } };
+  expect((await forward.request('POST', '/apis/storage.k8s.io/v1/volumeattributesclasses', made)).code).toBe(
+    201,
+  );
+  const explained = await forward.kubectl(
+    'explain volumeattributesclasses.driverName --api-version=storage.k8s.io/v1',
+  );
+  expect(explained.stdout).toContain('driverName');
+  const token = (await forward.kubectl('create token default')).stdout.trim();
+  expect(signer.calls).toContain('Sign');
+  const review = await forward.bearer(token, 'POST', WHOAMI, {});
+  expect(review.json.status.userInfo.username).toBe('system:serviceaccount:default:default');
+  const { json: published } = await forward.request('GET', '/openid/v1/jwks');
+  expect(published.keys).toMatchObject([{ kid: 'one', alg: 'ES256' }]);
+});
