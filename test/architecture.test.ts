@@ -213,6 +213,34 @@ test('what a file exports, another one imports', () => {
   expect(unused).toEqual([]);
 });
 
+test('src/README.md says why each package stays that few files import', () => {
+  const importers = new Map<string, Set<string>>();
+  for (const file of files)
+    for (const [, one, other] of readFileSync(join(SOURCE, file), 'utf8').matchAll(PACKAGE_IMPORTS)) {
+      const [first = '', second = ''] = (one ?? other ?? '').split('/');
+      const name = first.startsWith('@') ? `${first}/${second}` : first;
+      importers.set(name, new Set([...(importers.get(name) ?? []), file]));
+    }
+  expect(importers.get('pg')?.size).toBeGreaterThan(10);
+  const few = [...importers]
+    .filter(([name, of]) => of.size <= 2 && !OF_FIXTURES.includes(name))
+    .map(([name]) => name);
+  const [, section = ''] = readFileSync(join(SOURCE, 'README.md'), 'utf8').split(
+    '## Packages of few files\n',
+  );
+  const [table = ''] = section.split('\n## ');
+  const named = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  );
+  expect([...few, 'kysely'].sort()).toEqual(named.sort());
+});
+
+/** Imported by what `pg-apiserver fixture` prints. */
+const OF_FIXTURES = ['vitest', 'pg-apiserver'];
+/** At the beginning of a line, so that texts of messages do not count. */
+const PACKAGE_IMPORTS =
+  /^(?:import [^;]*?from |\} from |import )'(?!node:)([^'.][^']*)'|^[^'/]*\bimport\('(?!node:)([^'.][^']*)'/gm;
+
 const read = (path: string): string => readFileSync(join(PROJECT, path), 'utf8');
 
 function pathsBelow(folder: string, name: RegExp): string[] {

@@ -15,9 +15,9 @@ export function readAggregated(text: string): Discovered {
   if (kind !== 'APIGroupDiscoveryList') throw new Error(`its kind is ${JSON.stringify(kind)}`);
   const discovered = new Map<string, readonly JsonObject[]>();
   for (const item of objects(items)) {
-    const group = textOf(asObject(item.metadata).name);
+    const group = asText(asObject(item.metadata).name);
     for (const { version, resources } of objects(item.versions))
-      discovered.set(`${group}/${textOf(version)}`, objects(resources).map(toResource));
+      discovered.set(`${group}/${asText(version)}`, objects(resources).map(toResource));
   }
   return discovered;
 }
@@ -30,12 +30,12 @@ export function readPlain(text: string, group: string, version: string): readonl
   if (groupVersion !== wanted) throw new Error(`it is of ${JSON.stringify(groupVersion)}, not of ${wanted}`);
   const found = new Map<string, Found>();
   for (const one of objects(resources)) {
-    const [name = '', subresource] = textOf(one.name).split('/');
+    const [name = '', subresource] = asText(one.name).split('/');
     const scope = one.namespaced === true ? 'Namespaced' : 'Cluster';
     const kindOf = {
-      group: textOf(one.group ?? group),
-      version: textOf(one.version ?? version),
-      kind: textOf(one.kind),
+      group: asText(one.group ?? group),
+      version: asText(one.version ?? version),
+      kind: asText(one.kind),
     };
     // A subresource may be listed without its resource, or before it.
     const entry: Found = found.get(name) ?? {
@@ -48,7 +48,7 @@ export function readPlain(text: string, group: string, version: string): readonl
     else
       Object.assign(entry.resource, {
         ...shown,
-        singularResource: textOf(one.singularName ?? ''),
+        singularResource: asText(one.singularName ?? ''),
         ...nicknames(one),
       });
   }
@@ -65,16 +65,16 @@ const withSubresources = ({ resource, subresources }: Found): JsonObject =>
 
 function toResource(one: JsonObject): JsonObject {
   const subresources = objects(one.subresources ?? []).map((sub) => ({
-    subresource: textOf(sub.subresource),
+    subresource: asText(sub.subresource),
     responseKind: toKind(sub.responseKind),
     verbs: texts(sub.verbs ?? []),
   }));
   return withSubresources({
     resource: {
-      resource: textOf(one.resource),
+      resource: asText(one.resource),
       responseKind: toKind(one.responseKind),
       scope: one.scope === 'Namespaced' ? 'Namespaced' : 'Cluster',
-      singularResource: textOf(one.singularResource ?? ''),
+      singularResource: asText(one.singularResource ?? ''),
       verbs: texts(one.verbs ?? []),
       ...nicknames(one),
     },
@@ -84,7 +84,7 @@ function toResource(one: JsonObject): JsonObject {
 
 function toKind(value: JsonValue | undefined): JsonObject {
   const { group = '', version = '', kind = '' } = asObject(value ?? {});
-  return { group: textOf(group), version: textOf(version), kind: textOf(kind) };
+  return { group: asText(group), version: asText(version), kind: asText(kind) };
 }
 
 const nicknames = ({ shortNames, categories }: JsonObject): JsonObject => ({
@@ -107,12 +107,12 @@ function objects(value: JsonValue | undefined): JsonObject[] {
   return value.map(asObject);
 }
 
-function textOf(value: JsonValue | undefined): string {
+function asText(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   throw new Error('it has something else where a text belongs');
 }
 
 function texts(value: JsonValue | undefined): string[] {
   if (!Array.isArray(value)) throw new Error('it has something else where a list belongs');
-  return value.map(textOf);
+  return value.map(asText);
 }

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { compactVerify } from 'jose';
 import type { JsonObject } from '../api/object-meta.ts';
-import { isObject } from '../object/json-values.ts';
+import { isObject, textOf } from '../object/json-values.ts';
 
 /** A public key and its algorithms. `id` is '' for a key without an id. */
 export interface VerificationKey {
@@ -26,8 +26,6 @@ export function readUnverified(token: string): UnverifiedToken | undefined {
   if (header === undefined || payload === undefined) return undefined;
   return { issuer: textOf(payload.iss), keyId: textOf(header.kid) };
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 function parsePart(part: string | undefined): JsonObject | undefined {
   if (part === undefined || !/^[\w-]+$/.test(part)) return undefined;

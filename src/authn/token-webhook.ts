@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
-import { isObject } from '../object/json-values.ts';
+import { isObject, textOf } from '../object/json-values.ts';
 import { type PauseFor, retry } from '../outbound/retry.ts';
 import type { Authentication } from './authenticator.ts';
 import { intersect, type TokenAuthenticator } from './token.ts';
@@ -78,6 +78,5 @@ function toUser(value: JsonValue | undefined): Authentication['user'] {
   };
 }
 
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 const textsOf = (value: JsonValue | undefined): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];

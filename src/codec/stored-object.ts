@@ -190,7 +190,7 @@ function putSets({ managedFields }: ObjectMeta, sets: readonly Set[]): boolean {
 function stringify(object: ApiObject): string {
   const texts: string[] = [];
   const entries = object.metadata.managedFields?.map((entry) => {
-    const text = textOf(entry.fieldsV1);
+    const text = knownText(entry.fieldsV1);
     if (text === undefined) return entry;
     texts.push(text);
     return { ...entry, fieldsV1: NOT_HERE };
@@ -203,7 +203,7 @@ function stringify(object: ApiObject): string {
   return pieces.reduce((before, after, at) => `${before}${SET}${texts[at - 1]}${after}`);
 }
 
-const textOf = (set: Set | undefined): string | undefined =>
+const knownText = (set: Set | undefined): string | undefined =>
   set === undefined ? undefined : knownTextOf(set);
 
 const NOT_HERE = JSON.rawJSON(ELSEWHERE);

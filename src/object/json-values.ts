@@ -33,6 +33,9 @@ export const objectOf = (value: JsonValue | undefined): Readonly<JsonObject> =>
 export const objectsOf = (value: JsonValue | undefined): readonly JsonObject[] =>
   Array.isArray(value) ? (value as JsonObject[]) : NO_OBJECTS;
 
+/** A value as text; empty for other types. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 export const stringOf = (value: JsonValue | undefined, fallback = ''): string =>
   value === undefined || value === null || value === '' ? fallback : String(value);
 

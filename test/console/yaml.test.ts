@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Json } from '../../src/console/model/json.ts';
-import { textOf, toLines, toYaml } from '../../src/console/model/yaml.ts';
+import { lineText, toLines, toYaml } from '../../src/console/model/yaml.ts';
 
 /** Both editions, because readers of either paste what they copied here. */
 const EDITIONS = ['1.1', '1.2'] as const;
@@ -71,7 +71,7 @@ test('YAML that is shown says what the object says, whatever is in it', () => {
 });
 
 test('nothing that turns text around, or hides, is in a line', () => {
-  const lines = toLines({ a: 'x\u202ey', 'b\u2066': 'two\nlines\u200b', c: '\u{e0041}' }).map(textOf);
+  const lines = toLines({ a: 'x\u202ey', 'b\u2066': 'two\nlines\u200b', c: '\u{e0041}' }).map(lineText);
   expect(lines).toEqual(['a: "x\\u202ey"', '"b\\u2066": "two\\nlines\\u200b"', 'c: "\\U000e0041"']);
 });
 

@@ -108,7 +108,7 @@ class Dispatch {
     const found: MutatingInvocation[] = [];
     for (const hook of hooks) {
       const invocations = invocationsOf(hook, this.#attributes, this.#parts, ({ policy, binding, message }) =>
-        this.#errors.push({ policy, text: textOf({ policy, binding }, message) }),
+        this.#errors.push({ policy, text: denialText({ policy, binding }, message) }),
       );
       for await (const invocation of invocations) found.push(invocation);
     }
@@ -204,7 +204,7 @@ class Dispatch {
   }
 
   #fail({ policy, binding }: MutatingInvocation, message: string): void {
-    this.#errors.push({ policy, text: textOf({ policy, binding }, message), reason: 'Invalid' });
+    this.#errors.push({ policy, text: denialText({ policy, binding }, message), reason: 'Invalid' });
   }
 }
 
@@ -213,7 +213,7 @@ const keyOf = ({ policy, binding, param }: MutatingInvocation): string => {
   return JSON.stringify([policy.name, binding.name, namespace, name]);
 };
 
-const textOf = (
+const denialText = (
   { policy, binding }: { readonly policy: Policy; readonly binding?: Binding | undefined },
   message: string,
 ): string =>

@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject } from '../../object/json-values.ts';
+import { isObject, textOf } from '../../object/json-values.ts';
 import type { Authentication } from '../authenticator.ts';
 import type { LiveObjects, LiveResource } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';
@@ -128,8 +128,6 @@ function isGone({ metadata }: ApiObject, nowSeconds: number): boolean {
     deletionTimestamp !== undefined && Date.parse(deletionTimestamp) / 1000 < nowSeconds - LEEWAY_SECONDS
   );
 }
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 
 function toReference(value: JsonValue | undefined): Reference | undefined {
   return isObject(value) ? { name: textOf(value.name), uid: textOf(value.uid) } : undefined;

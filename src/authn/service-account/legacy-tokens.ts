@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { Secret, ServiceAccount } from '../../api/types/core/v1.ts';
+import { textOf } from '../../object/json-values.ts';
 import type { Authentication } from '../authenticator.ts';
 import type { LiveObjects } from '../live-objects.ts';
 import type { TokenAuthenticator } from '../token.ts';
@@ -79,8 +80,6 @@ export class LegacyTokens implements TokenAuthenticator {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');
 
 /** @throws Error that names the first missing or invalid claim */
 function readClaims(claims: JsonObject): LegacyClaims {

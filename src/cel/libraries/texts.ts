@@ -69,7 +69,7 @@ function formatText(template: string, args: readonly unknown[]): string {
 function formatOne(verb: string, value: unknown, precision: number): string {
   switch (verb) {
     case 's':
-      return textOf(value);
+      return plainText(value);
     case 'd':
       return isNumber(value) ? decimal(value) : refuse('decimal', value);
     case 'f':
@@ -134,7 +134,7 @@ function hex(value: unknown): string {
 }
 
 /** `%s` of any value; texts within lists and maps are quoted. */
-function textOf(value: unknown): string {
+function plainText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'null';
   if (typeof value === 'boolean') return String(value);
@@ -151,7 +151,7 @@ function textOf(value: unknown): string {
 }
 
 const quotedText = (value: unknown): string =>
-  typeof value === 'string' ? JSON.stringify(value) : textOf(value);
+  typeof value === 'string' ? JSON.stringify(value) : plainText(value);
 
 export const timestampText = (date: Date): string =>
   date

@@ -1,6 +1,6 @@
 import { toApiVersion } from '../../api/names.ts';
-import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { isObject } from '../../object/json-values.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
+import { isObject, textOf } from '../../object/json-values.ts';
 import type { ApiClient } from './api-client.ts';
 import { type ApiResource, objectsOf, pathOf } from './api-resources.ts';
 
@@ -57,5 +57,3 @@ export const withType = (item: JsonObject, { group, version, kind }: ApiResource
   kind,
   apiVersion: toApiVersion({ group, version }),
 });
-
-export const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');

@@ -1,10 +1,10 @@
 import { toQualifiedResource } from '../../api/names.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
-import { isObject } from '../../object/json-values.ts';
+import { isObject, textOf } from '../../object/json-values.ts';
 import { errorText } from '../../util/error-text.ts';
 import { pause } from '../../util/pause.ts';
 import { type ApiClient, ApiError, isPassing } from './api-client.ts';
-import { listPages, textOf, withType } from './api-pages.ts';
+import { listPages, withType } from './api-pages.ts';
 import { type ApiResource, pathOf } from './api-resources.ts';
 import type { SourceChange, SourcePart } from './source.ts';
 

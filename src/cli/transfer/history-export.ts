@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { isObject } from '../../object/json-values.ts';
+import { isObject, textOf } from '../../object/json-values.ts';
 import { type ApiClient, ApiError } from './api-client.ts';
-import { textOf } from './api-pages.ts';
 import { objectsOf, pathOf } from './api-resources.ts';
 import type { PastWrite } from './past-write.ts';
 import type { Progress } from './progress.ts';

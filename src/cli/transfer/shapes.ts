@@ -8,13 +8,12 @@ import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.
 import { decodeObject } from '../../codec/decode.ts';
 import { type Head, toStoredJson } from '../../codec/stored-object.ts';
 import { VersionSchema } from '../../custom-resources/version-schema.ts';
-import { isObject } from '../../object/json-values.ts';
+import { isObject, textOf } from '../../object/json-values.ts';
 import { toStorage } from '../../registry/conversion.ts';
 import type { ResourceDefinition, ServedVersion } from '../../registry/definition.ts';
 import { BUILT_IN_RESOURCES } from '../../resources/all.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import { errorText } from '../../util/error-text.ts';
-import { textOf } from './api-pages.ts';
 import { describe } from './describe.ts';
 
 /** An object as this server stores it. */

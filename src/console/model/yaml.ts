@@ -24,9 +24,9 @@ export function toLines(value: Json, nameElement: NameElement = BY_PLACE): Line[
   return writer.lines;
 }
 
-export const textOf = ({ tokens }: Line): string => tokens.map(({ text }) => text).join('');
+export const lineText = ({ tokens }: Line): string => tokens.map(({ text }) => text).join('');
 
-export const toYaml = (value: Json): string => `${toLines(value).map(textOf).join('\n')}\n`;
+export const toYaml = (value: Json): string => `${toLines(value).map(lineText).join('\n')}\n`;
 
 interface Place {
   readonly indent: string;

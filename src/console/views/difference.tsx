@@ -11,7 +11,7 @@ import {
 } from '../model/difference.ts';
 import type { Json } from '../model/json.ts';
 import { counted, shortened } from '../model/text.ts';
-import { type Line, type NameElement, textOf, toLines } from '../model/yaml.ts';
+import { type Line, lineText, type NameElement, toLines } from '../model/yaml.ts';
 import { Empty } from './notice.tsx';
 import { type Boxes, boxesOf, PickBox, type Picking } from './picking.tsx';
 import { Text } from './text.tsx';
@@ -31,7 +31,7 @@ export function Difference({ before, after, isUnified, picking }: DifferenceProp
   const left = useMemo(() => linesOf(before, nameElement), [before, nameElement]);
   const right = useMemo(() => linesOf(after, nameElement), [after, nameElement]);
   // Ignores the names of elements.
-  const rows = useMemo(() => differenceOf(left.map(textOf), right.map(textOf)), [before, after]);
+  const rows = useMemo(() => differenceOf(left.map(lineText), right.map(lineText)), [before, after]);
   const hunks = useMemo(() => toHunks(rows), [rows]);
   const [most, setMost] = useState(MOST_IN_HUNK);
   const shown = firstHunks(hunks, most);

@@ -10,6 +10,7 @@ import {
   required,
   throwProblems,
 } from '../../object/field-errors.ts';
+import { textOf } from '../../object/json-values.ts';
 import { parseDuration } from '../../util/duration.ts';
 import { resourceProblems } from './config-resources.ts';
 
@@ -214,5 +215,3 @@ const NO_V1 =
   'KMS v1 is deprecated and not served here: it calls the plugin for every object. Use a plugin with API version v2, and apiVersion: v2';
 
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? value : []);
-
-const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '');

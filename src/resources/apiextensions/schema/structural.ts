@@ -28,11 +28,11 @@ export function validateStructural(at: FieldPath, schema: Schema): void {
   const path = FieldPath.root(found).field(at.toString());
   validateNode(path, schema, 'root');
   validateCompleteness(path, schema);
-  at.add(found.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1)));
+  at.add(found.sort((a, b) => (lineOf(a) < lineOf(b) ? -1 : 1)));
 }
 
 /** Kubernetes sorts only these errors. */
-const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
+const lineOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
 
 type Level = 'root' | 'item' | 'field';
 
