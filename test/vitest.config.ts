@@ -45,9 +45,13 @@ const WAITING = [
  * These start servers, databases and processes. All others call functions, and share a process and what is loaded in it: that is half of
  * the time they would take.
  */
-const APART = ['cli', 'e2e', 'faults', 'storage/contract', 'storage/postgres'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const APART = [
+  ...['cli', 'e2e', 'faults', 'storage/contract', 'storage/postgres'].map(
+    (folder) => `test/${folder}/**/*.test.ts`,
+  ),
+  // Measures the memory of its process.
+  'test/storage/slabs.test.ts',
+];
 
 const EVERYWHERE = {
   // Generous, because tests wait for facts: only one that will never come takes so long, also on a busy machine.
