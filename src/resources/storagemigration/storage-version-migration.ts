@@ -14,7 +14,7 @@ import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/conditions.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 
-/** v1beta1 migrates a resource, whatever its version, and has conditions like other APIs. */
+/** v1beta1 migrates a resource in all of its versions, and has conditions like other APIs. */
 const toV1beta1: Conversion = {
   toStorage: ({ status, ...migration }: v1beta1.StorageVersionMigration): StorageVersionMigration => ({
     ...migration,

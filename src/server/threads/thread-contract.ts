@@ -26,7 +26,7 @@ import type { PortCaller } from '../../util/port-calls.ts';
  * - A consistent read asks the main thread for the newest revision, once for all reads that wait, and waits until its own cache has got
  *   there. So it sees what any thread acknowledged before it began.
  * - Writes of all threads meet in one committer: more threads make larger batches, not more of them.
- * - A thread that ends, for whatever reason, is replaced: its connections break, its seats are freed, and nothing else changes.
+ * - A thread that ends for any reason is replaced: its connections break, its seats are freed, and nothing else changes.
  *
  * Processes in place of threads were rejected: they share neither memory nor a start. So was passing connections from one listener: Node
  * passes sockets to processes alone.
