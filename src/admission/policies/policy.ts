@@ -135,7 +135,7 @@ export interface PolicyKind<
 }
 
 /** Where policies come from: the API, and files. */
-export interface HookSource<
+interface HookSource<
   P extends Policy,
   B extends Binding,
   PolicyObject extends ApiObject,

@@ -138,7 +138,7 @@ export interface Candidate extends MatchedForm {
 const NONE: readonly Candidate[] = Object.freeze([]);
 
 /** Webhook configurations of files. */
-export interface StaticConfigurations {
+interface StaticConfigurations {
   readonly objects: StaticObjects;
   readonly resource: ResourceOf<WebhookConfiguration>;
 }
