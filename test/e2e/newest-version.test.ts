@@ -263,7 +263,11 @@ test('bodies, answers, watches, applies and errors are CBOR where the feature is
   expect(watched.type).toBe('application/cbor-seq');
   expect(parseCbor(watched.bytes).value).toMatchObject({ type: 'ADDED', object: { kind: 'ConfigMap' } });
   expect(await speak('GET', `${maps}/none`)).toMatchObject({ code: 404, value: { kind: 'Status' } });
-  expect(await speak('GET', '/apis')).toMatchObject({ code: 200, value: { kind: 'APIGroupList' } });
+  expect(await speak('GET', '/apis/apps/v1')).toMatchObject({ value: { kind: 'APIResourceList' } });
+  for (const path of ['/version', '/', '/api', '/apis', '/apis/apps', '/openapi/v3']) {
+    const { code, type } = await send({ pair, path, headers: { accept: 'application/cbor, */*' } });
+    expect([path, code, type]).toEqual([path, 200, 'application/json']);
+  }
   const twice = Buffer.from('a2616101616102', 'hex');
   const type = { 'content-type': 'application/cbor' };
   const refused = await send({ pair, method: 'POST', path: maps, headers: type, body: twice });
