@@ -20,7 +20,7 @@ import {
 } from '../policies/invocations.ts';
 import { mutate, mutationErrorType } from '../policies/mutate.ts';
 import { MUTATING, type MutatingPolicy } from '../policies/mutating.ts';
-import { type Binding, type Hook, Hooks, type Policy } from '../policies/policy.ts';
+import { type Binding, type Hook, Hooks, type Policy } from '../policies/read-policy.ts';
 import { Rights } from '../policies/rights.ts';
 import {
   keepNamespace,

@@ -11,8 +11,8 @@ import {
   type PolicyParts,
   toMistake,
 } from '../policies/invocations.ts';
-import { AnnotationValues, act, count, type Denial, denied, judge } from '../policies/judge.ts';
-import { type Hook, Hooks } from '../policies/policy.ts';
+import { AnnotationValues, act, count, type Denial, denied, judge } from '../policies/policy-judge.ts';
+import { type Hook, Hooks } from '../policies/read-policy.ts';
 import { Rights } from '../policies/rights.ts';
 import { VALIDATING, type ValidatingBinding, type ValidatingPolicy } from '../policies/validating.ts';
 

@@ -3,8 +3,8 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeNamed } from '../rules/names.ts';
-import { mustNotMatchDeletions, validateMatchResources } from './match.ts';
+import { mustBeNamed } from '../rules/name-rules.ts';
+import { mustNotMatchDeletions, validateMatchResources } from './match-criteria.ts';
 import { paramRefText, validateParamRef } from './params.ts';
 
 export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBinding>({

@@ -4,8 +4,8 @@ import { goList, goText } from '../../object/go-value.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeNamed, mustBeOneOf } from '../rules/names.ts';
-import { validateMatchResources } from './match.ts';
+import { mustBeNamed, mustBeOneOf } from '../rules/name-rules.ts';
+import { validateMatchResources } from './match-criteria.ts';
 import { paramRefText, validateParamRef } from './params.ts';
 
 export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolicyBinding>({
