@@ -29,7 +29,7 @@ import {
   defaultIngressClass,
   defaultStorageClass,
   storageProtectionPlugin,
-} from './plugins/storage.ts';
+} from './plugins/storage-plugins.ts';
 import {
   defaultTolerationSeconds,
   extendedResourceToleration,

@@ -7,7 +7,7 @@ import { fromLabelSelector, type LabelRequirement, matchesLabels } from '../obje
 import type { AdmissionAttributes, AdmissionOperation } from './admission.ts';
 import type { ClusterObjects, FollowedObjects } from './cluster-objects.ts';
 import type { ForeseenObjects } from './foreseen.ts';
-import { NAMESPACES } from './resources.ts';
+import { NAMESPACES } from './known-resources.ts';
 
 /** A resource in one of its versions, with the kind of its objects. */
 export interface ResourceVersion {

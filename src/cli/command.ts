@@ -7,10 +7,10 @@ import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { describeVersion, readCommit, VERSION } from '../version.ts';
 import { COMMANDS } from './commands.ts';
-import { kubeadmFlags } from './kubeadm/flags.ts';
+import { kubeadmFlags } from './kubeadm/kubeadm-flags.ts';
 import { serve } from './serve.ts';
 
-export { serveThread } from './serving-thread.ts';
+export { serveThread } from './thread-entry.ts';
 
 const KUBEADM = { heading: 'kubeadm-config', flags: Object.values(kubeadmFlags) };
 

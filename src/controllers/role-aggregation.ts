@@ -1,6 +1,6 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { ClusterRole, PolicyRule } from '../api/types/rbac/v1.ts';
-import { RBAC_GROUP } from '../authz/rbac/policy.ts';
+import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
 import { equal } from '../object/equality.ts';
 import { fromLabelSelector, matchesLabels } from '../object/selectors.ts';
 import { pause } from '../util/pause.ts';

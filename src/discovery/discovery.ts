@@ -3,8 +3,8 @@ import { canonicalGroup, type Dialect, dialectGroup } from '../api/dialect.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import { methodNotAllowed, pathNotFound } from '../api/status.ts';
-import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
+import { encodeValue } from '../codec/wire-formats.ts';
 import { createPages, inPieces, isUnknown, type Pages, unknownPage } from '../pages/pages.ts';
 import { allGroups } from '../registry/all-groups.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -23,7 +23,7 @@ import {
   toGroup,
   toGroupList,
   toResourceList,
-} from './resources.ts';
+} from './resource-lists.ts';
 
 interface DiscoveryOptions {
   readonly registry: Registry;

@@ -1,8 +1,8 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
-import type { ResourceDefinition, Subresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
 import { publishedType } from './custom-types.ts';
 import { type PathWriter, writeConnectPaths } from './openapi-operations.ts';
 import { nameParameter, type ParameterType, parameter } from './openapi-parameters.ts';

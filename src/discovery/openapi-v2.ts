@@ -12,7 +12,7 @@ import {
   toJsonInTurns,
 } from './openapi-document.ts';
 import { writePaths } from './openapi-paths.ts';
-import { encodeOpenApiV2, encodeOpenApiV2Part } from './openapi-protobuf/v2.ts';
+import { encodeOpenApiV2, encodeOpenApiV2Part } from './openapi-protobuf/protobuf-v2.ts';
 import { definitionRef, SchemaWriter } from './openapi-schema.ts';
 
 /**

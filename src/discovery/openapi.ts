@@ -12,7 +12,7 @@ import {
   toJsonInTurns,
 } from './openapi-document.ts';
 import { groupsOf, type Page, pagesOf, type ServedPages } from './openapi-pages.ts';
-import { encodeOpenApiV3 } from './openapi-protobuf/v3.ts';
+import { encodeOpenApiV3 } from './openapi-protobuf/protobuf-v3.ts';
 import {
   type BuiltInPart,
   customParts,

@@ -2,7 +2,7 @@ import type { Minor } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import type { NameRule } from '../object/formats.ts';
+import type { NameRule } from '../object/text-formats.ts';
 import type { UserInfo } from '../request/api-request.ts';
 import type { Steps } from '../util/turns.ts';
 import type { AssignedValues } from './assigned-values.ts';

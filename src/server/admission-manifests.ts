@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import { ManifestFolder, type ReadManifest } from '../admission/manifests/folder.ts';
-import { ManifestMetrics } from '../admission/manifests/metrics.ts';
-import { type OpenManifests, staticManifestsDir } from '../admission/manifests/rules.ts';
+import { ManifestFolder, type ReadManifest } from '../admission/manifests/manifest-folder.ts';
+import { ManifestMetrics } from '../admission/manifests/manifest-metrics.ts';
+import { type OpenManifests, staticManifestsDir } from '../admission/manifests/manifest-rules.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { invalid } from '../api/status.ts';
@@ -13,7 +13,7 @@ import { toStorage } from '../registry/conversion.ts';
 import { BUILT_IN_RESOURCES } from '../resources/all.ts';
 import { runTogether } from '../util/concurrency.ts';
 import { aborted } from '../util/pause.ts';
-import { validateObject } from '../verbs/writing/preparation.ts';
+import { validateObject } from '../verbs/writing/prepare-write.ts';
 
 interface ManifestParts {
   readonly types: TypeLibrary;

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../diagnostics/health.ts';
+import type { HealthCheck } from '../diagnostics/health-pages.ts';
 import type { Logger } from '../observability/logger.ts';
 import { errorText } from '../util/error-text.ts';
 

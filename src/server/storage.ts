@@ -1,5 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
-import type { HealthCheck } from '../diagnostics/health.ts';
+import type { HealthCheck } from '../diagnostics/health-pages.ts';
 import { threadFlags } from '../options/serving.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';

@@ -5,7 +5,7 @@ import {
   createDefaultIngressClass,
   createDefaultStorageClass,
   storageProtection,
-} from '../../src/admission/plugins/storage.ts';
+} from '../../src/admission/plugins/storage-plugins.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 

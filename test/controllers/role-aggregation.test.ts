@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PolicyRule } from '../../src/authz/rbac/policy.ts';
+import type { PolicyRule } from '../../src/authz/rbac/role-rules.ts';
 import { type AggregatedRole, aggregatedRules } from '../../src/controllers/role-aggregation.ts';
 
 const get = (resource: string): PolicyRule => ({ verbs: ['get'], apiGroups: [''], resources: [resource] });

@@ -187,3 +187,21 @@ test('a watch of a table prints lines as things happen', async () => {
     await watching.ended;
   }
 });
+
+test('a watch over HTTP/2 prints each of many objects that are created at the same time', async () => {
+  const path = '/api/v1/namespaces/default/configmaps';
+  const names = Array.from({ length: 40 }, (_, n) => `burst-${n}`);
+  const labels = { burst: 'yes' };
+  const watching = spawnKubectl(cluster, ['get', 'configmaps', '-w', '-l', 'burst=yes', '-o', 'name']);
+  try {
+    await watchBegins(cluster, 'configmaps');
+    await Promise.all(names.map((name) => cluster.request('POST', path, { metadata: { name, labels } })));
+    await watching.says(/(.+\n){40}/);
+    expect(watching.output.trim().split('\n').sort()).toEqual(
+      names.map((name) => `configmap/${name}`).sort(),
+    );
+  } finally {
+    watching.process.kill();
+    await watching.ended;
+  }
+});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MINORS } from '../../src/api/emulation.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { builtInResources } from '../../src/resources/all.ts';
 import { deviceclasses } from '../../src/resources/devices/device-class.ts';
 import { resourceclaims } from '../../src/resources/devices/resource-claim.ts';

@@ -3,16 +3,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { ManifestFolder } from '../../src/admission/manifests/folder.ts';
+import { POLICIES, POLICY_BINDINGS } from '../../src/admission/known-resources.ts';
+import { ManifestFolder } from '../../src/admission/manifests/manifest-folder.ts';
 import {
   openPolicyManifests,
   policyManifests,
   webhookManifests,
-} from '../../src/admission/manifests/rules.ts';
+} from '../../src/admission/manifests/manifest-rules.ts';
 import { Namespaces, RequestMatcher } from '../../src/admission/match-resources.ts';
-import { Hooks } from '../../src/admission/policies/policy.ts';
+import { Hooks } from '../../src/admission/policies/read-policy.ts';
 import { VALIDATING } from '../../src/admission/policies/validating.ts';
-import { POLICIES, POLICY_BINDINGS } from '../../src/admission/resources.ts';
 import { HookList, type WebhookConfiguration } from '../../src/admission/webhooks/webhook.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ResourceOf } from '../../src/api/names.ts';

@@ -1,6 +1,6 @@
 import type { AdmissionPlugin } from '../admission.ts';
+import { SERVICES } from '../known-resources.ts';
 import { describePlugin, isWriteOf, refusal } from '../plugin.ts';
-import { SERVICES } from '../resources.ts';
 
 /** Refuses new external addresses of services (Kubernetes: network/denyserviceexternalips). */
 export const denyExternalIps: AdmissionPlugin = {

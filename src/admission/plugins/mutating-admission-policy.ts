@@ -7,7 +7,8 @@ import { equal } from '../../object/equality.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
-import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/rules.ts';
+import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../known-resources.ts';
+import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/manifest-rules.ts';
 import { evaluateConditions } from '../match-conditions.ts';
 import { Namespaces, RequestMatcher, type ResourceVersion } from '../match-resources.ts';
 import { describePlugin, type PluginParts, refusal } from '../plugin.ts';
@@ -21,7 +22,7 @@ import {
 } from '../policies/invocations.ts';
 import { mutate, mutationErrorType } from '../policies/mutate.ts';
 import { MUTATING, type MutatingPolicy } from '../policies/mutating.ts';
-import { type Binding, type Hook, Hooks, type Policy } from '../policies/policy.ts';
+import { type Binding, type Hook, Hooks, type Policy } from '../policies/read-policy.ts';
 import { Rights } from '../policies/rights.ts';
 import {
   keepNamespace,
@@ -31,7 +32,6 @@ import {
   replaceContent,
   toMatchedForm,
 } from '../request-form.ts';
-import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../resources.ts';
 import { type Round, Rounds } from '../rounds.ts';
 
 interface MutatingPolicyParts extends PolicyParts {

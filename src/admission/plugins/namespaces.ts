@@ -4,8 +4,8 @@ import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { NAMESPACES, ObjectLookup } from '../known-resources.ts';
 import { describePlugin, type PluginParts, refusal } from '../plugin.ts';
-import { NAMESPACES, ObjectLookup } from '../resources.ts';
 
 /** Namespaces that the cluster itself needs; they cannot be deleted. */
 const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'cluster-system', 'kube-public']);

@@ -2,8 +2,8 @@ import { type FieldError, forbidden, invalid, unknownError } from '../../api/sta
 import type { Container, EphemeralContainer, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import { forbiddenField, notSupported } from '../../object/field-errors.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, refusal } from '../plugin.ts';
-import { PODS } from '../resources.ts';
 import { CONTAINER_LISTS, podSpecOf, specOf } from './pod-specs.ts';
 
 const ALWAYS = 'Always';

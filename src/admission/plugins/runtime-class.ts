@@ -4,8 +4,8 @@ import type { RuntimeClass } from '../../api/types/node/v1.ts';
 import { toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { ObjectLookup, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
-import { ObjectLookup, PODS } from '../resources.ts';
 import { specOf } from './pod-specs.ts';
 import { mergeTolerations } from './tolerations.ts';
 

@@ -4,8 +4,8 @@ import { equal, equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { readCertificationRequest } from '../../x509/certification-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { SIGNING_REQUESTS } from '../known-resources.ts';
 import { type Access, describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
-import { SIGNING_REQUESTS } from '../resources.ts';
 
 const TRUST_BUNDLES: ResourceOf<ClusterTrustBundle> = {
   group: 'certificates.k8s.io',

@@ -1,8 +1,8 @@
 import type { PodSpec, Toleration } from '../../api/types/core/v1.ts';
 import { isExtendedResource } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { NODES, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf } from '../plugin.ts';
-import { NODES, PODS } from '../resources.ts';
 import { specOf } from './pod-specs.ts';
 
 /** How tolerations cover each other (Kubernetes: pkg/util/tolerations). */

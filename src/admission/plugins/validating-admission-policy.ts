@@ -1,5 +1,6 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/rules.ts';
+import { POLICIES, POLICY_BINDINGS } from '../known-resources.ts';
+import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/manifest-rules.ts';
 import { Namespaces, RequestMatcher } from '../match-resources.ts';
 import { describePlugin, type PluginParts } from '../plugin.ts';
 import { RequestBindings } from '../policies/bindings.ts';
@@ -12,11 +13,10 @@ import {
   type PolicyParts,
   toMistake,
 } from '../policies/invocations.ts';
-import { AnnotationValues, act, count, type Denial, denied, judge } from '../policies/judge.ts';
-import { type Hook, Hooks } from '../policies/policy.ts';
+import { AnnotationValues, act, count, type Denial, denied, judge } from '../policies/policy-judge.ts';
+import { type Hook, Hooks } from '../policies/read-policy.ts';
 import { Rights } from '../policies/rights.ts';
 import { VALIDATING, type ValidatingBinding, type ValidatingPolicy } from '../policies/validating.ts';
-import { POLICIES, POLICY_BINDINGS } from '../resources.ts';
 
 /** Judges requests by the expressions of policies and their bindings (Kubernetes: admission/plugin/policy/validating). */
 export function createValidatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {

@@ -20,9 +20,9 @@ import {
   toMatchedForm,
 } from '../request-form.ts';
 import { type Round, Rounds } from '../rounds.ts';
-import { CallError, type Take } from '../webhooks/call.ts';
+import type { Verdict } from '../webhooks/admission-review.ts';
+import { CallError, type Take } from '../webhooks/call-webhook.ts';
 import { Dispatch, toWebhookParts, type WebhookNeeds, type WebhookParts } from '../webhooks/dispatch.ts';
-import type { Verdict } from '../webhooks/review.ts';
 import type { Candidate, Webhook } from '../webhooks/webhook.ts';
 
 const MUTATION = 'mutation.webhook.admission.k8s.io/';

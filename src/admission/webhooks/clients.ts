@@ -16,7 +16,7 @@ import {
 import type { Dial } from '../../outbound/egress/dial.ts';
 import { WebhookClient } from '../../outbound/webhook-client.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { SERVICES } from '../resources.ts';
+import { SERVICES } from '../known-resources.ts';
 import type { ClientConfig, ServiceReference } from './webhook.ts';
 
 /** The credentials for calling webhooks. */

@@ -1,7 +1,7 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import { forbidden, internalError } from '../../api/status.ts';
-import { CelAuthorizer } from '../../cel/libraries/authorizer.ts';
+import { CelAuthorizer } from '../../cel/libraries/authorizer-checks.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
 import { reviewedRequest } from '../../cel/policies/request.ts';
 import { toCel } from '../../cel/program.ts';
@@ -9,18 +9,18 @@ import { asObject } from '../../object/field-errors.ts';
 import type { Tracing } from '../../observability/tracing.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
+import { type AdmissionMetrics, reportConditions, type WebhookCall } from '../admission-metrics.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import type { StaticObjects } from '../manifests/folder.ts';
-import { type OpenManifests, webhookManifests } from '../manifests/rules.ts';
+import type { StaticObjects } from '../manifests/manifest-folder.ts';
+import { type OpenManifests, webhookManifests } from '../manifests/manifest-rules.ts';
 import { evaluateConditions } from '../match-conditions.ts';
 import { Namespaces, namespaceOf, objectSelected } from '../match-resources.ts';
-import { type AdmissionMetrics, reportConditions, type WebhookCall } from '../metrics.ts';
 import type { PluginParts } from '../plugin.ts';
 import { Rights, type RightsOracle } from '../policies/rights.ts';
 import { toMatchedForm } from '../request-form.ts';
-import { CallError, callWebhook, type Take, WebhookRefusal } from './call.ts';
+import { requestOf, type SeenObjects } from './admission-review.ts';
+import { CallError, callWebhook, type Take, WebhookRefusal } from './call-webhook.ts';
 import { readWebhookConfig, WebhookClients, type WebhookCredentials, type WebhookWays } from './clients.ts';
-import { requestOf, type SeenObjects } from './review.ts';
 import { type Candidate, HookList, type WebhookConfiguration } from './webhook.ts';
 
 /** The parts of both webhook plugins. */

@@ -8,12 +8,12 @@ import type {
   WebhookClientConfig,
 } from '../../api/types/admissionregistration/v1.ts';
 import { PolicyCompiler } from '../../cel/policies/compiler.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry, ServedResource } from '../../registry/registry.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { certificatesIn, toBundle } from '../../x509/pem.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
 import type { FollowedObjects } from '../cluster-objects.ts';
-import type { StaticObjects } from '../manifests/folder.ts';
+import type { StaticObjects } from '../manifests/manifest-folder.ts';
 import type { Condition } from '../match-conditions.ts';
 import {
   type ResourceRule,

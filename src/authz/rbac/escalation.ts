@@ -4,8 +4,15 @@ import type { ClusterRole, RoleBinding } from '../../api/types/rbac/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { type Authorizer, isMaster, joinErrors } from '../authorizer.ts';
-import { canonicalRules, type PolicyRule, RBAC_GROUP, type RoleRef, toRoleRef, urlCovers } from './policy.ts';
 import type { HeldRules } from './rbac.ts';
+import {
+  canonicalRules,
+  type PolicyRule,
+  RBAC_GROUP,
+  type RoleRef,
+  toRoleRef,
+  urlCovers,
+} from './role-rules.ts';
 
 /**
  * Users may grant only rights that they hold. Undefined when the user holds `wanted`; otherwise the message of the 403

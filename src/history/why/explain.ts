@@ -1,6 +1,6 @@
 import { controllerOf, isController } from './authors.ts';
 import type { Confidence, Past, PastWrite } from './past.ts';
-import { ruleOfAll } from './rules/all.ts';
+import { ruleOfAll } from './rules/all-causes.ts';
 
 export interface Link {
   readonly write: PastWrite;

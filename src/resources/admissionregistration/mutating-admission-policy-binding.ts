@@ -3,10 +3,10 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeNamed } from '../rules/names.ts';
-import { mustNotMatchDeletions, validateMatchResources } from './match.ts';
+import { mustBeNamed } from '../rules/name-rules.ts';
+import { mustNotMatchDeletions, validateMatchResources } from './match-criteria.ts';
 import { paramRefText, validateParamRef } from './params.ts';
-import { reservesStaticNames } from './static-names.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',

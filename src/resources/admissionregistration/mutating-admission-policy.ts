@@ -4,7 +4,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 import { newExpressions, validateMutation, validateVariables } from './expressions.ts';
 import {
   conditionsRatchet,
@@ -13,9 +13,9 @@ import {
   mustNotMatchDeletions,
   validateMatchConditions,
   validateMatchConstraints,
-} from './match.ts';
+} from './match-criteria.ts';
 import { paramKindText, validateParamKind } from './params.ts';
-import { reservesStaticNames } from './static-names.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const mutatingadmissionpolicies = define<MutatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',

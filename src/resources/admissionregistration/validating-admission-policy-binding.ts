@@ -4,10 +4,10 @@ import { goList, goText } from '../../object/go-value.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeNamed, mustBeOneOf } from '../rules/names.ts';
-import { validateMatchResources } from './match.ts';
+import { mustBeNamed, mustBeOneOf } from '../rules/name-rules.ts';
+import { validateMatchResources } from './match-criteria.ts';
 import { paramRefText, validateParamRef } from './params.ts';
-import { reservesStaticNames } from './static-names.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',

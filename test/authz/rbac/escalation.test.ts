@@ -10,7 +10,7 @@ import {
   type RuleSource,
   uncoveredRules,
 } from '../../../src/authz/rbac/escalation.ts';
-import type { PolicyRule } from '../../../src/authz/rbac/policy.ts';
+import type { PolicyRule } from '../../../src/authz/rbac/role-rules.ts';
 import { toObject } from '../../kit/admission.ts';
 import { user } from '../kit.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import type { RestoreSpec } from '../../../src/api/types/history/v1alpha1.ts';
-import { createRestores, type RestoreParts } from '../../../src/history/restore/restore.ts';
+import { createRestores, type RestoreParts } from '../../../src/history/restore/restores.ts';
 import { toVirtualEntry } from '../../../src/history/virtual-entry.ts';
 import { Registry } from '../../../src/registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../../src/request/api-request.ts';

@@ -8,8 +8,8 @@ import {
   TIMESTAMPTZ,
   UUID,
 } from '../../../src/storage/postgres/commit/binary-arrays.ts';
-import { call, type TextFields } from '../../../src/storage/postgres/commit/call.ts';
 import { type Callee, CallMessages } from '../../../src/storage/postgres/commit/call-messages.ts';
+import { call, type TextFields } from '../../../src/storage/postgres/commit/send-call.ts';
 import { createTestDatabase } from '../../postgres.ts';
 
 /** What PostgreSQL makes of five arrays and a json, as json, so that it can be compared. */

@@ -3,7 +3,7 @@ import { NO_REVISION, type Revision } from '../../revision.ts';
 import type { Committer, Write } from '../../revision-log.ts';
 import { Condition } from '../connection/condition.ts';
 import type { ConnectionOptions } from '../connection/connection.ts';
-import type { Lease } from '../fencing/lease.ts';
+import type { Lease } from '../fencing/primary-lease.ts';
 import { type PendingWrite, toBatchKeys } from './commit.ts';
 import { CommitLane, type Progress, stillOpen } from './commit-lane.ts';
 import { OpenWrites } from './open-writes.ts';
