@@ -180,6 +180,10 @@ describe('a rule that taints devices', () => {
       specOf(manifestsIn(minor).created(devicetaintrules, manifest)).deviceSelector;
     expect(kept(34)).toEqual(selector);
     expect(kept(35)).toEqual({});
+    const empty = varyAll(manifest, { 'spec.deviceSelector.selectors.0': {} });
+    expect(manifestsIn(34).problemsOnCreate(devicetaintrules, empty)).toEqual([
+      'spec.deviceSelector.selectors[0].cel: Required value',
+    ]);
   });
 
   test('has a status since 1.35', () => {
@@ -253,6 +257,11 @@ describe('a request for the state of pools', () => {
       'less than nothing',
       { poolCount: 1, pools: [{ ...pool, totalDevices: -1 }] },
       ['status.pools[0].totalDevices: Invalid value: -1: must be greater than or equal to 0'],
+    ],
+    [
+      'a generation below zero',
+      { poolCount: 1, pools: [{ ...pool, generation: -1 }] },
+      ['status.pools[0].generation: Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
       'a long error',
@@ -361,6 +370,10 @@ describe('a workload of 1.36', () => {
       ['spec.podGroupTemplates[1]: Duplicate value: "workers"'],
     ],
     [
+      { 'spec.podGroupTemplates.0.name': 'a.b' },
+      [expect.stringContaining('spec.podGroupTemplates[0].name: Invalid value: "a.b"') as never],
+    ],
+    [
       { 'spec.podGroupTemplates.0.disruptionMode': 'Never' },
       [
         'spec.podGroupTemplates[0].disruptionMode: Unsupported value: "Never": supported values: "Pod", "PodGroup"',
@@ -436,13 +449,16 @@ describe('a group of pods', () => {
   });
 
   test('has statuses of its own claims alone', () => {
-    const judge = (name: string): string[] =>
+    const judge = (name: string, resourceClaimName = 'made'): string[] =>
       of36.problemsOnView(podgroups, good, {
         before: {},
-        after: { resourceClaimStatuses: [{ name, resourceClaimName: 'made' }] },
+        after: { resourceClaimStatuses: [{ name, resourceClaimName }] },
         view: undefined,
       });
     expect(judge('gpu')).toEqual([]);
+    expect(judge('gpu', 'A')).toEqual([
+      expect.stringContaining('status.resourceClaimStatuses[0].resourceClaimName: Invalid value: "A"'),
+    ]);
     expect(judge('net')).toEqual([
       'status.resourceClaimStatuses[0].name: Invalid value: "net": must match the name of an entry in `spec.resourceClaims`',
     ]);
