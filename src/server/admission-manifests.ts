@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { ManifestFolder, type ReadManifest } from '../admission/manifests/manifest-folder.ts';
 import { ManifestMetrics } from '../admission/manifests/manifest-metrics.ts';
 import { type OpenManifests, staticManifestsDir } from '../admission/manifests/manifest-rules.ts';
+import type { Minor } from '../api/emulation.ts';
 import type { Gates } from '../api/feature-gates.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { invalid } from '../api/status.ts';
@@ -10,13 +11,14 @@ import { asObject } from '../object/field-errors.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { toStorage } from '../registry/conversion.ts';
-import { BUILT_IN_RESOURCES } from '../resources/all.ts';
+import { builtInResources } from '../resources/all.ts';
 import { runTogether } from '../util/concurrency.ts';
 import { aborted } from '../util/pause.ts';
 import { validateObject } from '../verbs/writing/prepare-write.ts';
 
 interface ManifestParts {
   readonly types: TypeLibrary;
+  readonly emulated: Minor;
   readonly isFeatureOn: Gates;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -54,9 +56,10 @@ export function createManifests(parts: ManifestParts): Manifests {
   };
 }
 
-function manifestReader({ types, isFeatureOn }: ManifestParts): ReadManifest {
+function manifestReader({ types, emulated, isFeatureOn }: ManifestParts): ReadManifest {
+  const known = builtInResources(emulated);
   return (value, { group, resource }) => {
-    const definition = BUILT_IN_RESOURCES.find((one) => one.group === group && one.resource === resource);
+    const definition = known.find((one) => one.group === group && one.resource === resource);
     const version = definition?.versions.find((one) => one.version === 'v1');
     if (definition === undefined || version === undefined) throw new Error(`${resource} are not known`);
     const { object, unknown } = decodeObject(value, types.message(version.type));

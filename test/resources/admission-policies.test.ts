@@ -5,7 +5,7 @@ import { mutatingadmissionpolicies } from '../../src/resources/admissionregistra
 import { mutatingadmissionpolicybindings } from '../../src/resources/admissionregistration/mutating-admission-policy-binding.ts';
 import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from '../../src/resources/admissionregistration/validating-admission-policy-binding.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { builtInResources } from '../../src/resources/all.ts';
 import { created, manifestsIn, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
 import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
@@ -455,7 +455,7 @@ describe('bindings of admission policies', () => {
 const GATE = 'ManifestBasedAdmissionControlConfig';
 const STATIC = { metadata: { name: 'a.static.k8s.io' } };
 
-test.each(BUILT_IN_RESOURCES.filter(({ group }) => group === 'admissionregistration.k8s.io'))(
+test.each(builtInResources(36).filter(({ group }) => group === 'admissionregistration.k8s.io'))(
   'names of files are for files alone, and otherwise warned of since 1.36: $resource',
   (definition) => {
     const ofName = (minor: Minor, on: boolean) =>

@@ -144,7 +144,10 @@ describe('claims', () => {
     ]);
     const ips = ['10.0.0.1/8', '10.0.0.1/8'];
     expect(
-      judge({ ...given, status: { ...given.status, devices: [{ ...place, networkData: { ips } }] } }, given),
+      judge(
+        { ...given, status: { allocation: allocated, devices: [{ ...place, networkData: { ips } }] } },
+        given,
+      ),
     ).toEqual(['status.devices[0].networkData.ips[1]: Duplicate value: "10.0.0.1/8"']);
     const other = { devices: { results: [{ request: 'net/slow', ...place }] } };
     expect(judge({ ...old, status: { allocation: other } }, given).join()).toContain('field is immutable');

@@ -3,7 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { POLICIES, POLICY_BINDINGS } from '../../src/admission/known-resources.ts';
+import {
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
+  POLICIES,
+  POLICY_BINDINGS,
+} from '../../src/admission/known-resources.ts';
 import { ManifestFolder } from '../../src/admission/manifests/manifest-folder.ts';
 import {
   openPolicyManifests,
@@ -78,7 +83,7 @@ function openIn(dir: string, rules = POLICY_RULES, on = true) {
   const metrics = new Metrics();
   const said: string[] = [];
   const manifests = createManifests({
-    ...{ types, metrics },
+    ...{ types, metrics, emulated: 36 as const },
     isFeatureOn: Object.assign((gate: string) => on && gate === 'ManifestBasedAdmissionControlConfig', {
       minor: 36 as const,
     }),
@@ -156,6 +161,23 @@ test.each<[string, RegExp, typeof POLICY_RULES?]>([
   ],
 ])('a manifest %j is refused', (text, why, rules) => {
   expect(() => openIn(folderOf({ 'x.yaml': text }), rules)).toThrow(why);
+});
+
+test('mutating policies are read with their own rules', () => {
+  const rules = policyManifests('MutatingAdmissionPolicy', MUTATING_POLICIES, MUTATING_POLICY_BINDINGS);
+  const mutating = (mutations: string): string => `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: m.static.k8s.io}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [CREATE]}]}
+  reinvocationPolicy: Never
+  mutations: ${mutations}
+`;
+  const patch = `[JSONPatch{op: "add", path: "/metadata/labels/a", value: "b"}]`;
+  const good = `[{patchType: JSONPatch, jsonPatch: {expression: '${patch}'}}]`;
+  expect(openIn(folderOf({ 'm.yaml': mutating(good) }), rules).objects.in(MUTATING_POLICIES)).toHaveLength(1);
+  expect(() => openIn(folderOf({ 'm.yaml': mutating('[]') }), rules)).toThrow(/spec\.mutations: Required/);
 });
 
 test('a folder must be one, by an absolute path, and needs the feature gate', () => {
