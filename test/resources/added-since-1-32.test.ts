@@ -259,6 +259,11 @@ describe('a request for the state of pools', () => {
       ['status.pools[0].totalDevices: Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
+      'a node of no good name',
+      { poolCount: 1, pools: [{ ...pool, nodeName: 'A' }] },
+      [expect.stringContaining('status.pools[0].nodeName: Invalid value: "A"') as never],
+    ],
+    [
       'a generation below zero',
       { poolCount: 1, pools: [{ ...pool, generation: -1 }] },
       ['status.pools[0].generation: Invalid value: -1: must be greater than or equal to 0'],
@@ -365,6 +370,10 @@ describe('a workload of 1.36', () => {
   test.each<Variation>([
     [{}, []],
     [{ 'spec.podGroupTemplates': [] }, ['spec.podGroupTemplates: Required value']],
+    [
+      { 'spec.controllerRef': { apiGroup: 'batch', kind: '', name: 'j' } },
+      ['spec.controllerRef.kind: Required value'],
+    ],
     [
       { 'spec.podGroupTemplates.1': { name: 'workers', schedulingPolicy: GANG } },
       ['spec.podGroupTemplates[1]: Duplicate value: "workers"'],

@@ -298,6 +298,10 @@ describe('mutating admission policies', () => {
       ],
     ],
     [{ 'spec.matchConditions': [{ expression: 'true' }] }, ['spec.matchConditions[0].name: Required value']],
+    [
+      { 'spec.matchConditions': [{ name: 'a', expression: '1' }] },
+      [expect.stringContaining('spec.matchConditions[0].expression: Invalid value: "1"') as never],
+    ],
     [{ 'spec.mutations': [{}] }, [`${at}.patchType: Required value`]],
     [
       { 'spec.mutations': [{ patchType: 'Merge' }] },

@@ -142,6 +142,15 @@ describe('claims', () => {
     expect(judge({ ...old, status: { devices: [{ ...place }] } }, old)).toEqual([
       'status.devices[0]: Invalid value: "gpu.example.com/node-1/gpu-0": must be an allocated device in the claim',
     ]);
+    const foreign = { devices: { results: [{ request: 'gpu', ...place, driver: 'A_' }] } };
+    expect(judge({ ...old, status: { allocation: foreign } }, old)).toEqual([
+      expect.stringContaining('status.allocation.devices.results[0].driver: Invalid value: "A_"'),
+    ]);
+    const interfaceName = 'x'.repeat(257);
+    const named = { allocation: allocated, devices: [{ ...place, networkData: { interfaceName } }] };
+    expect(judge({ ...given, status: named }, given)).toEqual([
+      'status.devices[0].networkData.interfaceName: Too long: must have at most 256 bytes',
+    ]);
     const ips = ['10.0.0.1/8', '10.0.0.1/8'];
     expect(
       judge(
@@ -258,6 +267,30 @@ test.each<[string, ResourceDefinition, JsonObject, JsonObject]>([
     resourceclaims,
     claim,
     { 'spec.devices.constraints.0.requests': ['net/FAST'] },
+  ],
+  [
+    'spec.devices.requests[1].firstAvailable[0].name: Invalid value: "FAST"',
+    resourceclaims,
+    claim,
+    { 'spec.devices.requests.1.firstAvailable.0.name': 'FAST' },
+  ],
+  [
+    'spec.devices.constraints[0].distinctAttribute.domain: Required value: must include a prefix',
+    resourceclaims,
+    claim,
+    { 'spec.devices.constraints.0': { requests: ['gpu'], distinctAttribute: 'model' } },
+  ],
+  ['spec.driver: Invalid value: "A_"', resourceslices, slice, { 'spec.driver': 'A_' }],
+  [
+    'spec.nodeSelector.nodeSelectorTerms[0].matchExpressions[0].operator: ',
+    resourceslices,
+    varyAll(slice, { 'spec.nodeName': undefined, 'spec.allNodes': true }) as JsonObject,
+    {
+      'spec.allNodes': undefined,
+      'spec.nodeSelector': {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Sometimes' }] }],
+      },
+    },
   ],
   [
     'spec.devices.config[0].opaque.driver: Invalid value: "A_"',
