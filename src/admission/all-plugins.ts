@@ -41,7 +41,7 @@ import { validatingAdmissionPolicy } from './plugins/validating-admission-policy
 import { mutatingWebhooks, validatingWebhooks } from './plugins/webhooks.ts';
 
 /**
- * All plugins in the order in which they run, whatever the order of the flags (Kubernetes 1.36:
+ * All plugins in the order in which they run, regardless of the order of the flags (Kubernetes 1.36:
  * pkg/kubeapiserver/options/plugins.go). Plugins that change objects come before those that count them, and quota comes last, so
  * that no write is counted that another plugin refuses.
  */

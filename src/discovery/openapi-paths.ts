@@ -161,7 +161,7 @@ function subresourceItem(
   return pathItem(writer, served, {
     ...{ operations, named: true, namespaced, suffix },
     type: publishedType(served, type),
-    // As in Kubernetes, operations on custom resources have the custom kind, whatever their bodies are.
+    // As in Kubernetes, operations on custom resources have the custom kind, also where their bodies are of another.
     kind: served.definition.custom === undefined ? kind : kindOf(served),
   });
 }

@@ -30,7 +30,7 @@ export interface Document {
 }
 
 /** A document that is made while it is sent. */
-export interface DocumentInPieces {
+interface DocumentInPieces {
   readonly etag: string;
   /** An empty piece ends a turn. */
   pieces(): Iterable<Buffer>;

@@ -121,7 +121,7 @@ class Dispatch {
     const namespace = await namespaceOfObject(this.#attributes, this.#parts.namespaces);
     let hasRun = false;
     for (const invocation of invocations) if (await this.#invoke(invocation, namespace)) hasRun = true;
-    // A mutation that ran counts as a change, whatever it did.
+    // A mutation that ran counts as a change, even when it changed nothing.
     if (hasRun) this.#round.changed();
   }
 
@@ -223,7 +223,7 @@ const denialText = (
     ? `policy ${JSON.stringify(policy.name)} denied request: ${message}`
     : `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}`;
 
-/** The first error is the message, all of them are causes. The code is 403 whatever the reason. */
+/** The first error is the message, all of them are causes. The code is 403 for every reason. */
 function denied(attributes: AdmissionAttributes, errors: readonly PolicyError[]): StatusError {
   const { status } = refusal(attributes, '');
   const [first] = errors;

@@ -118,7 +118,7 @@ function toAuthorities(caBundle: string): string {
   return toBundle(certificatesIn(Buffer.from(caBundle, 'base64').toString('latin1'))) || TRUSTS_NONE;
 }
 
-/** Compiled when the configuration is read: each expression once, whatever the number of writes. */
+/** Compiled when the configuration is read: each expression once, for any number of writes. */
 function readConditions(conditions: readonly MatchCondition[]): Condition[] {
   if (conditions.length === 0) return [];
   const compiler = new PolicyCompiler(false);
