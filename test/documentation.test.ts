@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { assetFlags } from '../src/cli/envtest/assets.ts';
 import { exportFlags } from '../src/cli/export.ts';
 import { importFlags } from '../src/cli/import.ts';
-import { kubeadmFlags } from '../src/cli/kubeadm/flags.ts';
+import { kubeadmFlags } from '../src/cli/kubeadm/kubeadm-flags.ts';
 import { moveFlags } from '../src/cli/move.ts';
 import { FLAGS, KUBECTL_FLAGS } from '../src/kubectl-history/flags.ts';
 import { ALL_FLAGS } from '../src/options/all-flags.ts';

@@ -5,8 +5,8 @@ import type { DeviceRequest, ResourceClaim, ResourceClaimTemplate } from '../api
 import { forbiddenField } from '../object/field-errors.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts';
 import type { ClusterObjects } from './cluster-objects.ts';
+import { NAMESPACES, ObjectLookup } from './known-resources.ts';
 import { isWriteOf } from './plugin.ts';
-import { NAMESPACES, ObjectLookup } from './resources.ts';
 
 const CLAIMS: ResourceOf<ResourceClaim> = { group: 'resource.k8s.io', resource: 'resourceclaims' };
 const TEMPLATES: ResourceOf<ResourceClaimTemplate> = {

@@ -1,9 +1,9 @@
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { Caller, UserInfo } from '../request/api-request.ts';
 import type { Waits } from '../request/waits.ts';
+import type { AdmissionMetrics, Phase as PhaseName, Times } from './admission-metrics.ts';
 import type { ForeseenObjects } from './foreseen.ts';
-import type { AdmissionMetrics, Phase as PhaseName, Times } from './metrics.ts';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 

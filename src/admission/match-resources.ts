@@ -7,7 +7,7 @@ import { fromLabelSelector, type LabelRequirement, matchesLabels } from '../obje
 import type { AdmissionAttributes, AdmissionOperation } from './admission.ts';
 import type { ClusterObjects, FollowedObjects } from './cluster-objects.ts';
 import type { ForeseenObjects } from './foreseen.ts';
-import { NAMESPACES } from './resources.ts';
+import { NAMESPACES } from './known-resources.ts';
 
 /** A resource in one of its versions, with the kind of its objects. */
 export interface ResourceVersion {
@@ -68,7 +68,7 @@ export class RequestMatcher {
     return selected.then((yes) => (yes ? matched : undefined));
   }
 
-  /** Whether requests of the kind can match at all, whatever the object and its name. */
+  /** Whether requests of the kind can match at all, with any object and name. */
   mayMatch({ rules, equivalent }: MatchCriteria, attributes: AdmissionAttributes): boolean {
     const resources = [requestedOf(attributes), ...(equivalent ? this.#equivalentsOf(attributes) : [])];
     return (

@@ -10,8 +10,8 @@ import { parseOwners } from '../object/managed-fields/owners.ts';
 import { withoutWritten } from '../object/written-number.ts';
 import { toNamed, toStorage } from '../registry/conversion.ts';
 import { messageOf } from '../registry/custom.ts';
-import { readForChange } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import { readForChange } from '../registry/resource-definition.ts';
 import type { AdmissionAttributes } from './admission.ts';
 
 /** The resource as which a webhook or a policy gets an object: the written one, or another of its versions and groups. */

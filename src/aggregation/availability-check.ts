@@ -1,7 +1,7 @@
 import type { Finding } from '../object/conditions.ts';
 import { authorityOf, BackendError, type BackendTransport } from '../request/backend.ts';
 import { errorText } from '../util/error-text.ts';
-import type { RemoteVersion, ServiceAddress } from './api-service.ts';
+import type { RemoteVersion, ServiceAddress } from './managed-api-services.ts';
 import { AGGREGATOR, userHeaders } from './remote-user.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 

@@ -10,7 +10,7 @@ import { toObject } from '../storage/object-reader.ts';
 import { keepDoing } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
-import { API_SERVICES, MANAGED, ON_START } from './api-service.ts';
+import { API_SERVICES, MANAGED, ON_START } from './managed-api-services.ts';
 
 const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
   group: 'apiextensions.k8s.io',

@@ -1,8 +1,8 @@
+import { confined, confinedHead, type PageScope } from '../proxy/confined-pages.ts';
 import { answeredHeaders, forwardedHeaders } from '../proxy/headers.ts';
-import { confined, confinedHead, type PageScope } from '../proxy/pages.ts';
-import { rewriteLocation } from '../proxy/paths.ts';
 import { streamAnswer } from '../proxy/stream-answer.ts';
 import { joinStreams } from '../proxy/upgrade.ts';
+import { rewriteLocation } from '../proxy/url-paths.ts';
 import type { AuthorizedRequest } from '../request/api-request.ts';
 import type { ApiResponse, StreamResponse } from '../request/api-response.ts';
 import {

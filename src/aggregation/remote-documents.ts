@@ -1,7 +1,7 @@
 import type { RemoteApi, RemoteApis, RemoteDocument } from '../registry/remote-apis.ts';
 import { errorText } from '../util/error-text.ts';
 import { aborted } from '../util/pause.ts';
-import { keyOf, type RemoteVersion } from './api-service.ts';
+import { keyOf, type RemoteVersion } from './managed-api-services.ts';
 import type { Discovered } from './remote-discovery.ts';
 import { readAggregated, readPlain } from './remote-discovery.ts';
 import { type Fetched, type FetchParts, fetchRemote, type Wanted } from './remote-fetch.ts';

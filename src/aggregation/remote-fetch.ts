@@ -1,5 +1,5 @@
 import { authorityOf, type BackendTransport } from '../request/backend.ts';
-import type { RemoteVersion } from './api-service.ts';
+import type { RemoteVersion } from './managed-api-services.ts';
 import { AGGREGATOR, userHeaders } from './remote-user.ts';
 import type { ServiceResolver } from './service-resolver.ts';
 

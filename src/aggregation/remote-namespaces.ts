@@ -2,7 +2,7 @@ import type { JsonObject } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
 import type { RemoteApi, RemoteApis, RemoteContents } from '../registry/remote-apis.ts';
 import { errorText } from '../util/error-text.ts';
-import type { RemoteVersion } from './api-service.ts';
+import type { RemoteVersion } from './managed-api-services.ts';
 import { parse } from './remote-discovery.ts';
 import { type Fetched, type FetchParts, fetchRemote } from './remote-fetch.ts';
 import type { RemoteVersions } from './remote-versions.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
 import type { RemoteDocument } from '../registry/remote-apis.ts';
-import type { RemoteVersion } from './api-service.ts';
+import type { RemoteVersion } from './managed-api-services.ts';
 import { parse } from './remote-discovery.ts';
 
 /** Extracts the parts of other servers' OpenAPI documents about their group versions. */

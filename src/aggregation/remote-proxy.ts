@@ -1,11 +1,11 @@
 import { canonicalGroup } from '../api/dialect.ts';
 import type { Logger } from '../observability/logger.ts';
-import { refuseWorkers } from '../proxy/pages.ts';
+import { refuseWorkers } from '../proxy/confined-pages.ts';
 import type { AuthorizedRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { type BackendTransport, encodePath } from '../request/backend.ts';
 import { plainAnswer } from '../request/plain-answer.ts';
-import type { RemoteVersion } from './api-service.ts';
+import type { RemoteVersion } from './managed-api-services.ts';
 import { passOn } from './pass-on.ts';
 import type { RemoteVersions } from './remote-versions.ts';
 import type { ServiceResolver } from './service-resolver.ts';

@@ -3,7 +3,14 @@ import type { APIService } from '../api/types/apiregistration/v1.ts';
 import type { Followed } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';
-import { isAvailable, keyOf, MANAGED, ON_START, type RemoteVersion, toRemoteVersion } from './api-service.ts';
+import {
+  isAvailable,
+  keyOf,
+  MANAGED,
+  ON_START,
+  type RemoteVersion,
+  toRemoteVersion,
+} from './managed-api-services.ts';
 
 /** The group versions of other servers, in step with the watch cache. Most clusters have none, which makes lookups free. */
 export class RemoteVersions implements Followed {

@@ -5,7 +5,7 @@ import type { EndpointSlice } from '../api/types/discovery/v1.ts';
 import { assertRoutable, clusterAddressOf, servicePortOf } from '../object/service-address.ts';
 import { ObjectReader, toObject } from '../storage/object-reader.ts';
 import type { Entry, Store } from '../storage/store.ts';
-import type { ServiceAddress } from './api-service.ts';
+import type { ServiceAddress } from './managed-api-services.ts';
 
 export const SERVICES: ResourceOf<Service> = { group: '', resource: 'services' };
 export const ENDPOINTS: ResourceOf<Endpoints> = { group: '', resource: 'endpoints' };

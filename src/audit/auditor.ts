@@ -1,9 +1,9 @@
 import { typeName } from '../api/idl/type-name.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { type Status, StatusError } from '../api/status.ts';
-import { parseBytes } from '../codec/formats.ts';
 import { bodyFormat } from '../codec/negotiate.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
+import { parseBytes } from '../codec/wire-formats.ts';
 import { parseJsonBytes } from '../object/exact-json.ts';
 import type { ApiRequest, AuditTrail, RawRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';
 import { type BytesResponse, gatherRest } from '../request/api-response.ts';
@@ -17,9 +17,9 @@ import {
   type EventUser,
   type ObjectReference,
   sourceAddresses,
-} from './event.ts';
-import type { AuditMetrics } from './metrics.ts';
-import { findRule, isAtLeast, type Policy, type PolicyRule, type Stage } from './policy.ts';
+} from './audit-event.ts';
+import type { AuditMetrics } from './audit-metrics.ts';
+import { findRule, isAtLeast, type Policy, type PolicyRule, type Stage } from './audit-policy.ts';
 import type { AuditSink, LossReport, Stored } from './sink.ts';
 
 interface AuditorOptions {

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { createStream, type RotatingFileStream } from 'rotating-file-stream';
-import type { AuditEvent, AuditRecord, EventUser } from './event.ts';
+import type { AuditEvent, AuditRecord, EventUser } from './audit-event.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
 interface LogOptions {

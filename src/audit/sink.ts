@@ -1,5 +1,5 @@
-import type { AuditRecord } from './event.ts';
-import { isAtLeast } from './policy.ts';
+import type { AuditRecord } from './audit-event.ts';
+import { isAtLeast } from './audit-policy.ts';
 
 /** Whether everything was stored. No promise where nothing is awaited. */
 export type Stored = boolean | Promise<boolean>;
@@ -109,7 +109,7 @@ function split(
 const sizeOf = (record: AuditRecord, apiVersion: string): number =>
   Buffer.byteLength(record.toJson(apiVersion));
 
-export interface BatchOptions {
+interface BatchOptions {
   /** Records beyond these are lost. */
   readonly bufferSize: number;
   readonly maxBatchSize: number;

@@ -1,5 +1,5 @@
 import { type PauseFor, retry } from '../outbound/retry.ts';
-import type { AuditRecord } from './event.ts';
+import type { AuditRecord } from './audit-event.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
 interface WebhookOptions {

@@ -10,7 +10,7 @@ import {
   type Rules,
   type Verdict,
 } from './authorizer.ts';
-import { urlCovers } from './rbac/policy.ts';
+import { urlCovers } from './rbac/role-rules.ts';
 
 /**
  * Mode ABAC: a file of policies, one JSON object per line; the first match allows. Skips blank lines and lines that begin with

@@ -1,4 +1,4 @@
-import { mapCode } from './source.ts';
+import { mapCode } from './map-code.ts';
 
 /**
  * How deep an expression may be nested in Kubernetes (cel-go, parser.go: MaxRecursionDepth). It counts twice: while it reads,

@@ -1,6 +1,6 @@
 import { Optional } from '@marcbachmann/cel-js';
 import { spend, spendOnSize } from './budget.ts';
-import { celContains, celEqual, isMap, joinLists, sizeOfMap } from './equality.ts';
+import { celContains, celEqual, isMap, joinLists, sizeOfMap } from './cel-equality.ts';
 import { CelObject } from './objects.ts';
 
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown;

@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { spendOnSize } from './budget.ts';
-import { celEqual } from './equality.ts';
+import { celEqual } from './cel-equality.ts';
 import {
   type CheckedNode,
   internalsOf,

@@ -8,8 +8,8 @@ import { bracketsProblem, depthProblem, TOO_DEEP } from './depth.ts';
 import { createEnvironment, LINEAR_MATCHES, MATCHES } from './environment.ts';
 import { instrument, type SyntaxNode } from './instrument.ts';
 import { HAS, HAS_ANY } from './libraries/optionals.ts';
+import { mapCode } from './map-code.ts';
 import { newerName } from './newer.ts';
-import { mapCode } from './source.ts';
 
 /** An invalid expression, or one that failed on its input. */
 export class CelError extends Error {

@@ -32,7 +32,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function describeCommands(): Promise<string> {
   const { SECTIONS } = await import('../options/all-flags.ts');
-  const { kubeadmFlags } = await import('./kubeadm/flags.ts');
+  const { kubeadmFlags } = await import('./kubeadm/kubeadm-flags.ts');
   const kubeadm = { heading: 'kubeadm-config', flags: Object.values(kubeadmFlags) };
   return formatHelp([...SECTIONS, kubeadm], COMMANDS);
 }
@@ -51,5 +51,5 @@ function hideFromProcessList(): void {
 
 /** Runs in a thread of a server. Resolves when it serves. */
 export async function serveThread(): Promise<void> {
-  await (await import('./serving-thread.ts')).serveThread();
+  await (await import('./thread-entry.ts')).serveThread();
 }

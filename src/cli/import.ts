@@ -7,15 +7,15 @@ import { hidePasswords } from '../util/hidden-passwords.ts';
 import { pause } from '../util/pause.ts';
 import { stopSignal } from './stop-signal.ts';
 import { describe } from './transfer/describe.ts';
+import { openTarget, type Target } from './transfer/import-target.ts';
 import { Importer } from './transfer/importer.ts';
 import { openSource, sourceFlags } from './transfer/open-source.ts';
 import { takeFlags } from './transfer/own-flags.ts';
 import { Progress } from './transfer/progress.ts';
-import { replayHistory } from './transfer/replay.ts';
+import { replayHistory } from './transfer/replay-history.ts';
 import { nameSome } from './transfer/report.ts';
 import { type Shaped, Shapes } from './transfer/shapes.ts';
 import type { Source } from './transfer/source.ts';
-import { openTarget, type Target } from './transfer/target.ts';
 
 export const importFlags = {
   ...sourceFlags,

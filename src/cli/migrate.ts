@@ -2,7 +2,7 @@ import { UsageError } from '../options/flag.ts';
 import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { storageFlags } from '../options/storage.ts';
 import { toClusterSchema } from '../storage/postgres/connection/cluster-schema.ts';
-import type { ListedMigration } from '../storage/postgres/migration/migrate.ts';
+import type { ListedMigration } from '../storage/postgres/migration/run-migrations.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { databaseConnection, describeWindow, otherDatabases, windowWish } from './database.ts';
 import { parseRoleNames, ROLE_PREFIX } from './role-names.ts';

@@ -24,17 +24,17 @@ import {
   writeKubeconfig,
 } from './certificates.ts';
 import { databaseConnection, describeWindow, windowWish } from './database.ts';
+import { copyCertificates } from './embedded/cluster-template.ts';
 import { EmbeddedPostgres } from './embedded/embedded-postgres.ts';
-import { copyCertificates } from './embedded/template.ts';
 import type { KeepKey } from './kept-keys.ts';
 import { lockDataDir } from './lock.ts';
-import { openLog } from './log.ts';
+import { openLog } from './open-log.ts';
 import { readyFile } from './ready-file.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { findServiceManager } from './service-manager.ts';
 import { chooseServingPair, chooseSigningPair, readServingCa } from './serving-pair.ts';
-import { threadEntry } from './serving-thread.ts';
 import { stopSignal } from './stop-signal.ts';
+import { threadEntry } from './thread-entry.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 import { ensureTemplate, UNSYNCED } from './warm-start.ts';
 

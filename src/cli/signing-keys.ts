@@ -1,4 +1,4 @@
-import { parseSigningKey } from '../authn/service-account/keys.ts';
+import { parseSigningKey } from '../authn/service-account/key-ring.ts';
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { openEncryption } from '../server/encryption.ts';

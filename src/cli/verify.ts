@@ -4,13 +4,13 @@ import { parseOptions } from '../options/options.ts';
 import { stopSignal } from './stop-signal.ts';
 import { describe } from './transfer/describe.ts';
 import { differencesOf } from './transfer/differences.ts';
+import { digestOf, type Live, openTarget, type Target } from './transfer/import-target.ts';
 import { openSource, sourceFlags } from './transfer/open-source.ts';
 import { findOthers } from './transfer/others.ts';
 import { takeFlags } from './transfer/own-flags.ts';
 import { Progress } from './transfer/progress.ts';
 import { NotTaken, ownedByItsCluster, type Shaped, Shapes } from './transfer/shapes.ts';
 import type { Source } from './transfer/source.ts';
-import { digestOf, type Live, openTarget, type Target } from './transfer/target.ts';
 
 /** Of one object. */
 const MOST_SHOWN = 5;

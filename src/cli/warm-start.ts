@@ -7,8 +7,8 @@ import { ownFlags } from '../options/storage.ts';
 import { newestMigration } from '../storage/postgres/migration/migration.ts';
 import { pause } from '../util/pause.ts';
 import { describeVersion } from '../version.ts';
+import { cacheFolder, useTemplate } from './embedded/cluster-template.ts';
 import { claimFolder, livingOwner } from './embedded/owner.ts';
-import { cacheFolder, useTemplate } from './embedded/template.ts';
 
 /** A cluster takes seconds to make; on a busy machine a minute. */
 const MAKING_MS = 180_000;

@@ -1,6 +1,6 @@
 import type { Dialect } from '../api/dialect.ts';
 import { StatusError } from '../api/status.ts';
-import { table } from '../util/table.ts';
+import { table } from '../util/text-table.ts';
 
 /** 'cbor' only where the feature CBORServingAndStorage is on. */
 export type Format = 'json' | 'yaml' | 'protobuf' | 'cbor';

@@ -5,7 +5,7 @@ import type { Entry } from '../storage/store.ts';
 import { Slots } from '../util/concurrency.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
-import { orNamespaceGone } from '../verbs/writing/call.ts';
+import { orNamespaceGone } from '../verbs/writing/write-call.ts';
 
 const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 const RETRY_MS = 1000;

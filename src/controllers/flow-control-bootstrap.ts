@@ -8,7 +8,7 @@ import {
   MANDATORY,
   revise,
   suggestedIn,
-} from '../flow-control/bootstrap.ts';
+} from '../flow-control/shipped-configuration.ts';
 import { pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 

@@ -1,7 +1,7 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { FlowSchema, FlowSchemaCondition } from '../api/types/flowcontrol/v1.ts';
-import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap.ts';
-import { parseFlowSchema } from '../flow-control/config.ts';
+import { parseFlowSchema } from '../flow-control/flow-configuration.ts';
+import { FLOW_CONTROL_GROUP } from '../flow-control/shipped-configuration.ts';
 import { pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';

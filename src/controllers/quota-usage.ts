@@ -9,8 +9,8 @@ import {
   type ResourceList,
   toResourceList,
 } from '../object/resource-list.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { followAnew } from '../storage/follower.ts';
 import { toObject } from '../storage/object-reader.ts';
 import type { Entry, ObjectEvent } from '../storage/store.ts';

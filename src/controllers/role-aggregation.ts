@@ -1,6 +1,6 @@
 import type { ResourceOf } from '../api/names.ts';
 import type { ClusterRole, PolicyRule } from '../api/types/rbac/v1.ts';
-import { RBAC_GROUP } from '../authz/rbac/policy.ts';
+import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
 import { equal } from '../object/equality.ts';
 import { fromLabelSelector, matchesLabels } from '../object/selectors.ts';
 import { pause } from '../util/pause.ts';
@@ -48,7 +48,7 @@ export class RoleAggregation {
 }
 
 /** The fields of a ClusterRole that aggregation needs. */
-export type AggregatedRole = Pick<ClusterRole, 'metadata' | 'rules' | 'aggregationRule'>;
+type AggregatedRole = Pick<ClusterRole, 'metadata' | 'rules' | 'aggregationRule'>;
 
 /**
  * The rules that a ClusterRole with an aggregation rule must have: the rules of every other role that one of its selectors

@@ -6,16 +6,16 @@ import type { CustomResourceDefinition, JSONSchemaProps } from '../api/types/api
 import type { Decoded } from '../codec/decode.ts';
 import { copyJson } from '../object/equality.ts';
 import { CUSTOM_TYPE, type CustomDecodeOptions, type CustomVersion } from '../registry/custom.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
 import { compareVersions } from '../registry/registry.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import type { Store } from '../storage/store.ts';
 import type { Steps } from '../util/turns.ts';
-import { toColumns } from './columns.ts';
 import { type ConversionParts, toConverter, type WebhookConverter } from './conversion/webhook-converter.ts';
+import { toScale } from './custom-scale.ts';
+import { statusView, strategyOf } from './custom-strategy.ts';
 import { DefinitionSource, type VersionOutline } from './definition-source.ts';
-import { toScale } from './scale.ts';
+import { toColumns } from './printer-columns.ts';
 import { toSelectableFields } from './selectable-fields.ts';
-import { statusView, strategyOf } from './strategy.ts';
 import { type SchemaParts, VersionSchema } from './version-schema.ts';
 import {
   type TranslatedResource,

@@ -3,7 +3,7 @@ import type { CustomResourceDefinitionVersion } from '../api/types/apiextensions
 import { withinInt64 } from '../object/exact-json.ts';
 import { goPlain } from '../object/go-value.ts';
 import { type JsonPath, JsonPathError, readJsonPath } from '../object/json-path.ts';
-import type { SelectableFields } from '../registry/definition.ts';
+import type { SelectableFields } from '../registry/resource-definition.ts';
 
 /**
  * Field selectors of a version: its definition's paths without the first dot, read from objects of that version. Absent fields

@@ -6,16 +6,16 @@ import type { CustomResourceSubresourceScale, JSONSchemaProps } from '../api/typ
 import type { Decoded } from '../codec/decode.ts';
 import { MAX_PROBLEMS } from '../object/document-limits.ts';
 import { problemsOf } from '../object/field-path.ts';
-import { setDefaults } from '../structural/defaults.ts';
+import { toMessage } from '../structural/apply-types.ts';
+import { coerceEmbedded, coerceMetadata, validateEmbedded } from '../structural/embedded-metadata.ts';
 import { listTypesInSteps } from '../structural/list-types.ts';
-import { toMessage } from '../structural/message.ts';
-import { coerceEmbedded, coerceMetadata, validateEmbedded } from '../structural/metadata.ts';
-import { propertyOf } from '../structural/node.ts';
 import { prune } from '../structural/prune.ts';
-import { compileRules, hasRules, type RunOptions } from '../structural/rules/rules.ts';
-import { validateInSteps } from '../structural/validate.ts';
+import { compileRules, hasRules, type RunOptions } from '../structural/rules/compiled-rules.ts';
+import { propertyOf } from '../structural/schema-node.ts';
+import { setDefaults } from '../structural/set-defaults.ts';
+import { validateInSteps } from '../structural/validate-value.ts';
 import type { Steps } from '../util/turns.ts';
-import { validateScaleSpec, validateScaleStatus } from './scale.ts';
+import { validateScaleSpec, validateScaleStatus } from './custom-scale.ts';
 
 export interface SchemaParts {
   readonly types: TypeLibrary;

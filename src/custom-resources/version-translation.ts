@@ -1,7 +1,7 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
 import { equal } from '../object/equality.ts';
-import type { SelectableFields } from '../registry/definition.ts';
+import type { SelectableFields } from '../registry/resource-definition.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
 import type { StoredObject } from '../storage/revision-log.ts';
 import type { Entry } from '../storage/store.ts';

@@ -1,7 +1,7 @@
 import type { Minor } from '../api/emulation.ts';
 import type { JsonObject } from '../api/object-meta.ts';
-import { encodeValue } from '../codec/formats.ts';
 import { negotiate, notAcceptable, parseClauses, wantsPretty } from '../codec/negotiate.ts';
+import { encodeValue } from '../codec/wire-formats.ts';
 import { createPages, type Pages, plainText } from '../pages/pages.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';

@@ -2,8 +2,8 @@ import { type TypeLibrary, toDefinitionName } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import { CUSTOM_TYPE } from '../registry/custom.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { toMetadata, toObjectSchema } from './custom-schema.ts';
 import { API_VERSION, definitionRef, type ForeignType, KIND, type OpenApiVersion } from './openapi-schema.ts';
 

@@ -2,8 +2,8 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ValueSchema } from '../api/schema.ts';
-import type { ConnectSubresource } from '../registry/definition.ts';
 import type { ServedResource } from '../registry/registry.ts';
+import type { ConnectSubresource } from '../registry/resource-definition.ts';
 import { nameParameter, type ParameterType, parameter } from './openapi-parameters.ts';
 import type { OpenApiVersion } from './openapi-schema.ts';
 
@@ -105,6 +105,7 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 export interface PathWriter {
   readonly version: OpenApiVersion;
   readonly schemas: { refer(type: string): JsonObject };
+  readonly cbor: boolean;
   /** `/api/v1` or `/apis/apps/v1`. */
   readonly root: string;
   /** Part of operation ids: `CoreV1`, `AppsV1`. */

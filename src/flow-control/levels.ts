@@ -1,11 +1,11 @@
-import type { LevelLimits } from '../observability/flow-control/tallies.ts';
-import { MANDATORY } from './bootstrap.ts';
-import { type PriorityLevel, parsePriorityLevel } from './config.ts';
+import type { LevelLimits } from '../observability/flow-control/flow-tallies.ts';
+import { type PriorityLevel, parsePriorityLevel } from './flow-configuration.ts';
 import type { FlowClock } from './flow-control.ts';
-import type { FlowMetrics, LevelRecorder } from './metrics.ts';
+import type { FlowMetrics, LevelRecorder } from './flow-recorder.ts';
 import { DemandIntegral, type DemandSummary } from './queueing/demand.ts';
 import { type QueueingPolicy, QueueSet } from './queueing/queue-set.ts';
 import { MAX_SEATS } from './request-cost.ts';
+import { MANDATORY } from './shipped-configuration.ts';
 
 const MANDATORY_LEVELS = MANDATORY.levels.flatMap((object) => parsePriorityLevel(object) ?? []);
 
@@ -153,7 +153,7 @@ class DemandStatistics {
 }
 
 /** A claim to `target` seats, at least `lower` and at most `upper`. */
-export interface Wish {
+interface Wish {
   readonly target: number;
   readonly lower: number;
   readonly upper: number;

@@ -1,6 +1,6 @@
 import { isLongRunning, type ResourceTarget } from '../request/api-request.ts';
 import { pause } from '../util/pause.ts';
-import type { FlowSchema, PriorityLevel } from './config.ts';
+import type { FlowSchema, PriorityLevel } from './flow-configuration.ts';
 import {
   type FlowClock,
   type FlowControl,
@@ -9,9 +9,9 @@ import {
   SeatedTurn,
   type Turn,
 } from './flow-control.ts';
+import type { FlowMetrics } from './flow-recorder.ts';
 import { type Level, Levels } from './levels.ts';
-import { createRoutes, distinguish, findRoute, type Route } from './match.ts';
-import type { FlowMetrics } from './metrics.ts';
+import { createRoutes, distinguish, findRoute, type Route } from './match-request.ts';
 import type { Ticket } from './queueing/queue.ts';
 import { estimateWork, type Surroundings, seatsOf, WatchCounts } from './request-cost.ts';
 

@@ -1,7 +1,7 @@
 import { parseFieldSelector, requiredValue } from '../object/selectors.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import type { FlowRequest } from './flow-control.ts';
-import type { FlowRecorder } from './metrics.ts';
+import type { FlowRecorder } from './flow-recorder.ts';
 
 /** The expected cost of a request. A seat is the share of one request in the server; wide requests need several. */
 export interface Work {

@@ -1,11 +1,11 @@
 import type { HistoryClient } from './history-client.ts';
 import { nameOf, type ObjectPlace, placeOf, selectorOf } from './last-change.ts';
-import { pathOf, toShortName } from './object-reference.ts';
+import { pathOf, toShortName } from './named-object.ts';
 import type { Scope } from './scope.ts';
 import { PLAIN } from './screen.ts';
 import type { Session } from './session.ts';
 import { CommandError } from './usage-error.ts';
-import { numberOf, toAge, toLocalTime, toUser } from './writes.ts';
+import { numberOf, toAge, toLocalTime, toUser } from './write-texts.ts';
 
 /** Messages about missing history, so that an empty answer is not taken for "no change". */
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../api/object-meta.ts';
 import { toYamlKey, toYamlText } from '../codec/yaml/scalar.ts';
-import { parsePath, type Segment } from './field-paths.ts';
 import type { BlamedField } from './history-types.ts';
+import { parsePath, type Segment } from './path-segments.ts';
 
 /** A line of YAML with its field; lines such as `spec:` have none. */
 export interface BlamedLine {

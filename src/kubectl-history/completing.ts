@@ -1,15 +1,15 @@
 import { parseCommandLine } from './arguments.ts';
-import { mainChanges } from './changes.ts';
-import { COMMANDS } from './commands/all.ts';
+import { COMMANDS } from './commands/all-commands.ts';
 import { EVERYWHERE, FLAGS, type Flag, KUBECTL_FLAGS } from './flags.ts';
+import { qualified, type Resource } from './found-resources.ts';
 import type { HistoryClient } from './history-client.ts';
 import { placeOf, selectorOf } from './last-change.ts';
-import { readNamed } from './object-reference.ts';
-import { qualified, type Resource } from './resources.ts';
+import { readNamed } from './named-object.ts';
 import { PLAIN } from './screen.ts';
 import type { Command, Session } from './session.ts';
+import { mainChanges } from './shown-changes.ts';
 import { cutEnd, toShown } from './shown-text.ts';
-import { numberOf, toAge, toVerb, toWriter } from './writes.ts';
+import { numberOf, toAge, toVerb, toWriter } from './write-texts.ts';
 
 /**
  * Completes a command line in the form that kubectl expects of a plugin: one line each, with a tab before its description;

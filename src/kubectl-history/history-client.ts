@@ -1,4 +1,5 @@
 import type { JsonValue } from '../api/object-meta.ts';
+import type { Resources } from './found-resources.ts';
 import type {
   Blame,
   Explanation,
@@ -9,9 +10,8 @@ import type {
   Timeline,
   TimelineEntry,
 } from './history-types.ts';
-import { readJson } from './json.ts';
 import { isNoSuchPath, type Kubectl, ServerError } from './kubectl.ts';
-import type { Resources } from './resources.ts';
+import { readJson } from './read-json.ts';
 import { CommandError } from './usage-error.ts';
 
 /** Reads and restores through the server's group history.cluster.io. */

@@ -1,9 +1,9 @@
+import { qualified } from './found-resources.ts';
 import type { HistoryClient } from './history-client.ts';
 import type { ObjectName, Revision } from './history-types.ts';
-import { type NamedObject, toShortName } from './object-reference.ts';
-import { qualified } from './resources.ts';
+import { type NamedObject, toShortName } from './named-object.ts';
 import { UsageError } from './usage-error.ts';
-import { isChangeOfWish } from './writes.ts';
+import { isChangeOfWish } from './write-texts.ts';
 
 export interface ObjectPlace {
   readonly object: NamedObject;

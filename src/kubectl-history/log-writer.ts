@@ -1,13 +1,13 @@
-import { type ChangesLayout, mainChanges, toChanges } from './changes.ts';
-import { type Column, toColumns } from './columns.ts';
-import { isDocument, toDocument } from './formats.ts';
 import type { Revision, TimelineEntry } from './history-types.ts';
-import { toShortName } from './object-reference.ts';
+import { toShortName } from './named-object.ts';
+import { isDocument, toDocument } from './output-format.ts';
+import { type Column, toColumns } from './printed-columns.ts';
 import type { Scope } from './scope.ts';
 import type { Paint, Screen } from './screen.ts';
 import type { Session } from './session.ts';
+import { type ChangesLayout, mainChanges, toChanges } from './shown-changes.ts';
 import { toShown } from './shown-text.ts';
-import { numberOf, toAge, toLocalTime, toObject, toVerb, toWriter } from './writes.ts';
+import { numberOf, toAge, toLocalTime, toObject, toVerb, toWriter } from './write-texts.ts';
 
 const USUAL_CHANGES = 20;
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { run } from './plugin.ts';
+import { run } from './run-plugin.ts';
 
 /** `kubectl history`. Under its other name it completes command lines for kubectl. */
 const isCompleting = basename(process.argv[1] ?? '').startsWith('kubectl_complete');

@@ -1,11 +1,11 @@
 import type { CommandArguments } from './arguments.ts';
-import { toChanges } from './changes.ts';
-import { isDocument, toDocument } from './formats.ts';
 import type { HistoryClient } from './history-client.ts';
 import type { RestoreResult, RestoreSpec } from './history-types.ts';
-import { toShortName } from './object-reference.ts';
+import { toShortName } from './named-object.ts';
+import { isDocument, toDocument } from './output-format.ts';
 import type { Screen } from './screen.ts';
 import type { Session } from './session.ts';
+import { toChanges } from './shown-changes.ts';
 import { toShown } from './shown-text.ts';
 import { CommandError, UsageError } from './usage-error.ts';
 

@@ -1,8 +1,8 @@
 import type { CommandArguments } from './arguments.ts';
+import { qualified } from './found-resources.ts';
 import type { RevisionsQuery } from './history-client.ts';
 import { parsePointInTime } from './moment.ts';
-import { type Named, readNamed } from './object-reference.ts';
-import { qualified } from './resources.ts';
+import { type Named, readNamed } from './named-object.ts';
 import type { OpenSession, Session } from './session.ts';
 import { UsageError } from './usage-error.ts';
 

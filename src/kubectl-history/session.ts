@@ -1,9 +1,9 @@
 import type { CommandArguments, CommandLine } from './arguments.ts';
 import type { FlagKey } from './flags.ts';
+import { createResources, type Resources } from './found-resources.ts';
 import { createHistoryClient, type HistoryClient } from './history-client.ts';
 import { type Cluster, readCluster } from './kubeconfig.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
-import { createResources, type Resources } from './resources.ts';
 import type { Screen } from './screen.ts';
 
 /** The environment of one call of the plugin. */

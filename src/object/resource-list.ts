@@ -1,5 +1,5 @@
-import { checkQualifiedName } from './formats.ts';
 import { formatQuantity, parseQuantity, type Quantity } from './quantity.ts';
+import { checkQualifiedName } from './text-formats.ts';
 
 /** Amounts by resource name, as in `requests` and `limits`. */
 export type ResourceList = ReadonlyMap<string, Quantity>;

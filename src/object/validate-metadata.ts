@@ -1,7 +1,7 @@
 import type { ObjectMeta, OwnerReference } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { addInvalid, forbiddenField, invalidValue, required, tooLong } from './field-errors.ts';
-import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './formats.ts';
+import { checkLabelValue, checkName, checkQualifiedName, type NameRule } from './text-formats.ts';
 
 /** Metadata rules of every resource (Kubernetes: api/validation/objectmeta.go; clients match these texts). */
 

@@ -1,7 +1,7 @@
 import { parseQuantity } from '../object/quantity.ts';
 import type { LogFormat, ModuleVerbosity } from '../observability/logger.ts';
 import type { MetricPolicy } from '../observability/metrics.ts';
-import { type EgressConfig, readEgressConfig } from '../outbound/egress/config.ts';
+import { type EgressConfig, readEgressConfig } from '../outbound/egress/egress-config.ts';
 import { errorText } from '../util/error-text.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import { assertGate } from './api.ts';

@@ -2,7 +2,7 @@ import { canonicalApiVersion } from '../api/dialect.ts';
 import { type Minor, toVersion } from '../api/emulation.ts';
 import type { GroupVersion } from '../api/names.ts';
 import { toApiVersion } from '../api/names.ts';
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { builtInResources, EVERY_RESOURCE } from '../resources/all.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import { nearestName } from './checks.ts';

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import type { Http2Options } from '../http/server.ts';
+import type { Http2Options } from '../http/http-server.ts';
 import { errorText } from '../util/error-text.ts';
 import { proxyClientFlags } from './admission.ts';
 import { ipAddress, notNegative, positive } from './checks.ts';

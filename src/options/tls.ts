@@ -1,6 +1,6 @@
 import { getCiphers, type SecureVersion } from 'node:tls';
 import type { SniPair } from '../http/serving-tls.ts';
-import { table } from '../util/table.ts';
+import { table } from '../util/text-table.ts';
 import { bothOrNeither, nearestName } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import { list, repeated, text, UsageError } from './flag.ts';

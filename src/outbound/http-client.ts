@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request, request as requestHttps } from 'node:https';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { RemoteServer } from './client-config.ts';
-import { createHttpAgent } from './egress/agents.ts';
+import { createHttpAgent } from './egress/dialled-agents.ts';
 import { SecureAgent } from './secure-agent.ts';
 
 /** An unsuccessful answer. */
@@ -21,7 +21,7 @@ class HttpStatusError extends Error {
 
 interface AnswerRules {
   readonly succeeds: (code: number) => boolean;
-  /** The size limit of the answer, whatever length it announces. */
+  /** The size limit of the answer, regardless of the length that it announces. */
   readonly maxBytes: number;
 }
 

@@ -7,7 +7,7 @@ import {
   type Authenticator,
 } from '../authn/authenticator.ts';
 import { type Authorizer, forbiddenMessage } from '../authz/authorizer.ts';
-import { withSelectors } from '../authz/selectors.ts';
+import { withSelectors } from '../authz/review-selectors.ts';
 import type { Logger } from '../observability/logger.ts';
 import {
   type ApiRequest,

@@ -1,7 +1,7 @@
 import type { MessageSchema } from '../api/schema.ts';
 import { internalError, StatusError } from '../api/status.ts';
-import { encodeValue } from '../codec/formats.ts';
 import { negotiate, type Representation, wantsPretty } from '../codec/negotiate.ts';
+import { encodeValue } from '../codec/wire-formats.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';

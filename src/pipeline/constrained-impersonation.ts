@@ -7,8 +7,8 @@ import {
   forbiddenMessage,
   isMaster,
 } from '../authz/authorizer.ts';
-import { withSelectors } from '../authz/selectors.ts';
-import { checkDomainPrefixedPath, checkName } from '../object/formats.ts';
+import { withSelectors } from '../authz/review-selectors.ts';
+import { checkDomainPrefixedPath, checkName } from '../object/text-formats.ts';
 import { exponential, Histogram, Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { AuthenticatedRequest, ResourceTarget, UserInfo } from '../request/api-request.ts';

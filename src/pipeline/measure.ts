@@ -3,7 +3,7 @@ import type { RequestKind, RequestMetrics } from '../observability/request-metri
 import type { Tracing } from '../observability/tracing.ts';
 import { type ApiRequest, isLongRunning, type ResourceTarget } from '../request/api-request.ts';
 import type { ApiResponse, ResponseSink, StreamResponse, TunnelResponse } from '../request/api-response.ts';
-import { table } from '../util/table.ts';
+import { table } from '../util/text-table.ts';
 
 export interface MeasureOptions {
   readonly requestMetrics: RequestMetrics;

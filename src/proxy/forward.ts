@@ -9,10 +9,10 @@ import {
   type BackendTransport,
   encodePath,
 } from '../request/backend.ts';
+import { confined, type PageScope, refuseWorkers } from './confined-pages.ts';
 import { answeredHeaders, forwardedHeaders } from './headers.ts';
-import { confined, type PageScope, refuseWorkers } from './pages.ts';
-import { joinPath, outerPrefix, rewriteLocation, rooted } from './paths.ts';
 import { streamAnswer } from './stream-answer.ts';
+import { joinPath, outerPrefix, rewriteLocation, rooted } from './url-paths.ts';
 
 /**
  * Passes a plain request on to the backend of a proxy path (Kubernetes: util/proxy, UpgradeAwareHandler). Links in pages are not

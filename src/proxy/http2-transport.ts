@@ -17,7 +17,7 @@ import {
   type BackendTransport,
   encodePath,
 } from '../request/backend.ts';
-import { copyBody, framingOf } from './framing.ts';
+import { copyBody, framingOf } from './body-framing.ts';
 import { NodeTransport, type TransportOptions, tlsOf, toBackendError } from './node-transport.ts';
 
 /**

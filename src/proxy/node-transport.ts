@@ -7,8 +7,8 @@ import {
 import { type RequestOptions, request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createHttpAgent } from '../outbound/egress/agents.ts';
 import type { Dial } from '../outbound/egress/dial.ts';
+import { createHttpAgent } from '../outbound/egress/dialled-agents.ts';
 import { networkText } from '../outbound/http-client.ts';
 import { SecureAgent } from '../outbound/secure-agent.ts';
 import {
@@ -22,7 +22,7 @@ import {
   encodePath,
 } from '../request/backend.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
-import { copyBody, framingOf } from './framing.ts';
+import { copyBody, framingOf } from './body-framing.ts';
 
 export interface TransportOptions {
   readonly credentials: AgentCredentials;

@@ -10,10 +10,10 @@ import {
   type BackendTransport,
   encodePath,
 } from '../request/backend.ts';
+import { confined, confinedHead } from './confined-pages.ts';
 import { answeredHeaders, forwardedHeaders } from './headers.ts';
-import { confined, confinedHead } from './pages.ts';
-import { outerPrefix } from './paths.ts';
 import { streamAnswer } from './stream-answer.ts';
+import { outerPrefix } from './url-paths.ts';
 
 /**
  * Forwards a request that changes protocols: the backend's answer byte for byte, and then all data in both directions.

@@ -2,7 +2,7 @@ import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldGate, FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
 import { isObject } from '../object/json-values.ts';
-import type { ResourceDefinition } from './definition.ts';
+import type { ResourceDefinition } from './resource-definition.ts';
 
 /**
  * Drops fields of disabled features, which the IDL marks (`gate`). A new field is dropped silently, as in Kubernetes; one that

@@ -3,7 +3,7 @@ import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
 import { equal } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
-import type { ResourceDefinition } from './definition.ts';
+import type { ResourceDefinition } from './resource-definition.ts';
 
 /**
  * Keeps what newer versions of Kubernetes stored. A server that emulates an older version does not know some fields of stored

@@ -1,5 +1,5 @@
 import type { GroupResource, GroupVersion } from '../api/names.ts';
-import type { ResourceDefinition, ServedVersion } from './definition.ts';
+import type { ResourceDefinition, ServedVersion } from './resource-definition.ts';
 
 /** A definition as served under one version. */
 export interface ServedResource {

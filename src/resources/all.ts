@@ -1,6 +1,6 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
 import type { GroupVersion } from '../api/names.ts';
-import type { ResourceDefinition, ServedVersion } from '../registry/definition.ts';
+import type { ResourceDefinition, ServedVersion } from '../registry/resource-definition.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
 import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';

@@ -14,7 +14,7 @@ import type {
   SelectableFields,
   Subresource,
   ViewSubresource,
-} from '../registry/definition.ts';
+} from '../registry/resource-definition.ts';
 import { RESET_BY_STATUS, writeStatus } from '../registry/status-view.ts';
 import type { Strategy } from '../registry/strategy.ts';
 import { type Ratchet, ratcheted } from './rules/checked.ts';

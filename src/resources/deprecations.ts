@@ -1,5 +1,5 @@
 import type { Minor } from '../api/emulation.ts';
-import type { ServedVersion, VersionDeprecation } from '../registry/definition.ts';
+import type { ServedVersion, VersionDeprecation } from '../registry/resource-definition.ts';
 
 /** When Kubernetes deprecated versions of types, which are named as in the IDL (Kubernetes: the lifecycles in k8s.io/api). */
 

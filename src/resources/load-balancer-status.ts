@@ -2,9 +2,9 @@ import type { GroupVersionKind } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import type { FieldPath } from '../object/field-path.ts';
-import { checkIp, checkName } from '../object/formats.ts';
 import { parseIp } from '../object/ip.ts';
-import type { ViewSubresource } from '../registry/definition.ts';
+import { checkIp, checkName } from '../object/text-formats.ts';
+import type { ViewSubresource } from '../registry/resource-definition.ts';
 import { writeStatus } from '../registry/status-view.ts';
 
 /** The status that services and ingresses share: the addresses at which a load balancer takes traffic. */

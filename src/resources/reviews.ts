@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from '../registry/definition.ts';
+import type { ResourceDefinition } from '../registry/resource-definition.ts';
 import { define, type ResourceOutline } from './define.ts';
 
 type ReviewOutline = Pick<ResourceOutline, 'group' | 'resource' | 'kind' | 'namespaced' | 'versions'>;

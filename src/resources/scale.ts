@@ -2,7 +2,7 @@ import type { ApiObject } from '../api/object-meta.ts';
 import { numberOf, objectAt } from '../object/json-values.ts';
 import { statedBy } from '../object/metadata.ts';
 import { formatLabelRequirements, fromLabelSelector } from '../object/selectors.ts';
-import type { ColumnSet, ViewSubresource } from '../registry/definition.ts';
+import type { ColumnSet, ViewSubresource } from '../registry/resource-definition.ts';
 import { age } from './cells.ts';
 import { column, nameColumn } from './define.ts';
 

@@ -1,6 +1,6 @@
-import { API_SERVICES } from '../aggregation/api-service.ts';
 import { Availability } from '../aggregation/availability.ts';
 import { LocalApiServices } from '../aggregation/local-api-services.ts';
+import { API_SERVICES } from '../aggregation/managed-api-services.ts';
 import { RemoteDocuments } from '../aggregation/remote-documents.ts';
 import { RemoteNamespaces } from '../aggregation/remote-namespaces.ts';
 import { createRemoteProxy, type RemoteHandler } from '../aggregation/remote-proxy.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { TypeLibrary } from '../api/idl/types.ts';
+import type { AuditEvent, EventBodies } from '../audit/audit-event.ts';
+import { AuditMetrics, createLossReport } from '../audit/audit-metrics.ts';
+import { type Policy, parsePolicy } from '../audit/audit-policy.ts';
 import { Auditor } from '../audit/auditor.ts';
-import type { AuditEvent, EventBodies } from '../audit/event.ts';
 import { LogSink, openLog } from '../audit/log-sink.ts';
-import { AuditMetrics, createLossReport } from '../audit/metrics.ts';
-import { type Policy, parsePolicy } from '../audit/policy.ts';
 import {
   type AuditSink,
   BatchingSink,

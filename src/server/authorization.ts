@@ -10,13 +10,13 @@ import {
   ReloadingAuthorizer,
 } from '../authz/config/authorization-config.ts';
 import { allMatch, compileMatchCondition, type WebhookConfig } from '../authz/config/webhook-config.ts';
-import { createNodeAuthorizer } from '../authz/node.ts';
+import { createNodeAuthorizer } from '../authz/node-authorizer.ts';
 import { NodeGraph } from '../authz/node-graph.ts';
-import { nodeRules } from '../authz/rbac/bootstrap/policy.ts';
+import { nodeRules } from '../authz/rbac/bootstrap/bootstrap-policy.ts';
 import { EscalationGuard, type RbacWrite } from '../authz/rbac/escalation.ts';
-import { RBAC_GROUP } from '../authz/rbac/policy.ts';
 import { RbacAuthorizer } from '../authz/rbac/rbac.ts';
-import { WebhookAuthorizer } from '../authz/webhook.ts';
+import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
+import { WebhookAuthorizer } from '../authz/webhook-authorizer.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type AuthorizationOptions, authorizationFlags } from '../options/authorization.ts';
 import { explainFlag } from '../options/flag.ts';

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { type AgentOptions, agentFlags } from '../options/agents.ts';
 import { AgentCredentials, NodeTransport } from '../proxy/node-transport.ts';
 import { errorText } from '../util/error-text.ts';
-import type { Backends } from '../verbs/call.ts';
+import type { Backends } from '../verbs/verb-call.ts';
 import type { Foundation } from './foundation.ts';
 
 /** The ways to node agents, pods and services. @throws Error for files that cannot be read */

@@ -1,6 +1,10 @@
 import type { Authorizer } from '../authz/authorizer.ts';
 import { repairAllocations } from '../controllers/allocation-repair.ts';
-import { bootstrapNamespaces, bootstrapPriorities, bootstrapRoles } from '../controllers/bootstrap.ts';
+import {
+  bootstrapNamespaces,
+  bootstrapPriorities,
+  bootstrapRoles,
+} from '../controllers/bootstrap-objects.ts';
 import { CustomResourceAcceptance } from '../controllers/custom-resources/acceptance.ts';
 import { CustomResourceEnd } from '../controllers/custom-resources/definition-end.ts';
 import { CustomResourceViews } from '../controllers/custom-resources/views.ts';

@@ -6,7 +6,7 @@ import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { createKeySealer } from '../storage/key-sealer.ts';
 import { toClusterSchema } from '../storage/postgres/connection/cluster-schema.ts';
 import type { ConnectionOptions } from '../storage/postgres/connection/connection.ts';
-import { parseTarget } from '../storage/postgres/connection/target.ts';
+import { parseTarget } from '../storage/postgres/connection/connection-target.ts';
 import { openPostgres, type PostgresLog } from '../storage/postgres/postgres.ts';
 import { errorText } from '../util/error-text.ts';
 import { storageOf } from './built-in-names.ts';

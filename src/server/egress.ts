@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { Histogram, Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { EgressConfig, EgressName } from '../outbound/egress/config.ts';
 import { createDial, type Dial, type DialObserver } from '../outbound/egress/dial.ts';
+import type { EgressConfig, EgressName } from '../outbound/egress/egress-config.ts';
 import { SocketRelay } from '../outbound/egress/socket-relay.ts';
 
 /** The ways by which connections leave this server (--egress-selector-config-file). */

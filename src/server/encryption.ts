@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { HealthCheck } from '../diagnostics/health.ts';
+import type { HealthCheck } from '../diagnostics/health-pages.ts';
 import { Numbers } from '../observability/instruments.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { EncodedLog } from '../storage/encoded-log.ts';
 import { EncryptionFile } from '../storage/encryption/encryption-file.ts';
-import { EncryptionMetrics } from '../storage/encryption/metrics.ts';
+import { EncryptionMetrics } from '../storage/encryption/encryption-metrics.ts';
 import { errorText } from '../util/error-text.ts';
 import type { Service } from './services.ts';
 

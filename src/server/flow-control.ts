@@ -3,17 +3,17 @@ import type { Minor } from '../api/emulation.ts';
 import type { GroupResource } from '../api/names.ts';
 import { FlowControlBootstrap } from '../controllers/flow-control-bootstrap.ts';
 import { FlowSchemaConditions } from '../controllers/flow-schema-conditions.ts';
-import { FLOW_CONTROL_GROUP } from '../flow-control/bootstrap.ts';
 import {
   type FlowSchema,
   ObjectIndex,
   type PriorityLevel,
   parseFlowSchema,
   parsePriorityLevel,
-} from '../flow-control/config.ts';
+} from '../flow-control/flow-configuration.ts';
 import { type FlowControl, MaxInFlight, systemClock } from '../flow-control/flow-control.ts';
 import { PriorityAndFairness } from '../flow-control/priority-and-fairness.ts';
-import { FlowControlMetrics } from '../observability/flow-control/metrics.ts';
+import { FLOW_CONTROL_GROUP } from '../flow-control/shipped-configuration.ts';
+import { FlowControlMetrics } from '../observability/flow-control/flow-control-metrics.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { LimitOptions } from '../options/limits.ts';

@@ -1,7 +1,5 @@
 import type { Hono } from 'hono';
 import { toVersion } from '../api/emulation.ts';
-import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/health.ts';
-import { createLogFilePages } from '../diagnostics/log-files.ts';
 import {
   Contention,
   createFlagPages,
@@ -9,13 +7,15 @@ import {
   createMetricPages,
   createProfilePages,
   createSnapshotPages,
-} from '../diagnostics/pages.ts';
+} from '../diagnostics/diagnostic-pages.ts';
+import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/health-pages.ts';
+import { createLogFilePages } from '../diagnostics/log-files.ts';
 import { HeapSampler } from '../diagnostics/profiles.ts';
 import { createZPage, flagsPage, statusPage } from '../diagnostics/z-pages.ts';
 import type { DrainPlan } from '../http/connections.ts';
 import { retryLater } from '../http/connections.ts';
 import { openDebugSocket } from '../http/debug-socket.ts';
-import { assertFree, type HttpServer, listen } from '../http/server.ts';
+import { assertFree, type HttpServer, listen } from '../http/http-server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import { HealthMetrics } from '../observability/health-metrics.ts';
 import type { Instrument, MetricFamily } from '../observability/instruments.ts';

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../diagnostics/health.ts';
+import type { HealthCheck } from '../diagnostics/health-pages.ts';
 import type { LogControl } from '../observability/logger.ts';
 import type { StorageOptions } from '../options/storage.ts';
 import type { FeedState } from '../storage/postgres/feed/feed.ts';

@@ -9,7 +9,7 @@ import { ExplanationStore } from '../history/why/explanation-store.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { History } from '../storage/history.ts';
 import type { Store } from '../storage/store.ts';
-import type { VirtualStores } from '../verbs/call.ts';
+import type { VirtualStores } from '../verbs/verb-call.ts';
 
 type MakeStore = (request: AuthorizedResourceRequest, subresource: string) => Store;
 type Getter = new (parts: HistoryParts, request: AuthorizedResourceRequest) => Pick<Store, 'get'>;

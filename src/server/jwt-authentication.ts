@@ -5,8 +5,8 @@ import {
   fromOidcFlags,
   parseAuthenticationConfig,
 } from '../authn/jwt/authentication-config.ts';
-import type { JwtConfig } from '../authn/jwt/config.ts';
 import { JwtAuthenticators } from '../authn/jwt/jwt-authenticator.ts';
+import type { JwtConfig } from '../authn/jwt/jwt-config.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type AuthenticationOptions, authenticationFlags } from '../options/authentication.ts';

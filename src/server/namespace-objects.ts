@@ -1,4 +1,4 @@
-import { SYSTEM_NAMESPACES } from '../controllers/bootstrap.ts';
+import { SYSTEM_NAMESPACES } from '../controllers/bootstrap-objects.ts';
 import { EveryNamespace } from '../controllers/every-namespace.ts';
 import { CA_MANAGER, DEFAULT_ACCOUNT, rootCertificate } from '../controllers/namespace-deletion.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -17,7 +17,7 @@ import {
   type KeyRing,
   readSigningKey,
   readVerificationKeys,
-} from '../authn/service-account/keys.ts';
+} from '../authn/service-account/key-ring.ts';
 import { LAST_USED, LEGACY_ISSUER, LegacyTokens } from '../authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../authn/service-account/signed-tokens.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
@@ -120,7 +120,7 @@ async function openKeyRing(
   return persistently(() => FollowedKeyRing.open({ store, others, onChange, onError }));
 }
 
-export interface ServiceAccountParts extends Pick<Foundation, 'emulated' | 'persistently'> {
+interface ServiceAccountParts extends Pick<Foundation, 'emulated' | 'persistently'> {
   readonly signingKeys: SigningKeySource;
   readonly serverAddress: string;
   readonly objects: LiveObjects;

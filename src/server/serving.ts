@@ -1,26 +1,26 @@
 import type { Auditor } from '../audit/auditor.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import { publishAuthentication } from '../controllers/authentication-publisher.ts';
-import { noteTokenTracking } from '../controllers/bootstrap.ts';
+import { noteTokenTracking } from '../controllers/bootstrap-objects.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { HistoryParts } from '../history/parts.ts';
-import { createRestores } from '../history/restore/restore.ts';
+import { createRestores } from '../history/restore/restores.ts';
 import { causesAmong } from '../history/why/causes.ts';
-import { findIn } from '../history/why/kinds.ts';
+import { findIn } from '../history/why/find-kind.ts';
 import { createOriginMatcher } from '../http/response-headers.ts';
 import type { PairFiles } from '../http/serving-tls.ts';
 import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
-import { createConsole } from '../pages/console.ts';
+import { createConsole } from '../pages/console-files.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import { ConstrainedImpersonation } from '../pipeline/constrained-impersonation.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
 import type { PortCalls } from '../util/port-calls.ts';
 import { Births } from '../verbs/incarnations.ts';
-import { createReviews } from '../verbs/reviews.ts';
+import { createReviews } from '../verbs/review-handlers.ts';
 import { createResourceHandler, type ResourceHandler } from '../verbs/verbs.ts';
 import { versionInfoOf } from '../version.ts';
 import { findAdvertisedAddress } from './advertised-address.ts';
@@ -38,9 +38,9 @@ import type { PolicyPhase } from './policy.ts';
 import { createNoteUse } from './service-accounts.ts';
 import type { Services } from './services.ts';
 import type { ServedStorage, StoragePhase } from './storage.ts';
-import { isOfServer, isProfile, threadOf, toAskedPage, toResponse } from './threads/pages.ts';
 import { ServingThreads } from './threads/serving-threads.ts';
 import type { ServerService, ThreadHearing } from './threads/thread-contract.ts';
+import { isOfServer, isProfile, threadOf, toAskedPage, toResponse } from './threads/thread-pages.ts';
 import type { WritingPhase } from './writing.ts';
 
 /** What serving needs in every thread. */
@@ -243,6 +243,7 @@ function addDiscovery(
   const discovery = createDiscovery({
     ...{ registry, types },
     enums: isFeatureOn('OpenAPIEnums'),
+    cbor: isFeatureOn('CBORServingAndStorage'),
     versionHashes: isFeatureOn('StorageVersionHash'),
     beta: !isFeatureOn('AggregatedDiscoveryRemoveBetaType'),
     examinationPages: front.examinationPages.filter((path) => path !== '/debug'),

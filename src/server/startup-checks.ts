@@ -1,5 +1,5 @@
 import { defaultGates, type Gates } from '../api/feature-gates.ts';
-import type { StartupCheck } from '../diagnostics/health.ts';
+import type { StartupCheck } from '../diagnostics/health-pages.ts';
 import type { LimitOptions } from '../options/limits.ts';
 
 /** The steps between opening the port and being ready. */

@@ -9,7 +9,7 @@ import {
   oldPodRequests,
   oldSigningRequests,
 } from '../controllers/cleaning/expired-objects.ts';
-import { LegacyTokenCleaning } from '../controllers/cleaning/legacy-tokens.ts';
+import { LegacyTokenCleaning } from '../controllers/cleaning/unused-tokens.ts';
 import { ControllerManager } from '../controllers/controller-manager.ts';
 import { kubeletApproval } from '../controllers/joining/approval.ts';
 import { ClusterInfoSigning } from '../controllers/joining/cluster-info.ts';

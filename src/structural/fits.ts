@@ -8,7 +8,7 @@ import {
   hasFewerThan,
   hasMoreThan,
   isAmong,
-} from './scalars.ts';
+} from './scalar-keywords.ts';
 import { typeOf, type ValueRules } from './value-rules.ts';
 
 /**

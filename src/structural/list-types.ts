@@ -5,7 +5,7 @@ import { goAny } from '../object/go-value.ts';
 import { isObject } from '../object/json-values.ts';
 import type { Steps } from '../util/turns.ts';
 import { canonicalText } from './canonical.ts';
-import { additionalSchemaOf, itemsOf, propertyOf, type Schema, structuralBelow } from './node.ts';
+import { additionalSchemaOf, itemsOf, propertyOf, type Schema, structuralBelow } from './schema-node.ts';
 import { validationPace } from './validation-pace.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type Schema, someSchema } from './node.ts';
+import { type Schema, someSchema } from './schema-node.ts';
 
 /** The total size of all patterns of some schemas; a repeated pattern counts once. */
 export function sizeOfPatterns(schemas: Iterable<Schema>): number {

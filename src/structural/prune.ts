@@ -10,7 +10,7 @@ import {
   META_FIELDS,
   propertyOf,
   type Schema,
-} from './node.ts';
+} from './schema-node.ts';
 
 /**
  * Removes fields that a schema does not have (apiextensions-apiserver, schema/pruning). Returns the removed paths, sorted, at

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../api/json.ts';
 import { equal } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
-import { additionalSchemaOf, itemsOf, propertyOf, type Schema } from './node.ts';
+import { additionalSchemaOf, itemsOf, propertyOf, type Schema } from './schema-node.ts';
 
 /**
  * Finds the old value of a value (apiserver, cel/common/equality.go), so that unchanged values are not refused. List items have

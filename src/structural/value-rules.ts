@@ -1,7 +1,7 @@
 import type { JsonValue } from '../api/json.ts';
 import { isInt64 } from '../object/exact-json.ts';
-import { checkOfFormat, type FormatCheck } from './formats.ts';
-import { additionalSchemaOf, isIntOrString, itemsOf, propertyOf, type Schema } from './node.ts';
+import { checkOfFormat, type FormatCheck } from './schema-formats.ts';
+import { additionalSchemaOf, isIntOrString, itemsOf, propertyOf, type Schema } from './schema-node.ts';
 
 /** The types of JSON as bits, to test a value's type with one operation. */
 export const TYPES = {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Access, type Answer, Api, type KubeObject } from './api.ts';
-import { collectionOf, findResources, pathOf, type Resource } from './resources.ts';
+import { type Access, type Answer, Api, type KubeObject } from './api-requests.ts';
+import { collectionOf, findResources, pathOf, type Resource } from './reset-resources.ts';
 
 /** An object where it was found. */
 interface Found {

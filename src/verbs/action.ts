@@ -3,18 +3,22 @@ import type { Gates } from '../api/feature-gates.ts';
 import type { GroupResource, ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { internalError } from '../api/status.ts';
-import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
 import { parseStored } from '../codec/stored-object.ts';
-import type { ActionContext, ActionSubresource, ResourceDefinition } from '../registry/definition.ts';
+import { encodeValue } from '../codec/wire-formats.ts';
+import type {
+  ActionContext,
+  ActionSubresource,
+  ResourceDefinition,
+} from '../registry/resource-definition.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { readObject } from './body.ts';
-import { RelatedObjects, toWriteCall, type VerbCall, type VerbContext } from './call.ts';
 import { readMutationOptions } from './mutation-options.ts';
 import { toDeleteOptions } from './remove.ts';
+import { RelatedObjects, toWriteCall, type VerbCall, type VerbContext } from './verb-call.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
-import type { WriteCall } from './writing/call.ts';
+import type { WriteCall } from './writing/write-call.ts';
 
 /** Serves a POST to a subresource that acts: a binding, an eviction. */
 export async function act(call: VerbCall, action: ActionSubresource): Promise<ApiResponse> {
@@ -75,7 +79,7 @@ async function perform({ call, action, posted, nameOf }: ActionCall): Promise<Ap
   };
 }
 
-/** Admits an action as a create of the body, whatever it does then (Kubernetes: without admission of its writes). */
+/** Admits an action as a create of the body, regardless of its effect (Kubernetes: without admission of its writes). */
 async function admit(
   admission: AdmissionChain,
   write: WriteCall,

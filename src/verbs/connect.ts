@@ -1,17 +1,17 @@
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { badRequest } from '../api/status.ts';
+import { streamLog } from '../proxy/container-log.ts';
 import { forward } from '../proxy/forward.ts';
-import { streamLog } from '../proxy/log.ts';
-import { joinPath } from '../proxy/paths.ts';
 import { isCommandWebSocket, isTunnelWebSocket, translateCommand, tunnelSpdy } from '../proxy/translate.ts';
 import { upgrade } from '../proxy/upgrade.ts';
-import type { ConnectCall, ConnectSubresource } from '../registry/definition.ts';
+import { joinPath } from '../proxy/url-paths.ts';
+import type { ConnectCall, ConnectSubresource } from '../registry/resource-definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import type { Backend } from '../request/backend.ts';
-import { type Backends, RelatedObjects, type VerbCall } from './call.ts';
 import { readOptions } from './query-options.ts';
+import { type Backends, RelatedObjects, type VerbCall } from './verb-call.ts';
 import { assertMayCreate } from './write.ts';
 
 /** Forwards a request to a node's agent, a pod, or an endpoint of a service. @throws StatusError */

@@ -14,14 +14,13 @@ import { applyMergePatch, applyStrategicMerge } from '../object/merge-patch.ts';
 import { mergedJson, operatedJson, PatchError } from '../object/patch-error.ts';
 import { withoutWritten } from '../object/written-number.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';
-import { readForChange } from '../registry/definition.ts';
+import { readForChange } from '../registry/resource-definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
-import { table } from '../util/table.ts';
+import { table } from '../util/text-table.ts';
 import { inOwnTurn, isLarge } from '../util/turns.ts';
 import { APPLY_CBOR, APPLY_PATCH, apply } from './apply.ts';
 import { MAX_BODY_BYTES, type Refusal, toObject } from './body.ts';
-import { bodyType, hasOwnType, toWriteCall, type VerbCall } from './call.ts';
 import { type Expected, wrongType } from './declared-type.ts';
 import {
   checkNameMatches,
@@ -30,6 +29,7 @@ import {
   readMutationOptions,
 } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
+import { bodyType, hasOwnType, toWriteCall, type VerbCall } from './verb-call.ts';
 import type { Change } from './writing/change.ts';
 
 export async function patch(call: VerbCall): Promise<ApiResponse> {
@@ -169,7 +169,7 @@ interface PatchKind {
   apply(object: JsonObject, patch: JsonValue, schema: MessageSchema): JsonValue;
   /** What an answer shows of an invalid result, and its reason. */
   explain(result: JsonValue, patch: JsonValue, why: string, schema: MessageSchema): Explanation;
-  /** The type of the object stays, whatever the patch sets. */
+  /** The type of the object stays, also when the patch sets another. */
   readonly keepsType: boolean;
 }
 

@@ -10,7 +10,6 @@ import type { ObjectKey } from '../storage/key.ts';
 import { type Revision, toResourceVersion } from '../storage/revision.ts';
 import type { Entry, ListFreshness, ListPage } from '../storage/store.ts';
 import { type AsOf, readAsOf, readPast } from './as-of.ts';
-import { earlierLifeOf, isVirtual, storeFor, type VerbCall } from './call.ts';
 import { createForm } from './forms/create-form.ts';
 import type { Form, Stored } from './forms/form.ts';
 import { assertCovered } from './incarnations.ts';
@@ -24,6 +23,7 @@ import {
   toSelection,
 } from './list-options.ts';
 import { expired, toStatusError } from './storage-status.ts';
+import { earlierLifeOf, isVirtual, storeFor, type VerbCall } from './verb-call.ts';
 
 /** get and list. */
 

@@ -3,8 +3,8 @@ import type { MessageSchema } from '../api/schema.ts';
 import { badRequest, forbidden, type Status, StatusError } from '../api/status.ts';
 import { MalformedMessage, nameOf, numberText } from '../codec/decode-error.ts';
 import { decodeScalar } from '../codec/decode-scalar.ts';
-import { encodeValue, parseBytes } from '../codec/formats.ts';
 import { bodyFormat, type Format } from '../codec/negotiate.ts';
+import { encodeValue, parseBytes } from '../codec/wire-formats.ts';
 import { isObject } from '../object/json-values.ts';
 import { withoutWritten } from '../object/written-number.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
@@ -13,14 +13,14 @@ import type { Entry } from '../storage/store.ts';
 import { workInBatches } from '../util/concurrency.ts';
 import { refuseAsOf } from './as-of.ts';
 import { readBytes } from './body.ts';
-import { toWriteCall, type VerbCall } from './call.ts';
 import { headError, inHead } from './declared-type.ts';
 import { checkListOptions, readListOptions } from './list-options.ts';
 import { isDryRun, managerFromUserAgent } from './mutation-options.ts';
 import { readBoolean, readInteger } from './query-options.ts';
 import { formFor, objectResponse, readPage, representationFor } from './read.ts';
-import { orNotFound, type Removed, type WriteCall } from './writing/call.ts';
+import { toWriteCall, type VerbCall } from './verb-call.ts';
 import { checkDeleteOptions, type DeleteOptions } from './writing/deletion.ts';
+import { orNotFound, type Removed, type WriteCall } from './writing/write-call.ts';
 
 /** delete and deletecollection. */
 

@@ -1,20 +1,20 @@
 import { badRequest, methodNotAllowed, notFound, pathNotFound, type StatusError } from '../api/status.ts';
+import type { Registry, ServedResource } from '../registry/registry.ts';
 import type {
   ActionSubresource,
   ConnectSubresource,
   DefinedVerb,
   ViewSubresource,
-} from '../registry/definition.ts';
-import type { Registry, ServedResource } from '../registry/registry.ts';
+} from '../registry/resource-definition.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { pageNotFound } from '../request/plain-answer.ts';
 import { act, actOnNamed } from './action.ts';
-import type { VerbCall, VerbContext } from './call.ts';
 import { connect } from './connect.ts';
 import { patch } from './patch.ts';
 import { get, list } from './read.ts';
 import { remove, removeCollection } from './remove.ts';
+import type { VerbCall, VerbContext } from './verb-call.ts';
 import { watch } from './watch.ts';
 import { answerVirtual, create, update } from './write.ts';
 

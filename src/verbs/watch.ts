@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import { type Status, StatusError } from '../api/status.ts';
-import { encodeFrame, streamType } from '../codec/formats.ts';
+import { encodeFrame, streamType } from '../codec/wire-formats.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { Caller } from '../request/api-request.ts';
 import type { ApiResponse } from '../request/api-response.ts';
@@ -8,7 +8,6 @@ import { StorageError } from '../storage/errors.ts';
 import type { Revision } from '../storage/revision.ts';
 import type { WatchQuery } from '../storage/store.ts';
 import { refuseAsOf } from './as-of.ts';
-import { earlierLifeOf, storeFor, type VerbCall, type VerbContext } from './call.ts';
 import { Framing } from './forms/framing.ts';
 import {
   checkWatchOptions,
@@ -19,6 +18,7 @@ import {
 } from './list-options.ts';
 import { formFor, representationFor } from './read.ts';
 import { toStatusError, watchExpired } from './storage-status.ts';
+import { earlierLifeOf, storeFor, type VerbCall, type VerbContext } from './verb-call.ts';
 
 /**
  * Serves a watch. Answers errors of the request itself before it begins; later errors, an expired resourceVersion included, are

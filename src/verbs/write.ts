@@ -1,15 +1,15 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { forbidden } from '../api/status.ts';
 import { forbiddenMessage } from '../authz/authorizer.ts';
-import { encodeValue } from '../codec/formats.ts';
 import { negotiate, wantsPretty } from '../codec/negotiate.ts';
+import { encodeValue } from '../codec/wire-formats.ts';
 import { toStorage } from '../registry/conversion.ts';
-import type { ViewSubresource } from '../registry/definition.ts';
+import type { ViewSubresource } from '../registry/resource-definition.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { type Replacement, readObject, readReplacement } from './body.ts';
-import { bodyType, hasOwnType, toWriteCall, type VerbCall, type VirtualHandler } from './call.ts';
 import { checkNameMatches, readMutationOptions } from './mutation-options.ts';
 import { formFor, objectResponse } from './read.ts';
+import { bodyType, hasOwnType, toWriteCall, type VerbCall, type VirtualHandler } from './verb-call.ts';
 import { toAttributes } from './writing/admission-attributes.ts';
 import type { Change } from './writing/change.ts';
 

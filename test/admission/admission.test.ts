@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AdmissionChain } from '../../src/admission/admission.ts';
-import { AdmissionMetrics } from '../../src/admission/metrics.ts';
+import { AdmissionMetrics } from '../../src/admission/admission-metrics.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { attributesOf, toObject } from '../kit/admission.ts';
 

@@ -4,7 +4,7 @@ import {
   AdmissionChain,
   type AdmissionPlugin,
 } from '../../src/admission/admission.ts';
-import { AdmissionMetrics } from '../../src/admission/metrics.ts';
+import { AdmissionMetrics } from '../../src/admission/admission-metrics.ts';
 import {
   createMutatingAdmissionPolicy,
   mutatingAdmissionPolicy,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AdmissionChain, type AdmissionPlugin } from '../../src/admission/admission.ts';
-import { AdmissionMetrics } from '../../src/admission/metrics.ts';
+import { AdmissionMetrics } from '../../src/admission/admission-metrics.ts';
 import { createMutatingWebhooks, createValidatingWebhooks } from '../../src/admission/plugins/webhooks.ts';
 import type { RightsOracle } from '../../src/admission/policies/rights.ts';
 import type { WebhookParts } from '../../src/admission/webhooks/dispatch.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission.ts';
 import { createNodeRestriction } from '../../src/admission/plugins/node-restriction/node-restriction.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { nodeNameOf } from '../../src/authz/node.ts';
+import { nodeNameOf } from '../../src/authz/node-authorizer.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 import { makeRequest } from '../kit/certificate-request.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../src/admission/admission.ts';
-import { AdmissionMetrics } from '../../src/admission/metrics.ts';
+import { AdmissionMetrics } from '../../src/admission/admission-metrics.ts';
 import { createValidatingAdmissionPolicy } from '../../src/admission/plugins/validating-admission-policy.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
-import type { Question } from '../../src/cel/libraries/authorizer.ts';
+import type { Question } from '../../src/cel/libraries/authorizer-checks.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';

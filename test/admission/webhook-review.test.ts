@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { answerProblem, toRefusal } from '../../src/admission/webhooks/call.ts';
-import { credentialsFor, readWebhookConfig } from '../../src/admission/webhooks/clients.ts';
 import {
   createReview,
   decodeReview,
   requestOf,
   reviewVersionOf,
   toVerdict,
-} from '../../src/admission/webhooks/review.ts';
+} from '../../src/admission/webhooks/admission-review.ts';
+import { answerProblem, toRefusal } from '../../src/admission/webhooks/call-webhook.ts';
+import { credentialsFor, readWebhookConfig } from '../../src/admission/webhooks/clients.ts';
 import { type Candidate, toWebhooks } from '../../src/admission/webhooks/webhook.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';

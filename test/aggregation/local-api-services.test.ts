@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { API_SERVICES } from '../../src/aggregation/api-service.ts';
 import { LocalApiServices } from '../../src/aggregation/local-api-services.ts';
+import { API_SERVICES } from '../../src/aggregation/managed-api-services.ts';
 import type { APIService } from '../../src/api/types/apiregistration/v1.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { createTestClient, type LaggingStore } from '../kit/client.ts';

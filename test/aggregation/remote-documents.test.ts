@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { API_SERVICES } from '../../src/aggregation/api-service.ts';
+import { API_SERVICES } from '../../src/aggregation/managed-api-services.ts';
 import { RemoteDocuments } from '../../src/aggregation/remote-documents.ts';
 import { RemoteVersions } from '../../src/aggregation/remote-versions.ts';
 import type { ApiObject } from '../../src/api/object-meta.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { RemoteVersion } from '../../src/aggregation/api-service.ts';
+import type { RemoteVersion } from '../../src/aggregation/managed-api-services.ts';
 import { createRemoteProxy } from '../../src/aggregation/remote-proxy.ts';
 import type { Logger } from '../../src/observability/logger.ts';
 import type { AuthorizedRequest, ResourceTarget } from '../../src/request/api-request.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { API_SERVICES } from '../../src/aggregation/api-service.ts';
+import { API_SERVICES } from '../../src/aggregation/managed-api-services.ts';
 import { RemoteVersions } from '../../src/aggregation/remote-versions.ts';
 import type { APIService } from '../../src/api/types/apiregistration/v1.ts';
 import { toRevision } from '../../src/storage/revision.ts';

@@ -5,7 +5,7 @@ import type { FieldSchema, MessageSchema } from '../../src/api/schema.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { SchemaWriter } from '../../src/discovery/openapi-schema.ts';
 import { toStorage } from '../../src/registry/conversion.ts';
-import type { ResourceDefinition, ServedVersion } from '../../src/registry/definition.ts';
+import type { ResourceDefinition, ServedVersion } from '../../src/registry/resource-definition.ts';
 import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from '../../src/resources/admissionregistration/validating-admission-policy-binding.ts';
 import { prioritylevelconfigurations } from '../../src/resources/flowcontrol/priority-level-configuration.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AuditRecord } from '../../src/audit/event.ts';
+import type { AuditRecord } from '../../src/audit/audit-event.ts';
 import { LogSink } from '../../src/audit/log-sink.ts';
 import {
   type AuditSink,

@@ -1,4 +1,4 @@
-import { type AuditEvent, AuditRecord, type EventBodies } from '../../src/audit/event.ts';
+import { type AuditEvent, AuditRecord, type EventBodies } from '../../src/audit/audit-event.ts';
 import type { AuditSink, Clock, LossReport } from '../../src/audit/sink.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 

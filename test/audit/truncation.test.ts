@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AuditRecord } from '../../src/audit/event.ts';
+import type { AuditRecord } from '../../src/audit/audit-event.ts';
 import { type AuditSink, splitBatches, truncateEvents } from '../../src/audit/sink.ts';
 import { Losses, MemorySink, makeRecord } from './kit.ts';
 

@@ -19,7 +19,7 @@ import { JwtAuthenticators } from '../../src/authn/jwt/jwt-authenticator.ts';
 import type { LiveObjects } from '../../src/authn/live-objects.ts';
 import { BoundTokens } from '../../src/authn/service-account/bound-tokens.ts';
 import { signWith, TokenIssuer } from '../../src/authn/service-account/issuer.ts';
-import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/keys.ts';
+import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/key-ring.ts';
 import { LEGACY_ISSUER, LegacyTokens } from '../../src/authn/service-account/legacy-tokens.ts';
 import { SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
 import {

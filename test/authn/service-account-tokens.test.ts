@@ -14,7 +14,7 @@ import {
   signWith,
   TokenIssuer,
 } from '../../src/authn/service-account/issuer.ts';
-import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/keys.ts';
+import { readSigningKey, readVerificationKeys } from '../../src/authn/service-account/key-ring.ts';
 import { parseUsername, SignedTokens } from '../../src/authn/service-account/signed-tokens.ts';
 import type { TokenOrder } from '../../src/registry/token-issuing.ts';
 

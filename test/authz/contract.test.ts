@@ -13,10 +13,10 @@ import {
   createChain,
 } from '../../src/authz/authorizer.ts';
 import { ReloadingAuthorizer } from '../../src/authz/config/authorization-config.ts';
-import { createNodeAuthorizer } from '../../src/authz/node.ts';
+import { createNodeAuthorizer } from '../../src/authz/node-authorizer.ts';
 import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { RbacAuthorizer } from '../../src/authz/rbac/rbac.ts';
-import { WebhookAuthorizer } from '../../src/authz/webhook.ts';
+import { WebhookAuthorizer } from '../../src/authz/webhook-authorizer.ts';
 import { aborted } from '../../src/util/pause.ts';
 import { asks, asksPath, entry, user } from './kit.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
 import { createEnvironment } from '../../src/cel/environment.ts';
-import { AUTHORIZER, CelAuthorizer } from '../../src/cel/libraries/authorizer.ts';
+import { AUTHORIZER, CelAuthorizer } from '../../src/cel/libraries/authorizer-checks.ts';
 import { compileCel } from '../../src/cel/program.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 

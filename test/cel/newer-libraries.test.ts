@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Minor } from '../../src/api/emulation.ts';
 import { PolicyCompiler } from '../../src/cel/policies/compiler.ts';
 import { toCel } from '../../src/cel/program.ts';
-import type { Schema } from '../../src/structural/node.ts';
 import { estimateCost } from '../../src/structural/rules/cost/estimate.ts';
 import { RuleCompiler } from '../../src/structural/rules/programs.ts';
-import { typeOfSchema } from '../../src/structural/rules/types.ts';
+import { typeOfSchema } from '../../src/structural/rules/rule-types.ts';
+import type { Schema } from '../../src/structural/schema-node.ts';
 
 /** Libraries of Kubernetes' CEL that came after 1.31, by the cases of their own tests. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { compileCel } from '../../src/cel/program.ts';
 import { RuleCompiler } from '../../src/structural/rules/programs.ts';
-import { typeOfSchema } from '../../src/structural/rules/types.ts';
+import { typeOfSchema } from '../../src/structural/rules/rule-types.ts';
 
 const evaluate = (expression: string): unknown =>
   compileCel(expression, { object: 'dyn' }).evaluate({ object: { a: 1, list: ['x'] } });

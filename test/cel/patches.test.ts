@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type PatchKind, PolicyCompiler } from '../../src/cel/policies/compiler.ts';
-import { toApplyConfiguration, toJsonPatch } from '../../src/cel/policies/patches.ts';
+import { toApplyConfiguration, toJsonPatch } from '../../src/cel/policies/policy-patches.ts';
 import { toCel } from '../../src/cel/program.ts';
 
 /** The cases of Kubernetes' tests (cel/mutation, policy/mutating/patch). */

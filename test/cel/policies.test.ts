@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CelAuthorizer, type Question } from '../../src/cel/libraries/authorizer.ts';
+import { CelAuthorizer, type Question } from '../../src/cel/libraries/authorizer-checks.ts';
 import type { Gives } from '../../src/cel/policies/compiler.ts';
 import { PolicyCompiler } from '../../src/cel/policies/compiler.ts';
 

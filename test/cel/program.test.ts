@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../src/api/object-meta.ts';
+import { mapCode, selectsField } from '../../src/cel/map-code.ts';
 import { compileCel } from '../../src/cel/program.ts';
-import { mapCode, selectsField } from '../../src/cel/source.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
 const evaluate = (expression: string, claims: JsonValue = {}): unknown =>

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { readWords } from '../../src/cli/envtest/argument-words.ts';
 import { readUrl } from '../../src/cli/envtest/etcd.ts';
 import { toOwnFlags } from '../../src/cli/envtest/kube-apiserver.ts';
-import { readWords } from '../../src/cli/envtest/words.ts';
 
 const certDir = mkdtempSync(join(tmpdir(), 'pg-apiserver-cert-dir-'));
 afterAll(() => rmSync(certDir, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readKubeadmFlags } from '../../src/cli/kubeadm/flags.ts';
-import { dnsAddress, kubeadmObjects } from '../../src/cli/kubeadm/objects.ts';
+import { readKubeadmFlags } from '../../src/cli/kubeadm/kubeadm-flags.ts';
+import { dnsAddress, kubeadmObjects } from '../../src/cli/kubeadm/kubeadm-objects.ts';
 
 const read = (...flags: string[]) => readKubeadmFlags(flags, {});
 

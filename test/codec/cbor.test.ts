@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonValue } from '../../src/api/object-meta.ts';
-import { parseCbor } from '../../src/codec/cbor/decoder.ts';
-import { toCbor } from '../../src/codec/cbor/encoder.ts';
+import { parseCbor } from '../../src/codec/cbor/parse-cbor.ts';
+import { toCbor } from '../../src/codec/cbor/write-cbor.ts';
 import { MAX_DEPTH } from '../../src/object/document-limits.ts';
 import { sourceOf } from '../../src/object/written-number.ts';
 import { RandomObjects } from './random-object.ts';

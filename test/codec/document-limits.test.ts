@@ -3,9 +3,9 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import { parseBytes } from '../../src/codec/formats.ts';
 import { parseJsonText } from '../../src/codec/json-text.ts';
 import { encodeEnvelope } from '../../src/codec/protobuf/envelope.ts';
+import { parseBytes } from '../../src/codec/wire-formats.ts';
 import { MAX_DEPTH, MAX_VALUES } from '../../src/object/document-limits.ts';
 import { applyJsonPatch } from '../../src/object/json-patch.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { colourOf, createBlame, recencyOf } from '../../src/console/model/blame.ts';
+import { colourOf, createBlame, recencyOf } from '../../src/console/model/blame-colours.ts';
 import { toLines } from '../../src/console/model/yaml.ts';
 
 const blamed = (object: Parameters<typeof toLines>[0], paths: readonly string[]): (string | undefined)[] => {

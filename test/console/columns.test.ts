@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { columnsThatFit, compareCells, widthOf } from '../../src/console/model/columns.ts';
+import { columnsThatFit, compareCells, widthOf } from '../../src/console/model/column-widths.ts';
 import { toneOf, wordsFor } from '../../src/console/model/words.ts';
 
 test('where there is room for some columns, they are those that tell most, in the order of the table', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canBePutBack, enclosing, isWithin, touchedBy } from '../../src/console/model/paths.ts';
+import { canBePutBack, enclosing, isWithin, touchedBy } from '../../src/console/model/changed-paths.ts';
 
 test('a path is within itself and what it is a part of, and not within what only begins alike', () => {
   expect(isWithin('spec.replicas', 'spec')).toBe(true);

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { type Candidate, dependentsOf, type Related, toPicture } from '../../src/console/model/relations.ts';
+import {
+  type Candidate,
+  dependentsOf,
+  type Related,
+  toPicture,
+} from '../../src/console/model/relation-picture.ts';
 
 const related = (key: string): Related => ({
   key,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Json } from '../../src/console/model/json.ts';
+import type { Json } from '../../src/console/model/api-object.ts';
 import { lineText, toLines, toYaml } from '../../src/console/model/yaml.ts';
 
 /** Both editions, because readers of either paste what they copied here. */

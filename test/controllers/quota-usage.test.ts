@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { QuotaUsage, type StoredQuotas } from '../../src/controllers/quota-usage.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import type { Registry } from '../../src/registry/registry.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { AddedEvent } from '../../src/storage/added-event.ts';
 import { CachedEntry } from '../../src/storage/cached-entry.ts';

@@ -1,22 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../kit/cluster.ts';
+import type { Cluster } from '../kit/cluster.ts';
 import { spawnKubectl, watchBegins } from '../kit/running-tool.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 async function ok(args: string, input?: string): Promise<string> {
   const result = await cluster.kubectl(args, input);
@@ -182,6 +179,24 @@ test('a watch of a table prints lines as things happen', async () => {
     await watchBegins(cluster, 'configmaps');
     await ok('create configmap seen --from-literal=a=1');
     await watching.says(/NAME\s+DATA\s+AGE\nseen\s+1/);
+  } finally {
+    watching.process.kill();
+    await watching.ended;
+  }
+});
+
+test('a watch over HTTP/2 prints each of many objects that are created at the same time', async () => {
+  const path = '/api/v1/namespaces/default/configmaps';
+  const names = Array.from({ length: 40 }, (_, n) => `burst-${n}`);
+  const labels = { burst: 'yes' };
+  const watching = spawnKubectl(cluster, ['get', 'configmaps', '-w', '-l', 'burst=yes', '-o', 'name']);
+  try {
+    await watchBegins(cluster, 'configmaps');
+    await Promise.all(names.map((name) => cluster.request('POST', path, { metadata: { name, labels } })));
+    await watching.says(/(.+\n){40}/);
+    expect(watching.output.trim().split('\n').sort()).toEqual(
+      names.map((name) => `configmap/${name}`).sort(),
+    );
   } finally {
     watching.process.kill();
     await watching.ended;

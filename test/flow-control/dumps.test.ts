@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dumpLevels, dumpQueues, dumpRequests } from '../../src/flow-control/dumps.ts';
-import { NO_METRICS } from '../../src/flow-control/metrics.ts';
+import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';
 import { freshSchemas, TurnedClock, toRequest } from './kit.ts';
 

@@ -1,12 +1,12 @@
 import type { ApiObject } from '../../src/api/object-meta.ts';
-import { MANDATORY, suggestedIn } from '../../src/flow-control/bootstrap.ts';
 import {
   type FlowSchema,
   type PriorityLevel,
   parseFlowSchema,
   parsePriorityLevel,
-} from '../../src/flow-control/config.ts';
+} from '../../src/flow-control/flow-configuration.ts';
 import type { AdmittedTurn, FlowClock, FlowRequest, Turn } from '../../src/flow-control/flow-control.ts';
+import { MANDATORY, suggestedIn } from '../../src/flow-control/shipped-configuration.ts';
 import type { ResourceTarget } from '../../src/request/api-request.ts';
 
 const SUGGESTED = suggestedIn(31);

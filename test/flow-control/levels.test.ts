@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { PriorityLevel } from '../../src/flow-control/config.ts';
+import type { PriorityLevel } from '../../src/flow-control/flow-configuration.ts';
+import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { type Level, Levels } from '../../src/flow-control/levels.ts';
-import { NO_METRICS } from '../../src/flow-control/metrics.ts';
 import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { plainWork } from '../../src/flow-control/request-cost.ts';
 import { freshLevels, TurnedClock, toRequest } from './kit.ts';

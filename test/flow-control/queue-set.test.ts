@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NO_METRICS } from '../../src/flow-control/metrics.ts';
+import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { DemandIntegral } from '../../src/flow-control/queueing/demand.ts';
 import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { type QueueingPolicy, QueueSet } from '../../src/flow-control/queueing/queue-set.ts';

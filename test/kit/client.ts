@@ -2,9 +2,9 @@ import { AdmissionChain, type AdmissionPlugin } from '../../src/admission/admiss
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject } from '../../src/api/object-meta.ts';
 import { toStoredJson } from '../../src/codec/stored-object.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
 import { Registry } from '../../src/registry/registry.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { CachedEntry, type FieldReader } from '../../src/storage/cached-entry.ts';
 import { StorageError } from '../../src/storage/errors.ts';
 import type { ObjectKey } from '../../src/storage/key.ts';
@@ -13,7 +13,7 @@ import type { Write } from '../../src/storage/revision-log.ts';
 import type { Entry, Freshness, ListPage, ListQuery, Store } from '../../src/storage/store.ts';
 import { Client } from '../../src/verbs/client/client.ts';
 import { ValueAllocator } from '../../src/verbs/writing/allocation.ts';
-import { Ownership } from '../../src/verbs/writing/ownership.ts';
+import { Ownership } from '../../src/verbs/writing/field-ownership.ts';
 import { SharedExpiry } from '../../src/verbs/writing/shared-expiry.ts';
 import { ObjectWriter } from '../../src/verbs/writing/writer.ts';
 

@@ -1,4 +1,4 @@
-import type { EncryptionMetrics } from '../../src/storage/encryption/metrics.ts';
+import type { EncryptionMetrics } from '../../src/storage/encryption/encryption-metrics.ts';
 
 type Labelled = readonly [labels: Readonly<Record<string, string | number>>, value: number];
 

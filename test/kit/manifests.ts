@@ -4,10 +4,10 @@ import { loadTypes, type TypeLibrary } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { validateObjectMetaUpdate } from '../../src/object/validate-metadata.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
-import { validateObject, validateUpdate } from '../../src/verbs/writing/preparation.ts';
+import { validateObject, validateUpdate } from '../../src/verbs/writing/prepare-write.ts';
 
 /** Manifests through a resource's strategy in the order of a real write, without a server and a database. */
 
@@ -96,7 +96,7 @@ function takeManifests(isOn: Gates, gated: GatedFields, types: TypeLibrary): Man
       const object = created(definition, manifest);
       return lines([
         ...validateObject(definition, object, types, { isOn }),
-        ...(definition.strategy.validateCreate?.(object) ?? []),
+        ...(definition.strategy.validateCreate?.(object, undefined, isOn) ?? []),
       ]);
     },
     problemsOnUpdate: (definition, before, after) => {

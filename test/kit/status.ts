@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import type { ResourceDefinition, ViewSubresource } from '../../src/registry/definition.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../src/registry/resource-definition.ts';
 import { created } from './manifests.ts';
 
 /** Writes of a status through its view, without a server and a database. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toBlamedLines } from '../../src/kubectl-history/blamed-lines.ts';
-import { isWithin, parsePath } from '../../src/kubectl-history/field-paths.ts';
+import { isWithin, parsePath } from '../../src/kubectl-history/path-segments.ts';
 
 const textOf = (fields: Record<string, unknown>): string[] =>
   toBlamedLines(Object.entries(fields).map(([path, value]) => ({ path, value: value as string }))).map(

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { run } from '../../src/kubectl-history/plugin.ts';
+import { run } from '../../src/kubectl-history/run-plugin.ts';
 
 /** A program of the name kubectl that answers what a test gives it, and notes how it was called. */
 

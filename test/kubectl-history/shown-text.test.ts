@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toChanges, toValue } from '../../src/kubectl-history/changes.ts';
-import { toColumns } from '../../src/kubectl-history/columns.ts';
 import { differences } from '../../src/kubectl-history/line-differences.ts';
+import { toColumns } from '../../src/kubectl-history/printed-columns.ts';
+import { toChanges, toValue } from '../../src/kubectl-history/shown-changes.ts';
 import { cutEnd, cutStart, toShown, toShownJson, widthOf } from '../../src/kubectl-history/shown-text.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there

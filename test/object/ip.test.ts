@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkCidr, checkIp } from '../../src/object/formats.ts';
 import { contains, isIpv6, parseCidr, parseIp, readStrictCidr, readStrictIp } from '../../src/object/ip.ts';
+import { checkCidr, checkIp } from '../../src/object/text-formats.ts';
 
 test('addresses are read as Kubernetes reads them', () => {
   const good = ['10.9.8.7', '010.009.8.7', '::', '::1', '2001:db8::ffff', 'fe80::1:2', '1:2:3:4:5:6:7:8'];

@@ -8,8 +8,8 @@ import {
   describeConflicts,
   LAST_APPLIED,
 } from '../../src/object/managed-fields/apply-config.ts';
+import { fieldsOf } from '../../src/object/managed-fields/apply-configuration.ts';
 import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
-import { fieldsOf } from '../../src/object/managed-fields/configuration.ts';
 import {
   difference,
   type FieldSet,

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { FlowControlMetrics } from '../../src/observability/flow-control/metrics.ts';
+import { FlowControlMetrics } from '../../src/observability/flow-control/flow-control-metrics.ts';
 import { TimedTally } from '../../src/observability/tallies.ts';
 
 async function linesOf(registry: Registry, name: string): Promise<string[]> {

@@ -10,7 +10,7 @@ import { createPipeline } from '../../src/pipeline/pipeline.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
 import { Waits } from '../../src/request/waits.ts';
 import { StorageError, type StorageFailure } from '../../src/storage/errors.ts';
-import { reviewToken } from '../../src/verbs/reviews.ts';
+import { reviewToken } from '../../src/verbs/review-handlers.ts';
 
 /** Whatever a stage reads through the store, while PostgreSQL is away. */
 const fails = (failure: StorageFailure) => (): Promise<never> => Promise.reject(new StorageError(failure));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { forward } from '../../src/proxy/forward.ts';
-import { joinPath, outerPrefix, rewriteLocation } from '../../src/proxy/paths.ts';
+import { joinPath, outerPrefix, rewriteLocation } from '../../src/proxy/url-paths.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
 
 const PREFIX = '/api/v1/namespaces/a/services/b/proxy';

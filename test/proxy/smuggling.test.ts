@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { connect as connectTls, createServer, type Server, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { passOn } from '../../src/aggregation/pass-on.ts';
-import { type HttpServer, listen } from '../../src/http/server.ts';
+import { type HttpServer, listen } from '../../src/http/http-server.ts';
 import { ServingTls } from '../../src/http/serving-tls.ts';
 import type { Logger } from '../../src/observability/logger.ts';
 import { forward } from '../../src/proxy/forward.ts';

@@ -3,8 +3,8 @@ import type { ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject } from '../../src/api/object-meta.ts';
 import type { Node, Pod, PodLogOptions } from '../../src/api/types/core/v1.ts';
 import { problemsOf } from '../../src/object/field-path.ts';
-import type { ConnectCall } from '../../src/registry/definition.ts';
-import { isGlobalUnicast } from '../../src/resources/connect/addresses.ts';
+import type { ConnectCall } from '../../src/registry/resource-definition.ts';
+import { isGlobalUnicast } from '../../src/resources/connect/loopback.ts';
 import {
   podAttach,
   podExec,

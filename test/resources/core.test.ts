@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import type { ResourceDefinition, ViewSubresource } from '../../src/registry/definition.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../src/registry/resource-definition.ts';
 import { componentstatuses } from '../../src/resources/core/component-status.ts';
 import { configmaps } from '../../src/resources/core/config-map.ts';
 import { limitranges } from '../../src/resources/core/limit-range.ts';

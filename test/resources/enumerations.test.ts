@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { MessageSchema, ValueSchema } from '../../src/api/schema.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
-import { validateObject } from '../../src/verbs/writing/preparation.ts';
+import { validateObject } from '../../src/verbs/writing/prepare-write.ts';
 
 const types = loadTypes();
 

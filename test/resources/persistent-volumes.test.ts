@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import type { ResourceDefinition, ViewSubresource } from '../../src/registry/definition.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../src/registry/resource-definition.ts';
 import { persistentvolumes } from '../../src/resources/core/persistent-volume/definition.ts';
 import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
 import { created, gatedFields, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';

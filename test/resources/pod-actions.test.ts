@@ -4,7 +4,7 @@ import type { ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { conflict, MODIFIED, notFound, StatusError } from '../../src/api/status.ts';
 import { objectAt } from '../../src/object/json-values.ts';
-import type { ActionContext } from '../../src/registry/definition.ts';
+import type { ActionContext } from '../../src/registry/resource-definition.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { created } from '../kit/manifests.ts';
 import { NO_TOKENS } from '../kit/tokens.ts';

@@ -12,7 +12,7 @@ import { guardPodCertificates } from '../../src/admission/pod-certificate-signin
 import { MINORS } from '../../src/api/emulation.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { PodCertificateRequest } from '../../src/api/types/certificates/v1alpha1.ts';
-import { nodeNameOf } from '../../src/authz/node.ts';
+import { nodeNameOf } from '../../src/authz/node-authorizer.ts';
 import { builtInResources } from '../../src/resources/all.ts';
 import { podcertificaterequests } from '../../src/resources/certificates/pod-certificate-request.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
@@ -218,6 +218,11 @@ describe('an answer', async () => {
       'that is not true',
       { conditions: [{ ...(ended('Denied').conditions as JsonObject[])[0], status: 'False' }] },
       ['status.conditions[0].status: Unsupported value: "False": supported values: "True"'],
+    ],
+    [
+      'without a reason',
+      { conditions: [{ ...(ended('Denied').conditions as JsonObject[])[0], reason: '' }] },
+      ['status.conditions[0].reason: Required value: must be set'],
     ],
     [
       'both ways',

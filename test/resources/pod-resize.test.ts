@@ -6,7 +6,7 @@ import type { Pod } from '../../src/api/types/core/v1.ts';
 import { GatedFields } from '../../src/registry/gated-fields.ts';
 import { builtInResources } from '../../src/resources/all.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
-import { Preparation } from '../../src/verbs/writing/preparation.ts';
+import { Preparation } from '../../src/verbs/writing/prepare-write.ts';
 import { manifestsIn, typesIn } from '../kit/manifests.ts';
 import { varyAll } from '../kit/variations.ts';
 

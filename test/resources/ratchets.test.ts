@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
 import { mutatingwebhookconfigurations } from '../../src/resources/admissionregistration/webhook-configuration.ts';
 import { daemonsets } from '../../src/resources/apps/daemon-set.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { csidrivers } from '../../src/resources/storage/csi-driver.ts';
 import { csinodes } from '../../src/resources/storage/csi-node.ts';
 import { csistoragecapacities } from '../../src/resources/storage/csi-storage-capacity.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { MINORS, type Minor } from '../../src/api/emulation.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { deployments } from '../../src/resources/apps/deployment.ts';
 import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler/definition.ts';
 import { services } from '../../src/resources/core/service/definition.ts';

@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
-import type { ResourceDefinition } from '../../src/registry/definition.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { created } from '../kit/manifests.ts';
 
 /** Manifests that tests of workloads begin with, and writes that the kit has no function for. */

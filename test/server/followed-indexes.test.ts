@@ -3,7 +3,11 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { RbacAuthorizer } from '../../src/authz/rbac/rbac.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import { ObjectIndex, parseFlowSchema, parsePriorityLevel } from '../../src/flow-control/config.ts';
+import {
+  ObjectIndex,
+  parseFlowSchema,
+  parsePriorityLevel,
+} from '../../src/flow-control/flow-configuration.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import type { Followed } from '../../src/storage/follower.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HealthCheck } from '../../src/diagnostics/health.ts';
+import type { HealthCheck } from '../../src/diagnostics/health-pages.ts';
 import { createBaseChecks, createCacheChecks } from '../../src/server/health-checks.ts';
 
 const TIMEOUTS = { healthTimeoutMs: 2000, readyTimeoutMs: 1000 };

@@ -13,8 +13,8 @@ import { createHistoryStores } from '../../src/server/history.ts';
 import type { History, LoggedRevision, LogQuery } from '../../src/storage/history.ts';
 import { type Revision, toRevision } from '../../src/storage/revision.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { VerbCall } from '../../src/verbs/call.ts';
 import { get, list } from '../../src/verbs/read.ts';
+import type { VerbCall } from '../../src/verbs/verb-call.ts';
 import { NO_BIRTHS } from '../history/no-births.ts';
 
 /** Two databases: events have one of their own, with revisions of their own. */

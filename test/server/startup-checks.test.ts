@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Startup } from '../../src/diagnostics/health.ts';
+import { Startup } from '../../src/diagnostics/health-pages.ts';
 import type { Pipeline } from '../../src/pipeline/pipeline.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
 import { onceReady } from '../../src/server/front.ts';

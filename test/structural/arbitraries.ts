@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '../../src/api/json.ts';
-import type { Schema } from '../../src/structural/node.ts';
+import type { Schema } from '../../src/structural/schema-node.ts';
 
 /** Random structural schemas, and objects that meet their fields often enough. */
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/json.ts';
 import { MAX_DEPTH } from '../../src/object/document-limits.ts';
-import { setDefaults } from '../../src/structural/defaults.ts';
 import { listTypesInSteps } from '../../src/structural/list-types.ts';
-import type { Schema } from '../../src/structural/node.ts';
 import { prune } from '../../src/structural/prune.ts';
-import { validateInSteps } from '../../src/structural/validate.ts';
+import type { Schema } from '../../src/structural/schema-node.ts';
+import { setDefaults } from '../../src/structural/set-defaults.ts';
+import { validateInSteps } from '../../src/structural/validate-value.ts';
 import { atOnce } from '../../src/util/turns.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 import { longestStep } from './longest-step.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
 import { listTypesInSteps } from '../../src/structural/list-types.ts';
-import type { Schema } from '../../src/structural/node.ts';
+import type { Schema } from '../../src/structural/schema-node.ts';
 import { atOnce } from '../../src/util/turns.ts';
 
 const SCHEMA: Schema = {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { searchInSteps } from '../../src/structural/pattern-search.ts';
 import { sizeOfPattern } from '../../src/structural/pattern-size.ts';
 import { compilePattern, matchesPattern, PatternError } from '../../src/structural/patterns.ts';
-import { validateInSteps } from '../../src/structural/validate.ts';
+import { validateInSteps } from '../../src/structural/validate-value.ts';
 import { validationPace } from '../../src/structural/validation-pace.ts';
 import { atOnce } from '../../src/util/turns.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';

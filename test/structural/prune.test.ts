@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
-import type { Schema } from '../../src/structural/node.ts';
 import { prune } from '../../src/structural/prune.ts';
+import type { Schema } from '../../src/structural/schema-node.ts';
 
 const text = { type: 'string' };
 const OPEN = { 'x-kubernetes-preserve-unknown-fields': true };

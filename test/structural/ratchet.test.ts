@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/json.ts';
-import type { Schema } from '../../src/structural/node.ts';
-import { validateInSteps } from '../../src/structural/validate.ts';
+import type { Schema } from '../../src/structural/schema-node.ts';
+import { validateInSteps } from '../../src/structural/validate-value.ts';
 import { atOnce } from '../../src/util/turns.ts';
 
 const short: Schema = { type: 'string', maxLength: 1 };

@@ -1,9 +1,9 @@
 import type { AdmissionPlugin } from '../admission.ts';
+import { SERVICES } from '../known-resources.ts';
 import { describePlugin, isWriteOf, refusal } from '../plugin.ts';
-import { SERVICES } from '../resources.ts';
 
 /** Refuses new external addresses of services (Kubernetes: network/denyserviceexternalips). */
-export const denyExternalIps: AdmissionPlugin = {
+const denyExternalIps: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
   operations: ['CREATE', 'UPDATE'],
   validate: (attributes) => {

@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import type { Pod } from '../../api/types/core/v1.ts';
 import { asObject, checkFields, required, throwProblems } from '../../object/field-errors.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
 import { objectAt, objectOf, stringOf } from '../../object/json-values.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../../outbound/http-client.ts';
 import { type PauseFor, retry } from '../../outbound/retry.ts';
@@ -13,8 +13,8 @@ import { errorText } from '../../util/error-text.ts';
 import { goDuration } from '../../util/go-duration.ts';
 import { NEVER } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../plugin.ts';
-import { PODS } from '../resources.ts';
 
 interface ImagePolicyParts {
   readonly config: Omit<ImagePolicyConfig, 'kubeConfigFile'>;

@@ -11,8 +11,8 @@ import { formatQuantity, type Quantity } from '../../object/quantity.ts';
 import { NOTHING, type ResourceList, toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { CLAIMS, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refuseFor } from '../plugin.ts';
-import { CLAIMS, PODS } from '../resources.ts';
 
 const LIMIT_RANGES: ResourceOf<LimitRange> = { group: '', resource: 'limitranges' };
 
@@ -20,7 +20,7 @@ const LIMIT_RANGES: ResourceOf<LimitRange> = { group: '', resource: 'limitranges
  * Applies the LimitRanges of a namespace: defaults for containers, and the least and most that containers, pods and claims may
  * ask for (Kubernetes: plugin/pkg/admission/limitranger).
  */
-export function createLimitRanger(objects: ClusterObjects): AdmissionPlugin {
+function createLimitRanger(objects: ClusterObjects): AdmissionPlugin {
   const limitRanges = objects.follow(LIMIT_RANGES);
   return {
     name: 'LimitRanger',

@@ -4,8 +4,8 @@ import { equal } from '../../object/equality.ts';
 import { isSidecar } from '../../object/pod-resources.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { NODES, ObjectLookup, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
-import { NODES, ObjectLookup, PODS } from '../resources.ts';
 
 /** An update that only some nodes can carry out. */
 interface NodeFeature {

@@ -2,12 +2,12 @@ import type { JsonValue } from '../../api/object-meta.ts';
 import { forbidden, internalError, unknownError } from '../../api/status.ts';
 import type { Namespace, PodSpec } from '../../api/types/core/v1.ts';
 import { invalidValue } from '../../object/field-errors.ts';
-import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
 import { isObject } from '../../object/json-values.ts';
+import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { NAMESPACES, ObjectLookup, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
-import { NAMESPACES, ObjectLookup, PODS } from '../resources.ts';
 import { specOf } from './pod-specs.ts';
 
 const ANNOTATION = 'scheduler.alpha.kubernetes.io/node-selector';

@@ -6,10 +6,10 @@ import { StorageError } from '../../storage/errors.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { NAMESPACES, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
 import { ALL_CHECKS, Evaluator } from '../pod-security/evaluator.ts';
 import { BOUNDS, type Bounds, warningsOf } from '../pod-security/existing-pods.ts';
-import { isSignificant, PodJudge, PodSecurityMetrics, type PodTemplate } from '../pod-security/pod-judge.ts';
 import {
   type Exemptions,
   isPrivileged,
@@ -23,8 +23,8 @@ import {
   readPodSecurityConfig,
   reviewNamespace,
   toText,
-} from '../pod-security/policy.ts';
-import { NAMESPACES, PODS } from '../resources.ts';
+} from '../pod-security/namespace-levels.ts';
+import { isSignificant, PodJudge, PodSecurityMetrics, type PodTemplate } from '../pod-security/pod-judge.ts';
 import { podSpecOf } from './pod-specs.ts';
 
 interface PodSecurityOptions {

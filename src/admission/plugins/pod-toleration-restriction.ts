@@ -7,8 +7,8 @@ import { qosClass } from '../../object/pod-spec.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { NAMESPACES, ObjectLookup, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
-import { NAMESPACES, ObjectLookup, PODS } from '../resources.ts';
 import { specOf } from './pod-specs.ts';
 import { areAllowed, mergeTolerations } from './tolerations.ts';
 

@@ -3,8 +3,8 @@ import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { Binding } from '../../api/types/core/v1.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { NODES, ObjectLookup, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
-import { NODES, ObjectLookup, PODS } from '../resources.ts';
 
 /** The body of a pod's subresource "binding". */
 const PLACED: ResourceOf<Binding> = { group: '', resource: 'pods' };

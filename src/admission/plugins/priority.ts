@@ -3,8 +3,8 @@ import type { PodSpec } from '../../api/types/core/v1.ts';
 import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { ObjectLookup, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
-import { ObjectLookup, PODS } from '../resources.ts';
 import { specOf } from './pod-specs.ts';
 
 const PRIORITY_CLASSES: ResourceOf<PriorityClass> = {
@@ -25,7 +25,7 @@ const WITHOUT_CLASS: Priority = { value: 0, preemptionPolicy: 'PreemptLowerPrior
  * Gives pods the priority of the class that they name, or of the default class, and allows one default class
  * (Kubernetes: plugin/pkg/admission/priority).
  */
-export function createPriority(objects: ClusterObjects): AdmissionPlugin {
+function createPriority(objects: ClusterObjects): AdmissionPlugin {
   const classes = objects.follow(PRIORITY_CLASSES);
   const lookup = new ObjectLookup(objects, PRIORITY_CLASSES);
   return {

@@ -3,6 +3,7 @@ import type { Pod, ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
 import {
   type Charged,
@@ -13,7 +14,6 @@ import {
   withCharge,
 } from '../quota/charge.ts';
 import { measureOf, type Quota, toQuota } from '../quota/quota.ts';
-import { PODS } from '../resources.ts';
 
 const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 

@@ -4,8 +4,8 @@ import type { RuntimeClass } from '../../api/types/node/v1.ts';
 import { toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import { ObjectLookup, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
-import { ObjectLookup, PODS } from '../resources.ts';
 import { specOf } from './pod-specs.ts';
 import { mergeTolerations } from './tolerations.ts';
 
@@ -17,7 +17,7 @@ type Use = (spec: PodSpec, runtimeClass: RuntimeClass | undefined) => void;
  * Copies the overhead and the scheduling rules of a runtime class into its pods; a pod cannot set another overhead
  * (Kubernetes: plugin/pkg/admission/runtimeclass).
  */
-export function createRuntimeClass(objects: ClusterObjects): AdmissionPlugin {
+function createRuntimeClass(objects: ClusterObjects): AdmissionPlugin {
   const classes = new ObjectLookup(objects, RUNTIME_CLASSES);
   const withClass = (attributes: AdmissionAttributes, use: Use): Promise<void> | undefined => {
     if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;

@@ -11,8 +11,8 @@ import { generateName } from '../../object/metadata.ts';
 import { podSecretNames } from '../../object/pod-spec.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import { PODS, SERVICE_ACCOUNTS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
-import { PODS, SERVICE_ACCOUNTS } from '../resources.ts';
 import { isMirrorPod, specOf } from './pod-specs.ts';
 
 const ENFORCED = 'kubernetes.io/enforce-mountable-secrets';

@@ -1,8 +1,8 @@
 import type { PodSpec, Toleration } from '../../api/types/core/v1.ts';
 import { isExtendedResource } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
+import { NODES, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf } from '../plugin.ts';
-import { NODES, PODS } from '../resources.ts';
 import { specOf } from './pod-specs.ts';
 
 /** How tolerations cover each other (Kubernetes: pkg/util/tolerations). */
@@ -109,7 +109,7 @@ export const defaultTolerationSeconds = describePlugin({
  * Nodes with special hardware have a taint with its name; pods that request the hardware tolerate the taint
  * (Kubernetes: plugin/pkg/admission/extendedresourcetoleration).
  */
-export const tolerateExtendedResources: AdmissionPlugin = {
+const tolerateExtendedResources: AdmissionPlugin = {
   name: 'ExtendedResourceToleration',
   operations: ['CREATE', 'UPDATE'],
   mutate: (attributes) => {
@@ -146,7 +146,7 @@ const KEY = 'node.kubernetes.io/not-ready';
 const EFFECT = 'NoSchedule';
 
 /** Taints new nodes, so that no pod is placed on them until a controller finds them ready (Kubernetes: nodetaint). */
-export const taintNewNodes: AdmissionPlugin = {
+const taintNewNodes: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   operations: ['CREATE'],
   mutate: (attributes) => {

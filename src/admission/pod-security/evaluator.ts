@@ -1,4 +1,9 @@
-import type { Check, CheckedPod, FindViolation, VersionedCheck, Violation } from './check.ts';
+import {
+  appArmorProfile,
+  seccompBaseline,
+  seccompRestricted,
+  seLinuxOptions,
+} from './checks/app-armor-and-seccomp.ts';
 import {
   hostNamespaces,
   hostPathVolumes,
@@ -16,8 +21,8 @@ import {
   runAsNonRoot,
   runAsUser,
 } from './checks/privileges.ts';
-import { appArmorProfile, seccompBaseline, seccompRestricted, seLinuxOptions } from './checks/profiles.ts';
-import type { LevelVersion, Version } from './policy.ts';
+import type { LevelVersion, Version } from './namespace-levels.ts';
+import type { Check, CheckedPod, FindViolation, VersionedCheck, Violation } from './pod-check.ts';
 
 interface Found {
   readonly check: Check;

@@ -3,10 +3,10 @@ import { parseStored } from '../../codec/stored-object.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import { Pace } from '../../util/turns.ts';
-import { PODS } from '../resources.ts';
-import { toCheckedPod } from './check.ts';
+import { PODS } from '../known-resources.ts';
 import { type Evaluator, reasonsOf } from './evaluator.ts';
-import { type LevelVersion, toText } from './policy.ts';
+import { type LevelVersion, toText } from './namespace-levels.ts';
+import { toCheckedPod } from './pod-check.ts';
 
 /** Limits the work for a namespace whose policy changes. */
 export interface Bounds {

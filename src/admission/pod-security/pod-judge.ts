@@ -5,7 +5,6 @@ import type { Container, EphemeralContainer, Pod, PodSpec } from '../../api/type
 import { registerFamily } from '../../observability/tallies.ts';
 import { VERSION } from '../../version.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import { toCheckedPod, type Violation } from './check.ts';
 import { detailsOf, type Evaluator } from './evaluator.ts';
 import {
   LATEST,
@@ -16,7 +15,8 @@ import {
   PREFIX,
   PRIVILEGED,
   toText,
-} from './policy.ts';
+} from './namespace-levels.ts';
+import { toCheckedPod, type Violation } from './pod-check.ts';
 
 /** A pod, or the pod template of a workload. */
 export interface PodTemplate {

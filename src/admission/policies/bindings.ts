@@ -1,12 +1,12 @@
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { CelAuthorizer } from '../../cel/libraries/authorizer.ts';
+import { CelAuthorizer } from '../../cel/libraries/authorizer-checks.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
 import { requestValue } from '../../cel/policies/request.ts';
 import { toCel } from '../../cel/program.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
 import { namespaceOf, type ResourceVersion, requestedOf } from '../match-resources.ts';
-import type { ParamKind, ParamRef } from './policy.ts';
+import type { ParamKind, ParamRef } from './read-policy.ts';
 import type { Rights } from './rights.ts';
 
 /** Converts an object of a request to another version of its resource. @throws StatusError */

@@ -1,7 +1,9 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import { StatusError } from '../../api/status.ts';
 import type { AdmissionAttributes } from '../admission.ts';
+import { type AdmissionMetrics, reportConditions } from '../admission-metrics.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import type { StaticObjects } from '../manifests/manifest-folder.ts';
 import type { ConditionsReport } from '../match-conditions.ts';
 import {
   type EquivalentsOf,
@@ -10,7 +12,6 @@ import {
   type RequestMatcher,
   type ResourceVersion,
 } from '../match-resources.ts';
-import { type AdmissionMetrics, reportConditions } from '../metrics.ts';
 import {
   ConfigurationError,
   type ConvertTo,
@@ -18,7 +19,7 @@ import {
   type FindParams,
   type ParamSource,
 } from './bindings.ts';
-import type { Binding, Hook, Policy } from './policy.ts';
+import type { Binding, Hook, Policy } from './read-policy.ts';
 import type { RightsOracle } from './rights.ts';
 
 /** The parts of the server that policies use. */
@@ -29,6 +30,8 @@ export interface PolicyParts {
   readonly convert: ConvertTo;
   readonly rights: RightsOracle;
   readonly admissionMetrics: AdmissionMetrics;
+  /** Policies of files. */
+  readonly manifests?: StaticObjects | undefined;
   /** Calls back when the set of served resources changes. */
   readonly onResources: (changed: () => void) => void;
   /**

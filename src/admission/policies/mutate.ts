@@ -2,22 +2,22 @@ import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { internalError, StatusError } from '../../api/status.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
-import { toApplyConfiguration, toJsonPatch } from '../../cel/policies/patches.ts';
+import { toApplyConfiguration, toJsonPatch } from '../../cel/policies/policy-patches.ts';
 import { type Compiled, toCel } from '../../cel/program.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { isObject } from '../../object/json-values.ts';
+import { mergeConfig } from '../../object/managed-fields/apply-configuration.ts';
 import { atomicsIn } from '../../object/managed-fields/atomics.ts';
 import { checkConfig } from '../../object/managed-fields/check-config.ts';
-import { mergeConfig } from '../../object/managed-fields/configuration.ts';
 import { shapeOfMessage } from '../../object/managed-fields/shape.ts';
 import { TestFailed } from '../../object/patch-error.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes } from '../admission.ts';
-import type { PolicyErrorType } from '../metrics.ts';
+import type { PolicyErrorType } from '../admission-metrics.ts';
 import { fromMatchedForm, type MatchedForm, schemaOfForm, toMatchedForm } from '../request-form.ts';
 import { Evaluation } from './evaluation.ts';
-import { POLICY_BUDGET } from './judge.ts';
 import type { Mutation } from './mutating.ts';
+import { POLICY_BUDGET } from './policy-judge.ts';
 import type { Rights } from './rights.ts';
 
 /** What a mutation works on. */
@@ -34,7 +34,7 @@ interface MutationContext {
 /**
  * The object as a mutation leaves it, in the form that plugins work on. The expression sees the object as the mutations before
  * left it (Kubernetes: admission/plugin/policy/mutating, dispatchOne).
- * @throws StatusError that refuses the write whatever the policy's failurePolicy
+ * @throws StatusError that refuses the write under any failurePolicy
  * @throws Error for which failurePolicy decides
  */
 export async function mutate({ kind, patch }: Mutation, context: MutationContext): Promise<ApiObject> {

@@ -5,8 +5,8 @@ import type {
 } from '../../api/types/admissionregistration/v1.ts';
 import type { PatchKind, PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
-import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../resources.ts';
-import { type Binding, type Policy, type PolicyKind, readBinding, readPolicy } from './policy.ts';
+import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../known-resources.ts';
+import { type Binding, type Policy, type PolicyKind, readBinding, readPolicy } from './read-policy.ts';
 
 /** An expression that makes a patch. */
 export interface Mutation {

@@ -6,15 +6,20 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../../api/types/admissionregistration/v1.ts';
-import type { Ask, AuthorizerAnswer, Question } from '../../cel/libraries/authorizer.ts';
+import type { Ask, AuthorizerAnswer, Question } from '../../cel/libraries/authorizer-checks.ts';
 import { equal } from '../../object/equality.ts';
 import { forbiddenField } from '../../object/field-errors.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import {
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
+  POLICIES,
+  POLICY_BINDINGS,
+} from '../known-resources.ts';
 import { type Access, isWriteOf, type Right, type WriteOf } from '../plugin.ts';
 import type { FindKind } from '../plugins/owner-references.ts';
-import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS, POLICIES, POLICY_BINDINGS } from '../resources.ts';
 
 /** Answers expressions that ask about rights. */
 export interface RightsOracle {
@@ -72,7 +77,7 @@ type AnyBinding = ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBind
 
 /**
  * Naming parameters in a policy or binding needs the right to read them, because expressions show their contents (Kubernetes:
- * registry/admissionregistration, the strategies of policies and bindings). Holds whatever plugins are on.
+ * registry/admissionregistration, the strategies of policies and bindings). Holds with any plugins.
  */
 export class ParamRights implements AdmissionPlugin {
   readonly name = 'ParamRights';

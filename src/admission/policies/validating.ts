@@ -5,8 +5,8 @@ import type {
 } from '../../api/types/admissionregistration/v1.ts';
 import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
-import { POLICIES, POLICY_BINDINGS } from '../resources.ts';
-import { type Binding, type Policy, type PolicyKind, readBinding, readPolicy } from './policy.ts';
+import { POLICIES, POLICY_BINDINGS } from '../known-resources.ts';
+import { type Binding, type Policy, type PolicyKind, readBinding, readPolicy } from './read-policy.ts';
 
 export interface Validation {
   readonly check: Compiled;

@@ -23,10 +23,10 @@ import {
   toResourceList,
 } from '../../object/resource-list.ts';
 import { matchesLabels } from '../../object/selectors.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { AdmissionOperation } from '../admission.ts';
-import { storageClassOf } from '../plugins/storage.ts';
-import { CLAIMS, PODS, SERVICES } from '../resources.ts';
+import { CLAIMS, PODS, SERVICES } from '../known-resources.ts';
+import { storageClassOf } from '../plugins/storage-plugins.ts';
 
 /** A ResourceQuota as it is enforced: by its status, into which a controller copies the spec together with the usage. */
 export interface Quota {

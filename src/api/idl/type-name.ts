@@ -1,4 +1,4 @@
-import { table } from '../../util/table.ts';
+import { table } from '../../util/text-table.ts';
 import type { TypeLibrary } from './types.ts';
 
 /** Groups whose types the IDL does not keep under the first label of their name. */

@@ -3,6 +3,7 @@ import { repeatedKeyProblems } from '../../codec/yaml-problems.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { duplicate, invalidValue, notSupported, required, throwProblems } from '../../object/field-errors.ts';
 import type { AnonymousConfig } from '../authenticator.ts';
+import { ISSUER_FIELDS, MAPPING_FIELDS, parseIssuer, parseMappings } from './issuer-config.ts';
 import {
   CLAIMS,
   type ClaimMapping,
@@ -11,8 +12,7 @@ import {
   JWT_ALGORITHMS,
   type JwtConfig,
   USER,
-} from './config.ts';
-import { ISSUER_FIELDS, MAPPING_FIELDS, parseIssuer, parseMappings } from './issuer-config.ts';
+} from './jwt-config.ts';
 
 /**
  * The file of --authentication-config, in YAML or JSON:

@@ -1,10 +1,16 @@
 import { X509Certificate } from 'node:crypto';
 import type { FieldError } from '../../api/status.ts';
-import { selectsField } from '../../cel/source.ts';
+import { selectsField } from '../../cel/map-code.ts';
 import { duplicate, invalidValue, required } from '../../object/field-errors.ts';
-import { checkDomainPrefixedPath } from '../../object/formats.ts';
+import { checkDomainPrefixedPath } from '../../object/text-formats.ts';
 import { certificatesIn } from '../../x509/pem.ts';
-import { CLAIMS, type ClaimMapping, type ConfigFields, compileExpression, type JwtConfig } from './config.ts';
+import {
+  CLAIMS,
+  type ClaimMapping,
+  type ConfigFields,
+  compileExpression,
+  type JwtConfig,
+} from './jwt-config.ts';
 
 export const ISSUER_FIELDS = [
   'url',

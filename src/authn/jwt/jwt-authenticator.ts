@@ -6,8 +6,8 @@ import { pause } from '../../util/pause.ts';
 import type { Authentication } from '../authenticator.ts';
 import { audiencesOf, readUnverified } from '../jws.ts';
 import { createTokenUnion, forAudiences, intersect, type TokenAuthenticator, TokenCache } from '../token.ts';
-import type { JwtConfig } from './config.ts';
 import { IdentityProvider } from './identity-provider.ts';
+import type { JwtConfig } from './jwt-config.ts';
 import { toUser } from './user-mapping.ts';
 
 interface JwtAuthenticatorsOptions extends Omit<JwtAuthenticatorOptions, 'config'> {

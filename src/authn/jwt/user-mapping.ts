@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { errorText } from '../../util/error-text.ts';
-import type { ClaimMapping, JwtConfig, Rule } from './config.ts';
+import type { ClaimMapping, JwtConfig, Rule } from './jwt-config.ts';
 
 /** Makes a user from claims, and checks both by the rules. @throws Error about the token */
 export function toUser(config: JwtConfig, claims: JsonObject): UserInfo {

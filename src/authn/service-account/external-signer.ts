@@ -4,7 +4,7 @@ import { GrpcSocket } from '../../outbound/grpc-socket.ts';
 import { errorText } from '../../util/error-text.ts';
 import { keepDoing, pause } from '../../util/pause.ts';
 import type { VerificationKey } from '../jws.ts';
-import { toVerificationKey } from './keys.ts';
+import { toVerificationKey } from './key-ring.ts';
 
 interface ExternalSignerOptions {
   /** --service-account-signing-endpoint */

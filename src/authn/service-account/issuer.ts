@@ -3,7 +3,7 @@ import { CompactSign } from 'jose';
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { TokenIssuing, TokenOrder, TokenSubject } from '../../registry/token-issuing.ts';
 import type { VerificationKey } from '../jws.ts';
-import type { SigningKey } from './keys.ts';
+import type { SigningKey } from './key-ring.ts';
 import { toUsername } from './signed-tokens.ts';
 
 interface TokenIssuerOptions extends Omit<TokenIssuing, 'sign'> {

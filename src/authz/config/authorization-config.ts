@@ -10,7 +10,7 @@ import {
   invalidValue,
   required,
 } from '../../object/field-errors.ts';
-import { checkName } from '../../object/formats.ts';
+import { checkName } from '../../object/text-formats.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { FollowedFiles } from '../../util/followed-files.ts';
 import {

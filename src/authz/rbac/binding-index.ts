@@ -1,6 +1,7 @@
 import type { UserInfo } from '../../request/api-request.ts';
 import type { Followed } from '../../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
+import { type RoleIndex, RuleTable } from './role-index.ts';
 import {
   type Binding,
   type Question,
@@ -9,8 +10,7 @@ import {
   roleKey,
   type Subject,
   toBinding,
-} from './policy.ts';
-import { type RoleIndex, RuleTable } from './role-index.ts';
+} from './role-rules.ts';
 
 type BySubject = Map<string, GrantList>;
 

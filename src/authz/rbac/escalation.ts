@@ -4,8 +4,15 @@ import type { ClusterRole, RoleBinding } from '../../api/types/rbac/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { type Authorizer, isMaster, joinErrors } from '../authorizer.ts';
-import { canonicalRules, type PolicyRule, RBAC_GROUP, type RoleRef, toRoleRef, urlCovers } from './policy.ts';
 import type { HeldRules } from './rbac.ts';
+import {
+  canonicalRules,
+  type PolicyRule,
+  RBAC_GROUP,
+  type RoleRef,
+  toRoleRef,
+  urlCovers,
+} from './role-rules.ts';
 
 /**
  * Users may grant only rights that they hold. Undefined when the user holds `wanted`; otherwise the message of the 403
@@ -41,7 +48,7 @@ function changesOnlyGarbageCollection(object: ApiObject, old: ApiObject): boolea
 }
 
 /** The source of rules: the RBAC engine, even if it is not in the chain. */
-export interface RuleSource {
+interface RuleSource {
   rulesFor(user: UserInfo, namespace: string): HeldRules;
   rulesOf(roleRef: RoleRef, bindingNamespace: string): readonly PolicyRule[] | undefined;
 }

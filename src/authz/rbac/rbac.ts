@@ -10,8 +10,8 @@ import {
   type Verdict,
 } from '../authorizer.ts';
 import { BindingIndex, type GrantList, keyOf, missingRole } from './binding-index.ts';
-import { type PolicyRule, RBAC_GROUP, type RoleRef, toQuestion } from './policy.ts';
 import { RoleIndex } from './role-index.ts';
+import { type PolicyRule, RBAC_GROUP, type RoleRef, toQuestion } from './role-rules.ts';
 
 /** The rules that a user holds. They are valid even if some roles were not found. */
 export interface HeldRules {

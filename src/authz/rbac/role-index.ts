@@ -1,6 +1,6 @@
 import type { Followed } from '../../storage/follower.ts';
 import type { Entry, ObjectEvent } from '../../storage/store.ts';
-import { type PolicyRule, type Question, roleKey, ruleAllows, toRole } from './policy.ts';
+import { type PolicyRule, type Question, roleKey, ruleAllows, toRole } from './role-rules.ts';
 
 interface IndexedRole {
   readonly rules: readonly PolicyRule[];

@@ -1,7 +1,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
 import { spend, spendOnSize } from '../budget.ts';
-import { celContains, celEqual } from '../equality.ts';
+import { celContains, celEqual } from '../cel-equality.ts';
 import {
   type Context,
   type Evaluator,

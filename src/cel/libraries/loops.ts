@@ -1,6 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { spend } from '../budget.ts';
-import { celEqual, entriesOf, isMap, isNumber } from '../equality.ts';
+import { celEqual, entriesOf, isMap, isNumber } from '../cel-equality.ts';
 import {
   type Context,
   type Evaluator,

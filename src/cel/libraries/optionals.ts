@@ -1,6 +1,6 @@
 import { type Environment, Optional } from '@marcbachmann/cel-js';
 import { Duration } from '@marcbachmann/cel-js/evaluator';
-import { hasKey, isMap, isNumber, isOptional, sizeOfMap } from '../equality.ts';
+import { hasKey, isMap, isNumber, isOptional, sizeOfMap } from '../cel-equality.ts';
 import { CelMessage } from '../messages.ts';
 import {
   type Context,

@@ -1,8 +1,8 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { Duration, UnsignedInt } from '@marcbachmann/cel-js/evaluator';
-import { table } from '../../util/table.ts';
+import { table } from '../../util/text-table.ts';
 import { spendOnSize } from '../budget.ts';
-import { entriesOf, isMap, isNumber } from '../equality.ts';
+import { entriesOf, isMap, isNumber } from '../cel-equality.ts';
 
 /** The namespace in `strings.quote(…)`. */
 class Strings {}

@@ -11,6 +11,7 @@ import {
   reachableBinaries,
   SHARED_ROOT,
 } from './binaries.ts';
+import { copyFolder } from './cluster-template.ts';
 import { BELONGS_TO, tidySharedRoot } from './leftovers.ts';
 import { claimFolder, releaseFolder } from './owner.ts';
 import {
@@ -21,7 +22,6 @@ import {
   replaceFile,
 } from './private-files.ts';
 import { belongsTo, interrupt, removeFolder, run } from './run-as.ts';
-import { copyFolder } from './template.ts';
 import { watchPostgres } from './watchdog.ts';
 
 /** A PostgreSQL on loopback, for users without a database and for tests. */

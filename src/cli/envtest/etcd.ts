@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
 import { UsageError } from '../../options/flag.ts';
 import { aborted } from '../../util/pause.ts';
+import { cacheFolder } from '../embedded/cluster-template.ts';
 import { EmbeddedPostgres } from '../embedded/embedded-postgres.ts';
-import { cacheFolder } from '../embedded/template.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { ensureTemplate, UNSYNCED } from '../warm-start.ts';
-import { readWords, valueIn } from './words.ts';
+import { readWords, valueIn } from './argument-words.ts';
 
 /**
  * The file by which kube-apiserver's stand-in finds the database of an etcd: its URL, which only this user can read. Over HTTP any

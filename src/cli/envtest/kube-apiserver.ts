@@ -7,11 +7,11 @@ import { processFlags } from '../../options/process.ts';
 import { ownFlags, storageFlags } from '../../options/storage.ts';
 import { tlsFlags } from '../../options/tls.ts';
 import { NEVER } from '../../util/pause.ts';
-import { copyCertificates } from '../embedded/template.ts';
+import { copyCertificates } from '../embedded/cluster-template.ts';
 import { serve } from '../serve.ts';
 import { ensureTemplate } from '../warm-start.ts';
+import { readWords, valueIn, type Word } from './argument-words.ts';
 import { readUrl, urlFile } from './etcd.ts';
-import { readWords, valueIn, type Word } from './words.ts';
 
 /** Serves with kube-apiserver's flags, on the database of the stand-in for etcd that --etcd-servers names. @throws UsageError, Error */
 export async function runKubeApiserver(args: readonly string[]): Promise<void> {

@@ -8,8 +8,8 @@ import { type RemoteServer, readClientConfig } from '../../outbound/client-confi
 import { NEVER, pause } from '../../util/pause.ts';
 import { certificatesIn } from '../../x509/pem.ts';
 import { ClusterClient, messageOf } from './cluster-client.ts';
-import { kubeadmFlags, readKubeadmFlags } from './flags.ts';
-import { kubeadmObjects } from './objects.ts';
+import { kubeadmFlags, readKubeadmFlags } from './kubeadm-flags.ts';
+import { kubeadmObjects } from './kubeadm-objects.ts';
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 const note = (line: string): void => void process.stderr.write(`${line}\n`);

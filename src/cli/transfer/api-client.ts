@@ -4,7 +4,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject } from '../../object/json-values.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
-import { createHttpAgent } from '../../outbound/egress/agents.ts';
+import { createHttpAgent } from '../../outbound/egress/dialled-agents.ts';
 import { SecureAgent } from '../../outbound/secure-agent.ts';
 import { persist } from '../../util/pause.ts';
 import { VERSION } from '../../version.ts';

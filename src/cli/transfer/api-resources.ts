@@ -3,7 +3,7 @@ import { toApiVersion, toQualifiedResource } from '../../api/names.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { isObject } from '../../object/json-values.ts';
 import { type ApiClient, ApiError } from './api-client.ts';
-import { rankOf } from './order.ts';
+import { rankOf } from './import-order.ts';
 
 /** A resource that an API serves and keeps objects of. */
 export interface ApiResource {

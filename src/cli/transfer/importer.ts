@@ -9,13 +9,13 @@ import { allocatedBy } from '../../verbs/writing/allocation.ts';
 import { SharedExpiry } from '../../verbs/writing/shared-expiry.ts';
 import { VERSION } from '../../version.ts';
 import { describe } from './describe.ts';
+import { digestOf, type Live, type Target, toLive } from './import-target.ts';
 import { findOthers } from './others.ts';
 import type { PastWrite } from './past-write.ts';
 import type { Progress } from './progress.ts';
 import { type Outcome, Report } from './report.ts';
 import { NotTaken, ownedByItsCluster, type Shaped, type Shapes } from './shapes.ts';
 import type { Source } from './source.ts';
-import { digestOf, type Live, type Target, toLive } from './target.ts';
 
 interface ImporterOptions {
   readonly shapes: Shapes;

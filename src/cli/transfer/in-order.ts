@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../api/object-meta.ts';
-import { rankOf } from './order.ts';
+import { rankOf } from './import-order.ts';
 import type { Shapes } from './shapes.ts';
 import type { SourcePart } from './source.ts';
 

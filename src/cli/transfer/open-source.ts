@@ -5,9 +5,9 @@ import { type FlagSet, text, UsageError, type ValuesOf } from '../../options/fla
 import { hidePasswords } from '../../util/hidden-passwords.ts';
 import { ApiClient } from './api-client.ts';
 import { ApiSource } from './api-source.ts';
-import { readEtcd } from './etcd.ts';
 import { FileSource } from './file-source.ts';
 import { readKine } from './kine.ts';
+import { readEtcd } from './read-etcd.ts';
 import type { Shapes } from './shapes.ts';
 import type { Source } from './source.ts';
 import { StoredSource } from './stored-source.ts';

@@ -1,7 +1,7 @@
 import { parseStored } from '../../codec/stored-object.ts';
+import type { Live, Target } from './import-target.ts';
 import { ownedByItsCluster } from './shapes.ts';
 import type { Source } from './source.ts';
-import type { Live, Target } from './target.ts';
 
 interface Sides {
   readonly source: Pick<Source, 'covers'>;

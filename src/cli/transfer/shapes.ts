@@ -10,7 +10,7 @@ import { type Head, toStoredJson } from '../../codec/stored-object.ts';
 import { VersionSchema } from '../../custom-resources/version-schema.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
 import { toStorage } from '../../registry/conversion.ts';
-import type { ResourceDefinition, ServedVersion } from '../../registry/definition.ts';
+import type { ResourceDefinition, ServedVersion } from '../../registry/resource-definition.ts';
 import { BUILT_IN_RESOURCES } from '../../resources/all.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import { errorText } from '../../util/error-text.ts';

@@ -5,7 +5,11 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import { decodeEnvelope, readEnvelopeType } from '../../codec/protobuf/envelope.ts';
 import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
-import { type KeyedKind, type NamedKey, parseEncryptionConfig } from '../../storage/encryption/config.ts';
+import {
+  type KeyedKind,
+  type NamedKey,
+  parseEncryptionConfig,
+} from '../../storage/encryption/encryption-config.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { Unordered } from './in-order.ts';
 import type { Shapes } from './shapes.ts';

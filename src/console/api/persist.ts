@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { ApiError, ask, isReachable } from './client.ts';
+import { ApiError, ask, isReachable } from './ask.ts';
 import { whenVisible } from './visibility.ts';
 
 /** Requests that retry while the server is unavailable. */

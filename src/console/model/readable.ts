@@ -1,4 +1,4 @@
-import { isRecord, type Json, type JsonObject } from './json.ts';
+import { isRecord, type Json, type JsonObject } from './api-object.ts';
 
 /** Fields that are hidden unless requested. */
 interface Shown {

@@ -1,4 +1,4 @@
-import { isRecord, type Json, type JsonObject } from './json.ts';
+import { isRecord, type Json, type JsonObject } from './api-object.ts';
 import { hasUnseen } from './text.ts';
 
 /** Lines of YAML. Each has its colours, and the path of its field for blame. */

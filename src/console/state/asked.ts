@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isAbort } from '../api/client.ts';
+import { isAbort } from '../api/ask.ts';
 import { persist } from '../api/persist.ts';
-import { noteBegin } from './reach.ts';
+import { noteBegin } from './history-begin.ts';
 
 export interface Asked<T> {
   readonly value: T | undefined;

@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals';
-import { ApiError, askJson, isSignedOut, setToken, token } from '../api/client.ts';
-import { HISTORY_GROUP, type Kind, loadKinds } from '../api/kinds.ts';
+import { ApiError, askJson, isSignedOut, setToken, token } from '../api/ask.ts';
+import { HISTORY_GROUP, type Kind, loadKinds } from '../api/load-kinds.ts';
 import { persist } from '../api/persist.ts';
-import type { ApiObject } from '../model/json.ts';
+import type { ApiObject } from '../model/api-object.ts';
 
 /** The kind to show when the address names none. */
 export const FIRST_KIND = 'pods';

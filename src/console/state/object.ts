@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { askJson, isAbort } from '../api/client.ts';
-import { type Kind, pathOf } from '../api/kinds.ts';
-import { revisionOfObject, stayCurrent } from '../api/watch.ts';
-import type { ApiObject } from '../model/json.ts';
-import { noteBegin } from './reach.ts';
+import { askJson, isAbort } from '../api/ask.ts';
+import { type Kind, pathOf } from '../api/load-kinds.ts';
+import { revisionOfObject, stayCurrent } from '../api/stay-current.ts';
+import type { ApiObject } from '../model/api-object.ts';
+import { noteBegin } from './history-begin.ts';
 
 interface ShownObject {
   /** The last state, which stays after an error. */

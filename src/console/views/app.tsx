@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { isReachable, isSignedOut, token } from '../api/client.ts';
+import { isReachable, isSignedOut, token } from '../api/ask.ts';
 import { lateBecauseOf } from '../api/persist.ts';
 import { inOneLine, shortened } from '../model/text.ts';
 import { wordsFor } from '../model/words.ts';
@@ -16,7 +16,7 @@ import {
   signOut,
   user,
 } from '../state/catalog.ts';
-import { useKeys } from '../state/keys.ts';
+import { useKeys } from '../state/key-handlers.ts';
 import { address, asOf, change, go, hrefOf, lastingParams } from '../state/place.ts';
 import { nextTheme } from '../state/preferences.ts';
 import { Boundary } from './boundary.tsx';

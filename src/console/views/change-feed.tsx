@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { type Change, idOf, type Revision } from '../api/history.ts';
-import { colourOf } from '../model/blame.ts';
+import { type Change, idOf, type Revision } from '../api/history-requests.ts';
+import { colourOf } from '../model/blame-colours.ts';
 import { dayOf } from '../model/moments.ts';
 import { counted, inOneLine } from '../model/text.ts';
-import { FeedState } from '../state/feed.ts';
+import { FeedState } from '../state/change-feed.ts';
 import { asOf, change, namespace, params } from '../state/place.ts';
 import { ObjectLink, Values, VerbMark } from './change-lines.tsx';
 import { ChangePanel } from './change-panel.tsx';

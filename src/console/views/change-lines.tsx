@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import { type Change, idOf, type RecordedObject } from '../api/history.ts';
-import type { Json } from '../model/json.ts';
+import { type Change, idOf, type RecordedObject } from '../api/history-requests.ts';
+import type { Json } from '../model/api-object.ts';
 import { inOneLine, withoutSharedStart } from '../model/text.ts';
 import { kindById } from '../state/catalog.ts';
 import { hrefOfObject } from '../state/place.ts';

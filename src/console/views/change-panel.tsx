@@ -7,8 +7,8 @@ import {
   getRevision,
   idOf,
   type Revision,
-} from '../api/history.ts';
-import { colourOf } from '../model/blame.ts';
+} from '../api/history-requests.ts';
+import { colourOf } from '../model/blame-colours.ts';
 import { counted } from '../model/text.ts';
 import { useAsked } from '../state/asked.ts';
 import { shownSince } from '../state/density.ts';

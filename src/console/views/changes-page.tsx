@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Revision } from '../api/history.ts';
+import type { Revision } from '../api/history-requests.ts';
 import { inOneLine } from '../model/text.ts';
 import { kinds } from '../state/catalog.ts';
-import { type FeedState, noteMoments } from '../state/feed.ts';
+import { type FeedState, noteMoments } from '../state/change-feed.ts';
 import { asOf, change, params } from '../state/place.ts';
 import { ChangeFeed } from './change-feed.tsx';
 import { NamespaceField } from './namespace-field.tsx';

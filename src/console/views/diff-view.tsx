@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
-import { ApiError, askJson } from '../api/client.ts';
-import { listRevisions, type Revision } from '../api/history.ts';
-import { type Kind, pathOf } from '../api/kinds.ts';
-import type { Json } from '../model/json.ts';
+import { ApiError, askJson } from '../api/ask.ts';
+import { listRevisions, type Revision } from '../api/history-requests.ts';
+import { type Kind, pathOf } from '../api/load-kinds.ts';
+import type { Json } from '../model/api-object.ts';
 import { clockOf } from '../model/moments.ts';
 import { readable } from '../model/readable.ts';
 import { inOneLine } from '../model/text.ts';
 import { useAsked } from '../state/asked.ts';
-import { now } from '../state/clock.ts';
+import { now } from '../state/page-clock.ts';
 import { change, params } from '../state/place.ts';
 import { isNarrow } from '../state/preferences.ts';
 import { ChangePanel } from './change-panel.tsx';

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
+import type { Json } from '../model/api-object.ts';
 import {
   differenceOf,
   firstHunks,
@@ -9,7 +10,6 @@ import {
   type Side,
   toHunks,
 } from '../model/difference.ts';
-import type { Json } from '../model/json.ts';
 import { counted, shortened } from '../model/text.ts';
 import { type Line, lineText, type NameElement, toLines } from '../model/yaml.ts';
 import { Empty } from './notice.tsx';

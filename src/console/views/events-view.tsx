@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
-import { askJson } from '../api/client.ts';
-import type { Kind } from '../api/kinds.ts';
-import type { ApiObject } from '../model/json.ts';
+import { askJson } from '../api/ask.ts';
+import type { Kind } from '../api/load-kinds.ts';
+import type { ApiObject } from '../model/api-object.ts';
 import { useAsked } from '../state/asked.ts';
 import { asOf } from '../state/place.ts';
 import { Empty, Loading, Trouble } from './notice.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { useKeys } from '../state/keys.ts';
+import { useKeys } from '../state/key-handlers.ts';
 import { Icon } from './icons.tsx';
 import { Key } from './text.tsx';
 

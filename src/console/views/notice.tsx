@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { SECOND } from '../model/moments.ts';
 import { wordsFor } from '../model/words.ts';
+import { beginOf } from '../state/history-begin.ts';
 import { change } from '../state/place.ts';
-import { beginOf } from '../state/reach.ts';
 import { Icon } from './icons.tsx';
 import { Text } from './text.tsx';
 

@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Kind } from '../api/kinds.ts';
+import type { Kind } from '../api/load-kinds.ts';
 import { formatAddress } from '../model/address.ts';
-import type { ApiObject } from '../model/json.ts';
+import type { ApiObject } from '../model/api-object.ts';
 import { inOneLine } from '../model/text.ts';
 import { hasHistory } from '../state/catalog.ts';
-import { useKeys } from '../state/keys.ts';
+import { useKeys } from '../state/key-handlers.ts';
 import { useObject } from '../state/object.ts';
 import { asOf, change, changed, hrefOf, params } from '../state/place.ts';
 import { ChangeFeed } from './change-feed.tsx';

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { type RestoreSpec, restore } from '../api/history.ts';
-import { createBlame } from '../model/blame.ts';
+import { type RestoreSpec, restore } from '../api/history-requests.ts';
+import { createBlame } from '../model/blame-colours.ts';
+import { canBePutBack, enclosing } from '../model/changed-paths.ts';
 import type { Row } from '../model/difference.ts';
-import { canBePutBack, enclosing } from '../model/paths.ts';
 import { counted } from '../model/text.ts';
 import type { Line, NameElement } from '../model/yaml.ts';
 import { useAsked } from '../state/asked.ts';

@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
-import type { Kind } from '../api/kinds.ts';
-import type { ApiObject } from '../model/json.ts';
-import { NODE, type Placed, toPicture } from '../model/relations.ts';
+import type { Kind } from '../api/load-kinds.ts';
+import type { ApiObject } from '../model/api-object.ts';
+import { NODE, type Placed, toPicture } from '../model/relation-picture.ts';
 import { counted, shortened } from '../model/text.ts';
 import { useAsked } from '../state/asked.ts';
 import { kinds } from '../state/catalog.ts';
 import { asOf, hrefOfObject } from '../state/place.ts';
-import { readRelations } from '../state/relations.ts';
+import { readRelations } from '../state/read-relations.ts';
 import { Empty, Loading, Trouble } from './notice.tsx';
 
 const PADDING = 8;

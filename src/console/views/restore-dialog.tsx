@@ -6,12 +6,12 @@ import {
   type RestoreResult,
   type RestoreSpec,
   restore,
-} from '../api/history.ts';
+} from '../api/history-requests.ts';
+import { canBePutBack, touchedBy } from '../model/changed-paths.ts';
 import { clockOf } from '../model/moments.ts';
-import { canBePutBack, touchedBy } from '../model/paths.ts';
 import { counted, inOneLine } from '../model/text.ts';
 import { type Asked, useAsked } from '../state/asked.ts';
-import { now } from '../state/clock.ts';
+import { now } from '../state/page-clock.ts';
 import { change } from '../state/place.ts';
 import { ChangeLines, ObjectLink } from './change-lines.tsx';
 import { Dialog } from './help.tsx';

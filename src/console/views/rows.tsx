@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useKeys } from '../state/keys.ts';
+import { useKeys } from '../state/key-handlers.ts';
 
 /** Draws only visible rows, however many there are. All have one height. */
 interface RowsProps<T> {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useKeys } from '../state/keys.ts';
+import { useKeys } from '../state/key-handlers.ts';
 import { change, params } from '../state/place.ts';
 import { Icon } from './icons.tsx';
 import { Key } from './text.tsx';

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Kind, pluralOf, toSections } from '../api/kinds.ts';
+import { type Kind, pluralOf, toSections } from '../api/load-kinds.ts';
 import { kinds } from '../state/catalog.ts';
-import { useKeys } from '../state/keys.ts';
+import { useKeys } from '../state/key-handlers.ts';
 import { address, hrefOf } from '../state/place.ts';
 import { NamespaceField } from './namespace-field.tsx';
 import { Text } from './text.tsx';

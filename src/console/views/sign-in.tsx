@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { token } from '../api/client.ts';
+import { token } from '../api/ask.ts';
 import { wordsFor } from '../model/words.ts';
 import { failure, signIn } from '../state/catalog.ts';
 import { Mark } from './mark.tsx';

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { ageOf, clockOf } from '../model/moments.ts';
 import { piecesOf } from '../model/text.ts';
-import { now, shownAt } from '../state/clock.ts';
+import { now, shownAt } from '../state/page-clock.ts';
 
 /** Untrusted text: shows invisible characters by their code. */
 export function Text({ of }: { of: string }): JSX.Element {

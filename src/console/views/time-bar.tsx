@@ -1,16 +1,16 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { listRevisions } from '../api/history.ts';
-import { pathOf } from '../api/kinds.ts';
+import { listRevisions } from '../api/history-requests.ts';
+import { pathOf } from '../api/load-kinds.ts';
 import type { ListAddress, ObjectAddress } from '../model/address.ts';
 import { agoOf, clockOf, MINUTE, parseMoment, SECOND } from '../model/moments.ts';
 import { clusterBegin, FIRST_KIND, hasHistory, kindById } from '../state/catalog.ts';
-import { minute, now, shownAt } from '../state/clock.ts';
+import { noteMoments } from '../state/change-feed.ts';
 import { density, momentAfter, momentBefore, moments } from '../state/density.ts';
-import { noteMoments } from '../state/feed.ts';
-import { useKeys } from '../state/keys.ts';
+import { askHowFarBack, historyBegin } from '../state/history-begin.ts';
+import { useKeys } from '../state/key-handlers.ts';
+import { minute, now, shownAt } from '../state/page-clock.ts';
 import { address, asOf, change, namespace } from '../state/place.ts';
-import { askHowFarBack, historyBegin } from '../state/reach.ts';
 import { Icon } from './icons.tsx';
 
 const STEPS = 1000;

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { getBlame, getRevision, referenceOf } from '../api/history.ts';
-import type { Kind } from '../api/kinds.ts';
-import { type Blame, type BlameField, colourOf, createBlame, recencyOf } from '../model/blame.ts';
-import type { ApiObject, Json } from '../model/json.ts';
-import { canBePutBack } from '../model/paths.ts';
+import { getBlame, getRevision, referenceOf } from '../api/history-requests.ts';
+import type { Kind } from '../api/load-kinds.ts';
+import type { ApiObject, Json } from '../model/api-object.ts';
+import { type Blame, type BlameField, colourOf, createBlame, recencyOf } from '../model/blame-colours.ts';
+import { canBePutBack } from '../model/changed-paths.ts';
 import { readable } from '../model/readable.ts';
 import { shortened } from '../model/text.ts';
 import { type Line, type Token, toLines, toYaml } from '../model/yaml.ts';

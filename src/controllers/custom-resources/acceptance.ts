@@ -8,8 +8,8 @@ import type { Entry } from '../../storage/store.ts';
 import { keepDoing, pause, pauseAfter } from '../../util/pause.ts';
 import { Pace } from '../../util/turns.ts';
 import type { Client } from '../../verbs/client/client.ts';
-import { orFact } from '../../verbs/writing/call.ts';
 import { toTimestamp } from '../../verbs/writing/object-metadata.ts';
+import { orFact } from '../../verbs/writing/write-call.ts';
 import { conditionOf, type Findings, withFindings } from './definition-conditions.ts';
 import { type Claim, decideNames, type NameDecision, type ReservedNames } from './definition-names.ts';
 

@@ -3,8 +3,8 @@ import { toResourceVersion } from '../../storage/revision.ts';
 import { Pace } from '../../util/turns.ts';
 import type { Client, RemoveOptions } from '../../verbs/client/client.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../verbs/writing/deletion.ts';
+import type { Kinds, Stored } from './followed-kinds.ts';
 import type { Graph, Node, Place } from './graph.ts';
-import type { Kinds, Stored } from './kinds.ts';
 import type { OwnerSearch } from './owner-search.ts';
 import { type Reference, readFinalizers } from './ownership.ts';
 

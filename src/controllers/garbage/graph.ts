@@ -1,5 +1,5 @@
 import { Pace } from '../../util/turns.ts';
-import type { Stored, Target } from './kinds.ts';
+import type { Stored, Target } from './followed-kinds.ts';
 import type { Ending, Ownership, Reference } from './ownership.ts';
 
 const NO_REFERENCES: readonly Reference[] = Object.freeze([]);

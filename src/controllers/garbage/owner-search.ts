@@ -1,8 +1,8 @@
 import type { Entry } from '../../storage/store.ts';
 import { Pace } from '../../util/turns.ts';
 import type { Client } from '../../verbs/client/client.ts';
+import type { Stored } from './followed-kinds.ts';
 import type { Graph, Node, Place } from './graph.ts';
-import type { Stored } from './kinds.ts';
 
 interface OwnerSearchParts {
   readonly client: Client;

@@ -7,8 +7,8 @@ import type {
 } from '../../api/types/apiserverinternal/v1alpha1.ts';
 import { withCondition } from '../../object/conditions.ts';
 import { equal } from '../../object/equality.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { Slots } from '../../util/concurrency.ts';
 import { keepDoing, pause } from '../../util/pause.ts';
 import type { Client } from '../../verbs/client/client.ts';

@@ -1,4 +1,4 @@
-import { answerProblem, transportText } from '../../admission/webhooks/call.ts';
+import { answerProblem, transportText } from '../../admission/webhooks/call-webhook.ts';
 import { urlOf, type WebhookClients } from '../../admission/webhooks/clients.ts';
 import { type ClientConfig, toClientConfig } from '../../admission/webhooks/webhook.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
@@ -11,15 +11,15 @@ import { errorText } from '../../util/error-text.ts';
 import { NEVER } from '../../util/pause.ts';
 import { mapInTurns, Pace } from '../../util/turns.ts';
 import { CallGate, CallRefused, type GateLimits } from './call-gate.ts';
-import { assertSameIdentity, assertSameType, readConverted, withMetadataOf } from './converted-object.ts';
-import type { ConversionFailure, ConversionMetrics } from './metrics.ts';
+import type { ConversionFailure, ConversionMetrics } from './conversion-metrics.ts';
 import {
   convertedObjects,
   createReview,
   decodeReview,
   type ReviewVersion,
   reviewVersionOf,
-} from './review.ts';
+} from './conversion-review.ts';
+import { assertSameIdentity, assertSameType, readConverted, withMetadataOf } from './converted-object.ts';
 
 /** The parts that all converters share. */
 export interface ConversionParts {

@@ -1,6 +1,6 @@
-import type { Queuing } from '../config.ts';
+import type { Queuing } from '../flow-configuration.ts';
 import type { FlowClock } from '../flow-control.ts';
-import type { LevelRecorder } from '../metrics.ts';
+import type { LevelRecorder } from '../flow-recorder.ts';
 import { MAX_SEATS, seatsOf } from '../request-cost.ts';
 import type { DemandIntegral } from './demand.ts';
 import { type Arrival, ESTIMATED_SERVICE_MS, FlowQueue, selectNext, Ticket } from './queue.ts';

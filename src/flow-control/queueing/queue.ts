@@ -1,6 +1,6 @@
-import type { DispatchProgress } from '../../observability/flow-control/tallies.ts';
+import type { DispatchProgress } from '../../observability/flow-control/flow-tallies.ts';
 import type { FlowRequest } from '../flow-control.ts';
-import type { FlowRecorder } from '../metrics.ts';
+import type { FlowRecorder } from '../flow-recorder.ts';
 import { seatsOf, type Work } from '../request-cost.ts';
 
 /** The facts about a request that a queue needs. Times are virtual, work is in seat-seconds. */

@@ -1,7 +1,7 @@
 import { Slots } from '../../util/concurrency.ts';
 import { isLarge } from '../../util/turns.ts';
-import { arrange } from './order.ts';
 import type { PastObject } from './past-objects.ts';
+import { arrange } from './restore-order.ts';
 import type { TimeLimit } from './time-limit.ts';
 
 /** Concurrent writes. They share commits, so that more would not be faster, and would delay other requests. */

@@ -5,7 +5,7 @@ import { type FieldError, StatusError } from '../../api/status.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { invalidUnshown, invalidValue } from '../../object/field-errors.ts';
 import { storeOf } from '../../registry/custom.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { Caller } from '../../request/api-request.ts';
 import { StorageError, type UnreadableObject } from '../../storage/errors.ts';
 import type { History } from '../../storage/history.ts';

@@ -2,7 +2,7 @@ import type { TypeLibrary } from '../../api/idl/types.ts';
 import { StatusError } from '../../api/status.ts';
 import type { Change, RecordedObject, RestoreResult } from '../../api/types/history/v1alpha1.ts';
 import { messageOf as schemaOf } from '../../registry/custom.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { inTurns } from '../../util/turns.ts';
 import { changesBetween } from '../changes.ts';
 import { toMaskedChange } from '../masking.ts';

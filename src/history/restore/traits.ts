@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { Traits } from './restored-state.ts';
 
 /** The traits of a resource that decide how its objects are restored. */

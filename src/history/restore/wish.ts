@@ -4,8 +4,8 @@ import { type FieldError, invalid, type StatusError } from '../../api/status.ts'
 import type { Restore, RestoredObject, RestoreSpec } from '../../api/types/history/v1alpha1.ts';
 import { boundedProblems } from '../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { type AsOf, toAsOf } from '../../verbs/as-of.ts';
 import { type Path, parsePath } from './restored-paths.ts';
 import { whyNot } from './restored-state.ts';

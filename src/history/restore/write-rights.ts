@@ -1,7 +1,7 @@
 import { forbidden, internalError } from '../../api/status.ts';
 import { type Authorizer, forbiddenMessage, type Verdict } from '../../authz/authorizer.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { AuthorizedResourceRequest, ResourceTarget } from '../../request/api-request.ts';
 import { type Revision, toRevision } from '../../storage/revision.ts';
 import type { Births } from '../../verbs/incarnations.ts';

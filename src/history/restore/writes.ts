@@ -14,7 +14,7 @@ import { toResourceVersion } from '../../storage/revision.ts';
 import type { Store } from '../../storage/store.ts';
 import { endTurn, inOwnTurn, inTurns, isLarge } from '../../util/turns.ts';
 import { inStatuses } from '../../verbs/storage-status.ts';
-import type { WriteCall } from '../../verbs/writing/call.ts';
+import type { WriteCall } from '../../verbs/writing/write-call.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
 import {
   advised,
@@ -26,8 +26,8 @@ import {
   replacementNotes,
   takenFields,
 } from './notes.ts';
-import type { Owners } from './owners.ts';
 import type { PastObject } from './past-objects.ts';
+import type { Owners } from './restored-owners.ts';
 import { type Path, type Refusal, takeOver } from './restored-paths.ts';
 import { giveUp, toCreate, toUpdate } from './restored-state.ts';
 import { traitsOf } from './traits.ts';

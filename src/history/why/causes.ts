@@ -5,7 +5,7 @@ import { Pace } from '../../util/turns.ts';
 import { isController } from './authors.ts';
 import { toWrites } from './logged-past.ts';
 import type { Past, PastWrite, Stretch } from './past.ts';
-import { ruleOfAll } from './rules/all.ts';
+import { ruleOfAll } from './rules/all-causes.ts';
 
 /** Rows that one search may look at: a page of a timeline has a few hundred entries, with a search for each. */
 const ROWS_OF_STEP = 100;

@@ -1,6 +1,6 @@
 import { controllerOf, isController } from './authors.ts';
 import type { Confidence, Past, PastWrite } from './past.ts';
-import { ruleOfAll } from './rules/all.ts';
+import { ruleOfAll } from './rules/all-causes.ts';
 
 export interface Link {
   readonly write: PastWrite;
@@ -16,7 +16,7 @@ export interface Explained {
   readonly unknown?: string;
 }
 
-export interface Explaining {
+interface Explaining {
   /** Returns the bounded history that one step may read. */
   past(): Past;
   mayRead(write: PastWrite): Promise<boolean>;

@@ -14,7 +14,7 @@ import { readConditions } from '../revision-query.ts';
 import { RowPresenter } from '../row-presenter.ts';
 import { toSeconds, toVirtualEntry } from '../virtual-entry.ts';
 import { type Explained, explain, type Link } from './explain.ts';
-import { findIn } from './kinds.ts';
+import { findIn } from './find-kind.ts';
 import { LoggedPast, LoggedWrite, rowOf } from './logged-past.ts';
 import { siblingsOf } from './siblings.ts';
 

@@ -1,18 +1,18 @@
 import { deletionOf } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
 import { type BlamedLine, toBlamedLines } from '../blamed-lines.ts';
-import { type Column, toColumns } from '../columns.ts';
-import { isWithin } from '../field-paths.ts';
-import { isDocument, readFormat, toDocument } from '../formats.ts';
 import type { HistoryClient } from '../history-client.ts';
 import type { Blame, BlamedField } from '../history-types.ts';
 import { ServerError } from '../kubectl.ts';
 import { nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
-import { readObject, toReference } from '../object-reference.ts';
+import { readObject, toReference } from '../named-object.ts';
+import { isDocument, readFormat, toDocument } from '../output-format.ts';
+import { isWithin } from '../path-segments.ts';
+import { type Column, toColumns } from '../printed-columns.ts';
 import { pointInTime } from '../scope.ts';
 import type { Command, Session } from '../session.ts';
 import { CommandError } from '../usage-error.ts';
-import { toAge, toLocalTime, toMoment } from '../writes.ts';
+import { toAge, toLocalTime, toMoment } from '../write-texts.ts';
 
 export const blame: Command = {
   name: 'blame',

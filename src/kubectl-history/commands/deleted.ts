@@ -1,15 +1,15 @@
 import { noteEmpty } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
-import { type Column, toColumns } from '../columns.ts';
-import { isDocument, readFormat, toDocument, toList } from '../formats.ts';
 import type { HistoryClient } from '../history-client.ts';
 import type { Revision } from '../history-types.ts';
-import { toShortName } from '../object-reference.ts';
+import { toShortName } from '../named-object.ts';
+import { isDocument, readFormat, toDocument, toList } from '../output-format.ts';
+import { type Column, toColumns } from '../printed-columns.ts';
 import { readScope, type Scope } from '../scope.ts';
 import { PLAIN } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
-import { numberOf, toAge, toSentence } from '../writes.ts';
+import { numberOf, toAge, toSentence } from '../write-texts.ts';
 
 export const deleted: Command = {
   name: 'deleted',

@@ -7,13 +7,13 @@ import type { Revision } from '../history-types.ts';
 import { assertOf, lastChange, nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
 import { differences } from '../line-differences.ts';
 import { withoutManagedFields } from '../managed-fields.ts';
-import { pathOf, readObject } from '../object-reference.ts';
+import { pathOf, readObject } from '../named-object.ts';
 import { pointInTime, revisionNumber } from '../scope.ts';
 import { PLAIN, type Screen } from '../screen.ts';
 import type { Command, OpenSession, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
 import { CommandError, UsageError } from '../usage-error.ts';
-import { before, numberOf, toAge, toLocalTime, toWriter } from '../writes.ts';
+import { before, numberOf, toAge, toLocalTime, toWriter } from '../write-texts.ts';
 
 export const diff: Command = {
   name: 'diff',

@@ -1,15 +1,15 @@
 import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
-import { readFormat } from '../formats.ts';
 import type { HistoryClient } from '../history-client.ts';
 import type { RestoreSpec, Revision } from '../history-types.ts';
 import { nameOf, type ObjectPlace, placeOf, selectorOf } from '../last-change.ts';
-import { readObject } from '../object-reference.ts';
+import { readObject } from '../named-object.ts';
+import { readFormat } from '../output-format.ts';
 import { restore as carryOut } from '../restoring.ts';
 import { pointInTime } from '../scope.ts';
 import type { Command, Session } from '../session.ts';
 import { UsageError } from '../usage-error.ts';
-import { before, numberOf, toLocalTime } from '../writes.ts';
+import { before, numberOf, toLocalTime } from '../write-texts.ts';
 
 export const restore: Command = {
   name: 'restore',

@@ -1,18 +1,18 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { deletionOf } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
-import { toColumns } from '../columns.ts';
-import { readFormat, toDocument } from '../formats.ts';
+import { qualified } from '../found-resources.ts';
 import type { HistoryClient } from '../history-client.ts';
 import { placeOf } from '../last-change.ts';
 import { withoutManagedFields } from '../managed-fields.ts';
-import { type Named, pathOf, readNamed, toShortName } from '../object-reference.ts';
-import { qualified } from '../resources.ts';
+import { type Named, pathOf, readNamed, toShortName } from '../named-object.ts';
+import { readFormat, toDocument } from '../output-format.ts';
+import { toColumns } from '../printed-columns.ts';
 import { pointInTime } from '../scope.ts';
 import type { Command, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
 import { CommandError, UsageError } from '../usage-error.ts';
-import { toAge, toMoment } from '../writes.ts';
+import { toAge, toMoment } from '../write-texts.ts';
 
 export const show: Command = {
   name: 'show',

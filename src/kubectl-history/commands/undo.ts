@@ -1,15 +1,15 @@
 import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
-import { readFormat } from '../formats.ts';
 import type { Revision } from '../history-types.ts';
 import { lastChange, placeOf } from '../last-change.ts';
-import { readObject } from '../object-reference.ts';
+import { readObject } from '../named-object.ts';
+import { readFormat } from '../output-format.ts';
 import { restore } from '../restoring.ts';
 import { pointInTime } from '../scope.ts';
 import { PLAIN } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
 import { CommandError } from '../usage-error.ts';
-import { before, numberOf, toAge, toLocalTime, toMoment, toSentence } from '../writes.ts';
+import { before, numberOf, toAge, toLocalTime, toMoment, toSentence } from '../write-texts.ts';
 
 export const undo: Command = {
   name: 'undo',

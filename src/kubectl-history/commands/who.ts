@@ -1,14 +1,14 @@
 import { noteEmpty } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
-import { type Column, toColumns } from '../columns.ts';
-import { isDocument, readFormat, toDocument, toList } from '../formats.ts';
+import { qualified } from '../found-resources.ts';
 import type { Revision } from '../history-types.ts';
-import { toShortName } from '../object-reference.ts';
-import { qualified } from '../resources.ts';
+import { toShortName } from '../named-object.ts';
+import { isDocument, readFormat, toDocument, toList } from '../output-format.ts';
+import { type Column, toColumns } from '../printed-columns.ts';
 import { readScope, type Scope } from '../scope.ts';
 import type { Command, Session } from '../session.ts';
 import { toShown } from '../shown-text.ts';
-import { toAge } from '../writes.ts';
+import { toAge } from '../write-texts.ts';
 
 export const who: Command = {
   name: 'who',

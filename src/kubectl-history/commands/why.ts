@@ -1,16 +1,16 @@
 import { noRevisions } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
-import { toChanges } from '../changes.ts';
-import { isDocument, readFormat, toDocument } from '../formats.ts';
 import type { HistoryClient } from '../history-client.ts';
 import type { Explanation, ExplanationLink } from '../history-types.ts';
 import { assertOf, lastChange, nameOf, type ObjectPlace, placeOf } from '../last-change.ts';
-import { readObject } from '../object-reference.ts';
+import { readObject } from '../named-object.ts';
+import { isDocument, readFormat, toDocument } from '../output-format.ts';
 import { revisionNumber } from '../scope.ts';
 import type { Screen } from '../screen.ts';
 import type { Command, Session } from '../session.ts';
+import { toChanges } from '../shown-changes.ts';
 import { toShown } from '../shown-text.ts';
-import { numberOf, toAge, toLocalTime, toObject, toSentence, toVerb, toWriter } from '../writes.ts';
+import { numberOf, toAge, toLocalTime, toObject, toSentence, toVerb, toWriter } from '../write-texts.ts';
 
 export const why: Command = {
   name: 'why',

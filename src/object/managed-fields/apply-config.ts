@@ -3,8 +3,8 @@ import { type Steps, waitFor } from '../../util/turns.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
 import { isObject, setField } from '../json-values.ts';
+import { type Conversion, fieldsOf, mergeConfig, type OwnedFields, prune } from './apply-configuration.ts';
 import { compare } from './compare.ts';
-import { type Conversion, fieldsOf, mergeConfig, type OwnedFields, prune } from './configuration.ts';
 import {
   difference,
   EMPTY,

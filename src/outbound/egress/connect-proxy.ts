@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectPlainly, type Socket } from 'node:net';
 import { connect as connectSecurely, type TLSSocket } from 'node:tls';
 import { errorText } from '../../util/error-text.ts';
-import type { ProxyAddress } from './config.ts';
+import type { ProxyAddress } from './egress-config.ts';
 
 /** Connections through an HTTP proxy, by its method CONNECT (RFC 9110, section 9.3.6). */
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import type { EgressConnection } from './config.ts';
 import { connectToProxy, requestConnection } from './connect-proxy.ts';
+import type { EgressConnection } from './egress-config.ts';
 
 /** Opens a connection to a host and a port, neither with brackets. @throws Error */
 export type Dial = (host: string, port: number) => Promise<Duplex>;

@@ -10,8 +10,8 @@ import type { NewExpressions } from '../../cel/newer.ts';
 import type { Gives, PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 
 /** The parts of admission policies that carry expressions. */
 

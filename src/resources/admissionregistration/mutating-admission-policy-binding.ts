@@ -3,9 +3,10 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeNamed } from '../rules/names.ts';
-import { mustNotMatchDeletions, validateMatchResources } from './match.ts';
+import { mustBeNamed } from '../rules/name-rules.ts';
+import { mustNotMatchDeletions, validateMatchResources } from './match-criteria.ts';
 import { paramRefText, validateParamRef } from './params.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
@@ -41,6 +42,7 @@ export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBin
   },
   strategy: {
     tracksGeneration: true,
+    ...reservesStaticNames,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

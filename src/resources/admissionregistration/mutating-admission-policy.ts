@@ -4,7 +4,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 import { newExpressions, validateMutation, validateVariables } from './expressions.ts';
 import {
   conditionsRatchet,
@@ -13,8 +13,9 @@ import {
   mustNotMatchDeletions,
   validateMatchConditions,
   validateMatchConstraints,
-} from './match.ts';
+} from './match-criteria.ts';
 import { paramKindText, validateParamKind } from './params.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const mutatingadmissionpolicies = define<MutatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
@@ -51,6 +52,7 @@ export const mutatingadmissionpolicies = define<MutatingAdmissionPolicy>({
   ratchets: [conditionsRatchet<MutatingAdmissionPolicy>(/^spec\.matchConditions/, ({ spec = {} }) => [spec])],
   strategy: {
     tracksGeneration: true,
+    ...reservesStaticNames,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

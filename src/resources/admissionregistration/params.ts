@@ -1,9 +1,9 @@
 import type { ParamKind, ParamRef } from '../../api/types/admissionregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName } from '../../object/formats.ts';
+import { checkName } from '../../object/text-formats.ts';
 import { selectorText } from '../cells.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
-import { mustBeName, mustBeNameInOneError, mustBeOneOf } from '../rules/names.ts';
+import { mustBeName, mustBeNameInOneError, mustBeOneOf } from '../rules/name-rules.ts';
 
 /** The parameters of policies: their kind, and the objects that a binding chooses. */
 

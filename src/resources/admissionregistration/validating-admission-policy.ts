@@ -7,8 +7,8 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeConditions } from '../rules/conditions.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeConditions } from '../rules/condition-rules.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 import {
   newExpressions,
   validateAuditAnnotations,
@@ -21,8 +21,9 @@ import {
   mustBeFewExpressions,
   validateMatchConditions,
   validateMatchConstraints,
-} from './match.ts';
+} from './match-criteria.ts';
 import { paramKindText, validateParamKind } from './params.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
@@ -61,6 +62,7 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   ],
   strategy: {
     tracksGeneration: true,
+    ...reservesStaticNames,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

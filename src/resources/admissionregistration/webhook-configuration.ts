@@ -5,13 +5,13 @@ import type {
 } from '../../api/types/admissionregistration/v1.ts';
 import { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName } from '../../object/formats.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import { checkName } from '../../object/text-formats.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, ratchetOf } from '../rules/checked.ts';
-import { mustBeNameInOneError, mustBeOneOf, UniqueNames } from '../rules/names.ts';
-import { mustBeReviewVersions, validateWebhookClient } from '../rules/webhook-client.ts';
+import { mustBeNameInOneError, mustBeOneOf, UniqueNames } from '../rules/name-rules.ts';
+import { mustBeReviewVersions, validateWebhookClient } from '../rules/webhook-client-rules.ts';
 import { newExpressions } from './expressions.ts';
 import {
   conditionsRatchet,
@@ -21,7 +21,8 @@ import {
   validateMatchPolicy,
   validateRule,
   validateSelectors,
-} from './match.ts';
+} from './match-criteria.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 /** Validating webhooks have the fields of mutating ones, but no policy of being called again. */
 type Webhook = MutatingWebhook;
@@ -63,6 +64,7 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
     ],
     strategy: {
       tracksGeneration: true,
+      ...reservesStaticNames,
       allowUnconditionalUpdate: false,
       validate: checked(validate),
     },

@@ -11,8 +11,8 @@ import { FieldPath } from '../../object/field-path.ts';
 import { atOnce, type Steps } from '../../util/turns.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { validateInSteps, validateUpdate } from './validation/definition.ts';
-import { validateRules } from './validation/rules.ts';
+import { validateRules } from './validation/compile-rules.ts';
+import { validateInSteps, validateUpdate } from './validation/validate-definition.ts';
 
 const EMPTY_STATUS: CustomResourceDefinitionStatus = {
   conditions: null,

@@ -5,11 +5,11 @@ import type {
   ServiceReference,
 } from '../../api/types/apiregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkPort } from '../../object/formats.ts';
+import { checkPort } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName, mustBeOneOf, mustHaveTexts } from '../rules/names.ts';
+import { mustBeName, mustBeOneOf, mustHaveTexts } from '../rules/name-rules.ts';
 
 export const apiservices = define<APIService>({
   group: 'apiregistration.k8s.io',

@@ -5,11 +5,11 @@ import type {
   StorageVersionStatus,
 } from '../../api/types/apiserverinternal/v1alpha1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName, checkQualifiedName } from '../../object/formats.ts';
+import { checkName, checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName, UniqueNames } from '../rules/names.ts';
+import { mustBeName, UniqueNames } from '../rules/name-rules.ts';
 
 export const storageversions = define<StorageVersion>({
   group: 'internal.apiserver.k8s.io',

@@ -22,7 +22,7 @@ import {
   mustRunForEver,
   SPEC_TEMPLATE,
   templateWarnings,
-} from '../workload/template.ts';
+} from '../workload/workload-template.ts';
 
 const table: Table<DaemonSet> = {
   columns: [

@@ -26,7 +26,7 @@ import {
   mustBeSharesOfReplicas,
   mustNotForgetCollisions,
 } from '../workload/replicas.ts';
-import { mustMakeReplicas, nameAndTemplateWarnings, SPEC_TEMPLATE } from '../workload/template.ts';
+import { mustMakeReplicas, nameAndTemplateWarnings, SPEC_TEMPLATE } from '../workload/workload-template.ts';
 
 const table: Table<Deployment> = {
   columns: [

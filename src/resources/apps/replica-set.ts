@@ -9,7 +9,7 @@ import { mustKeepSelector } from '../rules/immutable.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
 import { scaleOf } from '../scale.ts';
 import { replicaTable, validateReplicaStatus } from '../workload/replicas.ts';
-import { mustMakeReplicas, nameAndTemplateWarnings, SPEC_TEMPLATE } from '../workload/template.ts';
+import { mustMakeReplicas, nameAndTemplateWarnings, SPEC_TEMPLATE } from '../workload/workload-template.ts';
 
 export const replicasets = define<ReplicaSet>({
   group: 'apps',

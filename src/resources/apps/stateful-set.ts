@@ -34,7 +34,7 @@ import {
   mustSelectPods,
   SPEC_TEMPLATE,
   templateWarnings,
-} from '../workload/template.ts';
+} from '../workload/workload-template.ts';
 
 const table: Table<StatefulSet> = {
   columns: [nameColumn(), column('Ready'), column('Age'), column('Containers', 1), column('Images', 1)],

@@ -7,7 +7,7 @@ import { POD_RATCHETS } from '../pod/validation/pod.ts';
 import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
 import { goLabelSelector } from '../rules/go-structs.ts';
 import { mustAllBeNonNegative } from '../rules/numbers.ts';
-import { podNameWarnings } from '../workload/template.ts';
+import { podNameWarnings } from '../workload/workload-template.ts';
 import { jobSpecWarnings } from './job/definition.ts';
 import { validateJobSpec } from './job/validate.ts';
 import { checkSchedule, checkTimeZone } from './schedule.ts';

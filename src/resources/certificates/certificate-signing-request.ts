@@ -3,14 +3,14 @@ import type {
   CertificateSigningRequestCondition,
 } from '../../api/types/certificates/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName, type NameRule } from '../../object/formats.ts';
+import { checkName, type NameRule } from '../../object/text-formats.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { errorText } from '../../util/error-text.ts';
 import { readCertificationRequest } from '../../x509/certification-request.ts';
 import { age, humanDuration, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
-import { mustBeOneOf, UniqueNames } from '../rules/names.ts';
+import { mustBeOneOf, UniqueNames } from '../rules/name-rules.ts';
 import { approval, signing } from './request-status.ts';
 
 /** Rules that v1beta1 did not have: its stored objects may go on breaking them (Kubernetes: certificates/validation). */

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { ClusterTrustBundle } from '../../api/types/certificates/v1alpha1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName } from '../../object/formats.ts';
+import { checkName } from '../../object/text-formats.ts';
 import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';

@@ -8,7 +8,7 @@ import { type CertificationRequest, readRequestDer } from '../../x509/certificat
 import { provesPossession, readPodKey } from '../../x509/possession.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 import { mustBeSignerName } from './certificate-signing-request.ts';
 import { validateIssuing } from './pod-certificate-status.ts';
 import { mustBeUserAnnotations, validateLifetime } from './pod-certificates.ts';

@@ -9,7 +9,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { goText } from '../../object/go-value.ts';
 import { readRequestDer } from '../../x509/certification-request.ts';
 import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
-import { mustBeConditions } from '../rules/conditions.ts';
+import { mustBeConditions } from '../rules/condition-rules.ts';
 
 /** How a signer answers the request of a pod: once, with a certificate or a refusal (Kubernetes: certificates/validation). */
 

@@ -1,5 +1,5 @@
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 
 /** Rules of certificates of pods, in their requests and in the volumes that they are for. */
 

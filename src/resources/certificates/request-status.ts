@@ -6,7 +6,7 @@ import type {
 } from '../../api/types/certificates/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import type { ViewSubresource } from '../../registry/definition.ts';
+import type { ViewSubresource } from '../../registry/resource-definition.ts';
 import { pemBlocks } from '../../x509/pem.ts';
 import { checkedUpdate } from '../rules/checked.ts';
 

@@ -2,10 +2,10 @@ import { isIP } from 'node:net';
 import type { ResourceOf } from '../../api/names.ts';
 import { badRequest, unknownError } from '../../api/status.ts';
 import type { Node, NodeStatus, Pod } from '../../api/types/core/v1.ts';
-import type { ConnectCall } from '../../registry/definition.ts';
+import type { ConnectCall } from '../../registry/resource-definition.ts';
 import type { Backend } from '../../request/backend.ts';
 import { containersOf } from '../pod/containers-of.ts';
-import { isGlobalUnicast, isLoopback } from './addresses.ts';
+import { isGlobalUnicast, isLoopback } from './loopback.ts';
 
 /** Finds the backend of requests for a pod: the agent of its node, and one of its containers. */
 

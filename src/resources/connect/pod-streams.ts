@@ -8,9 +8,9 @@ import type {
   PodPortForwardOptions,
 } from '../../api/types/core/v1.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
-import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
+import type { ConnectCall, ConnectSubresource } from '../../registry/resource-definition.ts';
 import type { Backend } from '../../request/backend.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
 import { chooseContainer, PODS, streamingAgentOf } from './agent.ts';
 

@@ -1,10 +1,10 @@
 import type { ResourceOf } from '../../api/names.ts';
 import { badRequest, serviceUnavailable } from '../../api/status.ts';
 import type { EndpointAddress, Endpoints, Pod, Service } from '../../api/types/core/v1.ts';
-import type { ConnectCall, ConnectSubresource } from '../../registry/definition.ts';
+import type { ConnectCall, ConnectSubresource } from '../../registry/resource-definition.ts';
 import type { Backend } from '../../request/backend.ts';
-import { isGlobalUnicast } from './addresses.ts';
 import { agentOf, PODS } from './agent.ts';
+import { isGlobalUnicast } from './loopback.ts';
 
 /** Servers of HTTP in the cluster, each under a path of this server. */
 

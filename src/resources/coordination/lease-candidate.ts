@@ -1,8 +1,8 @@
 import type * as alpha from '../../api/types/coordination/v1alpha1.ts';
 import type { LeaseCandidate } from '../../api/types/coordination/v1beta1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkConfigMapKey } from '../../object/formats.ts';
 import { isOlder, parseSemanticVersion } from '../../object/semantic-version.ts';
+import { checkConfigMapKey } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';

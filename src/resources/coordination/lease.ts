@@ -1,6 +1,6 @@
 import type { Lease } from '../../api/types/coordination/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';

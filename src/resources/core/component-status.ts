@@ -1,5 +1,5 @@
 import type { ComponentStatus } from '../../api/types/core/v1.ts';
-import type { Cell } from '../../registry/definition.ts';
+import type { Cell } from '../../registry/resource-definition.ts';
 import { column, define, nameColumn } from '../define.ts';
 
 export const componentstatuses = define<ComponentStatus>({

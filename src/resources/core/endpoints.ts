@@ -1,11 +1,11 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkPort, checkQualifiedName } from '../../object/formats.ts';
+import { checkPort, checkQualifiedName } from '../../object/text-formats.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
-import { mustBeIp, mustNotBeSpecialIp } from '../rules/addresses.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeIp, mustNotBeSpecialIp } from '../rules/ip-rules.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 
 const MAX_IN_TABLE = 3;
 

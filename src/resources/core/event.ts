@@ -1,6 +1,6 @@
 import type { Event } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName, checkQualifiedName } from '../../object/formats.ts';
+import { checkName, checkQualifiedName } from '../../object/text-formats.ts';
 import type { Strategy } from '../../registry/strategy.ts';
 import { since } from '../cells.ts';
 import { column, define, type FieldOutline, nameColumn, type Table } from '../define.ts';

@@ -1,6 +1,6 @@
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkConfigMapKey } from '../../object/formats.ts';
+import { checkConfigMapKey } from '../../object/text-formats.ts';
 
 /** Data by key, which can be marked immutable: config maps and secrets. */
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { LimitRange, LimitRangeItem } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
 import { canOvercommit } from '../../object/resource-list.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 import { define } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { nanosOf, roundUpToMilli } from '../rules/numbers.ts';
-import { mustBeContainerResource, mustBeResource } from '../rules/resources.ts';
+import { mustBeContainerResource, mustBeResource } from '../rules/resource-amounts.ts';
 
 export const limitranges = define<LimitRange>({
   group: '',

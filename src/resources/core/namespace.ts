@@ -1,7 +1,7 @@
 import type { Namespace } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
-import type { ViewSubresource } from '../../registry/definition.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
+import type { ViewSubresource } from '../../registry/resource-definition.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';

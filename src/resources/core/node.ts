@@ -3,17 +3,17 @@ import type { JsonObject, JsonValue, ObjectMeta } from '../../api/object-meta.ts
 import type { Node, NodeStatus, Taint } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
 import { objectOf, objectsOf, stringOf } from '../../object/json-values.ts';
+import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
 import { age, NONE } from '../cells.ts';
 import { nodeProxy } from '../connect/proxies.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
-import { mustBeCidr } from '../rules/addresses.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeAddress, goTaint } from '../rules/go-structs.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeCidr } from '../rules/ip-rules.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 import { roundUpToMilli } from '../rules/numbers.ts';
-import { mustBeAmountOf } from '../rules/resources.ts';
+import { mustBeAmountOf } from '../rules/resource-amounts.ts';
 import { goJsonError } from './go-json-error.ts';
 
 const table: Table<Node> = {

@@ -13,7 +13,7 @@ import {
   mustRunForEver,
   nameAndTemplateWarnings,
   SPEC_TEMPLATE,
-} from '../workload/template.ts';
+} from '../workload/workload-template.ts';
 
 export const replicationcontrollers = define<ReplicationController>({
   group: '',

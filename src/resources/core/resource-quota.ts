@@ -11,7 +11,7 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goScopes } from '../rules/go-structs.ts';
 import { roundUpToMilli } from '../rules/numbers.ts';
-import { isQuotaResource, mustBeAmountOf, mustBeQuotaResource } from '../rules/resources.ts';
+import { isQuotaResource, mustBeAmountOf, mustBeQuotaResource } from '../rules/resource-amounts.ts';
 
 type Amounts = Readonly<Record<string, string>>;
 

@@ -9,7 +9,7 @@ import type {
 import type { Node, Pod, Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
-import type { ActionContext, ActionSubresource } from '../../registry/definition.ts';
+import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const;

@@ -5,7 +5,7 @@ import type {
 } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { nanosOf } from '../rules/numbers.ts';
-import { hasAtMost } from './lists.ts';
+import { hasAtMost } from './list-limits.ts';
 
 /** How much of a capacity requests may take from a device that several share (feature DRAConsumableCapacity). */
 

@@ -5,8 +5,12 @@ import { isExtendedResource } from '../../object/resource-list.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { MAX_CONFIGURATIONS, validateConfiguration, validateDeviceSelectors } from './configuration.ts';
-import { hasAtMost } from './lists.ts';
+import {
+  MAX_CONFIGURATIONS,
+  validateConfiguration,
+  validateDeviceSelectors,
+} from './device-configuration.ts';
+import { hasAtMost } from './list-limits.ts';
 
 export const deviceclasses = define<DeviceClass>({
   group: 'resource.k8s.io',

@@ -4,12 +4,12 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { mustBeDriverName, mustBePoolName } from '../resource/names.ts';
+import { mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustBeConditions } from '../rules/conditions.ts';
-import { mustBeName } from '../rules/names.ts';
-import { validateDeviceSelectors } from './configuration.ts';
-import { hasAtMost } from './lists.ts';
+import { mustBeConditions } from '../rules/condition-rules.ts';
+import { mustBeName } from '../rules/name-rules.ts';
+import { validateDeviceSelectors } from './device-configuration.ts';
+import { hasAtMost } from './list-limits.ts';
 import { setTaintDefaults, validateTaint } from './taints.ts';
 
 /** Taints that administrators give to devices of any driver. */

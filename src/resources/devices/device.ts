@@ -8,11 +8,11 @@ import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { parseSemanticVersion } from '../../object/semantic-version.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeQualifiedName } from '../resource/names.ts';
-import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import { mustBeQualifiedName } from '../resource/device-names.ts';
+import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 import { validateCapacity } from './capacity.ts';
 import { validateBinding } from './conditions-to-bind.ts';
-import { hasAtMost, mustBeDistinct } from './lists.ts';
+import { hasAtMost, mustBeDistinct } from './list-limits.ts';
 import { validateTaints } from './taints.ts';
 
 /** One device of a slice. */

@@ -1,12 +1,12 @@
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { ResourceClaimTemplate } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeLabels } from '../rules/labels.ts';
-import { setClaimDefaults, validateClaimSpec } from './claim-spec.ts';
+import { setClaimDefaults, validateClaimSpec } from './device-claim-spec.ts';
 import { templateV1alpha3, templateV1beta1 } from './v1beta1.ts';
 
 export const resourceclaimtemplates = define<ResourceClaimTemplate>({

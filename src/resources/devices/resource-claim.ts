@@ -13,22 +13,22 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeDriverName, mustBePoolName } from '../resource/names.ts';
-import { mustBeCidr } from '../rules/addresses.ts';
+import { mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustBeConditions } from '../rules/conditions.ts';
+import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName, mustBeOneOf } from '../rules/names.ts';
+import { mustBeCidr } from '../rules/ip-rules.ts';
+import { mustBeName, mustBeOneOf } from '../rules/name-rules.ts';
+import { validateBinding } from './conditions-to-bind.ts';
 import {
   mustBeRequestName,
   mustBeRequestNames,
   requestNamesOf,
   setClaimDefaults,
   validateClaimSpec,
-} from './claim-spec.ts';
-import { validateBinding } from './conditions-to-bind.ts';
-import { MAX_CONFIGURATIONS, mustBeParameters, validateConfiguration } from './configuration.ts';
-import { hasAtMost, mustBeDistinct } from './lists.ts';
+} from './device-claim-spec.ts';
+import { MAX_CONFIGURATIONS, mustBeParameters, validateConfiguration } from './device-configuration.ts';
+import { hasAtMost, mustBeDistinct } from './list-limits.ts';
 import { validateTolerations } from './taints.ts';
 import { claimV1alpha3, claimV1beta1 } from './v1beta1.ts';
 

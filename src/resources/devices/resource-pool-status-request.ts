@@ -7,11 +7,11 @@ import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { mustBeDriverName, mustBePoolName } from '../resource/names.ts';
+import { mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustBeConditions } from '../rules/conditions.ts';
-import { mustBeName } from '../rules/names.ts';
-import { hasAtMost } from './lists.ts';
+import { mustBeConditions } from '../rules/condition-rules.ts';
+import { mustBeName } from '../rules/name-rules.ts';
+import { hasAtMost } from './list-limits.ts';
 
 /** Asks a controller once how many devices there are. It answers in the status, which then stays as it is. */
 export const resourcepoolstatusrequests = define<ResourcePoolStatusRequest>({

@@ -11,12 +11,12 @@ import { goList, goText } from '../../object/go-value.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeDriverName, mustBePoolName } from '../resource/names.ts';
+import { mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 import { hasLists, validateCounters, validateDevice, waysOf } from './device.ts';
-import { hasAtMost, mustBeDistinct } from './lists.ts';
+import { hasAtMost, mustBeDistinct } from './list-limits.ts';
 import { setTaintDefaults } from './taints.ts';
 import { sliceV1alpha3, sliceV1beta1 } from './v1beta1.ts';
 

@@ -1,7 +1,7 @@
 import type { DeviceTaint, DeviceToleration } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
-import { hasAtMost } from './lists.ts';
+import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
+import { hasAtMost } from './list-limits.ts';
 
 /** Taints of devices, which tolerations of requests overcome. */
 

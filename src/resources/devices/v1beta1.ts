@@ -8,7 +8,7 @@ import type {
 } from '../../api/types/resource/stored.ts';
 import type * as v1alpha3 from '../../api/types/resource/v1alpha3.ts';
 import type * as v1beta1 from '../../api/types/resource/v1beta1.ts';
-import type { Conversion } from '../../registry/definition.ts';
+import type { Conversion } from '../../registry/resource-definition.ts';
 
 /**
  * v1beta1 has the fields of a request with one way to meet it in the request itself, and what a device is like in `basic`. Later

@@ -7,14 +7,14 @@ import type {
 } from '../../api/types/discovery/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkLabelValue, checkName, checkQualifiedName } from '../../object/formats.ts';
 import { parseIp } from '../../object/ip.ts';
 import { nextGeneration } from '../../object/metadata.ts';
+import { checkLabelValue, checkName, checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
-import { mustNotBeSpecialIp } from '../rules/addresses.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import { mustNotBeSpecialIp } from '../rules/ip-rules.ts';
+import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 
 const table: Table<EndpointSlice> = {
   columns: [nameColumn(), column('AddressType'), column('Ports'), column('Endpoints'), column('Age')],

@@ -2,13 +2,13 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { Event, EventSeries } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import type { Conversion } from '../../registry/definition.ts';
+import type { Conversion } from '../../registry/resource-definition.ts';
 import { EVENT_PATHS, EVENT_TABLE, eventStrategy, isNewStyle } from '../core/event.ts';
 import { define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goEventSource, goObjectReference } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 
 /** Fields of the core Event with their names in events.k8s.io/v1. Other fields have the same name in both. */
 const RENAMED: readonly (readonly [core: string, v1: string])[] = [

@@ -8,12 +8,12 @@ import type {
   Subject,
 } from '../../api/types/flowcontrol/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName } from '../../object/formats.ts';
+import { checkName } from '../../object/text-formats.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustHaveDistinctTypes } from '../rules/conditions.ts';
-import { mustBeName, mustBeOneOf } from '../rules/names.ts';
+import { mustHaveDistinctTypes } from '../rules/condition-rules.ts';
+import { mustBeName, mustBeOneOf } from '../rules/name-rules.ts';
 import { mustBeMandatorySchema } from './mandatory.ts';
 
 export const flowschemas = define<FlowSchema>({

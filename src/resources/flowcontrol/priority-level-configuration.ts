@@ -6,11 +6,11 @@ import type {
   QueuingConfiguration,
 } from '../../api/types/flowcontrol/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import type { Conversion } from '../../registry/definition.ts';
+import type { Conversion } from '../../registry/resource-definition.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustHaveDistinctTypes } from '../rules/conditions.ts';
+import { mustHaveDistinctTypes } from '../rules/condition-rules.ts';
 import { mustBeWithin } from '../rules/numbers.ts';
 import { mustBeMandatoryLevel } from './mandatory.ts';
 

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Change, Explanation, RecordedObject, Revision } from '../../api/types/history/v1alpha1.ts';
 import { copyJson } from '../../object/equality.ts';
-import type { ViewSubresource } from '../../registry/definition.ts';
+import type { ViewSubresource } from '../../registry/resource-definition.ts';
 import { age } from '../cells.ts';
 import { column, define } from '../define.ts';
 

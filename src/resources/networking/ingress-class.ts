@@ -3,7 +3,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 
 export const ingressclasses = define<IngressClass>({
   group: 'networking.k8s.io',

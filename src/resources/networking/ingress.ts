@@ -8,9 +8,9 @@ import type {
   ServiceBackendPort,
 } from '../../api/types/networking/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName, checkPort, checkPortName, checkWildcardSubdomain } from '../../object/formats.ts';
 import { goList, goText } from '../../object/go-value.ts';
 import { parseIp } from '../../object/ip.ts';
+import { checkName, checkPort, checkPortName, checkWildcardSubdomain } from '../../object/text-formats.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import {
@@ -21,7 +21,7 @@ import {
   validateIngressPoint,
 } from '../load-balancer-status.ts';
 import { checked, type Ratchet, ratchetOf } from '../rules/checked.ts';
-import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 import { validateObjectReference } from './ingress-class.ts';
 
 const table: Table<Ingress> = {

@@ -6,7 +6,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goParentReference } from '../rules/go-structs.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName, mustBeNamed } from '../rules/names.ts';
+import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 
 export const ipaddresses = define<IPAddress>({
   group: 'networking.k8s.io',

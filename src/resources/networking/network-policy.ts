@@ -5,14 +5,14 @@ import type {
   NetworkPolicyPort,
 } from '../../api/types/networking/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkCidr, checkPort, checkPortName } from '../../object/formats.ts';
 import { goList, goText } from '../../object/go-value.ts';
 import { contains, parseCidr } from '../../object/ip.ts';
+import { checkCidr, checkPort, checkPortName } from '../../object/text-formats.ts';
 import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 
 export const networkpolicies = define<NetworkPolicy>({
   group: 'networking.k8s.io',

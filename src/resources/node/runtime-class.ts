@@ -3,12 +3,12 @@ import type { RuntimeClass } from '../../api/types/node/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { validateOverhead } from '../pod/validation/container-resources.ts';
 import { validateTolerations } from '../pod/validation/placement.ts';
-import { validateOverhead } from '../pod/validation/resources.ts';
 import { checked } from '../rules/checked.ts';
 import { goToleration } from '../rules/go-structs.ts';
 import { mustBeLabels } from '../rules/labels.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 
 export const runtimeclasses = define<RuntimeClass>({
   group: 'node.k8s.io',

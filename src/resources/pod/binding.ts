@@ -3,9 +3,9 @@ import type { ApiObject, JsonObject, ObjectMeta } from '../../api/object-meta.ts
 import { badRequest, conflict, invalid, type StatusError } from '../../api/status.ts';
 import type { Binding, Pod } from '../../api/types/core/v1.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
-import type { ActionSubresource } from '../../registry/definition.ts';
+import type { ActionSubresource } from '../../registry/resource-definition.ts';
 import { define } from '../define.ts';
-import { withCondition } from './conditions.ts';
+import { withCondition } from './pod-conditions.ts';
 
 /** The old way to place a pod: posted to the namespace, with the pod's name inside. */
 export const bindings = define<Binding>({

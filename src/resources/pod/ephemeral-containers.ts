@@ -1,8 +1,8 @@
 import type { Pod } from '../../api/types/core/v1.ts';
-import type { ViewSubresource } from '../../registry/definition.ts';
+import type { ViewSubresource } from '../../registry/resource-definition.ts';
 import { checkedUpdate } from '../rules/checked.ts';
 import { defaultPodSpec } from './defaults.ts';
-import { validateEphemeralUpdate } from './validation/ephemeral-containers.ts';
+import { validateEphemeralUpdate } from './validation/validate-ephemeral-containers.ts';
 
 /** Adds debugging containers to a running pod, without other changes. */
 export const ephemeralContainers: ViewSubresource<Pod> = {

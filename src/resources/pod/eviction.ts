@@ -5,8 +5,8 @@ import type { Pod } from '../../api/types/core/v1.ts';
 import type { Condition, DeleteOptions } from '../../api/types/meta/v1.ts';
 import type { Eviction, PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../api/types/policy/v1.ts';
 import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
-import type { ActionContext, ActionSubresource } from '../../registry/definition.ts';
-import { hasCondition, timestamp, withCondition } from './conditions.ts';
+import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
+import { hasCondition, timestamp, withCondition } from './pod-conditions.ts';
 
 const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
 const SUCCESS: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };

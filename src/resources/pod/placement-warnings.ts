@@ -6,7 +6,7 @@ import type {
   TopologySpreadConstraint,
 } from '../../api/types/core/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { table } from '../../util/table.ts';
+import { table } from '../../util/text-table.ts';
 
 /** Labels of nodes that have newer names. */
 const DEPRECATED_LABELS: Readonly<Record<string, string>> = table({

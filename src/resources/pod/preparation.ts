@@ -14,9 +14,9 @@ import { equal } from '../../object/equality.ts';
 import { qosClass } from '../../object/pod-spec.ts';
 import type { GenerationRule } from '../../registry/strategy.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
-import { withCondition } from './conditions.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
-import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './profiles.ts';
+import { withCondition } from './pod-conditions.ts';
+import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './security-profiles.ts';
 
 /** The server's own part of a new pod (Kubernetes: pod strategy, PrepareForCreate). */
 export function preparePod(pod: Pod): void {

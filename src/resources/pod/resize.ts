@@ -1,7 +1,7 @@
 import { defaultGates, type Gates } from '../../api/feature-gates.ts';
 import type { Container, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import { statedBy } from '../../object/metadata.ts';
-import type { ViewSubresource } from '../../registry/definition.ts';
+import type { ViewSubresource } from '../../registry/resource-definition.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { checkedUpdate } from '../rules/checked.ts';
 import { defaultPod } from './defaults.ts';

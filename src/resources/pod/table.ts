@@ -6,10 +6,10 @@ import type {
   PodSpec,
   PodStatus,
 } from '../../api/types/core/v1.ts';
-import type { Cell } from '../../registry/definition.ts';
+import type { Cell } from '../../registry/resource-definition.ts';
 import { age, NONE, since } from '../cells.ts';
 import { column, nameColumn, type Table } from '../define.ts';
-import { hasCondition } from './conditions.ts';
+import { hasCondition } from './pod-conditions.ts';
 
 export const table: Table<Pod> = {
   columns: [

@@ -1,11 +1,16 @@
 import type { Pod, PodSpec, PodTemplateSpec, Volume } from '../../api/types/core/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
-import { checkName } from '../../object/formats.ts';
 import { parseQuantity } from '../../object/quantity.ts';
+import { checkName } from '../../object/text-formats.ts';
 import { addEnvWarnings, addPortWarnings } from './container-warnings.ts';
 import { containersOf } from './containers-of.ts';
 import { addPlacementWarnings } from './placement-warnings.ts';
-import { APP_ARMOR_PREFIX, holdsSeccomp, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from './profiles.ts';
+import {
+  APP_ARMOR_PREFIX,
+  holdsSeccomp,
+  SECCOMP_CONTAINER_PREFIX,
+  SECCOMP_POD,
+} from './security-profiles.ts';
 
 /** Warnings about a pod that is valid, but hardly meant so (Kubernetes: api/pod, warnings.go). */
 

@@ -3,7 +3,7 @@ import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, selectorRatchet } from '../rules/checked.ts';
-import { mustBeConditions } from '../rules/conditions.ts';
+import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustAllBeNonNegative, mustBeAtMostAll, mustBeIntOrPercent } from '../rules/numbers.ts';
 

@@ -6,7 +6,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goRoleRef } from '../rules/go-structs.ts';
-import { mustBeName, mustBeNamed, mustBeOneOf } from '../rules/names.ts';
+import { mustBeName, mustBeNamed, mustBeOneOf } from '../rules/name-rules.ts';
 
 /** Both kinds of bindings grant a role to subjects, in a namespace or everywhere. */
 

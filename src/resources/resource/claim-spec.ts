@@ -7,8 +7,13 @@ import type {
   ResourceClaimSpec,
 } from '../../api/types/resource/v1alpha3.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { mustBeName, mustBeNamed } from '../rules/names.ts';
-import { mustBeDistinct, mustBeDriverName, mustBeFullyQualifiedName, mustHaveAtMost } from './names.ts';
+import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
+import {
+  mustBeDistinct,
+  mustBeDriverName,
+  mustBeFullyQualifiedName,
+  mustHaveAtMost,
+} from './device-names.ts';
 
 /** The spec of a claim, in a claim or in a template of claims. */
 

@@ -5,7 +5,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { checked } from '../rules/checked.ts';
 import { MAX_CONFIGURATIONS, validateConfiguration, validateDeviceSelectors } from './claim-spec.ts';
-import { mustHaveAtMost } from './names.ts';
+import { mustHaveAtMost } from './device-names.ts';
 
 export const deviceclasses = define<DeviceClass>({
   group: 'resource.k8s.io',

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { ResourceClaimTemplate } from '../../api/types/resource/v1alpha3.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';

@@ -13,7 +13,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName, mustBeOneOf } from '../rules/names.ts';
+import { mustBeName, mustBeOneOf } from '../rules/name-rules.ts';
 import {
   MAX_CONFIGURATIONS,
   mustBeRequestName,
@@ -23,7 +23,7 @@ import {
   validateClaimSpec,
   validateConfiguration,
 } from './claim-spec.ts';
-import { mustBeDistinct, mustBeDriverName, mustBePoolName, mustHaveAtMost } from './names.ts';
+import { mustBeDistinct, mustBeDriverName, mustBePoolName, mustHaveAtMost } from './device-names.ts';
 
 export const resourceclaims = define<ResourceClaim>({
   group: 'resource.k8s.io',

@@ -15,7 +15,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 import {
   mustBeDistinct,
   mustBeDriverName,
@@ -23,7 +23,7 @@ import {
   mustBeQualifiedName,
   mustHaveAtMost,
   reportLength,
-} from './names.ts';
+} from './device-names.ts';
 
 /** The devices of one driver that one node, some nodes, or all nodes reach. */
 export const resourceslices = define<ResourceSlice>({

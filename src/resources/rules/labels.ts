@@ -1,6 +1,6 @@
 import type { LabelSelector, LabelSelectorRequirement } from '../../api/types/meta/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkLabelValue, checkQualifiedName } from '../../object/formats.ts';
+import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

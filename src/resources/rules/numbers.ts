@@ -1,6 +1,6 @@
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkPercent } from '../../object/formats.ts';
 import { formatQuantity, parseQuantity } from '../../object/quantity.ts';
+import { checkPercent } from '../../object/text-formats.ts';
 import { goIntOrString } from './go-structs.ts';
 
 /** Rules of numbers. An absent number breaks none of them. */

@@ -1,13 +1,13 @@
 import type { PodGroup, PodGroupResourceClaim, PodGroupSpec } from '../../api/types/scheduling/v1alpha2.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { hasAtMost } from '../devices/lists.ts';
+import { hasAtMost } from '../devices/list-limits.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustBeConditions } from '../rules/conditions.ts';
-import { mustBeName, mustBeNamed, mustBeOneOf, UniqueNames } from '../rules/names.ts';
-import { validatePolicy } from './policy.ts';
+import { mustBeConditions } from '../rules/condition-rules.ts';
+import { mustBeName, mustBeNamed, mustBeOneOf, UniqueNames } from '../rules/name-rules.ts';
+import { validatePolicy } from './gang-policy.ts';
 
 /** Pods that a scheduler places by one policy. */
 export const podgroups = define<PodGroup>({

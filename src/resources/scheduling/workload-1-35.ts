@@ -3,11 +3,11 @@ import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { hasAtMost } from '../devices/lists.ts';
+import { hasAtMost } from '../devices/list-limits.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeNamed } from '../rules/names.ts';
-import { MAX_GROUPS, validateControllerRef, validatePolicy } from './policy.ts';
+import { mustBeNamed } from '../rules/name-rules.ts';
+import { MAX_GROUPS, validateControllerRef, validatePolicy } from './gang-policy.ts';
 
 /** Workloads as 1.35 alone has them: with their groups, which later versions make objects of their own. */
 export const workloads = define<Workload>({

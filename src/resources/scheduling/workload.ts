@@ -2,11 +2,11 @@ import type { PodGroupTemplate, Workload } from '../../api/types/scheduling/v1al
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { hasAtMost } from '../devices/lists.ts';
+import { hasAtMost } from '../devices/list-limits.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeNamed, UniqueNames } from '../rules/names.ts';
+import { mustBeNamed, UniqueNames } from '../rules/name-rules.ts';
+import { MAX_GROUPS, validateControllerRef } from './gang-policy.ts';
 import { validateGroup } from './pod-group.ts';
-import { MAX_GROUPS, validateControllerRef } from './policy.ts';
 
 /** What the groups of a workload's pods are made from. */
 export const workloads = define<Workload>({

@@ -1,7 +1,7 @@
 import type { JsonValue, ObjectMeta } from '../../api/object-meta.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 
 /** Classes of volumes and of their attributes: both name a driver and its parameters, and one of each is the default. */
 

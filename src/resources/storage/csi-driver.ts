@@ -1,15 +1,15 @@
 import type { CSIDriver, TokenRequest } from '../../api/types/storage/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkName } from '../../object/formats.ts';
 import { goList, goText } from '../../object/go-value.ts';
 import { nextGeneration } from '../../object/metadata.ts';
-import type { Cell } from '../../registry/definition.ts';
+import { checkName } from '../../object/text-formats.ts';
+import type { Cell } from '../../registry/resource-definition.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 
 export const csidrivers = define<CSIDriver>({
   group: 'storage.k8s.io',

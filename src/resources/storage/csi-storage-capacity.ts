@@ -4,7 +4,7 @@ import { define } from '../define.ts';
 import { addNodeTermWarnings, deprecatedLabel } from '../pod/placement-warnings.ts';
 import { checked, selectorRatchet } from '../rules/checked.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 import { mustBeNonNegativeQuantity } from '../rules/numbers.ts';
 
 export const csistoragecapacities = define<CSIStorageCapacity>({

@@ -1,13 +1,13 @@
 import type { TopologySelectorTerm } from '../../api/types/core/v1.ts';
 import type { StorageClass } from '../../api/types/storage/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/formats.ts';
+import { checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { deprecatedLabel } from '../pod/placement-warnings.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeOneOf } from '../rules/names.ts';
+import { mustBeOneOf } from '../rules/name-rules.ts';
 import { mustBeProvisioner, mustKeepFields, nameCell, validateParameters } from './classes.ts';
 
 const DEFAULT_ANNOTATIONS = [

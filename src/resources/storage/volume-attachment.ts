@@ -8,7 +8,7 @@ import { age } from '../cells.ts';
 import { validateInlineVolumeSpec } from '../core/persistent-volume/validate.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeName } from '../rules/names.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 import { byteLengthOf } from './classes.ts';
 import { mustBeDriverName } from './csi-driver.ts';
 

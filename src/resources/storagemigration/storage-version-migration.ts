@@ -7,11 +7,11 @@ import type {
 } from '../../api/types/storagemigration/v1alpha1.ts';
 import type * as v1beta1 from '../../api/types/storagemigration/v1beta1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import type { Conversion } from '../../registry/definition.ts';
+import type { Conversion } from '../../registry/resource-definition.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { column, define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
-import { mustBeConditions } from '../rules/conditions.ts';
+import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 
 /** v1beta1 migrates a resource in all of its versions, and has conditions like other APIs. */

@@ -1,4 +1,4 @@
-import { WEBHOOK_RULES } from '../../authz/webhook.ts';
+import { WEBHOOK_RULES } from '../../authz/webhook-authorizer.ts';
 import type { LogControl } from '../../observability/logger.ts';
 import type { ServerOptions } from '../../options/options.ts';
 import { createPages, toPageHandler } from '../../pages/pages.ts';
@@ -15,9 +15,9 @@ import { Phases } from '../phase.ts';
 import { createPolicy } from '../policy.ts';
 import { createThreadServing } from '../serving.ts';
 import { createWriting } from '../writing.ts';
-import { answerPage } from './pages.ts';
 import { RemoteFlowControl } from './remote-flow-control.ts';
 import type { ServerService, ThreadHearing, ThreadStart } from './thread-contract.ts';
+import { answerPage } from './thread-pages.ts';
 import { createThreadStorage } from './thread-storage.ts';
 
 /** The main thread checks. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import { AuditRecord } from '../../audit/event.ts';
+import { AuditRecord } from '../../audit/audit-event.ts';
 import type { AuditSink } from '../../audit/sink.ts';
 import type { TokenAuthenticator } from '../../authn/token.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
@@ -19,7 +19,6 @@ import { LogHost } from '../../storage/threads/log-host.ts';
 import { PortCalls } from '../../util/port-calls.ts';
 import type { Services } from '../services.ts';
 import type { HostedDatabase } from '../storage.ts';
-import { answerPage, threadOf } from './pages.ts';
 import { ThreadTurns } from './remote-flow-control.ts';
 import type {
   AnsweredPage,
@@ -28,6 +27,7 @@ import type {
   ThreadHearing,
   ThreadStart,
 } from './thread-contract.ts';
+import { answerPage, threadOf } from './thread-pages.ts';
 
 /** What all serving threads share of the main thread. */
 interface SharedParts {

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { GroupResource } from '../../api/names.ts';
-import type { AuditEvent, EventBodies } from '../../audit/event.ts';
+import type { AuditEvent, EventBodies } from '../../audit/audit-event.ts';
 import type { Authentication } from '../../authn/authenticator.ts';
 import type { AuthorizationAttributes, Verdict } from '../../authz/authorizer.ts';
 import type { WebhookConfig } from '../../authz/config/webhook-config.ts';

@@ -1,11 +1,11 @@
 import { runTogether } from '../../util/concurrency.ts';
 import { FollowedFiles } from '../../util/followed-files.ts';
 import { aborted } from '../../util/pause.ts';
-import { type EncryptionRule, type KmsConfig, parseEncryptionConfig } from './config.ts';
 import { Encryption, ProviderRules } from './encryption.ts';
+import { type EncryptionRule, type KmsConfig, parseEncryptionConfig } from './encryption-config.ts';
+import { EncryptionMetrics } from './encryption-metrics.ts';
 import { GrpcKmsClient, type KmsClient } from './kms-client.ts';
 import { KmsProvider } from './kms-provider.ts';
-import { EncryptionMetrics } from './metrics.ts';
 
 interface EncryptionFileOptions {
   readonly path: string;

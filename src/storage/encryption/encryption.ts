@@ -2,11 +2,11 @@ import type { GroupResource } from '../../api/names.ts';
 import type { ObjectKey } from '../key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from '../object-encoding.ts';
 import type { EncodedBytes } from '../revision-log.ts';
-import type { EncryptionRule, KmsConfig, ProviderConfig } from './config.ts';
 import { parseGroupResource } from './config-resources.ts';
+import type { EncryptionRule, KmsConfig, ProviderConfig } from './encryption-config.ts';
+import { type Direction, EncryptionMetrics, type Transformations } from './encryption-metrics.ts';
 import { KeyedProvider } from './keyed-provider.ts';
 import { type EncryptedForm, formatForm, isEncrypted, parseForm } from './media-type.ts';
-import { type Direction, EncryptionMetrics, type Transformations } from './metrics.ts';
 import type { KeyLabel, Provider, Sealed } from './provider.ts';
 
 /** Undefined stands for `identity`. */

@@ -1,5 +1,5 @@
 import { type Cipher, createCbc, createGcm, createSecretbox } from './ciphers.ts';
-import type { KeyedKind, NamedKey } from './config.ts';
+import type { KeyedKind, NamedKey } from './encryption-config.ts';
 import type { KeyLabel, Provider, Sealed } from './provider.ts';
 
 const CIPHERS: Readonly<Record<KeyedKind, (key: Buffer) => Cipher>> = {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { ServiceError } from '@grpc/grpc-js';
 import { GrpcSocket } from '../../outbound/grpc-socket.ts';
 import { EncodingUnavailable } from '../object-encoding.ts';
-import type { KmsConfig } from './config.ts';
+import type { KmsConfig } from './encryption-config.ts';
+import { EncryptionMetrics } from './encryption-metrics.ts';
 import {
   decodeDecryptResponse,
   decodeEncryptResponse,
@@ -12,7 +13,6 @@ import {
   encodeEncryptRequest,
   type KmsStatus,
 } from './kms-messages.ts';
-import { EncryptionMetrics } from './metrics.ts';
 
 /** A KMS plugin, by API v2. @throws EncodingUnavailable that names the plugin and what is wrong */
 export interface KmsClient {

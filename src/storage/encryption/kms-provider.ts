@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { pause } from '../../util/pause.ts';
 import { EncodingUnavailable } from '../object-encoding.ts';
+import { EncryptionMetrics } from './encryption-metrics.ts';
 import type { KmsClient } from './kms-client.ts';
 import {
   decodeEnvelope,
@@ -10,7 +11,6 @@ import {
   encodeSeed,
   type KmsStatus,
 } from './kms-messages.ts';
-import { EncryptionMetrics } from './metrics.ts';
 import type { KeyLabel, Provider, Sealed } from './provider.ts';
 import { SeedKeys } from './seed-keys.ts';
 

@@ -8,10 +8,15 @@ import { describeDurability } from './examination/durability.ts';
 import { examine, type Finding } from './examination/examination.ts';
 import { findMissingRequirements } from './examination/requirements.ts';
 import { HostWatch } from './fencing/host-watch.ts';
-import { type ListedMigration, listMigrations, type MigrateOptions, migrate } from './migration/migrate.ts';
 import { readMigrations } from './migration/migration.ts';
 import { findLeftMigrations, mayMigrate } from './migration/right-to-migrate.ts';
 import { makeRoles, type RoleNames } from './migration/roles.ts';
+import {
+  type ListedMigration,
+  listMigrations,
+  type MigrateOptions,
+  migrate,
+} from './migration/run-migrations.ts';
 import { BEGIN_EPOCH } from './read/queries.ts';
 import { type ClusterKey, type KeyWishes, keepClusterKey } from './shared/cluster-keys.ts';
 import { listMoved, type MovedResource } from './shared/moves.ts';

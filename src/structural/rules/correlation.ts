@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../api/json.ts';
 import { isObject } from '../../object/json-values.ts';
-import { additionalSchemaOf, itemsOf, propertyOf, type Schema } from '../node.ts';
 import { type Before, OldValues } from '../ratchet.ts';
+import { additionalSchemaOf, itemsOf, propertyOf, type Schema } from '../schema-node.ts';
 
 /** The value before an update, in converted form. */
 interface Correlated {

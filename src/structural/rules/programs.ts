@@ -3,8 +3,8 @@ import { type DeclaredProgram, DeclaredTypes } from '../../cel/declared.ts';
 import type { SyntaxNode } from '../../cel/instrument.ts';
 import type { NewExpressions } from '../../cel/newer.ts';
 import { CelError } from '../../cel/program.ts';
+import type { DeclaredType } from './rule-types.ts';
 import { someNode } from './syntax.ts';
-import type { DeclaredType } from './types.ts';
 
 /** A compiled rule, or its error (apiextensions-apiserver, apiserver/schema/cel/compilation.go). */
 export interface CompiledRule {

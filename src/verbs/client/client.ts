@@ -2,15 +2,22 @@ import { randomUUID } from 'node:crypto';
 import type { GroupResource, ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { parseStored } from '../../codec/stored-object.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
 import type { Registry } from '../../registry/registry.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { type ListScope, type ObjectName, ObjectReader, type Trust } from '../../storage/object-reader.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Entry, ObjectEvent, Store, TakeEvent } from '../../storage/store.ts';
-import { orExists, orFact, orNotFound, type Removed, type WriteCall, type Written } from '../writing/call.ts';
 import type { StateChange } from '../writing/change.ts';
 import type { DeleteOptions } from '../writing/deletion.ts';
+import {
+  orExists,
+  orFact,
+  orNotFound,
+  type Removed,
+  type WriteCall,
+  type Written,
+} from '../writing/write-call.ts';
 import type { ObjectWriter } from '../writing/writer.ts';
 
 interface ClientParts {

@@ -1,6 +1,6 @@
-import { CborWriter, toCbor } from '../../codec/cbor/encoder.ts';
+import { CborWriter, toCbor } from '../../codec/cbor/write-cbor.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
-import { encodeFrame } from '../../codec/formats.ts';
+import { encodeFrame } from '../../codec/wire-formats.ts';
 import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
 import type { Values } from './values.ts';
 

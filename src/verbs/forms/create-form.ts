@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { CborForm } from './cbor-form.ts';
 import {
   type Form,

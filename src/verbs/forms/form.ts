@@ -5,8 +5,8 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { Body } from '../../codec/chunks.ts';
 import type { Representation } from '../../codec/negotiate.ts';
 import { findMetadataEnd, parseStored } from '../../codec/stored-object.ts';
-import type { ViewSubresource } from '../../registry/definition.ts';
 import type { ServedResource } from '../../registry/registry.ts';
+import type { ViewSubresource } from '../../registry/resource-definition.ts';
 import { type Revision, toResourceVersion } from '../../storage/revision.ts';
 import type { Encoding, Entry } from '../../storage/store.ts';
 

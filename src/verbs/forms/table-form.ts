@@ -3,7 +3,7 @@ import { type Body, ChunkWriter, type ItemList, writeAtOnce, writeItems } from '
 import { DerivedCache } from '../../codec/packed-pages.ts';
 import { HeadSplicer, parseStored } from '../../codec/stored-object.ts';
 import { toDated, toUndated, UNDATED, type Undated } from '../../object/ages.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { ObjectEvent } from '../../storage/store.ts';
 import {

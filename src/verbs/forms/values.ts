@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { parseStored, parseStoredMetadata, parseStoredRest } from '../../codec/stored-object.ts';
-import type { ColumnSet } from '../../registry/definition.ts';
+import type { ColumnSet } from '../../registry/resource-definition.ts';
 import type { Revision } from '../../storage/revision.ts';
 import {
   bookmarkObject,

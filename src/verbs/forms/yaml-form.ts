@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
-import { encodeFrame } from '../../codec/formats.ts';
+import { encodeFrame } from '../../codec/wire-formats.ts';
 import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../codec/yaml/emitter.ts';
 import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
 import type { Values } from './values.ts';

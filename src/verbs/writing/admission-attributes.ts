@@ -1,7 +1,7 @@
 import type { AdmissionAttributes, AdmissionOperation } from '../../admission/admission.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import type { WriteCall } from './call.ts';
 import type { DeleteOptions } from './deletion.ts';
+import type { WriteCall } from './write-call.ts';
 
 /** A write as admission sees it. `object` is absent for a delete, `old` for a create. */
 export function toAttributes(

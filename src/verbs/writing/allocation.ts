@@ -7,7 +7,7 @@ import {
   PoolFull,
   type ValueSource,
 } from '../../registry/assigned-values.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { ValuePool } from '../../registry/value-pool.ts';
 import type { Allocations } from '../../storage/allocations.ts';
 import { StorageError } from '../../storage/errors.ts';

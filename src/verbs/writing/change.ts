@@ -1,7 +1,7 @@
 import type { Gates } from '../../api/feature-gates.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, invalid, MODIFIED } from '../../api/status.ts';
-import type { ResourceDefinition, ViewSubresource } from '../../registry/definition.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../registry/resource-definition.ts';
 import type { Strategy } from '../../registry/strategy.ts';
 import { toResourceVersion } from '../../storage/revision.ts';
 import type { Entry } from '../../storage/store.ts';

@@ -12,10 +12,10 @@ import type { WriteVerb } from '../../storage/revision-log.ts';
 import type { Entry, Freshness, Store } from '../../storage/store.ts';
 import { toStatusError } from '../storage-status.ts';
 import { allocatedBy } from './allocation.ts';
-import { type Removed, toKey, type WriteCall, type Written } from './call.ts';
 import { assertFresh, type Read, StaleRead } from './change.ts';
 import { type Deletion, endsWithUpdate } from './deletion.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
+import { type Removed, toKey, type WriteCall, type Written } from './write-call.ts';
 
 /** The last step of a write: commits a new object as a revision. Dry runs, and updates that change nothing, commit nothing. */
 export class Commits {

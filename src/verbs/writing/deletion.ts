@@ -2,7 +2,7 @@ import type { ApiObject } from '../../api/object-meta.ts';
 import { conflict, type FieldError, invalid } from '../../api/status.ts';
 import { numberOf } from '../../object/json-values.ts';
 import { nextGeneration } from '../../object/metadata.ts';
-import type { ResourceDefinition } from '../../registry/definition.ts';
+import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { toTimestamp } from './object-metadata.ts';
 
 /**

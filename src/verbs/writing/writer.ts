@@ -14,7 +14,6 @@ import { endTurn, inOwnTurn, isLarge, runSteps } from '../../util/turns.ts';
 import { inStatuses } from '../storage-status.ts';
 import { toAttributes, toDeleteAttributes } from './admission-attributes.ts';
 import { allocateAndFinish, type ValueAllocator } from './allocation.ts';
-import { isLargeCall, orNotFound, type Removed, type WriteCall, type Written, warnOf } from './call.ts';
 import {
   applyChange,
   type Change,
@@ -26,10 +25,11 @@ import {
 } from './change.ts';
 import { Commits, tryNames, tryStates } from './commits.ts';
 import { checkPreconditions, type DeleteOptions, planDeletion } from './deletion.ts';
+import type { Ownership } from './field-ownership.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
-import type { Ownership } from './ownership.ts';
-import { Preparation, tracksGeneration } from './preparation.ts';
+import { Preparation, tracksGeneration } from './prepare-write.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
+import { isLargeCall, orNotFound, type Removed, type WriteCall, type Written, warnOf } from './write-call.ts';
 
 interface WriterOptions {
   readonly store: Store;
@@ -238,7 +238,7 @@ export class ObjectWriter {
   async #admit(call: WriteCall, { object, old }: States): Promise<void> {
     if (call.isAdmitted !== true)
       await this.#options.admission.validate(toAttributes(call, operationOf(old), object, old));
-    warnOf(call, object, old);
+    warnOf(call, object, old, this.#options.isFeatureOn);
   }
 
   async #admitRemoval(call: WriteCall, old: ApiObject, options: DeleteOptions): Promise<void> {

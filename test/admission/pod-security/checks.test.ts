@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { toCheckedPod } from '../../../src/admission/pod-security/check.ts';
 import { ALL_CHECKS, Evaluator } from '../../../src/admission/pod-security/evaluator.ts';
-import { LATEST, type Version } from '../../../src/admission/pod-security/policy.ts';
+import { LATEST, type Version } from '../../../src/admission/pod-security/namespace-levels.ts';
+import { toCheckedPod } from '../../../src/admission/pod-security/pod-check.ts';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 
 interface Case {

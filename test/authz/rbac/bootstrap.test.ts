@@ -7,13 +7,15 @@ import {
   nodeRules,
   reconcileBinding,
   reconcileRole,
-} from '../../../src/authz/rbac/bootstrap/policy.ts';
+} from '../../../src/authz/rbac/bootstrap/bootstrap-policy.ts';
 import { uncoveredRules } from '../../../src/authz/rbac/escalation.ts';
-import type { PolicyRule } from '../../../src/authz/rbac/policy.ts';
 import { RbacAuthorizer } from '../../../src/authz/rbac/rbac.ts';
-import { type AggregatedRole, aggregatedRules } from '../../../src/controllers/role-aggregation.ts';
+import type { PolicyRule } from '../../../src/authz/rbac/role-rules.ts';
+import { aggregatedRules } from '../../../src/controllers/role-aggregation.ts';
 import { parseFeatureGates } from '../../../src/options/feature-gates.ts';
 import { asks, asksPath, entry, user } from '../kit.ts';
+
+type AggregatedRole = Parameters<typeof aggregatedRules>[0];
 
 const DEFAULT_GATES = (gate: string): boolean => gate === 'StatefulSetAutoDeletePVC';
 const policy = bootstrapPolicy(DEFAULT_GATES);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import type { Stored, Target } from '../../../src/controllers/garbage/followed-kinds.ts';
 import { Graph, type Node } from '../../../src/controllers/garbage/graph.ts';
-import type { Stored, Target } from '../../../src/controllers/garbage/kinds.ts';
 
 const MAPS = { group: '', resource: 'configmaps' } as unknown as Stored;
 const TARGET: Target = { resource: MAPS, namespaced: true, isServed: true };

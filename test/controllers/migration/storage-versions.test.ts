@@ -12,7 +12,7 @@ import { horizontalpodautoscalers } from '../../../src/resources/autoscaling/hor
 import { leases } from '../../../src/resources/coordination/lease.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';
 import { subjectaccessreviews } from '../../../src/resources/reviews.ts';
-import { validateObject } from '../../../src/verbs/writing/preparation.ts';
+import { validateObject } from '../../../src/verbs/writing/prepare-write.ts';
 import { createTestClient } from '../../kit/client.ts';
 
 const TIME = '2026-02-02T00:00:00Z';

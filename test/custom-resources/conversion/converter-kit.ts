@@ -2,7 +2,7 @@ import { WebhookClients } from '../../../src/admission/webhooks/clients.ts';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
 import type { CustomResourceDefinition } from '../../../src/api/types/apiextensions/v1.ts';
-import { ConversionMetrics } from '../../../src/custom-resources/conversion/metrics.ts';
+import { ConversionMetrics } from '../../../src/custom-resources/conversion/conversion-metrics.ts';
 import {
   type ConversionLimits,
   type ConversionParts,

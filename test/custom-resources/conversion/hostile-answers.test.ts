@@ -1,16 +1,22 @@
 import { expect, test } from 'vitest';
-import { decodeReview as decodeAdmission, toVerdict } from '../../../src/admission/webhooks/review.ts';
+import {
+  decodeReview as decodeAdmission,
+  toVerdict,
+} from '../../../src/admission/webhooks/admission-review.ts';
 import { readDocument } from '../../../src/aggregation/remote-openapi.ts';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject, JsonValue } from '../../../src/api/object-meta.ts';
 import { TokenWebhook } from '../../../src/authn/token-webhook.ts';
+import {
+  convertedObjects,
+  decodeReview,
+} from '../../../src/custom-resources/conversion/conversion-review.ts';
 import {
   assertSameIdentity,
   assertSameType,
   readConverted,
   withMetadataOf,
 } from '../../../src/custom-resources/conversion/converted-object.ts';
-import { convertedObjects, decodeReview } from '../../../src/custom-resources/conversion/review.ts';
 
 const types = loadTypes();
 const ODD: readonly JsonValue[] = [null, 1, -1, 'x', true, [], [null], [[]], {}, { a: null }, { length: 3 }];

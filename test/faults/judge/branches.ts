@@ -1,4 +1,5 @@
 import type { Item, LogRow, Promotion, Record } from './record.ts';
+import { countWhile } from './search.ts';
 
 /** A row that somebody saw or was told of; `lostBy` says which promotion lost it. */
 export interface KnownRow extends Item {
@@ -14,7 +15,7 @@ export interface KnownRow extends Item {
 export class Branches {
   readonly #promotions: readonly Promotion[];
   readonly #rows: readonly KnownRow[];
-  readonly #cached = new Map<number, readonly KnownRow[]>();
+  readonly #eras = new Map<number, Era>();
 
   constructor(record: Record) {
     this.#promotions = record.promotions;
@@ -29,13 +30,15 @@ export class Branches {
     this.#rows = [...kept, ...lost.values()].sort(byRevision);
   }
 
-  /** What the log was in an era, oldest first. */
-  inEra(era: number): readonly KnownRow[] {
-    const cached = this.#cached.get(era);
-    if (cached !== undefined) return cached;
-    const rows = this.#rows.filter(({ lostBy }) => lostBy === undefined || lostBy >= era);
-    this.#cached.set(era, rows);
-    return rows;
+  /** All of them, lost or not, oldest first. */
+  get all(): readonly KnownRow[] {
+    return this.#rows;
+  }
+
+  inEra(era: number): Era {
+    const known = this.#eras.get(era) ?? new Era(this.#rows.filter((row) => isOf(era, row)));
+    this.#eras.set(era, known);
+    return known;
   }
 
   /** The eras in which something that took so long may have read the log. */
@@ -45,6 +48,49 @@ export class Branches {
     return Array.from({ length: last - first + 1 }, (_, n) => first + n);
   }
 }
+
+/** Whether a row was in the log in an era. */
+export const isOf = (era: number, { lostBy }: KnownRow): boolean => lostBy === undefined || lostBy >= era;
+
+/** What the log was between two promotions. A run of an hour asks a hundred thousand times. */
+export class Era {
+  /** Oldest first. */
+  readonly rows: readonly KnownRow[];
+  readonly #byKey: ReadonlyMap<string, readonly KnownRow[]>;
+
+  constructor(rows: readonly KnownRow[]) {
+    this.rows = rows;
+    this.#byKey = Map.groupBy(rows, ({ key }) => key);
+  }
+
+  ofKey(key: string): readonly KnownRow[] {
+    return this.#byKey.get(key) ?? [];
+  }
+
+  /** From one revision to another, both included. */
+  between(from: bigint, to: bigint): readonly KnownRow[] {
+    const first = countWhile(this.rows, (row) => row.revision < from);
+    return this.rows.slice(first, countUpTo(this.rows, to));
+  }
+
+  /** How many rows have this revision or a lower one. */
+  countUpTo(revision: bigint): number {
+    return countUpTo(this.rows, revision);
+  }
+
+  /** The revision of each key that was there. */
+  stateAt(revision: bigint): Map<string, bigint> {
+    const state = new Map<string, bigint>();
+    for (const [key, rows] of this.#byKey) {
+      const last = rows[countUpTo(rows, revision) - 1];
+      if (last !== undefined && !last.isDelete) state.set(key, last.revision);
+    }
+    return state;
+  }
+}
+
+const countUpTo = (rows: readonly KnownRow[], revision: bigint): number =>
+  countWhile(rows, (row) => row.revision <= revision);
 
 const byRevision = (a: Item, b: Item): number => (a.revision < b.revision ? -1 : 1);
 

@@ -1,4 +1,4 @@
-import { Branches, type KnownRow } from './branches.ts';
+import { Branches, type Era, type KnownRow } from './branches.ts';
 import { differences, isStateAt } from './read-rules.ts';
 import {
   type Blamed,
@@ -12,6 +12,7 @@ import {
   type Told,
   type ToldRow,
 } from './record.ts';
+import { countWhile } from './search.ts';
 
 /** Between the two clocks, and from the moment that dates a commit until it is asked for. */
 const CLOCKS_MS = 100;
@@ -20,18 +21,20 @@ const CLOCKS_MS = 100;
 export function* judgeHistory(record: Record): Generator<Finding> {
   const branches = new Branches(record);
   const rows = new Map(record.log.map((row) => [row.revision, row]));
+  const acknowledged = new Acknowledged(record);
+  const moments = new Moments(record);
   for (const one of record.told) {
     const say = (rule: string, facts: string): Finding => ({ rule, facts: `${describe(one)}: ${facts}` });
     for (const [rule, facts] of [
       ...judgeOrder(one),
       ...judgeTruth(record, one, rows),
       ...judgeCompleteness(record, branches, one, rows),
-      ...judgeNewest(record, one),
+      ...judgeNewest(acknowledged, one),
       ...judgeGone(record, one),
     ])
       yield say(rule, facts);
   }
-  for (const one of record.pasts) yield* judgePast(record, branches, one);
+  for (const one of record.pasts) yield* judgePast(record, { branches, moments }, one);
   for (const one of record.blames) yield* judgeBlame(record, one, rows);
 }
 
@@ -98,9 +101,10 @@ function* judgeCompleteness(
   const missingIn = (era: number): KnownRow[] =>
     branches
       .inEra(era)
+      .between(from, to)
       // Of what was lost, nobody knows whether it made the object or changed it.
       .filter((row) => passes(filter, kept.get(row.revision) ?? { key: row.key, verb: '' }))
-      .filter((row) => row.revision >= from && row.revision <= to && !seen.has(row.revision));
+      .filter((row) => !seen.has(row.revision));
   const missing = branches.erasOf(invokedMs, completedMs).map(missingIn);
   if (missing.some((one) => one.length === 0)) return;
   const last = missing.at(-1) ?? [];
@@ -108,17 +112,35 @@ function* judgeCompleteness(
   yield ['history leaves nothing out', facts];
 }
 
-/** What was acknowledged before somebody asked is in what is told. */
-function* judgeNewest({ operations }: Record, { revision, invokedMs }: Told): Generator<Broken> {
-  for (const { id, outcome, completedMs } of operations.filter(isWrite)) {
-    if (outcome.kind !== 'written' || completedMs >= invokedMs) continue;
-    if ((outcome.revision ?? 0n) <= revision) continue;
-    yield [
-      'history is as new as what was acknowledged',
-      `${id} had been acknowledged at ${outcome.revision}`,
-    ];
-    return;
+/** Writes that were acknowledged, in the order in which they were. */
+class Acknowledged {
+  readonly #ends: readonly Operation[];
+  /** The write with the highest revision, up to each of these. */
+  readonly #newest: { readonly id: string; readonly revision: bigint }[] = [];
+
+  constructor({ operations }: Record) {
+    this.#ends = operations
+      .filter((one) => isWrite(one) && one.outcome.kind === 'written')
+      .sort((a, b) => a.completedMs - b.completedMs);
+    let newest = { id: '', revision: 0n };
+    for (const { id, outcome } of this.#ends) {
+      const revision = outcome.kind === 'written' ? (outcome.revision ?? 0n) : 0n;
+      if (revision > newest.revision) newest = { id, revision };
+      this.#newest.push(newest);
+    }
   }
+
+  newestBefore(atMs: number): { readonly id: string; readonly revision: bigint } | undefined {
+    return this.#newest[countWhile(this.#ends, ({ completedMs }) => completedMs < atMs) - 1];
+  }
+}
+
+/** What was acknowledged before a question is in its answer. */
+function* judgeNewest(acknowledged: Acknowledged, { revision, invokedMs }: Told): Generator<Broken> {
+  const newest = acknowledged.newestBefore(invokedMs);
+  if (newest === undefined || newest.revision <= revision) return;
+  const facts = `${newest.id} had been acknowledged at ${newest.revision}`;
+  yield ['history is as new as what was acknowledged', facts];
 }
 
 function* judgeGone(record: Record, { end, rows, what, revision, completedMs }: Told): Generator<Broken> {
@@ -132,7 +154,11 @@ const hasEpochBegun = ({ epochs, originMs }: Record, revision: bigint, completed
   epochs.some(({ after, beganAtMs }) => revision < after && beganAtMs - originMs < completedMs + CLOCKS_MS);
 
 /** As of a revision: the state there. As of a moment: one that was the newest some time around it. */
-function* judgePast(record: Record, branches: Branches, past: Past): Generator<Finding> {
+function* judgePast(
+  record: Record,
+  { branches, moments }: { readonly branches: Branches; readonly moments: Moments },
+  past: Past,
+): Generator<Finding> {
   const { asOf, invokedMs, completedMs, outcome } = past;
   const asked =
     'revision' in asOf ? `${asOf.revision}` : `${(toOurs(record, asOf.atMs) / 1000).toFixed(3)} s`;
@@ -151,7 +177,7 @@ function* judgePast(record: Record, branches: Branches, past: Past): Generator<F
     if (revision !== asOf.revision)
       yield { rule: 'the past is told as it was', facts: `${what}: ${revision} was told of` };
   } else if (!record.wrongClocks.some(([from, to]) => isWithin(toOurs(record, asOf.atMs), from, to))) {
-    const told = eras.map((era) => aroundMoment(record, branches.inEra(era), revision, asOf.atMs));
+    const told = eras.map((era) => moments.wrongIn(branches.inEra(era), revision, asOf.atMs));
     if (!told.includes(undefined))
       yield { rule: 'a moment is told as it was', facts: `${what} is ${revision}: ${told.at(-1)}` };
   }
@@ -176,24 +202,47 @@ function isJustlyGone(record: Record, { asOf, completedMs }: Past): boolean {
   );
 }
 
-/** What is wrong with a revision as the newest one at a moment; undefined: nothing. */
-function aroundMoment(
-  record: Record,
-  rows: readonly KnownRow[],
-  revision: bigint,
-  atMs: number,
-): string | undefined {
-  const operations = new Map(record.operations.map((operation) => [operation.id, operation]));
-  const writerOf = (row: KnownRow): Operation | undefined => operations.get(row.op);
-  const moment = toOurs(record, atMs);
-  const newest = rows.findLast((row) => row.revision <= revision);
-  const writer = newest === undefined ? undefined : writerOf(newest);
-  if (writer !== undefined && writer.invokedMs > moment + CLOCKS_MS) return `${writer.id} had not begun then`;
-  const missed = rows.find((row) => {
-    const of = writerOf(row);
-    return row.revision > revision && of?.outcome.kind === 'written' && of.completedMs < moment - CLOCKS_MS;
-  });
-  return missed === undefined ? undefined : `${missed.op} had been acknowledged at ${missed.revision}`;
+/** Which revision was the newest at a moment. */
+class Moments {
+  readonly #record: Record;
+  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #firstEnds = new Map<Era, readonly (Operation | undefined)[]>();
+
+  constructor(record: Record) {
+    this.#record = record;
+    this.#operations = new Map(record.operations.map((operation) => [operation.id, operation]));
+  }
+
+  /** What is wrong with a revision as the newest one at a moment; undefined: nothing. */
+  wrongIn(era: Era, revision: bigint, atMs: number): string | undefined {
+    const moment = toOurs(this.#record, atMs);
+    const older = era.countUpTo(revision);
+    const newest = era.rows[older - 1];
+    const writer = newest === undefined ? undefined : this.#operations.get(newest.op);
+    if (writer !== undefined && writer.invokedMs > moment + CLOCKS_MS)
+      return `${writer.id} had not begun then`;
+    const first = this.#firstEndsOf(era)[older];
+    if (first === undefined || first.completedMs >= moment - CLOCKS_MS) return undefined;
+    return `${first.id} had been acknowledged ${Math.round(moment - first.completedMs)} ms before`;
+  }
+
+  /** Of each row and all after it, the write that was acknowledged first. */
+  #firstEndsOf(era: Era): readonly (Operation | undefined)[] {
+    const known = this.#firstEnds.get(era);
+    if (known !== undefined) return known;
+    let first: Operation | undefined;
+    const ends = era.rows.toReversed().map(({ op }) => {
+      const one = this.#operations.get(op);
+      if (
+        one?.outcome.kind === 'written' &&
+        !(one.completedMs >= (first?.completedMs ?? Number.POSITIVE_INFINITY))
+      )
+        first = one;
+      return first;
+    });
+    this.#firstEnds.set(era, ends.reverse());
+    return ends;
+  }
 }
 
 /** Each write sets the field, so that whoever wrote the state has set it. */

@@ -1,4 +1,4 @@
-import { Branches, type KnownRow } from './branches.ts';
+import { Branches, type Era, isOf, type KnownRow } from './branches.ts';
 import {
   describeOperation,
   type Finding,
@@ -7,6 +7,7 @@ import {
   type Operation,
   type Record,
 } from './record.ts';
+import { countWhile } from './search.ts';
 
 const NOTHING = -1;
 
@@ -23,35 +24,25 @@ export function* judgeReads(record: Record): Generator<Finding> {
     if (outcome.kind !== 'listed') continue;
     const eras = branches.erasOf(operation.invokedMs, operation.completedMs);
     if (eras.some((era) => isStateAt(branches.inEra(era), outcome.revision, outcome.items))) continue;
-    const rows = branches.inEra(eras.at(-1) ?? 0);
+    const era = branches.inEra(eras.at(-1) ?? 0);
     yield {
       rule: 'a list is the state at its revision',
-      facts: `${describeOperation(operation)}: ${differences(rows, outcome.revision, outcome.items)}`,
+      facts: `${describeOperation(operation)}: ${differences(era, outcome.revision, outcome.items)}`,
     };
   }
   const keys = new Set(record.operations.filter(({ key }) => key !== '').map(({ key }) => key));
   for (const key of keys) yield* judgeKey(record, branches, key);
 }
 
-const stateAt = (rows: readonly KnownRow[], revision: bigint): Map<string, bigint> => {
-  const state = new Map<string, bigint>();
-  for (const row of rows) {
-    if (row.revision > revision) break;
-    if (row.isDelete) state.delete(row.key);
-    else state.set(row.key, row.revision);
-  }
-  return state;
-};
-
 type Items = readonly { readonly key: string; readonly revision: bigint }[];
 
-export function isStateAt(rows: readonly KnownRow[], revision: bigint, items: Items): boolean {
-  const state = stateAt(rows, revision);
+export function isStateAt(era: Era, revision: bigint, items: Items): boolean {
+  const state = era.stateAt(revision);
   return state.size === items.length && items.every((item) => state.get(item.key) === item.revision);
 }
 
-export function differences(rows: readonly KnownRow[], revision: bigint, items: Items): string {
-  const state = stateAt(rows, revision);
+export function differences(era: Era, revision: bigint, items: Items): string {
+  const state = era.stateAt(revision);
   const shown = new Map(items.map((item) => [item.key, item.revision]));
   return [...new Set([...state.keys(), ...shown.keys()])]
     .filter((key) => state.get(key) !== shown.get(key))
@@ -85,36 +76,67 @@ interface Floor {
   readonly row: KnownRow;
 }
 
+/** What is certain of a key, noted in the order of time. */
+class Floors {
+  readonly #noted: Floor[] = [];
+  /** By era: the newest of the floors up to each of those noted. */
+  readonly #newest: (Floor | undefined)[][];
+
+  constructor(eras: number) {
+    this.#newest = Array.from({ length: eras }, () => []);
+  }
+
+  note(floor: Floor): void {
+    this.#noted.push(floor);
+    for (const [era, newest] of this.#newest.entries()) {
+      const before = newest.at(-1);
+      const isNewer =
+        isOf(era, floor.row) && (before === undefined || floor.row.revision > before.row.revision);
+      newest.push(isNewer ? floor : before);
+    }
+  }
+
+  /** The newest row of an era that was certain before a moment. */
+  before(atMs: number, era: number): Floor | undefined {
+    return this.#newest[era]?.[countWhile(this.#noted, ({ by }) => by.completedMs < atMs) - 1];
+  }
+}
+
 function* judgeKey(record: Record, branches: Branches, key: string): Generator<Finding> {
   const own = record.operations.filter((operation) => operation.key === key && isWrite(operation));
   const writers = new Map(own.map((operation) => [operation.id, operation]));
-  const known = rowsByOp(branches, record, key);
+  const known = new Map(branches.all.filter((row) => row.key === key).map((row) => [row.op, row]));
   const traceless = own.filter(
     ({ id, kind, outcome }) =>
       kind === 'delete' && outcome.kind !== 'refused' && outcome.kind !== 'not sent' && !known.has(id),
   );
-  const floors: Floor[] = own.flatMap((by) => {
+  const acknowledged = own.flatMap((by) => {
     const row = known.get(by.id);
-    return by.outcome.kind === 'written' && row !== undefined ? [{ by, row }] : [];
+    return by.outcome.kind === 'written' && row !== undefined ? [{ operation: by, row }] : [];
   });
-  const reads = readsOf(record, key).sort((a, b) => a.operation.completedMs - b.operation.completedMs);
-  for (const read of reads.filter(({ operation }) => !isInSplit(record, operation))) {
-    const { invokedMs, completedMs } = read.operation;
+  const reads = readsOf(record, key).filter(({ operation }) => !isInSplit(record, operation));
+  const floors = new Floors(record.promotions.length + 1);
+  for (const one of [...acknowledged, ...reads].sort(byEnd)) {
+    if ('row' in one) {
+      floors.note({ by: one.operation, row: one.row });
+      continue;
+    }
+    const { invokedMs, completedMs } = one.operation;
     const eras = branches.erasOf(invokedMs, completedMs);
-    const places = eras.map((era) => findPlace(branches.inEra(era), key, read, floors, writers));
-    const place = places.find((one) => typeof one !== 'string');
+    const places = eras.map((era) =>
+      findPlace(branches.inEra(era).ofKey(key), one, floors.before(invokedMs, era), writers),
+    );
+    const place = places.find((found) => typeof found !== 'string');
     if (place === undefined) {
-      if (read.revision === undefined && mayBeGone(traceless, read)) continue;
-      const facts = `${describeOperation(read.operation)}: ${places.at(-1)}`;
+      if (one.revision === undefined && mayBeGone(traceless, one)) continue;
+      const facts = `${describeOperation(one.operation)}: ${places.at(-1)}`;
       yield { rule: 'reads are linearizable', facts };
-    } else if (place.row !== undefined) floors.push({ by: read.operation, row: place.row });
+    } else if (place.row !== undefined) floors.note({ by: one.operation, row: place.row });
   }
 }
 
-function rowsByOp(branches: Branches, record: Record, key: string): Map<string, KnownRow> {
-  const rows = Array.from({ length: record.promotions.length + 1 }, (_, era) => branches.inEra(era)).flat();
-  return new Map(rows.filter((row) => row.key === key).map((row) => [row.op, row]));
-}
+const byEnd = (a: { readonly operation: Operation }, b: { readonly operation: Operation }): number =>
+  a.operation.completedMs - b.operation.completedMs;
 
 /** A delete whose outcome nobody knows, and which a promotion has lost since, leaves no trace but this. */
 const mayBeGone = (deletes: readonly Operation[], { operation }: Read): boolean =>
@@ -122,37 +144,31 @@ const mayBeGone = (deletes: readonly Operation[], { operation }: Read): boolean 
 
 /** The earliest place among the rows of the key at which the read may have been; a text: why there is none. */
 function findPlace(
-  rows: readonly KnownRow[],
-  key: string,
+  own: readonly KnownRow[],
   read: Read,
-  floors: readonly Floor[],
+  floor: Floor | undefined,
   writers: ReadonlyMap<string, Operation>,
 ): { readonly row: KnownRow | undefined } | string {
-  const own = rows.filter((row) => row.key === key);
-  const places = new Map(own.map((row, at) => [row.revision, at]));
-  let lowest = NOTHING;
-  let shownBy: Operation | undefined;
-  for (const { by, row } of floors) {
-    const place = places.get(row.revision) ?? NOTHING;
-    if (by.completedMs >= read.operation.invokedMs || place <= lowest) continue;
-    lowest = place;
-    shownBy = by;
-  }
+  const placeOf = (revision: bigint): number => countWhile(own, (row) => row.revision < revision);
+  const lowest = floor === undefined ? NOTHING : placeOf(floor.row.revision);
   const sees = (at: number): boolean => {
     const row = own[at];
     return read.revision === undefined ? row === undefined || row.isDelete : row?.revision === read.revision;
   };
-  for (let at = lowest; at < own.length; at += 1) {
-    if (!sees(at)) continue;
+  const first = read.revision === undefined ? lowest : Math.max(lowest, placeOf(read.revision));
+  for (let at = first; at < own.length; at += 1) {
+    if (!sees(at)) {
+      if (read.revision === undefined) continue;
+      break;
+    }
     const row = own[at];
     const writer = row === undefined ? undefined : writers.get(row.op);
     if (writer !== undefined && writer.invokedMs > read.operation.completedMs)
       return `it ended before ${describeOperation(writer)} began`;
     return { row };
   }
-  const floor = own[lowest];
   const shown = read.revision ?? 'nothing';
-  return floor === undefined || shownBy === undefined
+  return floor === undefined
     ? `${shown} was never there`
-    : `${shown} is older than ${floor.revision} (${floor.isDelete ? 'a delete, ' : ''}${floor.op}), which was known before it began by ${describeOperation(shownBy)}`;
+    : `${shown} is older than ${floor.row.revision} (${floor.row.isDelete ? 'a delete, ' : ''}${floor.row.op}), which was known before it began by ${describeOperation(floor.by)}`;
 }

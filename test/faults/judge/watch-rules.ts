@@ -1,4 +1,5 @@
 import { type Finding, type LogRow, passes, type Record, type Seen, type WatchSession } from './record.ts';
+import { countWhile } from './search.ts';
 
 const VERBS: Readonly<{ [kind: string]: LogRow['verb'] }> = {
   ...{ create: 'create', update: 'update', patch: 'update', delete: 'delete' },
@@ -8,13 +9,14 @@ const TYPES = { create: 'added', update: 'modified', delete: 'deleted' } as cons
 /** What watches promise, each session by itself: one that is resumed begins where the one before it ended. */
 export function* judgeWatches(record: Record): Generator<Finding> {
   const byRevision = new Map(record.log.map((row) => [row.revision, row]));
+  const known = knownRows(record);
   for (const session of record.watches) {
     const name = `${session.watcher} from ${session.from} (server ${session.server}, ${(session.openedMs / 1000).toFixed(3)} s)`;
     const say = (rule: string, facts: string): Finding => ({ rule, facts: `${name}: ${facts}` });
     const found = [
       judgeSequence(session),
       judgeTruth(record, session, byRevision),
-      judgeCompleteness(record, session),
+      judgeCompleteness(known, session),
       judgeEpochs(record, session),
       judgeEnd(record, session),
     ];
@@ -58,20 +60,34 @@ function* judgeTruth(
   }
 }
 
-/** Nothing is left out up to the newest thing that was received, bookmarks included. */
-function* judgeCompleteness(record: Record, session: WatchSession): Generator<Broken> {
-  const last = lastOf(session);
-  const seen = new Set(session.seen.filter(isEvent).map(({ revision }) => revision));
-  const acknowledged = record.operations.flatMap(({ key, kind, outcome }) =>
+interface Row {
+  readonly revision: bigint;
+  readonly key: string;
+  readonly verb: string;
+}
+
+/** What is in the log, or was acknowledged; oldest first. */
+function knownRows({ log, operations }: Record): readonly Row[] {
+  const acknowledged = operations.flatMap(({ key, kind, outcome }) =>
     outcome.kind === 'written' && outcome.revision !== undefined
       ? [{ key, verb: VERBS[kind] ?? '', revision: outcome.revision }]
       : [],
   );
-  const rows = [...record.log, ...acknowledged].filter((row) => passes(session.filter, row));
-  const all = new Set(rows.map(({ revision }) => revision));
+  return [...log, ...acknowledged].sort((a, b) => Number(a.revision - b.revision));
+}
+
+/** Nothing is left out up to the newest thing that was received, bookmarks included. */
+function* judgeCompleteness(known: readonly Row[], session: WatchSession): Generator<Broken> {
+  const last = lastOf(session);
+  const seen = new Set(session.seen.filter(isEvent).map(({ revision }) => revision));
+  const due = known.slice(
+    countWhile(known, ({ revision }) => revision <= session.from),
+    countWhile(known, ({ revision }) => revision <= last),
+  );
+  const all = new Set(due.filter((row) => passes(session.filter, row)).map(({ revision }) => revision));
   // What lies between two histories is told by the 410 in between (judgeEpochs).
-  const missing = [...all].filter((one) => one > session.from && one <= last && !seen.has(one));
-  const [first] = missing.sort((a, b) => (a < b ? -1 : 1));
+  const missing = [...all].filter((one) => !seen.has(one));
+  const [first] = missing;
   if (first === undefined) return;
   const by = session.seen.find(({ revision }) => revision > first) ?? session.seen.at(-1);
   const facts = `${missing.length} left out, the first is ${first}, then came ${by?.type} ${by?.revision}`;

@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createHttpAgent } from '../../../src/outbound/egress/agents.ts';
-import type { EgressConnection } from '../../../src/outbound/egress/config.ts';
 import { createDial, type Dial } from '../../../src/outbound/egress/dial.ts';
+import { createHttpAgent } from '../../../src/outbound/egress/dialled-agents.ts';
+import type { EgressConnection } from '../../../src/outbound/egress/egress-config.ts';
 import { SocketRelay } from '../../../src/outbound/egress/socket-relay.ts';
 import { WebhookClient } from '../../../src/outbound/webhook-client.ts';
 import {

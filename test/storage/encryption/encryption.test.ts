@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ProviderConfig } from '../../../src/storage/encryption/config.ts';
 import { Encryption, ProviderRules } from '../../../src/storage/encryption/encryption.ts';
+import type { ProviderConfig } from '../../../src/storage/encryption/encryption-config.ts';
+import { EncryptionMetrics } from '../../../src/storage/encryption/encryption-metrics.ts';
 import { formatForm, parseForm } from '../../../src/storage/encryption/media-type.ts';
-import { EncryptionMetrics } from '../../../src/storage/encryption/metrics.ts';
 import { createKeySealer } from '../../../src/storage/key-sealer.ts';
 import { JSON_MEDIA_TYPE } from '../../../src/storage/object-encoding.ts';
 import type { EncodedBytes } from '../../../src/storage/revision-log.ts';

@@ -6,7 +6,7 @@ import { createAuthority, createLeaf } from '../../../src/cli/certificate-author
 import { postgresAccount } from '../../../src/cli/embedded/account.ts';
 import type { KeyPair } from '../../../src/cli/kept-keys.ts';
 import { connectWritable } from '../../../src/storage/postgres/connection/connection.ts';
-import type { TlsFiles } from '../../../src/storage/postgres/connection/encryption.ts';
+import type { TlsFiles } from '../../../src/storage/postgres/connection/connection-tls.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Hosts } from '../../../src/storage/postgres/connection/hosts.ts';
-import { LEASE_MS, Lease } from '../../../src/storage/postgres/fencing/lease.ts';
+import { LEASE_MS, Lease } from '../../../src/storage/postgres/fencing/primary-lease.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startPrivatePostgres } from '../../postgres.ts';

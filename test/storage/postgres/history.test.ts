@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { DatabaseSource } from '../../../src/storage/postgres/connection/connection.ts';
-import { PostgresHistory } from '../../../src/storage/postgres/past/history.ts';
+import { PostgresHistory } from '../../../src/storage/postgres/past/postgres-history.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';

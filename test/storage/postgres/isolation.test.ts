@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { toClientConfig } from '../../../src/storage/postgres/connection/connection.ts';
-import { parseTarget } from '../../../src/storage/postgres/connection/target.ts';
+import { parseTarget } from '../../../src/storage/postgres/connection/connection-target.ts';
 import { streamChanges } from '../../../src/storage/postgres/feed/replication.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { PATIENCE } from '../../kit/patience.ts';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import type { History, LogQuery } from '../../../src/storage/history.ts';
 import { TEXT_TYPES } from '../../../src/storage/postgres/connection/statements.ts';
-import { PostgresHistory } from '../../../src/storage/postgres/past/history.ts';
+import { PostgresHistory } from '../../../src/storage/postgres/past/postgres-history.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';

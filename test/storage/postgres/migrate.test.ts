@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { listMigrations, migrate } from '../../../src/storage/postgres/migration/migrate.ts';
 import {
   type Migration,
   notesOf,
   readMigrations,
 } from '../../../src/storage/postgres/migration/migration.ts';
+import { listMigrations, migrate } from '../../../src/storage/postgres/migration/run-migrations.ts';
 import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 

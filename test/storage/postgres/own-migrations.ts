@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { type MigrateOptions, migrate } from '../../../src/storage/postgres/migration/migrate.ts';
 import { type Migration, readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
+import { type MigrateOptions, migrate } from '../../../src/storage/postgres/migration/run-migrations.ts';
 import type { TestDatabase } from '../../postgres.ts';
 
 /** The migration before all that are not in the baseline. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
-import { migrate } from '../../../src/storage/postgres/migration/migrate.ts';
 import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
+import { migrate } from '../../../src/storage/postgres/migration/run-migrations.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import type { Write, WriteVerb } from '../../../src/storage/revision-log.ts';

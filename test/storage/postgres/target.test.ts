@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseTarget } from '../../../src/storage/postgres/connection/target.ts';
+import { parseTarget } from '../../../src/storage/postgres/connection/connection-target.ts';
 
 const parse = (url: string, environment: NodeJS.ProcessEnv = {}) => parseTarget(url, environment);
 

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
+import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
 import {
   listMigrations,
   type MigrateOptions,
   migrate,
-} from '../../../src/storage/postgres/migration/migrate.ts';
-import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
+} from '../../../src/storage/postgres/migration/run-migrations.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import type { StoredObject } from '../../../src/storage/revision-log.ts';
 import { onLeash } from '../../kit/leash.ts';

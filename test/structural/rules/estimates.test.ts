@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ValidationRule } from '../../../src/api/types/apiextensions/v1.ts';
 import { estimateCost } from '../../../src/structural/rules/cost/estimate.ts';
 import { RuleCompiler } from '../../../src/structural/rules/programs.ts';
-import { typeOfSchema } from '../../../src/structural/rules/types.ts';
+import { typeOfSchema } from '../../../src/structural/rules/rule-types.ts';
 import { SPEC } from './project-schemas.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RuleCompiler } from '../../../src/structural/rules/programs.ts';
-import { typeOfSchema } from '../../../src/structural/rules/types.ts';
+import { typeOfSchema } from '../../../src/structural/rules/rule-types.ts';
 
 /** What is wrong with an expression whatever it runs on is found when it is compiled. */
 

@@ -5,7 +5,7 @@ import type { JSONSchemaProps } from '../../../src/api/types/apiextensions/v1.ts
 import { equal } from '../../../src/object/equality.ts';
 // Numbers beyond 2^53 have a form in JSON from here on.
 import '../../../src/object/exact-json.ts';
-import { compileRules } from '../../../src/structural/rules/rules.ts';
+import { compileRules } from '../../../src/structural/rules/compiled-rules.ts';
 import { atOnce } from '../../../src/util/turns.ts';
 import { jsonObject, structuralSchema } from '../arbitraries.ts';
 

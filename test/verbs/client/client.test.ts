@@ -11,7 +11,7 @@ import { ObjectReader } from '../../../src/storage/object-reader.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type { Entry, WatchQuery } from '../../../src/storage/store.ts';
 import { AppliedChange } from '../../../src/storage/watch-cache/applied-change.ts';
-import { orNamespaceGone } from '../../../src/verbs/writing/call.ts';
+import { orNamespaceGone } from '../../../src/verbs/writing/write-call.ts';
 import { createTestClient } from '../../kit/client.ts';
 
 const MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };

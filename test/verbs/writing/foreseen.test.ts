@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ForeseenObjects } from '../../../src/admission/foreseen.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';
 import { toAttributes, toDeleteAttributes } from '../../../src/verbs/writing/admission-attributes.ts';
-import type { WriteCall } from '../../../src/verbs/writing/call.ts';
+import type { WriteCall } from '../../../src/verbs/writing/write-call.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
 const NAMESPACE = { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'gone' } };

@@ -4,9 +4,9 @@ import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import { conflict, type FieldError, StatusError } from '../../../src/api/status.ts';
 import { toStoredJson } from '../../../src/codec/stored-object.ts';
-import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/definition.ts';
 import { GatedFields } from '../../../src/registry/gated-fields.ts';
 import { Registry } from '../../../src/registry/registry.ts';
+import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/resource-definition.ts';
 import { configmaps } from '../../../src/resources/core/config-map.ts';
 import { StorageError } from '../../../src/storage/errors.ts';
 import type { ObjectKey } from '../../../src/storage/key.ts';
@@ -14,10 +14,10 @@ import { toRevision } from '../../../src/storage/revision.ts';
 import type { Write } from '../../../src/storage/revision-log.ts';
 import type { Entry, Freshness, Store } from '../../../src/storage/store.ts';
 import { ValueAllocator } from '../../../src/verbs/writing/allocation.ts';
-import type { WriteCall } from '../../../src/verbs/writing/call.ts';
 import type { Change } from '../../../src/verbs/writing/change.ts';
-import { Ownership } from '../../../src/verbs/writing/ownership.ts';
+import { Ownership } from '../../../src/verbs/writing/field-ownership.ts';
 import { SharedExpiry } from '../../../src/verbs/writing/shared-expiry.ts';
+import type { WriteCall } from '../../../src/verbs/writing/write-call.ts';
 import { ObjectWriter } from '../../../src/verbs/writing/writer.ts';
 
 /** A cache that is one change behind the database until it is asked for the newest. */

@@ -7,10 +7,10 @@ import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
 import { podConfigMapNames, podSecretNames } from '../../../object/pod-spec.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
-import { table } from '../../../util/table.ts';
+import { table } from '../../../util/text-table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
+import { NODES, PODS } from '../../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../../plugin.ts';
-import { NODES, PODS } from '../../resources.ts';
 import {
   checkCertificateRequest,
   checkClaim,
@@ -20,7 +20,7 @@ import {
   checkResourceSlice,
   type WritingNode,
 } from './own-objects.ts';
-import { checkPodCertificate } from './pod-certificates.ts';
+import { checkPodCertificate } from './pod-certificate-requests.ts';
 
 interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
   /** The name of the node that a user is; '' for a node without a name, undefined for other users. */

@@ -9,8 +9,8 @@ import { errorText } from '../../../util/error-text.ts';
 import { readCertificationRequest } from '../../../x509/certification-request.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
 import type { ClusterObjects } from '../../cluster-objects.ts';
+import { CLAIMS, NODES, SIGNING_REQUESTS } from '../../known-resources.ts';
 import { isWriteOf, refusal, type WriteOf } from '../../plugin.ts';
-import { CLAIMS, NODES, SIGNING_REQUESTS } from '../../resources.ts';
 
 const RESOURCE_SLICES: ResourceOf<ResourceSlice> = { group: 'resource.k8s.io', resource: 'resourceslices' };
 

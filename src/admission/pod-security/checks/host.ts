@@ -10,7 +10,7 @@ import {
   type SharedContext,
   settersOf,
   sorted,
-} from '../check.ts';
+} from '../pod-check.ts';
 
 /** Checks of what pods share with their node. */
 

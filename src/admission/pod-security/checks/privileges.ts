@@ -8,7 +8,7 @@ import {
   quoted,
   settersOf,
   sorted,
-} from '../check.ts';
+} from '../pod-check.ts';
 
 /** Privileged containers control their node. */
 export const privileged: Check = {

@@ -8,7 +8,7 @@ import {
   READ_WRITE,
   type RoleData,
   type RuleData,
-} from './shape.ts';
+} from './role-notation.ts';
 
 /**
  * The rights of every node: the ClusterRole system:node, which has no subjects, and the fallback rules of the Node authorizer.

@@ -1,4 +1,4 @@
-import { allow, EVENTS, type Gated, READ, type RuleData } from './shape.ts';
+import { allow, EVENTS, type Gated, READ, type RuleData } from './role-notation.ts';
 
 /**
  * The rights of each controller of kube-controller-manager, by its service account in kube-system. Each becomes a ClusterRole

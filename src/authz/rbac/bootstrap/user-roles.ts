@@ -7,7 +7,7 @@ import {
   type RoleData,
   type RuleData,
   WRITE,
-} from './shape.ts';
+} from './role-notation.ts';
 
 /** ClusterRoles for people: everything, discovery alone, and three levels of rights in a namespace. */
 

@@ -1,4 +1,5 @@
 import type { FieldPath } from '../../../object/field-path.ts';
+import { compilePattern, PatternError } from '../../../structural/patterns.ts';
 import {
   clausesOf,
   hasAdditional,
@@ -8,8 +9,7 @@ import {
   propertiesOf,
   propertyOf,
   type Schema,
-} from '../../../structural/node.ts';
-import { compilePattern, PatternError } from '../../../structural/patterns.ts';
+} from '../../../structural/schema-node.ts';
 
 /** Validates value rules of a structural schema, and those under allOf, anyOf, oneOf and not. */
 

@@ -16,7 +16,7 @@ import {
   type Schema,
   structuralBelow,
   tupleOf,
-} from '../../../structural/node.ts';
+} from '../../../structural/schema-node.ts';
 import { validateCompleteness, validateValues } from './clauses.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../../api/object-meta.ts';
 import type * as v1 from '../../../api/types/autoscaling/v1.ts';
 import type * as v2 from '../../../api/types/autoscaling/v2.ts';
-import type { Conversion } from '../../../registry/definition.ts';
+import type { Conversion } from '../../../registry/resource-definition.ts';
 import {
   readBehavior,
   readConditions,

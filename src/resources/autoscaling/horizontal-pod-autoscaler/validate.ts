@@ -14,15 +14,15 @@ import type {
   ResourceMetricSource,
 } from '../../../api/types/autoscaling/v2.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkQualifiedName } from '../../../object/formats.ts';
 import {
   isExtendedResource,
   isNativeResource,
   isStandardContainerResource,
   isStandardResource,
 } from '../../../object/resource-list.ts';
+import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
-import { mustBeName, mustBeNamed, mustBeOneOf } from '../../rules/names.ts';
+import { mustBeName, mustBeNamed, mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustAllBeNonNegative, mustBeNonNegativeQuantity, nanosOf } from '../../rules/numbers.ts';
 
 export function validate(root: FieldPath, { spec = {} }: HorizontalPodAutoscaler): void {

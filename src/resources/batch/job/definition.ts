@@ -6,9 +6,9 @@ import { defaultPodTemplate } from '../../pod/defaults.ts';
 import { POD_RATCHETS } from '../../pod/validation/pod.ts';
 import { podTemplateWarnings } from '../../pod/warnings.ts';
 import { checked, checkedUpdate, whenSpecChanged } from '../../rules/checked.ts';
-import { podNameWarnings, SPEC_TEMPLATE } from '../../workload/template.ts';
+import { podNameWarnings, SPEC_TEMPLATE } from '../../workload/workload-template.ts';
+import { hasCondition, validateStatus } from './job-status.ts';
 import { generateSelector, PREFIXED_LABELS } from './selector.ts';
-import { hasCondition, validateStatus } from './status.ts';
 import { validate, validateUpdate } from './validate.ts';
 
 const MAX_INT32 = 2 ** 31 - 1;

@@ -8,8 +8,8 @@ import type {
   SuccessPolicyRule,
 } from '../../../api/types/batch/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkQualifiedName } from '../../../object/formats.ts';
 import { goList, goText } from '../../../object/go-value.ts';
+import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { mustBeNonNegative } from '../../rules/numbers.ts';
 
 /** Rules by which failed pods are counted, ignored, or end a job. */

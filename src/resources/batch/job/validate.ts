@@ -2,13 +2,13 @@ import type { Job, JobSpec } from '../../../api/types/batch/v1.ts';
 import type { Affinity, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkName } from '../../../object/formats.ts';
+import { checkName } from '../../../object/text-formats.ts';
 import { validatePodTemplate } from '../../pod/validation/pod.ts';
 import { mustKeepSelector, mustNotChange } from '../../rules/immutable.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
-import { mustBeOneOf } from '../../rules/names.ts';
+import { mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustAllBeNonNegative } from '../../rules/numbers.ts';
-import { mustMatchSelector } from '../../workload/template.ts';
+import { mustMatchSelector } from '../../workload/workload-template.ts';
 import { validateFailurePolicy, validateSuccessPolicy } from './policies.ts';
 import { mustHaveGeneratedSelector } from './selector.ts';
 

@@ -6,11 +6,11 @@ import type {
 } from '../../../api/types/core/v1.ts';
 import { equal, equalExcept } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkQualifiedName } from '../../../object/formats.ts';
 import { isNativeResource } from '../../../object/resource-list.ts';
+import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
-import { mustBeName, mustHaveTexts } from '../../rules/names.ts';
+import { mustBeName, mustHaveTexts } from '../../rules/name-rules.ts';
 import {
   comparableQuantities,
   mustBePositiveQuantity,

@@ -10,8 +10,8 @@ import type {
   StorageOSPersistentVolumeSource,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { mustNotClimb } from '../../pod/validation/paths.ts';
-import { mustBeName, mustBeNamed, mustHaveTexts } from '../../rules/names.ts';
+import { mustNotClimb } from '../../pod/validation/file-paths.ts';
+import { mustBeName, mustBeNamed, mustHaveTexts } from '../../rules/name-rules.ts';
 import * as disks from '../../rules/network-disks.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { mustBeDriverName } from '../../storage/csi-driver.ts';

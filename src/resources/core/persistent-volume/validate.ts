@@ -11,7 +11,7 @@ import { equal, equalExcept } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { validateNodeSelector } from '../../pod/validation/placement.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
-import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
+import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustBePositiveQuantity, mustBeResourceQuantity } from '../../rules/numbers.ts';
 import { SOURCE_KINDS, type SourceKind, validateSource } from './sources.ts';
 

@@ -9,8 +9,8 @@ import {
   loadBalancerStatusView,
   resetLoadBalancerStatus,
 } from '../../load-balancer-status.ts';
-import { cidrWarnings, ipWarnings } from '../../rules/addresses.ts';
 import { checked, checkedUpdate } from '../../rules/checked.ts';
+import { cidrWarnings, ipWarnings } from '../../rules/ip-rules.ts';
 import { endpoints } from '../endpoints.ts';
 import { serviceValues } from './assignment.ts';
 import { isExternallyAccessible, isExternalName, isLoadBalancer } from './kind.ts';

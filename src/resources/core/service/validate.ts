@@ -1,12 +1,12 @@
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkIp, checkPort, checkPortName, checkQualifiedName } from '../../../object/formats.ts';
 import { isIpv6 } from '../../../object/ip.ts';
+import { checkIp, checkPort, checkPortName, checkQualifiedName } from '../../../object/text-formats.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
-import { mustBeCidr, mustBeIp, mustNotBeSpecialIp } from '../../rules/addresses.ts';
 import { goServicePort } from '../../rules/go-structs.ts';
+import { mustBeCidr, mustBeIp, mustNotBeSpecialIp } from '../../rules/ip-rules.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
-import { mustBeName, mustBeOneOf, UniqueNames } from '../../rules/names.ts';
+import { mustBeName, mustBeOneOf, UniqueNames } from '../../rules/name-rules.ts';
 import {
   isExternallyAccessible,
   isExternalName,

@@ -1,9 +1,9 @@
 import type { PodSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkQualifiedName } from '../../../object/formats.ts';
+import { checkQualifiedName } from '../../../object/text-formats.ts';
 import { containersOf } from '../containers-of.ts';
-import { APP_ARMOR_PREFIX, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from '../profiles.ts';
-import { mustDescend } from './paths.ts';
+import { APP_ARMOR_PREFIX, SECCOMP_CONTAINER_PREFIX, SECCOMP_POD } from '../security-profiles.ts';
+import { mustDescend } from './file-paths.ts';
 
 type Annotations = Readonly<Record<string, string>>;
 

@@ -1,11 +1,11 @@
 import type { Container, ContainerResizePolicy, PodSpec, Volume } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { DEFAULT_MINOR } from '../../../version.ts';
-import { mustBeNamed, UniqueNames } from '../../rules/names.ts';
-import { validateEnv, validateEnvFrom } from './environment.ts';
+import { mustBeNamed, UniqueNames } from '../../rules/name-rules.ts';
+import { validateResources } from './container-resources.ts';
+import { validateEnv, validateEnvFrom } from './environment-variables.ts';
 import { validateHostPorts, validatePorts } from './ports.ts';
 import { validateProbesAndHooks, validateStopSignal } from './probes.ts';
-import { validateResources } from './resources.ts';
 import { validateRestarts } from './restart-rules.ts';
 import { validateSecurityContext } from './security-context.ts';
 import { validateDevices, validateMounts } from './volume-mounts.ts';

@@ -1,6 +1,6 @@
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkQualifiedName } from '../../../object/formats.ts';
+import { checkQualifiedName } from '../../../object/text-formats.ts';
 
 /** Fields of a pod that its variables and files can show. Lists are in the order of the messages. */
 export const FIELDS_OF_VARIABLES = [

@@ -11,10 +11,10 @@ import type {
   TopologySpreadConstraint,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkLabelValue, checkQualifiedName } from '../../../object/formats.ts';
+import { checkLabelValue, checkQualifiedName } from '../../../object/text-formats.ts';
 import { goToleration } from '../../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
-import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
+import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
 
 /** The scheduler's input: tolerations, spread, scheduling gates, affinity. */
 

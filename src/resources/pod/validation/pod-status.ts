@@ -13,11 +13,11 @@ import type {
   ResourceHealth,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkIp, checkQualifiedName } from '../../../object/formats.ts';
+import { checkIp, checkQualifiedName } from '../../../object/text-formats.ts';
 import { DEFAULT_MINOR } from '../../../version.ts';
 import { goAddress, goAddresses } from '../../rules/go-structs.ts';
 import { mustNotChange } from '../../rules/immutable.ts';
-import { mustBeName, mustBeOneOf } from '../../rules/names.ts';
+import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 import { validateTransitions } from './status-transitions.ts';

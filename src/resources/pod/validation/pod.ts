@@ -1,28 +1,28 @@
 import type { HostAlias, Pod, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkIp } from '../../../object/formats.ts';
+import { checkIp } from '../../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
-import { mustBeName, mustBeNamed } from '../../rules/names.ts';
+import { mustBeName, mustBeNamed } from '../../rules/name-rules.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { validateAnnotations, validatePodAnnotations } from './annotations.ts';
+import { validateOverhead, validateResourceClaims } from './container-resources.ts';
 import {
   mustBeTrimmedImage,
   type PodContext,
   validateContainers,
   validateInitContainers,
 } from './containers.ts';
-import { validateEphemeralContainers } from './ephemeral-containers.ts';
 import { validateAffinity, validateGates, validateTolerations, validateTopologySpread } from './placement.ts';
-import { validatePodResources } from './pod-resources.ts';
+import { validatePodResources } from './pod-level-resources.ts';
 import { validateHostNetworkPorts } from './ports.ts';
-import { validateOverhead, validateResourceClaims } from './resources.ts';
 import {
   validateHostUsers,
   validatePodSecurityContext,
   validateProfileAnnotations,
 } from './security-context.ts';
+import { validateEphemeralContainers } from './validate-ephemeral-containers.ts';
 import { validateVolumes } from './volumes.ts';
 import { validateHostProcess, validateLinuxPod, validateWindowsPod } from './windows-options.ts';
 

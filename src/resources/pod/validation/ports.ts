@@ -1,6 +1,6 @@
 import type { Container, ContainerPort } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkPort, checkPortName } from '../../../object/formats.ts';
+import { checkPort, checkPortName } from '../../../object/text-formats.ts';
 
 export function validatePorts(at: FieldPath, ports: readonly ContainerPort[] | undefined): void {
   const names = new Set<string>();

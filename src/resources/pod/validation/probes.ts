@@ -9,7 +9,7 @@ import type {
   SleepAction,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkHttpHeaderName } from '../../../object/formats.ts';
+import { checkHttpHeaderName } from '../../../object/text-formats.ts';
 import { mustAllBeNonNegative } from '../../rules/numbers.ts';
 import { mustBePortOrName } from './ports.ts';
 

@@ -11,9 +11,9 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { mustBeSignerName } from '../../certificates/certificate-signing-request.ts';
 import { lifetimeBounds, mustBeUserAnnotations } from '../../certificates/pod-certificates.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
-import { mustBeOneOf } from '../../rules/names.ts';
+import { mustBeOneOf } from '../../rules/name-rules.ts';
 import { FIELDS_OF_FILES, validateFieldRef, validateResourceFieldRef } from './downward-api.ts';
-import { mustBeFileMode, mustBeUnreserved } from './paths.ts';
+import { mustBeFileMode, mustBeUnreserved } from './file-paths.ts';
 
 /** Files made of keys of secrets and config maps, of fields of the pod, and of tokens: alone, or several in one volume. */
 

@@ -9,7 +9,7 @@ import type {
   Sysctl,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { mustBeOneOf } from '../../rules/names.ts';
+import { mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { containersOf } from '../containers-of.ts';
 import {
@@ -19,8 +19,8 @@ import {
   holdsSeccomp,
   SECCOMP_CONTAINER_PREFIX,
   SECCOMP_POD,
-} from '../profiles.ts';
-import { mustDescend } from './paths.ts';
+} from '../security-profiles.ts';
+import { mustDescend } from './file-paths.ts';
 import { validateWindowsOptions } from './windows-options.ts';
 
 /** Rights and identity of a pod's processes, for all containers and for one. */

@@ -6,7 +6,7 @@ import type {
   VolumeMount,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { hasBacksteps, mustDescend } from './paths.ts';
+import { hasBacksteps, mustDescend } from './file-paths.ts';
 
 type Volumes = ReadonlyMap<string, Volume>;
 

@@ -13,11 +13,11 @@ import type {
 import type { FieldPath } from '../../../object/field-path.ts';
 import { validateClaimSpec } from '../../core/persistent-volume-claim/validate.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
-import { mustBeName, mustBeNamed } from '../../rules/names.ts';
+import { mustBeName, mustBeNamed } from '../../rules/name-rules.ts';
 import * as disks from '../../rules/network-disks.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
 import { validateAnnotations } from './annotations.ts';
-import { mustBeFileMode, mustDescend, mustNotClimb } from './paths.ts';
+import { mustBeFileMode, mustDescend, mustNotClimb } from './file-paths.ts';
 import { validateDownwardFile, validateKeyToPath, validateProjected } from './projected-volume.ts';
 
 export type VolumeKind = Exclude<keyof Volume, 'name'>;

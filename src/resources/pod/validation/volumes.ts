@@ -1,7 +1,7 @@
 import type { ISCSIVolumeSource, Volume } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkName } from '../../../object/formats.ts';
-import { mustBeName } from '../../rules/names.ts';
+import { checkName } from '../../../object/text-formats.ts';
+import { mustBeName } from '../../rules/name-rules.ts';
 import { isVolumeKind, VOLUME_KINDS, type VolumeKind, validateSource } from './volume-sources.ts';
 
 /**

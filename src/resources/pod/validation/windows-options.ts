@@ -5,7 +5,7 @@ import type {
   WindowsSecurityContextOptions,
 } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { mustBeName } from '../../rules/names.ts';
+import { mustBeName } from '../../rules/name-rules.ts';
 import { containersOf } from '../containers-of.ts';
 
 /** Rules of containers on Windows. */

@@ -9,9 +9,9 @@ import { withoutWarning } from '../connection/statements.ts';
 import type { KnownRow } from '../fencing/known-row.ts';
 import { FIND_WRITES } from '../read/queries.ts';
 import { BYTEA, type ElementType, INT8, JSON_TEXT, TEXT, TIMESTAMPTZ, UUID } from './binary-arrays.ts';
-import { call, type TextFields } from './call.ts';
 import { CallMessages } from './call-messages.ts';
 import { HOLDING, PLAIN } from './commit-functions.ts';
+import { call, type TextFields } from './send-call.ts';
 
 /** A write on its way, with the id that finds it again when the answer to its commit is lost. */
 export interface PendingWrite {

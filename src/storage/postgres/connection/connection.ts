@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { KnownHistory } from '../fencing/known-history.ts';
 import { newestMigration } from '../migration/migration.ts';
 import { assertSchema, type ClusterSchema, searchPath } from './cluster-schema.ts';
+import { parseTarget, type Target } from './connection-target.ts';
 import {
   describeEncryption,
   explainRefusal,
@@ -11,14 +12,13 @@ import {
   isRefusedHandshake,
   type TlsFiles,
   tlsConfig,
-} from './encryption.ts';
+} from './connection-tls.ts';
 import { type Hosts, lookAt } from './hosts.ts';
 import { hideValues } from './parameter-log.ts';
 import { Password } from './password-file.ts';
 import type { Queryable } from './prepared.ts';
 import { assertIsolation, ISOLATION, SESSION_FACTS, type SessionFacts } from './session-facts.ts';
 import { isReadOnly, TEXT_TYPES } from './statements.ts';
-import { parseTarget, type Target } from './target.ts';
 
 /** How to reach PostgreSQL. Built from --kvstore-servers and the TLS files beside it. */
 export interface ConnectionOptions extends TlsFiles {

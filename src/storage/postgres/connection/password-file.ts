@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Target } from './target.ts';
+import type { Target } from './connection-target.ts';
 
 /**
  * Password is that of a connection: from the URL or the environment, or else from a file in libpq's format (PostgreSQL

@@ -7,7 +7,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely';
 import type pg from 'pg';
-import type { Schema } from './schema.ts';
+import type { Schema } from './tables.ts';
 
 /** Writes SQL and runs none: callers choose connections, and a failover changes which. */
 export const tables = new Kysely<Schema>({

@@ -7,7 +7,7 @@ import { describeTrouble } from '../connection/trouble.ts';
 import { CONFIRM, LEAVE_WITNESSES, PRIMARY_STATE, RENEW_WITNESS } from '../read/queries.ts';
 import type { HostWatch } from './host-watch.ts';
 import type { KnownHistory } from './known-history.ts';
-import { LEASE_MS, type Lease } from './lease.ts';
+import { LEASE_MS, type Lease } from './primary-lease.ts';
 import type { Witness } from './witness.ts';
 
 const BEAT_MS = 1000;

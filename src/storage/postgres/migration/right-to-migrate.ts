@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { ClusterSchema } from '../connection/cluster-schema.ts';
-import { listMigrations } from './migrate.ts';
 import type { Migration } from './migration.ts';
+import { listMigrations } from './run-migrations.ts';
 
 /** The last migration that this version cannot serve without. Later ones may wait for the owner, or for older servers to end. */
 const LAST_NEEDED = 64;

@@ -3,7 +3,7 @@ import { MAX_PAGE_BYTES } from '../../revision-log.ts';
 import { prepare, tables } from '../connection/prepared.ts';
 import type { ObjectRow } from './rows.ts';
 
-/** Statements on the log. Revisions and other numbers are given as text (schema.ts). */
+/** Statements on the log. Revisions and other numbers are given as text (tables.ts). */
 
 /**
  * The live objects with their bytes as `b`, from the log where a commit has left them to it: in one statement, so that an object

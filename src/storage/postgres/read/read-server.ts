@@ -12,9 +12,9 @@ import {
   findStandby,
   toClientConfig,
 } from '../connection/connection.ts';
+import { parseTarget } from '../connection/connection-target.ts';
 import type { Queryable } from '../connection/prepared.ts';
 import { isConflict } from '../connection/statements.ts';
-import { parseTarget } from '../connection/target.ts';
 import { describeTrouble } from '../connection/trouble.ts';
 import { assertPublication } from '../feed/publication.ts';
 import type { TailSource } from '../feed/tail-source.ts';

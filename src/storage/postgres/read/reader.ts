@@ -16,7 +16,7 @@ import type { Prepared, Queryable } from '../connection/prepared.ts';
 import { rethrow } from '../connection/statements.ts';
 import type { KnownHistory } from '../fencing/known-history.ts';
 import type { KnownRow } from '../fencing/known-row.ts';
-import type { Lease } from '../fencing/lease.ts';
+import type { Lease } from '../fencing/primary-lease.ts';
 import { copyLive, type LoadConnection } from './load.ts';
 import { COUNT_AT, LIST_AT } from './past-queries.ts';
 import {

@@ -8,10 +8,10 @@ import {
   withoutTimeouts,
 } from '../connection/connection.ts';
 import { isConnectionFailure, isLockTimeout, isNotYetThere } from '../connection/statements.ts';
-import { listMigrations, migrate } from '../migration/migrate.ts';
 import { readMigrations } from '../migration/migration.ts';
 import { findLeftMigrations, mayMigrate } from '../migration/right-to-migrate.ts';
-import { correctClock } from './clock.ts';
+import { listMigrations, migrate } from '../migration/run-migrations.ts';
+import { correctClock } from './correct-clock.ts';
 import { type UpkeepCost, UpkeepCosts, type UpkeepKind } from './costs.ts';
 import { fillObjects } from './filler.ts';
 import { Obstacle, REPEAT_MS } from './obstacle.ts';

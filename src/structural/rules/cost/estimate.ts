@@ -1,7 +1,7 @@
 import type { CheckedNode } from '../../../cel/library-internals.ts';
 import { OPTIONAL_ENTRY } from '../../../cel/optional-entries.ts';
+import type { DeclaredType } from '../rule-types.ts';
 import { isNode } from '../syntax.ts';
-import type { DeclaredType } from '../types.ts';
 import { costOfCall, costOfSorting, isNamespace } from './functions.ts';
 import { type Operand, partsOf, Sizes, writtenSize } from './operand.ts';
 import { costOfOperator } from './operators.ts';

@@ -1,7 +1,7 @@
 import type { CheckedNode, LibraryType } from '../../../cel/library-internals.ts';
 import { isReserved } from '../escape.ts';
+import type { DeclaredType } from '../rule-types.ts';
 import { isNode } from '../syntax.ts';
-import type { DeclaredType } from '../types.ts';
 import type { Path } from './path.ts';
 import { ANY, exactly, ONE, type Range } from './range.ts';
 

@@ -1,0 +1,298 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import type { Logger } from '../observability/logger.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { ApiResponse } from '../request/api-response.ts';
+import { acceptUpgrades } from './accept-upgrades.ts';
+import { Connections, type DrainPlan, IDLE_MS, OpenRequests, refuseBrokenInput } from './connections.ts';
+import type { Answer, Incoming } from './exchange.ts';
+import { Http1Incoming } from './http1-incoming.ts';
+import { acceptStreams, WINDOW_BYTES } from './http2-exchange.ts';
+import { IncomingRequest } from './incoming-request.ts';
+import { createHeaderChooser, type HeaderChooser, type ResponsePolicy } from './response-headers.ts';
+import { type SendOptions, send } from './send.ts';
+import { type ServingTls, toContextOptions } from './serving-tls.ts';
+import { Throttle } from './stream-body.ts';
+
+interface HttpOptions {
+  readonly tls: ServingTls;
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** --permit-port-sharing */
+  readonly sharesPort: boolean;
+  /** By which clients resume TLS sessions; undefined: keys of this listener's own. */
+  readonly ticketKeys?: Uint8Array | undefined;
+  readonly http2: Http2Options;
+  readonly policy: ResponsePolicy;
+  /** --max-connection-bytes-per-sec; 0: no limit. */
+  readonly bytesPerSecond: number;
+  readonly requestTimeoutMs: number;
+  /** Feature gate APIResponseCompression. */
+  readonly compresses: boolean;
+  readonly pipeline: Pipeline;
+  readonly onHandshakeError: () => void;
+  readonly logger: Logger;
+}
+
+export interface Http2Options {
+  /** --disable-http2-serving */
+  readonly disabled: boolean;
+  /** --http2-max-streams-per-connection; 0: our own bound. */
+  readonly maxStreams: number;
+  /** --goaway-chance */
+  readonly goawayChance: number;
+  /** Feature gate UnauthenticatedHTTP2DOSMitigation: connections of unknown callers end with their request. */
+  readonly closesUnauthenticated: boolean;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  /** Accepts no new connections, and asks HTTP/2 clients to open others. Those that stay are served. */
+  leave(): Promise<void>;
+  /** Takes no new requests, lets those under way finish, ends watches, closes. */
+  drain(plan: DrainPlan): Promise<void>;
+}
+
+/** Room for the headers of clients with long tokens, not for floods. */
+const MAX_HEADER_BYTES = 64 * 1024;
+const HEADERS_TIMEOUT_MS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** Bound on the streams of one HTTP/2 connection; a client that needs more opens another connection. */
+const MAX_STREAMS = 1000;
+/** How long connections stay open for one more request with --shutdown-send-retry-after (Kubernetes: the same). */
+const LINGER_MS = 2000;
+/** Time for written bytes to be sent. */
+const FLUSH_MS = 20;
+
+/** The one TLS port, HTTP/2 and HTTP/1.1. Node's request and response go straight to the pipeline and back. */
+export function listen(options: HttpOptions): Promise<HttpServer> {
+  const front: FrontState = {
+    options,
+    open: new OpenRequests(),
+    headers: createHeaderChooser(options.policy),
+    sending: {
+      compresses: options.compresses,
+      throttle: new Throttle(options.bytesPerSecond),
+      patienceMs: options.requestTimeoutMs,
+    },
+  };
+  const connections = new Connections();
+  const server = createServer(options);
+  acceptRequests(server, front);
+  acceptUpgrades(server, {
+    open: front.open,
+    logger: options.logger,
+    sending: front.sending,
+    respond: (request) => answerUpgrade(front, request),
+  });
+  server.on('connection', (socket) => connections.addSocket(socket));
+  server.on('session', (session) => connections.addSession(session));
+  // Broken handshakes and resets are normal on a network.
+  server.on('sessionError', () => {});
+  server.on('tlsClientError', () => options.onHandshakeError());
+  server.on('clientError', refuseBrokenInput);
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port: options.port, host: options.host, reusePort: options.sharesPort }, () => {
+      server.removeListener('error', reject);
+      server.on('error', (error) => options.logger.error('the listener failed', error));
+      const { port } = server.address() as AddressInfo;
+      let left: Promise<void> | undefined;
+      const leave = (): Promise<void> => {
+        left ??= stopListening(server, connections);
+        return left;
+      };
+      resolve({ port, leave, drain: (plan) => drain(leave, front.open, connections, plan) });
+    });
+  });
+}
+
+/** A port that listeners share would hide that another server has it. 0: any free one. @throws Error EADDRINUSE */
+export async function assertFree(host: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const probe = new NetServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen({ host, port }, resolve);
+  });
+  await new Promise((resolve) => probe.close(resolve));
+}
+
+type Listener = Http2SecureServer | HttpsServer;
+
+function acceptRequests(server: Listener, front: FrontState): void {
+  // Both servers emit 'request' for HTTP/1.1 only.
+  server.on('request', (message: IncomingMessage, response: ServerResponse) => {
+    if (isCoded(message)) refuseCoding(response);
+    else void serve(front, new Http1Incoming(message, response), response);
+  });
+  if ('updateSettings' in server) acceptStreams(server, (exchange) => void serve(front, exchange, exchange));
+}
+
+/** Node takes the chunks off a body that was coded before, and a backend could not know the rest (RFC 9112, section 6.1). */
+const isCoded = ({ headers: { 'transfer-encoding': coding = 'chunked' } }: IncomingMessage): boolean =>
+  coding.toLowerCase() !== 'chunked';
+
+const refuseCoding = (response: ServerResponse): void =>
+  void response
+    .writeHead(501, { 'content-type': 'text/plain', connection: 'close' })
+    .end('unsupported transfer encoding: only chunked is supported\n');
+
+function createServer({ tls, http2, requestTimeoutMs, ticketKeys }: HttpOptions): Listener {
+  const common = toContextOptions(tls.settings);
+  const options: TlsOptions = {
+    ...common,
+    ...tls.serving,
+    ...(ticketKeys === undefined ? {} : { ticketKeys: Buffer.from(ticketKeys) }),
+    // A client certificate is optional, because a client without one may have a token.
+    requestCert: true,
+    rejectUnauthorized: false,
+    SNICallback: (servername, done) => done(null, tls.contextFor(servername)),
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+  };
+  const http1 = http1Options(requestTimeoutMs);
+  // The secure server of http2 offers h2 also when its ALPNProtocols omit it.
+  const server = http2.disabled
+    ? createHttpsServer({ ...options, ...http1 })
+    : createHttp2Server(options, http1, http2);
+  tls.onServingChange((serving) => server.setSecureContext({ ...common, ...serving }));
+  return server;
+}
+
+function createHttp2Server(
+  options: TlsOptions,
+  http1: ReturnType<typeof http1Options>,
+  http2: Http2Options,
+): Http2SecureServer {
+  return createSecureServer({
+    ...options,
+    allowHTTP1: true,
+    http1Options: http1,
+    settings: {
+      maxConcurrentStreams: http2.maxStreams === 0 ? MAX_STREAMS : http2.maxStreams,
+      maxHeaderListSize: MAX_HEADER_BYTES,
+      initialWindowSize: WINDOW_BYTES,
+    },
+  });
+}
+
+const http1Options = (requestTimeoutMs: number) => ({
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  // A body that drips is cut off soon after its request has been answered with 504.
+  requestTimeout: Math.max(requestTimeoutMs, HEADERS_TIMEOUT_MS) + HEADERS_TIMEOUT_MS,
+  keepAliveTimeout: IDLE_MS,
+  connectionsCheckingInterval: 1000,
+});
+
+interface FrontState {
+  readonly options: HttpOptions;
+  readonly open: OpenRequests;
+  readonly headers: HeaderChooser;
+  readonly sending: SendOptions;
+}
+
+/** Never rejects. */
+async function serve(front: FrontState, incoming: Incoming, outgoing: Answer): Promise<void> {
+  let request: IncomingRequest;
+  try {
+    request = new IncomingRequest(incoming);
+  } catch {
+    outgoing.writeHead(400, { 'content-type': 'text/plain' });
+    outgoing.end(Buffer.from('malformed request path\n'));
+    return;
+  }
+  const { open, options, sending } = front;
+  open.begin(request);
+  // After a complete response nothing listens for the abort, and creating one for each request costs 4% of its CPU.
+  outgoing.once('close', () => {
+    if (!outgoing.writableEnded) request.abort();
+  });
+  try {
+    const response = await answer(front, request);
+    if (!request.isComplete && response.kind === 'bytes') request.hangUp();
+    await send(sending, request, response, outgoing);
+    request.endInput();
+  } catch (error) {
+    options.logger.error(`${request.method} ${request.path}: the response broke off`, error);
+    outgoing.destroy();
+  } finally {
+    open.end(request);
+  }
+}
+
+async function answer(
+  { options, open, headers }: FrontState,
+  request: IncomingRequest,
+): Promise<ApiResponse> {
+  const added = headers(request.headers.origin);
+  Object.assign(request.addedHeaders, added.headers);
+  const refusal = open.refusalOf(request);
+  if (refusal !== undefined) {
+    request.hangUp();
+    return refusal;
+  }
+  if (added.allowed && request.method === 'OPTIONS') return NO_CONTENT;
+  const { goawayChance, closesUnauthenticated } = options.http2;
+  const isHttp2 = request.session !== undefined;
+  if (isHttp2 && goawayChance > 0 && Math.random() < goawayChance) request.hangUp();
+  const response = await options.pipeline(request);
+  if (isHttp2 && closesUnauthenticated && isUnknown(request, response)) request.hangUp();
+  return response;
+}
+
+/** Answers on a connection that changes protocols and ends with the answer. */
+async function answerUpgrade(
+  { options, open, headers }: FrontState,
+  request: IncomingRequest,
+): Promise<ApiResponse> {
+  Object.assign(request.addedHeaders, headers(request.headers.origin).headers);
+  return open.refusalOf(request) ?? options.pipeline(request);
+}
+
+const NO_CONTENT: ApiResponse = {
+  kind: 'bytes',
+  code: 204,
+  contentType: '',
+  chunks: [],
+  compressible: false,
+};
+
+/** HTTP/2 lets a client cause much work with little effort, so unknown callers get one request for each connection. */
+function isUnknown(request: IncomingRequest, { code }: ApiResponse): boolean {
+  if (code === 401) return true;
+  const user: unknown = Reflect.get(request, 'user');
+  const groups = typeof user === 'object' && user !== null && 'groups' in user ? user.groups : [];
+  return Array.isArray(groups) && groups.includes('system:unauthenticated');
+}
+
+async function drain(
+  leave: HttpServer['leave'],
+  open: OpenRequests,
+  connections: Connections,
+  { sendRetryAfter, watchGraceMs, requestGraceMs }: DrainPlan,
+): Promise<void> {
+  open.refuse(sendRetryAfter);
+  let closed = sendRetryAfter ? undefined : leave();
+  await Promise.all([open.drained(requestGraceMs), open.endLongRunning(watchGraceMs)]);
+  closed ??= leave();
+  // A connection in use learns of the end with its next request; one that stays quiet this long is not in use.
+  await connections.emptied(sendRetryAfter ? LINGER_MS : FLUSH_MS);
+  connections.destroy();
+  await closed;
+}
+
+/**
+ * Not with the server's own close, which ends idle HTTP/1.1 connections even if a request is on its way. It runs directly after
+ * a round of the event loop has accepted all waiting connections, because those that come later are reset.
+ */
+async function stopListening(server: Listener, connections: Connections): Promise<void> {
+  await new Promise(setImmediate);
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));
+  connections.goAway();
+  await closed;
+}

@@ -1,0 +1,82 @@
+import { counted } from '../../object/field-errors.ts';
+import type { FieldPath } from '../../object/field-path.ts';
+import { checkName } from '../../object/text-formats.ts';
+
+/** Names in the API of dynamic resources, and lists of a limited size. */
+
+const MAX_DRIVER = 63;
+const MAX_POOL = 253;
+const MAX_IDENTIFIER = 32;
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const IDENTIFIER_TEXT =
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' " +
+  "(e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
+
+/** The rule of CSI drivers: a domain in any case. */
+export function mustBeDriverName(at: FieldPath, name: string): void {
+  if (name === '') at.required();
+  if (name.length > MAX_DRIVER) at.tooLong(MAX_DRIVER);
+  at.invalidFor(name, checkName(name.toLowerCase(), 'dns-subdomain'));
+}
+
+/** Subdomains with slashes between them. */
+export function mustBePoolName(at: FieldPath, name: string): void {
+  if (name === '') {
+    at.required();
+    return;
+  }
+  if (name.length > MAX_POOL) reportLength(at, MAX_POOL);
+  for (const piece of name.split('/')) at.invalidFor(piece, checkName(piece, 'dns-subdomain'));
+}
+
+/** `model` or `gpu.example.com/model`. */
+export function mustBeQualifiedName(at: FieldPath, name: string): void {
+  if (name === '') {
+    at.required('name required');
+    return;
+  }
+  const [first = '', second, ...more] = name.split('/');
+  if (second === undefined) {
+    mustBeIdentifier(at, first);
+    return;
+  }
+  if (more.length > 0) return;
+  if (first === '') at.required('the prefix must not be empty');
+  else mustBeDriverName(at, first);
+  if (second === '') at.required('the name must not be empty');
+  else mustBeIdentifier(at, second);
+}
+
+export function mustBeFullyQualifiedName(at: FieldPath, name: string): void {
+  mustBeQualifiedName(at, name);
+  if (!name.includes('/')) at.field('domain').required('must include a prefix');
+}
+
+function mustBeIdentifier(at: FieldPath, identifier: string): void {
+  if (identifier.length > MAX_IDENTIFIER) reportLength(at, MAX_IDENTIFIER);
+  if (IDENTIFIER.test(identifier)) return;
+  const message = `Invalid value: ${JSON.stringify(identifier)}: ${IDENTIFIER_TEXT}`;
+  at.add([counted({ type: 'FieldValueTypeInvalid', field: at.toString(), message })]);
+}
+
+/** `most` counts characters of a text and items of a list. The value itself is not shown. */
+export function reportLength(at: FieldPath, most: number): void {
+  const message = `Too long: may not be longer than ${most}`;
+  at.add([counted({ type: 'FieldValueTooLong', field: at.toString(), message })]);
+}
+
+export function mustHaveAtMost(at: FieldPath, most: number, items: readonly unknown[]): void {
+  if (items.length > most) reportLength(at, most);
+}
+
+/**
+ * Requires unique keys; unlike in other lists, also for empty keys. `field`: the field with the key, unless items are keys
+ * themselves.
+ */
+export function mustBeDistinct(at: FieldPath, keys: readonly string[], field?: string): void {
+  const seen = new Set<string>();
+  for (const [path, key] of at.each(keys)) {
+    if (seen.has(key)) (field === undefined ? path : path.field(field)).duplicate(key);
+    seen.add(key);
+  }
+}

@@ -1,0 +1,81 @@
+import type { FieldPath } from '../../object/field-path.ts';
+import {
+  type IpAddress,
+  parseIp,
+  readStrictCidr,
+  readStrictIp,
+  type StrictReading,
+} from '../../object/ip.ts';
+import { checkCidr, checkIp } from '../../object/text-formats.ts';
+
+/** IP addresses, and ranges of them. */
+
+export function mustBeIp(at: FieldPath, address: string): void {
+  at.invalidFor(address, checkIp(address));
+}
+
+export function mustBeCidr(at: FieldPath, range: string): void {
+  at.invalidFor(range, checkCidr(range));
+}
+
+/**
+ * An address behind a service must mean the same machine to all its readers: it must not be unspecified, loopback, link-local
+ * or link-local multicast (IANA's registries of special addresses).
+ */
+export function mustNotBeSpecialIp(at: FieldPath, address: string): void {
+  const ip = parseIp(address);
+  if (ip === undefined) at.invalid(address, 'must be a valid IP address');
+  else at.invalidFor(address, specialUses(ip, address));
+}
+
+function specialUses(ip: IpAddress, text: string): string[] {
+  const uses: string[] = [];
+  if (ip.bytes.every((byte) => byte === 0)) uses.push(`may not be unspecified (${text})`);
+  if (isLoopback(ip)) uses.push('may not be in the loopback range (127.0.0.0/8, ::1/128)');
+  if (isLinkLocal(ip)) uses.push('may not be in the link-local range (169.254.0.0/16, fe80::/10)');
+  if (isLinkLocalMulticast(ip))
+    uses.push('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)');
+  return uses;
+}
+
+function isLoopback({ family, bytes }: IpAddress): boolean {
+  if (family === 4) return bytes[0] === 127;
+  return bytes.slice(0, -1).every((byte) => byte === 0) && bytes.at(-1) === 1;
+}
+
+function isLinkLocal({ family, bytes: [first = 0, second = 0] }: IpAddress): boolean {
+  return family === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80;
+}
+
+function isLinkLocalMulticast({ family, bytes: [first = 0, second = 0, third = 0] }: IpAddress): boolean {
+  if (family === 4) return first === 224 && second === 0 && third === 0;
+  return first === 0xff && (second & 0x0f) === 0x02;
+}
+
+/** Texts for Warning headers about addresses that later versions of Kubernetes read otherwise. */
+export function ipWarnings(at: FieldPath, address: string): string[] {
+  return warningsOf(at, address, { reading: readStrictIp(address), noun: 'address', subject: 'IP address' });
+}
+
+export function cidrWarnings(at: FieldPath, range: string): string[] {
+  return warningsOf(at, range, { reading: readStrictCidr(range), noun: 'prefix', subject: 'IP prefix' });
+}
+
+interface Read {
+  readonly reading: StrictReading;
+  readonly noun: string;
+  readonly subject: string;
+}
+
+function warningsOf(at: FieldPath, value: string, { reading, noun, subject }: Read): string[] {
+  if (reading.kind === 'bad')
+    return [
+      `${at}: ${subject} was accepted, but will be invalid in a future Kubernetes release: ${reading.why}`,
+    ];
+  const { family, canonical } = reading;
+  if (family === 4 || canonical === value) return [];
+  const quoted = JSON.stringify(value);
+  return [
+    `${at}: IPv6 ${noun} ${quoted} is not in RFC 5952 canonical format (${JSON.stringify(canonical)}), which may cause controller apply-loops`,
+  ];
+}
