@@ -25,7 +25,7 @@ export class RoleAggregation {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        for await (const _ of this.#client.watch(ROLES, signal)) {
+        for await (const _ of this.#client.changes(ROLES, signal)) {
           await this.aggregate();
         }
       } catch (error) {

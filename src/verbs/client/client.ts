@@ -121,7 +121,25 @@ export class Client {
     signal: AbortSignal,
     matches?: (entry: Entry) => boolean,
   ): AsyncGenerator<ObjectEvent> {
-    const stream = await this.#parts.store.watch(
+    for await (const events of await this.#watchLatest(resource, signal, matches))
+      for (const event of events) if ('entry' in event) yield event;
+  }
+
+  /**
+   * Yields for all objects, and then for their changes: once for those that came since the last yield. For work that reads the whole
+   * list each time, which {@link watch} would repeat for each object.
+   */
+  async *changes(resource: ResourceOf<ApiObject>, signal: AbortSignal): AsyncGenerator<void> {
+    for await (const events of await this.#watchLatest(resource, signal))
+      if (events.some((event) => 'entry' in event)) yield;
+  }
+
+  #watchLatest(
+    resource: ResourceOf<ApiObject>,
+    signal: AbortSignal,
+    matches?: (entry: Entry) => boolean,
+  ): ReturnType<Store['watch']> {
+    return this.#parts.store.watch(
       {
         resource,
         scope: {},
@@ -132,7 +150,6 @@ export class Client {
       },
       signal,
     );
-    for await (const events of stream) for (const event of events) if ('entry' in event) yield event;
   }
 
   /**

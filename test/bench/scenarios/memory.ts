@@ -6,7 +6,7 @@ import { memoryOf, privateBytes } from '../measure/proc.ts';
 import { startUsage } from '../measure/usage.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** Some ten seconds after its start V8 collects what the start has left behind, which is no part of being idle. */
+/** Ten seconds after its start a server collects what the start has left behind (util/give-back-memory.ts). */
 const SETTLE_MS = 15_000;
 const WATCHES = 1000;
 
@@ -45,7 +45,7 @@ async function idle(stage: Stage): Promise<Figures> {
 async function pods(stage: Stage, count: number): Promise<Figures> {
   await using environment = await stage.open();
   const bench = { ...stage, environment };
-  await pause(1000);
+  await pause(stage.scale(SETTLE_MS, 1000));
   const before = serverBytes(environment);
   const { jsonBytes } = await loadObjects(bench, { kind: 'pods', name: 'p-$N', running: true, count });
   return await grown(bench, { count, before, jsonBytes });
@@ -54,7 +54,7 @@ async function pods(stage: Stage, count: number): Promise<Figures> {
 async function mixed(stage: Stage, share: number): Promise<Figures> {
   await using environment = await stage.open();
   const bench = { ...stage, environment };
-  await pause(1000);
+  await pause(stage.scale(SETTLE_MS, 1000));
   const before = serverBytes(environment);
   const counts = { pods: 10_000 * share, configmaps: 9000 * share };
   const first = await loadObjects(bench, { kind: 'pods', name: 'p-$N', running: true, count: counts.pods });
@@ -93,7 +93,7 @@ async function watches(stage: Stage): Promise<Figures> {
   await using environment = await stage.open();
   const { generator } = stage;
   await loadObjects({ ...stage, environment }, { kind: 'pods', name: 'p-$N', running: true, count: WATCHES });
-  await pause(1000);
+  await pause(stage.scale(SETTLE_MS, 1000));
   const before = serverBytes(environment);
   const collection = KINDS.pods.collection(environment.namespace);
   const stop = startUsage(environment.measured);

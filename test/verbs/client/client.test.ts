@@ -253,6 +253,38 @@ test('a watch begins with the objects there are, and goes on with changes, of wh
   expect(asked[0]).toMatchObject({ start: { kind: 'state', freshness: { kind: 'latest' } }, matches: isM });
 });
 
+test('work on a whole list is due once for all that came at once, and not for a bookmark', async () => {
+  const added = ['a', 'b', 'c'].map(
+    (name) =>
+      new AddedEvent(
+        new CachedEntry(
+          {
+            key: { ...MAPS, namespace: 'shop', name },
+            uid: name,
+            revision: toRevision(1),
+            json: Buffer.from('{}'),
+          },
+          () => ({}),
+        ),
+      ),
+  );
+  const bookmark = { type: 'BOOKMARK', revision: toRevision(1) } as const;
+  const { client } = createTestClient({
+    definitions: [configmaps],
+    watch: async () => ({
+      deliver: async () => {},
+      async *[Symbol.asyncIterator]() {
+        yield added.slice(0, 2);
+        yield [bookmark];
+        yield [bookmark, ...added.slice(2)];
+      },
+    }),
+  });
+  let due = 0;
+  for await (const _ of client.changes(MAPS, new AbortController().signal)) due += 1;
+  expect(due).toBe(2);
+});
+
 test('what is not served to clients is written by the server itself, with its owners', async () => {
   const { client: anybody, store } = createTestClient({ definitions: [configmaps], unserved: true });
   const client = anybody.as('some-controller', 'track');
