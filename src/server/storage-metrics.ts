@@ -100,14 +100,17 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
   return { name: 'metrics', run };
 }
 
+/** Adds a metric that reads each database, and labels it with the database where there are several. */
+type AddMetric = (
+  type: 'counter' | 'gauge',
+  name: string,
+  help: string,
+  labels: readonly string[],
+  read: Measure,
+) => void;
+
 function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
-  const measure = (
-    type: 'counter' | 'gauge',
-    name: string,
-    help: string,
-    labels: readonly string[],
-    read: Measure,
-  ): void => {
+  const add: AddMetric = (type, name, help, labels, read) => {
     const names = [...labels];
     metrics.add(
       new Numbers(type, { name, help, labels: names }, (numbers) => {
@@ -120,9 +123,17 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       }),
     );
   };
-  const gauge = (name: string, help: string, labels: readonly string[], read: Measure): void =>
-    measure('gauge', name, help, labels, read);
-  gauge(
+  addCommitMetrics(add);
+  addTailMetrics(add);
+  addUpkeepMetrics(add);
+  const database = backends[0]?.database.log;
+  if (database !== undefined && database.readServers().servers.length > 0)
+    addReadServerMetrics({ metrics, database });
+}
+
+function addCommitMetrics(add: AddMetric): void {
+  add(
+    'gauge',
     'pg_apiserver_pool_connections',
     'Connections for reads and upkeep, and what waits for one.',
     ['state'],
@@ -133,16 +144,23 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at('waiting').value = waiting;
     },
   );
-  const database = backends[0]?.database.log;
-  if (database !== undefined && database.readServers().servers.length > 0)
-    addReadServerMetrics({ metrics, database });
-  gauge('pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (backend, at) => {
+  add('gauge', 'pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (backend, at) => {
     at().value = backend.database.log.committer.queued;
   });
-  gauge('pg_apiserver_commit_open_bytes', 'Of all writes that are not answered yet.', [], (backend, at) => {
-    at().value = backend.database.log.committer.openBytes;
-  });
-  gauge(
+  add(
+    'gauge',
+    'pg_apiserver_commit_open_bytes',
+    'Of all writes that are not answered yet.',
+    [],
+    (backend, at) => {
+      at().value = backend.database.log.committer.openBytes;
+    },
+  );
+}
+
+function addTailMetrics(add: AddMetric): void {
+  add(
+    'gauge',
     'pg_apiserver_tail_mode',
     'How changes reach this server; 1 for the mode it is in.',
     ['mode'],
@@ -151,7 +169,8 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
         at(mode).value = log.feed.state.mode === mode ? 1 : 0;
     },
   );
-  gauge(
+  add(
+    'gauge',
     'pg_apiserver_tail_source',
     'Who streams changes to this server: 1 for the primary, or the read server that does.',
     ['server'],
@@ -161,7 +180,8 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       for (const name of [PRIMARY, ...names]) at(name).value = name === source ? 1 : 0;
     },
   );
-  gauge(
+  add(
+    'gauge',
     'pg_apiserver_tail_delay_seconds',
     'From the commit of the newest change until it was applied here.',
     [],
@@ -169,7 +189,8 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at().value = backend.database.log.feed.state.delayMs / 1000;
     },
   );
-  gauge(
+  add(
+    'gauge',
     'pg_apiserver_applied_revision',
     'The newest revision this server has applied.',
     [],
@@ -177,7 +198,20 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at().value = Number(cache.state.applied);
     },
   );
-  measure(
+  add(
+    'gauge',
+    'pg_apiserver_watchers',
+    'Watches being served, by resource.',
+    ['resource'],
+    ({ cache }, at) => {
+      for (const { resource, watchers } of cache.state.resources)
+        if (watchers > 0) at(nameOf(resource)).add(watchers);
+    },
+  );
+}
+
+function addUpkeepMetrics(add: AddMetric): void {
+  add(
     'counter',
     'pg_apiserver_epochs_begun_total',
     'Epochs that have begun while this server ran: the database had lost commits, or a restore was reported.',
@@ -187,15 +221,15 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
     },
   );
   for (const [name, help, read] of RETENTION_GAUGES)
-    gauge(name, help, [], ({ database: { log } }, at) => {
+    add('gauge', name, help, [], ({ database: { log } }, at) => {
       const { retention } = log.compactor;
       if (retention !== undefined) at().value = read(retention);
     });
   for (const [name, help, read] of UPKEEP_COUNTERS)
-    measure('counter', name, help, ['kind'], ({ database: { log } }, at) => {
+    add('counter', name, help, ['kind'], ({ database: { log } }, at) => {
       for (const [kind, cost] of log.compactor.costs) at(kind).value = read(cost);
     });
-  measure(
+  add(
     'counter',
     'pg_apiserver_upkeep_pages_total',
     'Pages of 8 kB that upkeep by this server has found in the buffers of PostgreSQL (hit), had read, and dirtied, by kind.',
@@ -208,10 +242,6 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       }
     },
   );
-  gauge('pg_apiserver_watchers', 'Watches being served, by resource.', ['resource'], ({ cache }, at) => {
-    for (const { resource, watchers } of cache.state.resources)
-      if (watchers > 0) at(nameOf(resource)).add(watchers);
-  });
 }
 
 const UPKEEP_COUNTERS: readonly (readonly [string, string, (of: UpkeepCost) => number])[] = [

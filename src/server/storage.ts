@@ -118,11 +118,7 @@ export function createStorage(
       // Serving threads do not change routes: a server with them takes no part in a move, which then is not made.
       if (!shared) services.start('moves', 'upkeep', (signal) => moves.run(signal));
       if (encryption !== undefined) {
-        const hasUnreadable = (): boolean =>
-          backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
-        const logsRead = backends.map(({ log }) => log);
-        const parts = { ...foundation, file: encryption, logs: logsRead, hasUnreadable };
-        const { name, run } = createEncryptionService(parts);
+        const { name, run } = watchEncryption(foundation, encryption, backends);
         services.start(name, 'upkeep', run);
       }
       const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.ready());
@@ -163,6 +159,21 @@ export function createStorage(
       return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own: [...own, moved] };
     },
   };
+}
+
+function watchEncryption(
+  foundation: Foundation,
+  file: EncryptionFile,
+  backends: readonly Backend[],
+): Service {
+  const hasUnreadable = (): boolean =>
+    backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
+  return createEncryptionService({
+    ...foundation,
+    file,
+    logs: backends.map(({ log }) => log),
+    hasUnreadable,
+  });
 }
 
 /** One database, with the cache of its current state. */
