@@ -11,10 +11,18 @@ import { runInNewContext } from 'node:vm';
 export interface ProbeReading {
   readonly longestMs: number;
   readonly grownBytes: number;
+  /** Whether what was there before could not hide any growth. */
+  readonly isSure: boolean;
 }
 
-/** `spend`: the probe itself does what it is to notice. */
-export type ProbeCommand = 'begin' | 'end' | 'spend';
+/**
+ * `begin-quickly`: without a full collection first, where that can do without; a reading that would have needed one is not sure.
+ * `spend`: the probe itself does what it is to notice.
+ */
+export type ProbeCommand = 'begin' | 'begin-quickly' | 'end' | 'spend';
+
+/** Memory outside of the heap that waits for a collection hides as much of what is taken anew. */
+const HIDING_BYTES = 1024 * 1024;
 
 const TICK_MS = 2;
 
@@ -28,10 +36,17 @@ class Probe {
   #baseHeapBytes = 0;
   #peakBytes = 0;
   #profiler: GCProfiler | undefined;
+  #isCollected = false;
+  #leastExternalBytes = Number.NEGATIVE_INFINITY;
 
-  begin(): void {
+  begin(isQuick: boolean): void {
     this.#profiler?.stop();
-    collect();
+    const waiting = getHeapStatistics().external_memory - this.#leastExternalBytes;
+    this.#isCollected = !isQuick || waiting > HIDING_BYTES;
+    if (this.#isCollected) {
+      collect();
+      this.#leastExternalBytes = getHeapStatistics().external_memory;
+    }
     this.#baseBytes = usedBytes();
     this.#baseHeapBytes = getHeapStatistics().used_heap_size;
     this.#peakBytes = this.#baseBytes;
@@ -50,13 +65,17 @@ class Probe {
 
   end(): ProbeReading {
     this.tick();
-    for (const { gcType, afterGC } of this.#profiler?.stop()?.statistics ?? []) {
-      if (gcType !== 'MarkSweepCompact') continue;
+    const collections = (this.#profiler?.stop()?.statistics ?? []).filter(
+      ({ gcType }) => gcType === 'MarkSweepCompact',
+    );
+    for (const { afterGC } of collections) {
       const { usedHeapSize, externalMemory } = afterGC.heapStatistics;
       this.#peakBytes = Math.max(this.#peakBytes, usedHeapSize + externalMemory);
     }
+    // Without a collection meanwhile, only memory outside of the heap is judged.
+    const isSure = this.#isCollected || collections.length === 0;
     this.#profiler = undefined;
-    return { longestMs: this.#longestMs, grownBytes: this.#peakBytes - this.#baseBytes };
+    return { longestMs: this.#longestMs, grownBytes: this.#peakBytes - this.#baseBytes, isSure };
   }
 }
 
@@ -89,8 +108,8 @@ process.on('message', (command: ProbeCommand) => {
     process.send?.(probe.end());
     return;
   }
-  if (command === 'begin') probe.begin();
-  else spend();
+  if (command === 'spend') spend();
+  else probe.begin(command === 'begin-quickly');
   process.send?.('done');
 });
 // The channel must not keep the server from ending.

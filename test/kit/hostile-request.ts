@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Answer, Cluster } from './cluster.ts';
-import type { ProbeReading } from './event-loop-probe.ts';
+import type { ProbeCommand, ProbeReading } from './event-loop-probe.ts';
 
 /** One request that means no good, or only asks for much. */
 export interface HostileRequest {
@@ -33,7 +33,8 @@ export async function expectHarmless(cluster: Cluster, request: HostileRequest):
   await request.before?.(cluster);
   const readings: ProbeReading[] = [];
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const reading = await measure(cluster, request);
+    const quick = attempt === 1 ? await measure(cluster, request, 'begin-quickly') : undefined;
+    const reading = quick?.isSure === true ? quick : await measure(cluster, request, 'begin');
     if (isHarmless(reading)) return;
     readings.push(reading);
   }
@@ -44,14 +45,18 @@ export async function expectHarmless(cluster: Cluster, request: HostileRequest):
   ).toEqual('harmless');
 }
 
-async function measure(cluster: Cluster, request: HostileRequest): Promise<ProbeReading> {
+async function measure(
+  cluster: Cluster,
+  request: HostileRequest,
+  begin: ProbeCommand,
+): Promise<ProbeReading> {
   const send = request.send ?? ((to: Cluster) => sendPlainly(to, request));
-  await cluster.ask('begin');
+  await cluster.ask(begin);
   const { code, text } = await send(cluster);
   const reading = (await cluster.ask('end')) as ProbeReading;
   if (request.codes !== undefined) expect(request.codes, text.slice(0, 500)).toContain(code);
   if (process.env.HOSTILE_READINGS !== undefined)
-    console.log(`${request.name}: ${code}, ${describe(reading)} ${text.slice(0, 120)}`);
+    console.log(`${begin}: ${request.name}: ${code}, ${describe(reading)} ${text.slice(0, 120)}`);
   return reading;
 }
 
