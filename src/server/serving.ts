@@ -132,7 +132,7 @@ async function startThreads(
     ...{ logger, count: options.serving.threads, entry: parts.threadEntry },
     start: { args: options.args, port: front.port, serving, clientCaFiles, serviceAccountKeyFile },
     shared: {
-      ...{ hosted: storage.hosted, signingKeys: storage.signingKeys },
+      ...{ hosted: storage.hosted, hostedOf: storage.hostedOf, signingKeys: storage.signingKeys },
       flowControl: flowControl.flowControl,
       peers: async () => [...aggregation.knownPeers()],
       tokenWebhook: authentication.tokenWebhook,

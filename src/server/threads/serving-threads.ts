@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { GroupResource } from '../../api/names.ts';
 import { AuditRecord } from '../../audit/audit-event.ts';
 import type { AuditSink } from '../../audit/sink.ts';
 import type { TokenAuthenticator } from '../../authn/token.ts';
@@ -31,7 +32,9 @@ import { answerPage, threadOf } from './thread-pages.ts';
 
 /** What all serving threads share of the main thread. */
 interface SharedParts {
-  readonly hosted: readonly HostedDatabase[];
+  /** The databases that are open. */
+  readonly hosted: () => readonly HostedDatabase[];
+  readonly hostedOf: (resource: GroupResource) => Promise<HostedDatabase>;
   readonly flowControl: FlowControl | undefined;
   readonly signingKeys: SigningKeyStore;
   readonly peers: () => ReturnType<Peers['renew']>;
@@ -121,10 +124,10 @@ export class ServingThreads {
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     const { start, shared, entry } = this.#options;
     const server = new MessageChannel();
-    const logs = shared.hosted.map(() => new MessageChannel());
-    const databases = shared.hosted.map(({ name, resources }, at) => ({
+    const logs = shared.hosted().map((hosted) => ({ hosted, channel: new MessageChannel() }));
+    const databases = logs.map(({ hosted: { name, resources }, channel }) => ({
       ...{ name, resources },
-      log: portAt(logs, at).port2,
+      log: channel.port2,
     }));
     const workerData: ThreadStart = {
       ...{ ...start, number, ticketKeys: this.#ticketKeys, databases },
@@ -132,13 +135,11 @@ export class ServingThreads {
     };
     const worker = new Worker(entry, {
       workerData,
-      transferList: [server.port2, ...logs.map(({ port2 }) => port2)],
+      transferList: [server.port2, ...databases.map(({ log }) => log)],
       name: `serving ${number}`,
     });
-    const life = new ThreadLife(this.#options, {
-      server: server.port1,
-      logs: logs.map(({ port1 }) => port1),
-    });
+    const life = new ThreadLife(this.#options, server.port1);
+    for (const { hosted, channel } of logs) life.host(hosted, channel.port1);
     life.onServing(() => {
       this.#running.set(number, { number, calls: life.calls });
       onServing();
@@ -168,48 +169,47 @@ export class ServingThreads {
   }
 }
 
-const portAt = (channels: readonly MessageChannel[], at: number): MessageChannel => {
-  const channel = channels[at];
-  if (channel === undefined) throw new Error(`there is no channel ${at}`);
-  return channel;
-};
-
-interface ThreadPorts {
-  readonly server: MessagePort;
-  readonly logs: readonly MessagePort[];
+/** A log as one thread has it. */
+interface HostedThread {
+  readonly host: LogHost;
+  readonly calls: PortCalls<LogService, LogHearing>;
+  readonly port: MessagePort;
 }
 
 /** What the main thread keeps for one serving thread. */
 class ThreadLife {
   readonly calls: ServerCalls;
   readonly #turns: ThreadTurns;
-  readonly #hosts: LogHost[] = [];
-  readonly #logCalls: PortCalls<LogService, LogHearing>[] = [];
-  readonly #ports: ThreadPorts;
+  readonly #logger: Logger;
+  readonly #server: MessagePort;
+  readonly #logs: HostedThread[] = [];
+  #isOver = false;
   #onServing: () => void = () => {};
   #onPage: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined = () => undefined;
 
-  constructor({ shared, logger }: Pick<ServingThreadsOptions, 'shared' | 'logger'>, ports: ThreadPorts) {
-    const onError = (error: unknown): void => logger.error('a serving thread', error);
-    this.#ports = ports;
+  constructor({ shared, logger }: Pick<ServingThreadsOptions, 'shared' | 'logger'>, server: MessagePort) {
+    this.#logger = logger;
+    this.#server = server;
     this.#turns = new ThreadTurns(shared.flowControl);
     this.calls = new PortCalls({
-      port: ports.server,
-      answers: this.#answers(shared),
-      errors: errorForms,
-      onError,
+      ...{ port: server, answers: this.#answers(shared), errors: errorForms, onError: this.#onError },
     });
-    for (const [at, port] of ports.logs.entries()) {
-      const hosted = shared.hosted[at];
-      if (hosted === undefined) continue;
-      const host = new LogHost(hosted, () => calls);
-      const calls = new PortCalls<LogService, LogHearing>({
-        ...{ port, answers: host.answers, errors: errorForms, onError },
-      });
-      this.#hosts.push(host);
-      this.#logCalls.push(calls);
-    }
   }
+
+  /** Serves a log to the thread, over a port of its own. */
+  host(hosted: HostedDatabase, port: MessagePort): void {
+    if (this.#isOver) {
+      port.close();
+      return;
+    }
+    const host = new LogHost(hosted, () => calls);
+    const calls = new PortCalls<LogService, LogHearing>({
+      ...{ port, answers: host.answers, errors: errorForms, onError: this.#onError },
+    });
+    this.#logs.push({ host, calls, port });
+  }
+
+  readonly #onError = (error: unknown): void => this.#logger.error('a serving thread', error);
 
   onServing(listener: () => void): void {
     this.#onServing = listener;
@@ -222,10 +222,14 @@ class ThreadLife {
   end(): void {
     const gone = new Error('the serving thread has ended');
     this.calls.end(gone);
-    for (const calls of this.#logCalls) calls.end(gone);
-    for (const host of this.#hosts) host.end();
+    this.#isOver = true;
     this.#turns.end();
-    for (const port of [this.#ports.server, ...this.#ports.logs]) port.close();
+    this.#server.close();
+    for (const { host, calls, port } of this.#logs) {
+      calls.end(gone);
+      host.end();
+      port.close();
+    }
   }
 
   #answers(shared: SharedParts): ServerService {
@@ -243,8 +247,11 @@ class ThreadLife {
         shared.auditSink?.process(records.map(({ event, bodies }) => new AuditRecord(event, bodies))) ?? true,
       signingKeys: () => shared.signingKeys.list(),
       peers: () => shared.peers(),
-      isOutdated: ({ database, resource, storedAs }) =>
-        shared.hosted[database]?.isOutdated(resource, storedAs) ?? false,
+      openMoved: async ({ resource, log }) => {
+        const hosted = await shared.hostedOf(resource);
+        this.host(hosted, log);
+        return hosted.name;
+      },
     };
   }
 }

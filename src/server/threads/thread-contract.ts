@@ -103,11 +103,8 @@ export interface ServerService {
   ): Promise<boolean> | boolean;
   signingKeys(argument: undefined): Promise<readonly StoredSigningKey[]>;
   peers(argument: undefined): Promise<readonly KnownPeer[]>;
-  isOutdated(asked: {
-    readonly database: number;
-    readonly resource: GroupResource;
-    readonly storedAs: string | undefined;
-  }): boolean;
+  /** Connects the thread to the database to which a resource was moved. Returns the name of its service. */
+  openMoved(asked: { readonly resource: GroupResource; readonly log: MessagePort }): Promise<string>;
 }
 
 /** What each serving thread answers to the main thread. */
