@@ -16,7 +16,13 @@ interface MeasuredBackend {
   readonly cache: WatchCache;
 }
 
-type Measure = (backend: MeasuredBackend, at: (...values: string[]) => Cell) => void;
+/** What serving threads measure too. */
+interface ServingBackend {
+  readonly database: { readonly id: string };
+  readonly cache: WatchCache;
+}
+
+type Measure<Backend> = (backend: Backend, at: (...values: string[]) => Cell) => void;
 
 interface StorageMetrics {
   /** Poll values that are too expensive to read at each scrape. */
@@ -100,14 +106,17 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
   return { name: 'metrics', run };
 }
 
-function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
-  const measure = (
-    type: 'counter' | 'gauge',
-    name: string,
-    help: string,
-    labels: readonly string[],
-    read: Measure,
-  ): void => {
+type AddMeasure<Backend> = (
+  type: 'counter' | 'gauge',
+  name: string,
+  help: string,
+  labels: readonly string[],
+  read: Measure<Backend>,
+) => void;
+
+const measureBy =
+  <Backend extends ServingBackend>(metrics: Metrics, backends: readonly Backend[]): AddMeasure<Backend> =>
+  (type, name, help, labels, read) => {
     const names = [...labels];
     metrics.add(
       new Numbers(type, { name, help, labels: names }, (numbers) => {
@@ -120,8 +129,26 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       }),
     );
   };
-  const gauge = (name: string, help: string, labels: readonly string[], read: Measure): void =>
-    measure('gauge', name, help, labels, read);
+
+/** Metrics of which each thread that serves has a part. */
+export function addServingMetrics(metrics: Metrics, backends: readonly ServingBackend[]): void {
+  const measure = measureBy(metrics, backends);
+  const help = 'Watches being served, by resource.';
+  measure('gauge', 'pg_apiserver_watchers', help, ['resource'], ({ cache }, at) => {
+    for (const { resource, watchers } of cache.state.resources)
+      if (watchers > 0) at(nameOf(resource)).add(watchers);
+  });
+}
+
+function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
+  addServingMetrics(metrics, backends);
+  const measure = measureBy(metrics, backends);
+  const gauge = (
+    name: string,
+    help: string,
+    labels: readonly string[],
+    read: Measure<MeasuredBackend>,
+  ): void => measure('gauge', name, help, labels, read);
   gauge(
     'pg_apiserver_pool_connections',
     'Connections for reads and upkeep, and what waits for one.',
@@ -208,10 +235,6 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       }
     },
   );
-  gauge('pg_apiserver_watchers', 'Watches being served, by resource.', ['resource'], ({ cache }, at) => {
-    for (const { resource, watchers } of cache.state.resources)
-      if (watchers > 0) at(nameOf(resource)).add(watchers);
-  });
 }
 
 const UPKEEP_COUNTERS: readonly (readonly [string, string, (of: UpkeepCost) => number])[] = [

@@ -190,10 +190,13 @@ interface BackendWish {
 
 /** A database for serving threads. */
 export interface HostedDatabase extends HostedLog {
-  /** The name of its service. */
-  readonly name: string;
+  readonly id: string;
   readonly resources: readonly GroupResource[] | undefined;
 }
+
+/** The name of the service that follows a database. */
+export const cacheServiceOf = ({ id, resources }: Pick<NumberedDatabase, 'id' | 'resources'>): string =>
+  resources === undefined ? 'watch-cache' : `watch-cache-${id}`;
 
 function openBackend(
   { registry, tracing }: Foundation,
@@ -207,12 +210,12 @@ function openBackend(
   const cache = createCache({ ...{ log: sharing, registry, kept }, isOutdated });
   const history = log.decodeHistory(database.log.history);
   const { resources } = database;
-  const name = resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`;
+  const name = cacheServiceOf(database);
   const asked = new SharedCurrentRevision(() => log.reader.currentRevision());
   return {
     ...{ name, database, log, cache, resources, history },
     hosted: {
-      ...{ name, resources, log: sharing, history, state: cache, isOutdated },
+      ...{ id: database.id, resources, log: sharing, history, state: cache, isOutdated },
       allocations: database.log.allocations,
       currentRevision: () => asked.get(),
     },

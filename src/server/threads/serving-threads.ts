@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { AskPlugin } from '../../admission/plugin.ts';
 import type { GroupResource } from '../../api/names.ts';
 import { AuditRecord } from '../../audit/audit-event.ts';
 import type { AuditSink } from '../../audit/sink.ts';
 import type { TokenAuthenticator } from '../../authn/token.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
+import type { HealthCheck } from '../../diagnostics/health-pages.ts';
 import type { FlowControl } from '../../flow-control/flow-control.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
@@ -29,6 +31,7 @@ import type {
   ThreadStart,
 } from './thread-contract.ts';
 import { answerPage, threadOf } from './thread-pages.ts';
+import { ThreadPulse } from './thread-pulse.ts';
 
 /** What all serving threads share of the main thread. */
 interface SharedParts {
@@ -42,6 +45,7 @@ interface SharedParts {
   readonly tokenWebhook: TokenAuthenticator | undefined;
   readonly webhookOf: (config: WebhookConfig) => Authorizer;
   readonly auditSink: AuditSink | undefined;
+  readonly askPlugin: AskPlugin;
   readonly pages: (request: ApiRequest) => Promise<ApiResponse | undefined>;
 }
 
@@ -59,6 +63,7 @@ type ServerCalls = PortCalls<ServerService, ThreadHearing>;
 interface Running {
   readonly number: number;
   readonly calls: ServerCalls;
+  readonly pulse: ThreadPulse;
 }
 
 /** The serving threads, each a service that is started again when it ends. */
@@ -99,6 +104,32 @@ export class ServingThreads {
     return this.#restarts;
   }
 
+  /** A missing thread is a note, because the others have its share of connections; a silent one has connections that it does not serve. */
+  checks(): HealthCheck[] {
+    const running = (): Running[] => [...this.#running.values()];
+    return [
+      {
+        name: 'serving-threads',
+        endpoints: ['healthz', 'livez'],
+        check: () => {
+          for (const { pulse } of running()) pulse.assertAlive();
+        },
+      },
+      {
+        name: 'serving-threads-readiness',
+        endpoints: ['readyz'],
+        check: async () => {
+          if (this.count === 0) throw new Error('no thread serves');
+          await Promise.all(running().map(({ pulse }) => pulse.assertReady()));
+        },
+        note: () =>
+          this.count < this.#options.count
+            ? `${this.count} of ${this.#options.count} threads serve`
+            : undefined,
+      },
+    ];
+  }
+
   /** The metrics of all threads but this one. A thread that does not answer is left out. */
   async families(): Promise<readonly (readonly MetricFamily[])[]> {
     const asked = [...this.#running.values()].map(({ calls }) =>
@@ -125,8 +156,8 @@ export class ServingThreads {
     const { start, shared, entry } = this.#options;
     const server = new MessageChannel();
     const logs = shared.hosted().map((hosted) => ({ hosted, channel: new MessageChannel() }));
-    const databases = logs.map(({ hosted: { name, resources }, channel }) => ({
-      ...{ name, resources },
+    const databases = logs.map(({ hosted: { id, resources }, channel }) => ({
+      ...{ id, resources },
       log: channel.port2,
     }));
     const workerData: ThreadStart = {
@@ -141,7 +172,8 @@ export class ServingThreads {
     const life = new ThreadLife(this.#options, server.port1);
     for (const { hosted, channel } of logs) life.host(hosted, channel.port1);
     life.onServing(() => {
-      this.#running.set(number, { number, calls: life.calls });
+      const pulse = new ThreadPulse(`thread ${number}`, () => life.calls.call('trouble', undefined));
+      this.#running.set(number, { number, calls: life.calls, pulse });
       onServing();
     });
     life.onPage((asked) => this.#profile(asked));
@@ -245,12 +277,13 @@ class ThreadLife {
         shared.webhookOf(config).authorize({ ...attributes, signal }),
       audit: (records) =>
         shared.auditSink?.process(records.map(({ event, bodies }) => new AuditRecord(event, bodies))) ?? true,
+      askPlugin: ({ part, argument }, { signal }) => shared.askPlugin(part, argument, signal),
       signingKeys: () => shared.signingKeys.list(),
       peers: () => shared.peers(),
       openMoved: async ({ resource, log }) => {
         const hosted = await shared.hostedOf(resource);
         this.host(hosted, log);
-        return hosted.name;
+        return hosted.id;
       },
     };
   }

@@ -18,7 +18,8 @@ import type { Foundation } from '../foundation.ts';
 import { planCaching } from '../kept-in-memory.ts';
 import { MovedRoutes, toName } from '../moved-routes.ts';
 import { createPhase } from '../phase.ts';
-import { SERVICES, type ServedStorage } from '../storage.ts';
+import { cacheServiceOf, SERVICES, type ServedStorage } from '../storage.ts';
+import { addServingMetrics } from '../storage-metrics.ts';
 import type { ServerService, ThreadDatabase, ThreadHearing } from './thread-contract.ts';
 
 interface ThreadStorageParts {
@@ -29,7 +30,7 @@ interface ThreadStorageParts {
 
 /** One log of the main thread, with this thread's cache of it. */
 interface ThreadBackend {
-  readonly name: string;
+  readonly database: ThreadDatabase;
   readonly resources: readonly GroupResource[] | undefined;
   readonly log: LogClient;
   readonly cache: WatchCache;
@@ -41,14 +42,17 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
   const apart = databases.flatMap(({ resources = [] }) => resources);
-  const open = ({ resources, ...database }: ThreadDatabase): ThreadBackend => {
+  const open = (database: ThreadDatabase): ThreadBackend => {
+    const { resources } = database;
     const kept = resources === undefined ? without(caching.kept, apart) : within(caching.kept, resources);
-    return openBackend(foundation, { ...database, resources }, kept);
+    return openBackend(foundation, database, kept);
   };
   const backends = databases.map(open);
   const flagged = routeByResource(backends);
-  const run = async ({ name, cache }: ThreadBackend): Promise<void> => {
-    services.start(name, 'essential', (signal, works) => cache.run(signal, works));
+  const measured = [...backends];
+  addServingMetrics(foundation.metrics, measured);
+  const run = async ({ database, cache }: ThreadBackend): Promise<void> => {
+    services.start(cacheServiceOf(database), 'essential', (signal, works) => cache.run(signal, works));
     await services.until(cache.ready());
   };
   const stop = new AbortController();
@@ -64,6 +68,7 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
           }),
       });
       await run(backend);
+      measured.push(backend);
       const freshness = { kind: 'not-older', revision: cut } as const;
       await backend.cache.list({ resource, scope: {}, freshness, limit: 1 });
       return backend;
@@ -111,8 +116,8 @@ async function openMoved(
 ): Promise<ThreadBackend> {
   const { port1, port2 } = new MessageChannel();
   try {
-    const name = await server.call('openMoved', { resource, log: port2 }, undefined, port2);
-    return open({ name, resources: [resource], log: port1 });
+    const id = await server.call('openMoved', { resource, log: port2 }, undefined, port2);
+    return open({ id, resources: [resource], log: port1 });
   } catch (error) {
     port1.close();
     throw error;
@@ -121,12 +126,12 @@ async function openMoved(
 
 function openBackend(
   { logger, registry, tracing }: Foundation,
-  { name, resources, log: port }: ThreadDatabase,
+  database: ThreadDatabase,
   kept: ResourceSet | undefined,
 ): ThreadBackend {
   const log = new LogClient(() => calls);
   const calls = new PortCalls<LogHearing, LogService>({
-    ...{ port, answers: log.answers, errors: errorForms },
+    ...{ port: database.log, answers: log.answers, errors: errorForms },
     onError: (error) => logger.error('changes of the log', error),
   });
   const forms = new KnownForms((resource, storedAs) => log.isOutdated(resource, storedAs));
@@ -136,7 +141,8 @@ function openBackend(
   };
   const isOutdated = (resource: GroupResource, storedAs: string | undefined): boolean =>
     forms.isOutdated(resource, storedAs);
-  return { name, resources, log, cache: createCache({ log: traced, registry, kept, isOutdated }) };
+  const { resources } = database;
+  return { database, resources, log, cache: createCache({ log: traced, registry, kept, isOutdated }) };
 }
 
 type Ask = (resource: GroupResource, storedAs: string | undefined) => Promise<boolean>;
