@@ -9,7 +9,9 @@ import { namespaceAutoProvision, namespaceExists, namespaceLifecycle } from './p
 import { nodeDeclaredFeatures } from './plugins/node-declared-features.ts';
 import { nodeRestriction } from './plugins/node-restriction/node-restriction.ts';
 import { ownerReferencesPermission } from './plugins/owner-references.ts';
+import { podGroupWorkload } from './plugins/pod-group-workload.ts';
 import { podNodeSelector } from './plugins/pod-node-selector.ts';
+import { podResizeLimits } from './plugins/pod-resize-limits.ts';
 import { alwaysPullImagesPlugin, limitAntiAffinityPlugin } from './plugins/pod-rules.ts';
 import { podSecurity } from './plugins/pod-security.ts';
 import { podTolerationRestriction } from './plugins/pod-toleration-restriction.ts';
@@ -39,7 +41,7 @@ import { validatingAdmissionPolicy } from './plugins/validating-admission-policy
 import { mutatingWebhooks, validatingWebhooks } from './plugins/webhooks.ts';
 
 /**
- * All plugins in the order in which they run, whatever the order of the flags (Kubernetes 1.36:
+ * All plugins in the order in which they run, regardless of the order of the flags (Kubernetes 1.36:
  * pkg/kubeapiserver/options/plugins.go). Plugins that change objects come before those that count them, and quota comes last, so
  * that no write is counted that another plugin refuses.
  */
@@ -74,7 +76,9 @@ const ADMISSION_PLUGINS = [
   defaultIngressClass,
   denyServiceExternalIps,
   podTopologyLabels,
+  podGroupWorkload,
   nodeDeclaredFeatures,
+  podResizeLimits,
   mutatingAdmissionPolicy,
   mutatingWebhooks,
   validatingAdmissionPolicy,

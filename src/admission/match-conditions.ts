@@ -10,7 +10,7 @@ export interface Condition {
 }
 
 /** Whether all conditions hold, or why that is unknown. */
-export type ConditionsAnswer = { readonly matches: boolean } | { readonly why: string };
+type ConditionsAnswer = { readonly matches: boolean } | { readonly why: string };
 
 /** For metrics. */
 export interface ConditionsReport {

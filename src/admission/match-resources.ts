@@ -68,7 +68,7 @@ export class RequestMatcher {
     return selected.then((yes) => (yes ? matched : undefined));
   }
 
-  /** Whether requests of the kind can match at all, whatever the object and its name. */
+  /** Whether requests of the kind can match at all, with any object and name. */
   mayMatch({ rules, equivalent }: MatchCriteria, attributes: AdmissionAttributes): boolean {
     const resources = [requestedOf(attributes), ...(equivalent ? this.#equivalentsOf(attributes) : [])];
     return (

@@ -51,7 +51,7 @@ interface GroupResources {
 export type Policy = readonly PolicyRule[];
 
 /** The facts that rules match. Without a user, authentication failed. */
-export type AuditAttributes = Pick<ApiRequest, 'verb' | 'target' | 'path'> & { readonly user?: UserInfo };
+type AuditAttributes = Pick<ApiRequest, 'verb' | 'target' | 'path'> & { readonly user?: UserInfo };
 
 /** The first rule that matches (Kubernetes: audit/policy/checker.go). */
 export const findRule = (policy: Policy, attributes: AuditAttributes): PolicyRule | undefined =>

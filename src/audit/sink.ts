@@ -109,7 +109,7 @@ function split(
 const sizeOf = (record: AuditRecord, apiVersion: string): number =>
   Buffer.byteLength(record.toJson(apiVersion));
 
-export interface BatchOptions {
+interface BatchOptions {
   /** Records beyond these are lost. */
   readonly bufferSize: number;
   readonly maxBatchSize: number;

@@ -4,7 +4,7 @@ import { type PauseFor, retry } from '../outbound/retry.ts';
 import type { Authentication } from './authenticator.ts';
 import { intersect, type TokenAuthenticator } from './token.ts';
 
-export interface TokenWebhookOptions {
+interface TokenWebhookOptions {
   /** The version sent and expected. */
   readonly version: 'v1' | 'v1beta1';
   /** The audiences of a token when the answer names none. */

@@ -77,7 +77,7 @@ export const isMaster = (user: UserInfo): boolean => user.groups.includes(MASTER
 
 /**
  * Allows members of system:masters everything, in every mode. It comes first in the chain, so that a cluster stays reachable
- * whatever its roles say. Rules reviews do not show it, as in Kubernetes.
+ * regardless of its roles. Rules reviews do not show it, as in Kubernetes.
  */
 export const allowMasters: Authorizer = {
   authorize: ({ user }) => (isMaster(user) ? ALLOW : NO_OPINION),

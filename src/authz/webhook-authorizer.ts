@@ -13,7 +13,7 @@ import {
 } from './authorizer.ts';
 import { toReviewSelectors } from './review-selectors.ts';
 
-export interface WebhookOptions {
+interface WebhookOptions {
   /** The version sent and expected. */
   readonly version: ReviewVersion;
   /** How long an allow, and any other answer, is cached in milliseconds. 0: not at all. */

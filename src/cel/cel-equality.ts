@@ -7,7 +7,7 @@ interface Comparable {
 }
 
 /**
- * Whether two values are equal (cel-spec, langdef, section Equality): numbers by value whatever their types, maps regardless of
+ * Whether two values are equal (cel-spec, langdef, section Equality): numbers by value regardless of their types, maps regardless of
  * order, and values of different types never. The library compares by the type of the first item of a list or map, which is
  * wrong for values from JSON.
  */

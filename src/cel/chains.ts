@@ -16,7 +16,7 @@ export function balanceChains(root: unknown): void {
   for (const term of terms) balanceChains(term);
   if (operators.length < LONG) return;
   const spare = operators.slice(1);
-  // The outermost node stays so: whatever holds it holds the whole chain.
+  // The outermost node stays so: what holds it holds the whole chain.
   build(root, terms, () => spare.pop() ?? root);
 }
 

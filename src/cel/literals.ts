@@ -3,7 +3,7 @@ import { errorText } from '../util/error-text.ts';
 import { LINEAR_MATCHES } from './environment.ts';
 import { MAX_DURATION_LENGTH } from './instrument.ts';
 
-/** Arguments that an expression writes out, and that are wrong whatever it runs on. */
+/** Arguments that an expression writes out, and that are wrong for every input. */
 
 interface LiteralProblem {
   readonly code: 'bad_literal' | 'bad_program';

@@ -12,10 +12,35 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 for (const old of globSync('dist/{pg-apiserver*.js,.compiled,deploy}', { cwd: root })) {
   rmSync(join(root, old), { recursive: true, force: true });
 }
+
+/** Node makes strings of ASCII from bytes in a quarter of the time, and keeps them in half of the memory. */
+const inAscii = (code) =>
+  code.replace(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/** An import of this module reads all that it exports, and with it WebSocket, for which Node.js loads what `fetch` is made of. */
+const requiringHttp = (code) =>
+  code.replace(
+    /^import (\{.*\}) from "node:http";$/m,
+    (_, names) =>
+      'import { createRequire as requireIn } from "node:module";\n' +
+      `const ${names.replaceAll(' as ', ': ')} = requireIn(import.meta.url)("node:http");`,
+  );
+
+/** Halves what loading a bundle takes. */
+const quickToLoad = {
+  name: 'quick-to-load',
+  // Later than renderChunk, behind which strings are printed anew.
+  generateBundle: (_, files) => {
+    for (const file of Object.values(files))
+      if (file.type === 'chunk') file.code = requiringHttp(inAscii(file.code));
+  },
+};
+
 await build({
   root,
   configFile: false,
   logLevel: 'warn',
+  plugins: [quickToLoad],
   // gRPC does not work out of a bundle; it is loaded by those alone whose flags need it.
   ssr: {
     noExternal: true,

@@ -1,24 +1,16 @@
-import { SECTIONS } from '../options/all-flags.ts';
+import { askingFlags } from '../options/asking.ts';
 import { UsageError } from '../options/flag.ts';
 import { formatHelp } from '../options/help.ts';
-import { loggingFlags } from '../options/observability.ts';
-import { parseOptions } from '../options/options.ts';
 import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { describeVersion, readCommit, VERSION } from '../version.ts';
-import { COMMANDS } from './commands.ts';
-import { kubeadmFlags } from './kubeadm/kubeadm-flags.ts';
-import { serve } from './serve.ts';
-
-export { serveThread } from './thread-entry.ts';
-
-const KUBEADM = { heading: 'kubeadm-config', flags: Object.values(kubeadmFlags) };
+import { COMMANDS, serveWith } from './commands.ts';
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
-  const { help, reportedVersion } = loggingFlags;
+  const { help, reportedVersion } = askingFlags;
   if (args.includes(help.shown) || args.includes('-h')) {
-    process.stdout.write(formatHelp([...SECTIONS, KUBEADM], COMMANDS));
+    process.stdout.write(await describeCommands());
     return 0;
   }
   const { shown } = reportedVersion;
@@ -38,14 +30,26 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
+async function describeCommands(): Promise<string> {
+  const { SECTIONS } = await import('../options/all-flags.ts');
+  const { kubeadmFlags } = await import('./kubeadm/kubeadm-flags.ts');
+  const kubeadm = { heading: 'kubeadm-config', flags: Object.values(kubeadmFlags) };
+  return formatHelp([...SECTIONS, kubeadm], COMMANDS);
+}
+
 async function runCommand(args: readonly string[]): Promise<void> {
   const [name = 'start', ...others] = args;
   const command = COMMANDS.find((one) => one.name === name);
-  return command === undefined ? serve(parseOptions(args)) : command.run(others);
+  return command === undefined ? serveWith(args) : command.run(others);
 }
 
 /** Hides arguments with secrets: setting the title overwrites what `ps` shows. */
 function hideFromProcessList(): void {
   const shown = process.argv.map(hidePasswords);
   if (shown.some((argument, at) => argument !== process.argv[at])) process.title = shown.join(' ');
+}
+
+/** Runs in a thread of a server. Resolves when it serves. */
+export async function serveThread(): Promise<void> {
+  await (await import('./thread-entry.ts')).serveThread();
 }

@@ -1,25 +1,8 @@
-import { authenticationFlags } from '../options/authentication.ts';
+import { bootstrapTokenFlags } from '../options/bootstrap-tokens.ts';
 import type { CommandUsage } from '../options/help.ts';
-import { parseOptions, type ServerOptions } from '../options/options.ts';
-import { beginEpoch } from './begin-epoch.ts';
-import { printAlerts, writeChart } from './chart.ts';
-import { printDashboard } from './dashboard.ts';
-import { examineDatabases } from './doctor.ts';
-import { makeAssets } from './envtest/assets.ts';
-import { runEtcd } from './envtest/etcd.ts';
-import { runKubeApiserver } from './envtest/kube-apiserver.ts';
-import { exportCluster } from './export.ts';
+import type { ServerOptions } from '../options/options.ts';
 import { FIXTURE_NAMES, printFixture } from './fixture.ts';
-import { reportHealth } from './health.ts';
-import { importCluster } from './import.ts';
-import { configureKubeadm } from './kubeadm/kubeadm-config.ts';
-import { runMigrations } from './migrate.ts';
-import { moveToDatabase } from './move.ts';
-import { serve } from './serve.ts';
-import { dropSigningKey, listSigningKeys, rotateSigningKey } from './signing-keys.ts';
-import { printUnit } from './systemd-unit.ts';
 import { usualFlags } from './usual-flags.ts';
-import { verifyCluster } from './verify.ts';
 
 /** What pg-apiserver does besides serving. */
 interface Command extends CommandUsage {
@@ -28,7 +11,7 @@ interface Command extends CommandUsage {
   run(args: readonly string[]): Promise<void>;
 }
 
-/** In the order of --help. */
+/** In the order of --help. Each loads its own modules when it runs: those of a server take half a second. */
 export const COMMANDS: readonly Command[] = [
   {
     name: 'start',
@@ -36,7 +19,7 @@ export const COMMANDS: readonly Command[] = [
     meaning: [
       'serve this machine alone, with Node and RBAC: what npm start does, and pg-apiserver without any argument',
     ],
-    run: (args) => serve(parseOptions([...args, ...usualFlags(args)])),
+    run: (args) => serveWith([...args, ...usualFlags(args)]),
   },
   {
     name: 'migrate',
@@ -46,19 +29,19 @@ export const COMMANDS: readonly Command[] = [
       '--list: show the migrations; --dry-run: show what would be applied; --to=84: end with that one',
       '--roles[=apiserver]: make the roles apiserver_migrator, _server and _reader, or three names',
     ],
-    run: runMigrations,
+    run: async (args) => (await import('./migrate.ts')).runMigrations(args),
   },
   {
     name: 'doctor',
     words: '[postgres://…]',
     meaning: ['say what a database lacks for a server, and what could be better, and change nothing'],
-    run: examineDatabases,
+    run: async (args) => (await import('./doctor.ts')).examineDatabases(args),
   },
   {
     name: 'health',
     words: '[readyz|livez]',
     meaning: ['ask the server of this machine whether it is ready, or alive: 0 when it is, 1 when not'],
-    run: withWords(reportHealth),
+    run: withWords(async (...given) => (await import('./health.ts')).reportHealth(...given)),
   },
   {
     name: 'export',
@@ -68,7 +51,7 @@ export const COMMANDS: readonly Command[] = [
       '--to=FILE.yaml or a folder; --namespace=shop; --as-of=2026-01-31T12:00:00Z, or a revision',
       '--history: the kept revisions too, beside it; --kubeconfig=: by default that of the data directory',
     ],
-    run: exportCluster,
+    run: async (args) => (await import('./export.ts')).exportCluster(args),
   },
   {
     name: 'import',
@@ -82,13 +65,13 @@ export const COMMANDS: readonly Command[] = [
       '--replace: also objects that the target has under another uid; --prune: remove what only it has',
       'run it again to go on after it was cut off',
     ],
-    run: importCluster,
+    run: async (args) => (await import('./import.ts')).importCluster(args),
   },
   {
     name: 'verify',
     words: '',
     meaning: ['compare the objects of --from=, as for import, with those here; ends with 1 where any differ'],
-    run: verifyCluster,
+    run: async (args) => (await import('./verify.ts')).verifyCluster(args),
   },
   {
     name: 'move',
@@ -97,7 +80,7 @@ export const COMMANDS: readonly Command[] = [
       'give a resource a database of its own while servers serve, its history included',
       '--to=postgres://…: an empty database; run it again to go on after it was cut off; --cancel: give it up',
     ],
-    run: moveToDatabase,
+    run: async (args) => (await import('./move.ts')).moveToDatabase(args),
   },
   {
     name: 'begin-epoch',
@@ -105,40 +88,40 @@ export const COMMANDS: readonly Command[] = [
     meaning: [
       'after a restore that servers cannot detect: every client begins again with what the database has now',
     ],
-    run: withWords(beginEpoch),
+    run: withWords(async (...given) => (await import('./begin-epoch.ts')).beginEpoch(...given)),
   },
   {
     name: 'rotate-signing-key',
     words: '[after]',
     meaning: ['sign service account tokens with a new key, in 5s or so long after; old tokens stay good'],
-    run: withWords(rotateSigningKey),
+    run: withWords(async (...given) => (await import('./signing-keys.ts')).rotateSigningKey(...given)),
   },
   {
     name: 'list-signing-keys',
     words: '',
     meaning: ['show the keys that sign service account tokens, and since when'],
-    run: withWords(listSigningKeys),
+    run: withWords(async (...given) => (await import('./signing-keys.ts')).listSigningKeys(...given)),
   },
   {
     name: 'drop-signing-key',
     words: 'id',
     meaning: ['end the tokens that an old key signed'],
-    run: withWords(dropSigningKey),
+    run: withWords(async (...given) => (await import('./signing-keys.ts')).dropSigningKey(...given)),
   },
   {
     name: 'kubeadm-config',
     words: '',
     meaning: [
       'print what kubeadm join reads, and a bootstrap token; with --apply write it, and print the line for nodes',
-      `the server needs ${authenticationFlags.bootstrapTokens.shown}; the flags of kubeadm-config stand below`,
+      `the server needs ${bootstrapTokenFlags.bootstrapTokens.shown}; the flags of kubeadm-config stand below`,
     ],
-    run: configureKubeadm,
+    run: async (args) => (await import('./kubeadm/kubeadm-config.ts')).configureKubeadm(args),
   },
   {
     name: 'systemd-unit',
     words: '',
     meaning: ['print a hardened unit for systemd that serves with these flags'],
-    run: printUnit,
+    run: async (args) => (await import('./systemd-unit.ts')).printUnit(args),
   },
   {
     name: 'envtest',
@@ -160,35 +143,44 @@ export const COMMANDS: readonly Command[] = [
     words: '[folder]',
     meaning: ['write the Helm chart into a folder: servers on a PostgreSQL of yours, in a cluster of yours'],
     isFlagless: true,
-    run: writeChart,
+    run: async (args) => (await import('./chart.ts')).writeChart(args),
   },
   {
     name: 'alerts',
     words: '[job]',
     meaning: ['print rules for Prometheus: what to alert on, for the scrape job of the servers'],
     isFlagless: true,
-    run: printAlerts,
+    run: async (args) => (await import('./chart.ts')).printAlerts(args),
   },
   {
     name: 'dashboard',
     words: '',
     meaning: ['print a dashboard for Grafana'],
     isFlagless: true,
-    run: printDashboard,
+    run: async (args) => (await import('./dashboard.ts')).printDashboard(args),
   },
 ];
 
+/** Serves with these flags. */
+export async function serveWith(args: readonly string[]): Promise<void> {
+  const { parseOptions } = await import('../options/options.ts');
+  const options = parseOptions(args);
+  await (await import('./serve.ts')).serve(options);
+}
+
 /** The programs in the folder call it with their names. */
-function runEnvtest(args: readonly string[]): Promise<void> {
+async function runEnvtest(args: readonly string[]): Promise<void> {
   const [program, ...others] = args;
-  if (program === 'etcd') return runEtcd(others);
-  if (program === 'kube-apiserver') return runKubeApiserver(others);
-  return makeAssets(args);
+  if (program === 'etcd') return (await import('./envtest/etcd.ts')).runEtcd(others);
+  if (program === 'kube-apiserver')
+    return (await import('./envtest/kube-apiserver.ts')).runKubeApiserver(others);
+  return (await import('./envtest/assets.ts')).makeAssets(args);
 }
 
 /** Words before the first flag are the command's own. */
 function withWords(run: (words: readonly string[], options: ServerOptions) => Promise<void>): Command['run'] {
-  return (args) => {
+  return async (args) => {
+    const { parseOptions } = await import('../options/options.ts');
     const firstFlag = args.findIndex((word) => word.startsWith('-'));
     const end = firstFlag < 0 ? args.length : firstFlag;
     return run(args.slice(0, end), parseOptions(args.slice(end)));

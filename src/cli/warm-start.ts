@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { processFlags } from '../options/process.ts';
-import { listenerFlags } from '../options/serving.ts';
 import { ownFlags } from '../options/storage.ts';
 import { newestMigration } from '../storage/postgres/migration/migration.ts';
 import { pause } from '../util/pause.ts';
@@ -71,6 +70,8 @@ async function make(
 async function runOnce(dataDir: string, stop: AbortSignal): Promise<void> {
   const readyFile = join(dataDir, '..', 'ready.json');
   const main = resolve(process.argv[1] ?? '');
+  // Seldom needed, and ten times the code of the rest.
+  const { listenerFlags } = await import('../options/serving.ts');
   const flags = [
     `${listenerFlags.securePort.shown}=0`,
     `${ownFlags.dataDir.shown}=${dataDir}`,

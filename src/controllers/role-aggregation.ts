@@ -48,7 +48,7 @@ export class RoleAggregation {
 }
 
 /** The fields of a ClusterRole that aggregation needs. */
-export type AggregatedRole = Pick<ClusterRole, 'metadata' | 'rules' | 'aggregationRule'>;
+type AggregatedRole = Pick<ClusterRole, 'metadata' | 'rules' | 'aggregationRule'>;
 
 /**
  * The rules that a ClusterRole with an aggregation rule must have: the rules of every other role that one of its selectors

@@ -32,6 +32,8 @@ interface DiscoveryOptions {
   readonly remote?: RemoteApis;
   /** Whether OpenAPI documents list enumerations; true by default. */
   readonly enums?: boolean;
+  /** Whether OpenAPI documents name CBOR among the media types. */
+  readonly cbor?: boolean;
   /** Whether discovery includes hashes of stored versions; true by default. */
   readonly versionHashes?: boolean;
   /** Whether discovery has its aggregated form in v2beta1, too; true by default. */
@@ -233,13 +235,17 @@ class Discovery {
     return isKnown(request, etag) ? notModified(head) : new Response(bytes, { headers: head });
   }
 
-  /** Documents with a kind in meta/v1 have a protobuf form too. */
+  /**
+   * Documents with a kind in meta/v1 have a protobuf form too. The resources of a group version alone have one in CBOR: the others are read
+   * by clients that cannot know yet which forms the server has, such as /version (Kubernetes: endpoints/discovery).
+   */
   #plain(request: ApiRequest, document: JsonObject): Response {
     const type = `meta/v1.${String(document.kind)}`;
     const schema = this.#options.types.has(type) ? this.#options.types.message(type) : undefined;
     const pretty = wantsPretty(request.query, request.userAgent);
     const representation = negotiate(request.headers.accept, {
-      ...{ pretty, protobuf: schema !== undefined, cbor: request.knowsCbor },
+      ...{ pretty, protobuf: schema !== undefined },
+      cbor: request.knowsCbor === true && document.kind === 'APIResourceList',
     });
     return new Response(encodeValue(document, representation, schema), {
       headers: { 'content-type': representation.contentType },

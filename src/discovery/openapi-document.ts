@@ -50,7 +50,7 @@ export async function buildDocument(
   const shown: Page[] = [...pages];
   const pace = new Pace({ stepsBetween: 1 });
   for (const { key, resources } of described) {
-    const writer = pathWriter(key, version, schemas);
+    const writer = pathWriter(key, version, { schemas, cbor: source.cbor === true });
     if (resources.some(({ definition }) => definition.custom === undefined))
       shown.push(resourcesPage(writer.root, writer.tag));
     for (const served of resources) {
@@ -80,13 +80,13 @@ function introduce(schemas: SchemaWriter, custom: ReadonlyMap<string, ForeignTyp
 export function pathWriter(
   key: DocumentKey,
   version: OpenApiVersion,
-  schemas: PathWriter['schemas'],
+  parts: Pick<PathWriter, 'schemas' | 'cbor'>,
 ): PathWriter {
   const kind = (of: GroupVersionKind): GroupVersionKind => ({
     ...of,
     group: dialectGroup(of.group, key.dialect),
   });
-  return { version, schemas, root: `/${key.path}`, tag: tagOf(key), kind };
+  return { version, ...parts, root: `/${key.path}`, tag: tagOf(key), kind };
 }
 
 /** The kinds under which types of the IDL are served, in the dialects of the document. */

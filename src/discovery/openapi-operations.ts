@@ -105,6 +105,7 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 export interface PathWriter {
   readonly version: OpenApiVersion;
   readonly schemas: { refer(type: string): JsonObject };
+  readonly cbor: boolean;
   /** `/api/v1` or `/apis/apps/v1`. */
   readonly root: string;
   /** Part of operation ids: `CoreV1`, `AppsV1`. */

@@ -77,7 +77,7 @@ const LISTS: Readonly<Record<string, Described>> = {
   ),
   timeoutSeconds: query(
     'integer',
-    'After how many seconds the list or the watch ends, whatever is going on.',
+    'After how many seconds the list or the watch ends, also while there are changes.',
   ),
   watch: query(
     'boolean',

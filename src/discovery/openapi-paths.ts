@@ -40,12 +40,20 @@ const PATCH_TYPES = [
 ];
 const STRATEGIC = 'application/strategic-merge-patch+json';
 /** Objects of custom resources have no protobuf form. */
-const CUSTOM_TYPES = ['application/json', 'application/yaml'];
+const objectTypes = (cbor: boolean): readonly string[] => [
+  ...['application/json', 'application/yaml'],
+  ...(cbor ? ['application/cbor'] : []),
+];
 
 /** Media types of a request's body. */
-function bodyTypes({ custom }: ResourceDefinition, operation: Operation): readonly string[] {
-  if (operation !== 'patch') return custom === undefined ? ['*/*'] : CUSTOM_TYPES;
-  return custom === undefined ? PATCH_TYPES : PATCH_TYPES.filter((type) => type !== STRATEGIC);
+function bodyTypes(
+  { cbor }: PathWriter,
+  { custom }: ResourceDefinition,
+  operation: Operation,
+): readonly string[] {
+  if (operation !== 'patch') return custom === undefined ? ['*/*'] : objectTypes(cbor);
+  const types = cbor ? [...PATCH_TYPES, 'application/apply-patch+cbor'] : PATCH_TYPES;
+  return custom === undefined ? types : types.filter((type) => type !== STRATEGIC);
 }
 
 type Parameter = readonly [name: string, type: ParameterType];
@@ -153,7 +161,7 @@ function subresourceItem(
   return pathItem(writer, served, {
     ...{ operations, named: true, namespaced, suffix },
     type: publishedType(served, type),
-    // As in Kubernetes, operations on custom resources have the custom kind, whatever their bodies are.
+    // As in Kubernetes, operations on custom resources have the custom kind, also where their bodies are of another.
     kind: served.definition.custom === undefined ? kind : kindOf(served),
   });
 }
@@ -193,7 +201,7 @@ function toOperation(
       ? 'meta/v1.Status'
       : type;
   const body = bodyOf(operation, type);
-  const types = bodyTypes(definition, operation);
+  const types = bodyTypes(writer, definition, operation);
   const own = operation === 'get' || operation === 'list' ? definition.parameters?.[operation] : undefined;
   const taken = [...PARAMETERS[operation], ...(suffix === '' ? Object.entries(own ?? {}) : [])];
   const parameters = taken.map(([name, of]) => parameter(writer.version, name, of, IN_QUERY));
@@ -248,7 +256,10 @@ interface RequestBody {
   readonly parameters: JsonObject[];
 }
 
-function v2Body({ schemas }: PathWriter, { body, types, operation, parameters }: RequestBody): JsonObject {
+function v2Body(
+  { schemas, cbor }: PathWriter,
+  { body, types, operation, parameters }: RequestBody,
+): JsonObject {
   const schema = body === undefined ? undefined : schemas.refer(body);
   const bodies =
     schema === undefined
@@ -256,7 +267,7 @@ function v2Body({ schemas }: PathWriter, { body, types, operation, parameters }:
       : [{ description: textOfBody(operation), name: 'body', in: 'body', ...requiredFor(operation), schema }];
   return {
     consumes: [...types],
-    produces: ['application/json', 'application/yaml'],
+    produces: [...objectTypes(cbor)],
     schemes: ['https'],
     ...withParameters([...parameters, ...bodies]),
   };
@@ -281,12 +292,15 @@ function v3Body({ schemas }: PathWriter, { body, types, operation, parameters }:
   };
 }
 
-function responses({ version, schemas }: PathWriter, type: string, operation: Operation): JsonObject {
+function responses({ version, schemas, cbor }: PathWriter, type: string, operation: Operation): JsonObject {
   const schema = schemas.refer(type);
   const ok: JsonObject =
     version === 'v2'
       ? { description: 'OK', schema }
-      : { description: 'OK', content: { 'application/json': { schema }, 'application/yaml': { schema } } };
+      : {
+          description: 'OK',
+          content: Object.fromEntries(objectTypes(cbor).map((type) => [type, { schema }])),
+        };
   const created = operation === 'create' || operation === 'update' || operation === 'patch';
   return {
     200: ok,

@@ -84,6 +84,8 @@ export interface SchemaSource {
   readonly types: TypeLibrary;
   /** Whether to list enumerations; true by default. */
   readonly enums?: boolean | undefined;
+  /** Whether CBOR is among the media types. */
+  readonly cbor?: boolean | undefined;
 }
 
 /** Collects definitions as references need them, each once, with the definitions that it refers to. */

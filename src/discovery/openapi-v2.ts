@@ -126,12 +126,16 @@ export function* customParts(
   }
 }
 
-function customPart({ types }: DocumentSource, { key }: Described, served: ServedResource): DocumentPart {
+function customPart(
+  { types, cbor = false }: DocumentSource,
+  { key }: Described,
+  served: ServedResource,
+): DocumentPart {
   const own = customTypes(served, 'v2', types);
   const refer = (type: string): JsonObject =>
     definitionRef('v2', own.get(type)?.definition ?? types.message(type).definition);
   return {
-    paths: () => writePaths(pathWriter(key, 'v2', { refer }), types, served),
+    paths: () => writePaths(pathWriter(key, 'v2', { schemas: { refer }, cbor }), types, served),
     definitions: () =>
       Object.fromEntries([...own.values()].map(({ definition, make }) => [definition, make()])),
   };

@@ -44,12 +44,20 @@ const PARAMETERS = [
 ] as const;
 
 const TYPES = ['application/json', 'application/yaml', 'application/json;stream=watch'];
+const TYPES_AND_CBOR = [
+  'application/json',
+  'application/yaml',
+  'application/cbor',
+  'application/json;stream=watch',
+  'application/cbor-seq',
+];
 
 function pathItem(writer: PathWriter, { definition, version }: ServedResource, watched: Watched): JsonObject {
   const { kind, group } = definition;
   const { named, namespaced, isAll } = watched;
   const schema = writer.schemas.refer('meta/v1.WatchEvent');
-  const content = Object.fromEntries(TYPES.map((type) => [type, { schema }]));
+  const types = writer.cbor ? TYPES_AND_CBOR : TYPES;
+  const content = Object.fromEntries(types.map((type) => [type, { schema }]));
   const ok = writer.version === 'v2' ? { schema } : { content };
   const suffix = `${named ? '' : 'List'}${isAll ? 'ForAllNamespaces' : ''}`;
   return {
@@ -61,7 +69,7 @@ function pathItem(writer: PathWriter, { definition, version }: ServedResource, w
       tags: [writer.tag],
       'x-kubernetes-action': named ? 'watch' : 'watchlist',
       'x-kubernetes-group-version-kind': { ...writer.kind({ group, version: version.version, kind }) },
-      ...(writer.version === 'v2' ? { consumes: ['*/*'], produces: TYPES, schemes: ['https'] } : {}),
+      ...(writer.version === 'v2' ? { consumes: ['*/*'], produces: types, schemes: ['https'] } : {}),
       responses: { 200: { description: 'OK', ...ok }, 401: { description: 'Unauthorized' } },
     },
     parameters: [

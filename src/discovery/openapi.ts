@@ -30,7 +30,7 @@ export interface Document {
 }
 
 /** A document that is made while it is sent. */
-export interface DocumentInPieces {
+interface DocumentInPieces {
   readonly etag: string;
   /** An empty piece ends a turn. */
   pieces(): Iterable<Buffer>;
@@ -73,6 +73,7 @@ export class OpenApi {
     types: TypeLibrary;
     gitVersion: string;
     enums?: boolean | undefined;
+    cbor?: boolean | undefined;
     pages?: ServedPages | undefined;
     remote?: RemoteApis;
   }) {
@@ -145,8 +146,8 @@ export class OpenApi {
   /** Hashes the bytes of built-in documents. */
   async #hash(described: Described, form: DocumentForm): Promise<string> {
     if (!hasCustom(described)) return (await this.#builtInDocument(described, form)).etag;
-    const { gitVersion, enums = true } = this.#source;
-    const kind = enums ? form : `${form} without enums`;
+    const { gitVersion, enums = true, cbor = false } = this.#source;
+    const kind = `${form}${enums ? '' : ' without enums'}${cbor ? ' with CBOR' : ''}`;
     return hash([kind, described.key.path, gitVersion, digestsOf([described])]);
   }
 

@@ -12,7 +12,7 @@ export interface Classification {
   readonly levelUid: string;
 }
 
-/** A request's turn. The caller must end an admitted one, whatever happens. */
+/** A request's turn. The caller must end an admitted one, also after a failure. */
 export type Turn = AdmittedTurn | RefusedTurn;
 
 export interface AdmittedTurn {

@@ -153,7 +153,7 @@ class DemandStatistics {
 }
 
 /** A claim to `target` seats, at least `lower` and at most `upper`. */
-export interface Wish {
+interface Wish {
   readonly target: number;
   readonly lower: number;
   readonly upper: number;

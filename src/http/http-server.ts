@@ -155,7 +155,7 @@ function createServer({ tls, http2, requestTimeoutMs, ticketKeys }: HttpOptions)
     handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
   };
   const http1 = http1Options(requestTimeoutMs);
-  // The secure server of http2 offers h2 whatever its ALPNProtocols say.
+  // The secure server of http2 offers h2 also when its ALPNProtocols omit it.
   const server = http2.disabled
     ? createHttpsServer({ ...options, ...http1 })
     : createHttp2Server(options, http1, http2);

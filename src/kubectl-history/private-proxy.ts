@@ -11,7 +11,7 @@ import { toShown } from './shown-text.ts';
 import { CommandError } from './usage-error.ts';
 
 /** A proxy to the server with the rights of the user, for a browser that has its address. */
-export interface PrivateProxy extends AsyncDisposable {
+interface PrivateProxy extends AsyncDisposable {
   /** Includes the secret and a final slash. */
   readonly address: string;
   /** Resolves when kubectl ends, with its exit code. */

@@ -112,7 +112,7 @@ function callerOf(boundary: Function): Caller {
   Error.stackTraceLimit = limit;
   const match = /([^()\s]*?([^/\\()\s]+\.[cm]?[jt]s)):(\d+)/.exec(holder.stack);
   const [, url = '', file = 'unknown', line = '1'] = match ?? [];
-  return url === import.meta.url ? findInBundle(Number(line)) : { file, line };
+  return findInBundle(url, Number(line)) ?? { file, line };
 }
 
 interface Region {
@@ -120,15 +120,20 @@ interface Region {
   readonly begin: number;
 }
 
-let regions: readonly Region[] | undefined;
+const FOLDER = new URL('.', import.meta.url).href;
+/** Of each file beside this one by which a line was written. */
+const regionsByUrl = new Map<string, readonly Region[]>();
 
-/** A caller in the same file as this code is in the bundle, which has the line `// dist/cli/serve.js` before each module. */
-function findInBundle(line: number): Caller {
-  regions ??= readRegions(readFileSync(fileURLToPath(import.meta.url), 'utf8'));
+/** The bundles are beside each other, and have the line `// dist/cli/serve.js` before each module. Undefined for other files. */
+function findInBundle(url: string, line: number): Caller | undefined {
+  if (!url.startsWith(FOLDER)) return undefined;
+  let regions = regionsByUrl.get(url);
+  if (regions === undefined) {
+    regions = readRegions(readFileSync(fileURLToPath(url), 'utf8'));
+    regionsByUrl.set(url, regions);
+  }
   const region = regions.findLast(({ begin }) => begin < line);
-  return region === undefined
-    ? { file: 'unknown', line: '1' }
-    : { file: region.file, line: String(line - region.begin) };
+  return region && { file: region.file, line: String(line - region.begin) };
 }
 
 /** Exported for tests. `begin` counts lines from 1. */

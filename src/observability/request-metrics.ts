@@ -1,7 +1,7 @@
 import { type Cell, type Distribution, exponential, Histogram, Numbers } from './instruments.ts';
 import type { Metrics } from './metrics.ts';
 
-/** The labels of a kind of request. Every label has few values, whatever clients send. */
+/** The labels of a kind of request. Every label has few values, for any request. */
 export interface RequestKind {
   readonly verb: string;
   readonly group: string;

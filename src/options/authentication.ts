@@ -1,5 +1,6 @@
 import { assertGate } from './api.ts';
 import type { AuthorizationOptions } from './authorization.ts';
+import { bootstrapTokenFlags } from './bootstrap-tokens.ts';
 import { reviewVersion } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
@@ -22,10 +23,7 @@ export const authenticationFlags = {
     meaning:
       'a client certificate signed by these authorities authenticates with the certificate CommonName as identity',
   }),
-  bootstrapTokens: bool('enable-bootstrap-token-auth', {
-    default: false,
-    meaning: 'allow bootstrap-type secrets in the kube-system namespace for TLS bootstrapping',
-  }),
+  ...bootstrapTokenFlags,
   configFile: text('authentication-config', {
     default: '',
     meaning:

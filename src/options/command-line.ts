@@ -17,7 +17,7 @@ export class CommandLine {
     return this.#texts.has(flag);
   }
 
-  /** The first that was given, with whatever value. */
+  /** The first that was given, with any value. */
   firstGiven(flags: readonly Flag[]): Flag | undefined {
     return [...this.#texts.keys()].find((flag) => flags.includes(flag));
   }

@@ -5,9 +5,10 @@ import { type EgressConfig, readEgressConfig } from '../outbound/egress/egress-c
 import { errorText } from '../util/error-text.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import { assertGate } from './api.ts';
+import { askingFlags } from './asking.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
-import { bool, duration, int, list, repeated, text, UsageError, type ValuesOf, version } from './flag.ts';
+import { bool, duration, int, list, repeated, text, UsageError, type ValuesOf } from './flag.ts';
 import { labelValues, manifestValues } from './metric-labels.ts';
 import { readTracingConfig } from './tracing-config.ts';
 
@@ -22,12 +23,9 @@ export const tracingFlags = {
 };
 
 export const loggingFlags = {
-  help: bool('help', { default: false, meaning: 'prints this text and quits; also -h' }),
+  help: askingFlags.help,
   verbosity: int('v', { default: 0, meaning: 'log verbosity level' }),
-  reportedVersion: version('version', {
-    meaning: 'prints the version and quits; =raw prints all of it; =vX.Y.Z sets the version that is reported',
-    check: reportedVersion,
-  }),
+  reportedVersion: askingFlags.reportedVersion,
   modules: list('vmodule', {
     default: [],
     meaning: 'file-filtered logging; text format only',
@@ -106,12 +104,6 @@ export function readObservability(line: CommandLine, gates: FeatureGates) {
     /** The version that is reported instead of the real one. */
     reportedVersion: said.reportedVersion,
   });
-}
-
-function reportedVersion(text: string, flag: string): string | undefined {
-  if (text === '' || text === 'false') return undefined;
-  if (/^v\d+\.\d+\.\d+([-+][\w.+-]+)*$/.test(text)) return text;
-  throw new UsageError(`${flag}: ${JSON.stringify(text)} must be true, raw or of the form vX.Y.Z`);
 }
 
 function readLog(said: ValuesOf<typeof loggingFlags>, gates: FeatureGates) {

@@ -21,7 +21,7 @@ class HttpStatusError extends Error {
 
 interface AnswerRules {
   readonly succeeds: (code: number) => boolean;
-  /** The size limit of the answer, whatever length it announces. */
+  /** The size limit of the answer, regardless of the length that it announces. */
   readonly maxBytes: number;
 }
 

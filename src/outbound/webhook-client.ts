@@ -9,7 +9,7 @@ import type { RemoteServer } from './client-config.ts';
 import { createHttpAgent } from './egress/dialled-agents.ts';
 import { SecureAgent } from './secure-agent.ts';
 
-export interface PostOptions {
+interface PostOptions {
   /** Limit for the whole exchange, the answer included. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

@@ -11,7 +11,7 @@ import type { ApiResponse, ResponseHeaders } from '../request/api-response.ts';
  * requests data with its user's credentials. So the files are public: a browser cannot send credentials before it has a page
  * that asks for them.
  */
-export type Console = (request: Pick<ApiRequest, 'method' | 'path' | 'headers'>) => ApiResponse | undefined;
+type Console = (request: Pick<ApiRequest, 'method' | 'path' | 'headers'>) => ApiResponse | undefined;
 
 const CONSOLE_FOLDER = fileURLToPath(new URL('dist/console/', PROJECT));
 

@@ -64,7 +64,7 @@ export class SpdySession {
   #nextId = 1;
   #rest: Buffer = Buffer.alloc(0);
   #over = false;
-  /** Resolves when the connection has ended, for whatever reason. */
+  /** Resolves when the connection has ended, for any reason. */
   readonly ended: Promise<void>;
 
   constructor(socket: Duplex) {

@@ -77,7 +77,7 @@ export interface ServedVersion extends Life {
   readonly type: string;
   /** Served without --runtime-config. */
   readonly enabledByDefault: boolean;
-  /** The feature that the version requires, whatever --runtime-config sets. */
+  /** The feature that the version requires, also when --runtime-config enables it. */
   readonly gate?: string;
   /** Converts between this version's form and the stored one; undefined: they differ only in apiVersion. */
   readonly conversion?: Conversion;

@@ -41,7 +41,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Paths of fields that `validate` checks completely: the type's own rules would report the same mistakes twice. */
   readonly judgesAlone?: readonly string[];
   /** Rules for new objects only: an update may break them. Runs after {@link Strategy.validate}. */
-  validateCreate?(object: T): FieldError[];
+  validateCreate?(object: T, old?: undefined, isOn?: Gates): FieldError[];
   /** Rules of the change from `old` to `object`. Runs after {@link Strategy.validate}. */
   validateUpdate?(object: T, old: T, isOn?: Gates): FieldError[];
   /**
@@ -52,7 +52,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Fields that a write of the object cannot change (its status), so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   /** Texts for Warning headers. */
-  warnings?(object: T, old: T | undefined): string[];
+  warnings?(object: T, old: T | undefined, isOn?: Gates): string[];
   /** metadata.generation starts at 1 and increases with every change outside metadata and status, or by a rule of its own. */
   readonly tracksGeneration: boolean | GenerationRule<T>;
   /** Status changes also increase it: the status has no subresource. */

@@ -91,7 +91,7 @@ export interface ApiRequest {
   readonly waits: Waits;
   /** Adds a Warning header to the response, once a text. To be called before the response is returned. */
   warn(text: string): void;
-  /** Adds a header to the response, of whatever kind. To be called before the response is returned. */
+  /** Adds a header to the response, of any kind. To be called before the response is returned. */
   addHeader(name: string, value: string): void;
 }
 

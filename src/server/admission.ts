@@ -16,6 +16,7 @@ import { ParamRights } from '../admission/policies/rights.ts';
 import type { WebhookWays } from '../admission/webhooks/clients.ts';
 import type { WebhookNeeds } from '../admission/webhooks/dispatch.ts';
 import type { Minor } from '../api/emulation.ts';
+import type { Gates } from '../api/feature-gates.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -31,8 +32,10 @@ import type { Registry } from '../registry/registry.ts';
 import { validateTolerations } from '../resources/pod/validation/placement.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
+import { runTogether } from '../util/concurrency.ts';
 import { errorText } from '../util/error-text.ts';
 import { accessBy } from './access.ts';
+import { createManifests } from './admission-manifests.ts';
 import { policyParts, rightsBy } from './admission-policies.ts';
 import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
@@ -81,7 +84,8 @@ interface AdmissionParts {
   readonly logger: Logger;
   readonly egress: Egress;
   readonly tracing: Tracing;
-  isFeatureOn(gate: string): boolean;
+  readonly isFeatureOn: Gates;
+  readonly now: () => Date;
   readonly once: OnceInServer;
 }
 
@@ -96,7 +100,9 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
   const state = { isServing: false };
   const isServing = (): boolean => state.isServing;
   const admissionMetrics = new AdmissionMetrics(parts.metrics);
+  const manifests = createManifests(parts);
   const shared = {
+    openManifests: manifests.open,
     ...sharedParts(options, parts),
     ...{ objects, access, findKind, admissionMetrics },
     policies: policyParts({ ...parts, objects, admissionMetrics, isServing }),
@@ -106,7 +112,8 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
   const all = [
     ...plugins.flatMap((name) => {
       const config = readPluginConfig(configFile, name, configs.get(name));
-      return findPlugin(name)?.create({ ...shared, config }) ?? [];
+      const create = (): AdmissionPlugin | undefined => findPlugin(name)?.create({ ...shared, config });
+      return (config === undefined ? create() : explain(configFile, create)) ?? [];
     }),
     ...(options.allowPrivileged ? [] : [refusePrivileged]),
     new ParamRights(access, findKind, objects),
@@ -121,7 +128,8 @@ export function createAdmission(options: AdmissionOptions, parts: AdmissionParts
     all,
     metrics: chainMetrics(admissionMetrics),
     ready: () => follower.ready(),
-    run: (signal, works) => follower.run(signal, works),
+    run: (signal, works) =>
+      runTogether([(either) => follower.run(either, works), (either) => manifests.run(either)], signal),
     serve: () => {
       state.isServing = true;
     },

@@ -120,7 +120,7 @@ async function openKeyRing(
   return persistently(() => FollowedKeyRing.open({ store, others, onChange, onError }));
 }
 
-export interface ServiceAccountParts extends Pick<Foundation, 'emulated' | 'persistently'> {
+interface ServiceAccountParts extends Pick<Foundation, 'emulated' | 'persistently'> {
   readonly signingKeys: SigningKeySource;
   readonly serverAddress: string;
   readonly objects: LiveObjects;

@@ -10,7 +10,7 @@ import { errorText } from '../util/error-text.ts';
 type ServiceRole = 'essential' | 'upkeep';
 
 /**
- * Runs until the signal aborts, and calls `works` once it works. After a failure it is run again, and then repairs whatever the
+ * Runs until the signal aborts, and calls `works` once it works. After a failure it is run again, and then repairs all that the
  * failed run left half done.
  */
 export type ServiceRun = (signal: AbortSignal, works: () => void) => Promise<void>;

@@ -265,6 +265,7 @@ function addDiscovery(
   const discovery = createDiscovery({
     ...{ registry, types },
     enums: isFeatureOn('OpenAPIEnums'),
+    cbor: isFeatureOn('CBORServingAndStorage'),
     versionHashes: isFeatureOn('StorageVersionHash'),
     beta: !isFeatureOn('AggregatedDiscoveryRemoveBetaType'),
     examinationPages: front.examinationPages.filter((path) => path !== '/debug'),

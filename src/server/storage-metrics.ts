@@ -106,7 +106,8 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
   return { name: 'metrics', run };
 }
 
-type AddMeasure<Backend> = (
+/** Adds a metric that reads each database, and labels it with the database where there are several. */
+type AddMetric<Backend = MeasuredBackend> = (
   type: 'counter' | 'gauge',
   name: string,
   help: string,
@@ -115,7 +116,7 @@ type AddMeasure<Backend> = (
 ) => void;
 
 const measureBy =
-  <Backend extends ServingBackend>(metrics: Metrics, backends: readonly Backend[]): AddMeasure<Backend> =>
+  <Backend extends ServingBackend>(metrics: Metrics, backends: readonly Backend[]): AddMetric<Backend> =>
   (type, name, help, labels, read) => {
     const names = [...labels];
     metrics.add(
@@ -132,9 +133,9 @@ const measureBy =
 
 /** Metrics of which each thread that serves has a part. */
 export function addServingMetrics(metrics: Metrics, backends: readonly ServingBackend[]): void {
-  const measure = measureBy(metrics, backends);
+  const add = measureBy(metrics, backends);
   const help = 'Watches being served, by resource.';
-  measure('gauge', 'pg_apiserver_watchers', help, ['resource'], ({ cache }, at) => {
+  add('gauge', 'pg_apiserver_watchers', help, ['resource'], ({ cache }, at) => {
     for (const { resource, watchers } of cache.state.resources)
       if (watchers > 0) at(nameOf(resource)).add(watchers);
   });
@@ -142,14 +143,18 @@ export function addServingMetrics(metrics: Metrics, backends: readonly ServingBa
 
 function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
   addServingMetrics(metrics, backends);
-  const measure = measureBy(metrics, backends);
-  const gauge = (
-    name: string,
-    help: string,
-    labels: readonly string[],
-    read: Measure<MeasuredBackend>,
-  ): void => measure('gauge', name, help, labels, read);
-  gauge(
+  const add = measureBy(metrics, backends);
+  addCommitMetrics(add);
+  addTailMetrics(add);
+  addUpkeepMetrics(add);
+  const database = backends[0]?.database.log;
+  if (database !== undefined && database.readServers().servers.length > 0)
+    addReadServerMetrics({ metrics, database });
+}
+
+function addCommitMetrics(add: AddMetric): void {
+  add(
+    'gauge',
     'pg_apiserver_pool_connections',
     'Connections for reads and upkeep, and what waits for one.',
     ['state'],
@@ -160,16 +165,23 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at('waiting').value = waiting;
     },
   );
-  const database = backends[0]?.database.log;
-  if (database !== undefined && database.readServers().servers.length > 0)
-    addReadServerMetrics({ metrics, database });
-  gauge('pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (backend, at) => {
+  add('gauge', 'pg_apiserver_commit_queue', 'Writes that wait for their batch.', [], (backend, at) => {
     at().value = backend.database.log.committer.queued;
   });
-  gauge('pg_apiserver_commit_open_bytes', 'Of all writes that are not answered yet.', [], (backend, at) => {
-    at().value = backend.database.log.committer.openBytes;
-  });
-  gauge(
+  add(
+    'gauge',
+    'pg_apiserver_commit_open_bytes',
+    'Of all writes that are not answered yet.',
+    [],
+    (backend, at) => {
+      at().value = backend.database.log.committer.openBytes;
+    },
+  );
+}
+
+function addTailMetrics(add: AddMetric): void {
+  add(
+    'gauge',
     'pg_apiserver_tail_mode',
     'How changes reach this server; 1 for the mode it is in.',
     ['mode'],
@@ -178,7 +190,8 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
         at(mode).value = log.feed.state.mode === mode ? 1 : 0;
     },
   );
-  gauge(
+  add(
+    'gauge',
     'pg_apiserver_tail_source',
     'Who streams changes to this server: 1 for the primary, or the read server that does.',
     ['server'],
@@ -188,7 +201,8 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       for (const name of [PRIMARY, ...names]) at(name).value = name === source ? 1 : 0;
     },
   );
-  gauge(
+  add(
+    'gauge',
     'pg_apiserver_tail_delay_seconds',
     'From the commit of the newest change until it was applied here.',
     [],
@@ -196,7 +210,8 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at().value = backend.database.log.feed.state.delayMs / 1000;
     },
   );
-  gauge(
+  add(
+    'gauge',
     'pg_apiserver_applied_revision',
     'The newest revision this server has applied.',
     [],
@@ -204,7 +219,10 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       at().value = Number(cache.state.applied);
     },
   );
-  measure(
+}
+
+function addUpkeepMetrics(add: AddMetric): void {
+  add(
     'counter',
     'pg_apiserver_epochs_begun_total',
     'Epochs that have begun while this server ran: the database had lost commits, or a restore was reported.',
@@ -214,15 +232,15 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
     },
   );
   for (const [name, help, read] of RETENTION_GAUGES)
-    gauge(name, help, [], ({ database: { log } }, at) => {
+    add('gauge', name, help, [], ({ database: { log } }, at) => {
       const { retention } = log.compactor;
       if (retention !== undefined) at().value = read(retention);
     });
   for (const [name, help, read] of UPKEEP_COUNTERS)
-    measure('counter', name, help, ['kind'], ({ database: { log } }, at) => {
+    add('counter', name, help, ['kind'], ({ database: { log } }, at) => {
       for (const [kind, cost] of log.compactor.costs) at(kind).value = read(cost);
     });
-  measure(
+  add(
     'counter',
     'pg_apiserver_upkeep_pages_total',
     'Pages of 8 kB that upkeep by this server has found in the buffers of PostgreSQL (hit), had read, and dirtied, by kind.',

@@ -119,11 +119,7 @@ export function createStorage(
       for (const backend of backends.slice()) serveFrom(backend);
       services.start('moves', 'upkeep', (signal) => moves.run(signal));
       if (encryption !== undefined) {
-        const hasUnreadable = (): boolean =>
-          backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
-        const logsRead = backends.map(({ log }) => log);
-        const parts = { ...foundation, file: encryption, logs: logsRead, hasUnreadable };
-        const { name, run } = createEncryptionService(parts);
+        const { name, run } = watchEncryption(foundation, encryption, backends);
         services.start(name, 'upkeep', run);
       }
       const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.routes.ready());
@@ -164,6 +160,21 @@ export function createStorage(
       return { kubernetes: [...kubernetes, ...createEncryptionChecks(encryption)], own: [...own, moved] };
     },
   };
+}
+
+function watchEncryption(
+  foundation: Foundation,
+  file: EncryptionFile,
+  backends: readonly Backend[],
+): Service {
+  const hasUnreadable = (): boolean =>
+    backends.some(({ cache }) => cache.state.resources.some(({ unreadable }) => unreadable > 0));
+  return createEncryptionService({
+    ...foundation,
+    file,
+    logs: backends.map(({ log }) => log),
+    hasUnreadable,
+  });
 }
 
 /** One database, with the cache of its current state. */

@@ -19,7 +19,7 @@ import {
 
 /**
  * Metadata of custom resources, and of objects embedded in them (apiextensions-apiserver, schema/objectmeta): both are typed,
- * whatever the schema says.
+ * also where the schema differs.
  */
 
 interface CoerceOptions {

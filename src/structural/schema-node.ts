@@ -87,5 +87,5 @@ export function isUsed(schema: Schema, name: Keyword): boolean {
   return name === 'additionalItems' || typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
-/** Fields of every whole object, whatever its schema says. */
+/** Fields of every whole object, also those that its schema omits. */
 export const META_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);

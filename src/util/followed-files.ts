@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { errorText } from './error-text.ts';
 import { pause } from './pause.ts';
 
 /**
@@ -8,9 +9,10 @@ import { pause } from './pause.ts';
 const LOOK_EVERY_MS = 1000;
 
 interface FollowedFilesOptions<T> {
-  readonly paths: readonly string[];
+  /** Or a function that lists them, for files that come and go. @throws Error */
+  readonly paths: readonly string[] | (() => readonly string[]);
   /** Gets the texts in the order of the paths. */
-  readonly make: (texts: readonly string[]) => T;
+  readonly make: (texts: readonly string[], paths: readonly string[]) => T;
   /** The next check waits until this has settled. Its errors go to onError. */
   readonly onChange?: (made: T) => Promise<void> | void;
   readonly onError?: (error: unknown) => void;
@@ -31,8 +33,9 @@ export class FollowedFiles<T> {
   constructor(options: FollowedFilesOptions<T>) {
     this.#options = options;
     this.#seen = this.#stamp();
-    this.#texts = this.#read();
-    this.#current = options.make(this.#texts);
+    const paths = this.#paths();
+    this.#texts = read(paths);
+    this.#current = options.make(this.#texts, paths);
   }
 
   get current(): T {
@@ -41,7 +44,7 @@ export class FollowedFiles<T> {
 
   async run(signal: AbortSignal): Promise<void> {
     const { paths, everyMs = LOOK_EVERY_MS } = this.#options;
-    if (paths.length === 0) return;
+    if (Array.isArray(paths) && paths.length === 0) return;
     while (!signal.aborted) {
       await pause(everyMs, signal);
       if (!signal.aborted) await this.look();
@@ -55,27 +58,35 @@ export class FollowedFiles<T> {
       const stamp = this.#stamp();
       if (stamp === this.#seen) return;
       this.#seen = stamp;
-      const texts = this.#read();
-      if (texts.every((text, at) => text === this.#texts[at])) return;
+      const paths = this.#paths();
+      const texts = read(paths);
+      if (texts.length === this.#texts.length && texts.every((text, at) => text === this.#texts[at])) return;
       this.#texts = texts;
-      this.#current = make(texts);
+      this.#current = make(texts, paths);
       await onChange?.(this.#current);
     } catch (error) {
       onError?.(error);
     }
   }
 
-  #read(): string[] {
-    return this.#options.paths.map((path) => readFileSync(path, 'utf8'));
+  #paths(): readonly string[] {
+    const { paths } = this.#options;
+    return typeof paths === 'function' ? paths() : paths;
   }
 
   /** Follows symbolic links, because secrets are mounted and swapped by them. The change time tells when a file became readable. */
   #stamp(): string {
-    return this.#options.paths
-      .map((path) => {
-        const stat = statSync(path, { throwIfNoEntry: false });
-        return stat === undefined ? 'none' : `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
-      })
-      .join();
+    try {
+      return this.#paths().map(stampOf).join();
+    } catch (error) {
+      return errorText(error);
+    }
   }
+}
+
+const read = (paths: readonly string[]): string[] => paths.map((path) => readFileSync(path, 'utf8'));
+
+function stampOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 'none' : `${path} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
 }

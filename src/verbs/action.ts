@@ -79,7 +79,7 @@ async function perform({ call, action, posted, nameOf }: ActionCall): Promise<Ap
   };
 }
 
-/** Admits an action as a create of the body, whatever it does then (Kubernetes: without admission of its writes). */
+/** Admits an action as a create of the body, regardless of its effect (Kubernetes: without admission of its writes). */
 async function admit(
   admission: AdmissionChain,
   write: WriteCall,

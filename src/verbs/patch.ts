@@ -169,7 +169,7 @@ interface PatchKind {
   apply(object: JsonObject, patch: JsonValue, schema: MessageSchema): JsonValue;
   /** What an answer shows of an invalid result, and its reason. */
   explain(result: JsonValue, patch: JsonValue, why: string, schema: MessageSchema): Explanation;
-  /** The type of the object stays, whatever the patch sets. */
+  /** The type of the object stays, also when the patch sets another. */
   readonly keepsType: boolean;
 }
 

@@ -144,7 +144,7 @@ export interface Backends {
   readonly translateCommands: boolean;
   /** Feature gate PortForwardWebsockets. */
   readonly tunnelPorts: boolean;
-  /** Feature gate AuthorizePodWebsocketUpgradeCreatePermission: streams need the right to create, whatever the method is. */
+  /** Feature gate AuthorizePodWebsocketUpgradeCreatePermission: streams need the right to create, with any method. */
   readonly streamsNeedCreate: boolean;
   /** The feature PodLogsQuerySplitStreams: a reader chooses between both outputs of a container. */
   readonly splitsLogs: boolean;

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
-import {
-  createEventRateLimit,
-  type Limit,
-  type LimitType,
-  readLimits,
-} from '../../src/admission/plugins/event-rate-limit.ts';
+import { createEventRateLimit, readLimits } from '../../src/admission/plugins/event-rate-limit.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
+
+type LimitType = Limit['type'];
+type Limit = Parameters<typeof createEventRateLimit>[0][number];
 
 interface Request {
   readonly resource?: string;

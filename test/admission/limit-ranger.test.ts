@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createLimitRanger } from '../../src/admission/plugins/limit-ranger.ts';
+import { limitRanger } from '../../src/admission/plugins/limit-ranger.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+import { attributesOf, FakeCluster, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
 
 const limitRange = (...limits: JsonObject[]): JsonObject => ({
   metadata: { name: 'limits', namespace: 'default' },
@@ -17,7 +17,8 @@ const container = (requests: JsonObject, limits: JsonObject, more: JsonObject = 
 
 const pod = (...containers: JsonObject[]) => toObject({ spec: { containers } });
 
-const pluginOf = (...ranges: JsonObject[]) => createLimitRanger(new FakeCluster({ limitranges: ranges }));
+const pluginOf = (...ranges: JsonObject[]) =>
+  pluginFrom(limitRanger, { objects: new FakeCluster({ limitranges: ranges }) });
 
 const refusedPod = (limit: JsonObject, object = pod(container({}, {}))) =>
   refusalOf(pluginOf(limitRange(limit)), attributesOf('pods', { object }));

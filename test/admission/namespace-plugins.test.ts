@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import {
-  createAutoProvision,
-  createNamespaceExists,
   createNamespaceLifecycle,
+  namespaceAutoProvision,
+  namespaceExists,
 } from '../../src/admission/plugins/namespaces.ts';
 import { forbidden, StatusError, unknownError } from '../../src/api/status.ts';
 import { ObjectReader } from '../../src/storage/object-reader.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+import { attributesOf, FakeCluster, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
 
 const NAMESPACES = { group: '', resource: 'namespaces' };
 const inNamespace = (namespace: string) => toObject({ metadata: { namespace } });
 const cluster = new FakeCluster({ namespaces: [{ metadata: { name: 'default' } }] });
 
 test('NamespaceExists refuses whatever is in a namespace that is not there', async () => {
-  const plugin = createNamespaceExists(cluster);
+  const plugin = pluginFrom(namespaceExists, { objects: cluster });
   for (const operation of ['CREATE', 'UPDATE', 'DELETE'] as const) {
     const refused = (namespace: string) =>
       refusalOf(plugin, attributesOf('pods', { operation, old: inNamespace(namespace) }));
@@ -54,8 +54,11 @@ test('NamespaceLifecycle asks the database about a namespace that this server de
 
 test('NamespaceAutoProvision makes the namespace that something is to be in', async () => {
   const made: string[] = [];
-  const plugin = createAutoProvision(cluster, async (name) => {
-    made.push(name);
+  const plugin = pluginFrom(namespaceAutoProvision, {
+    objects: cluster,
+    createNamespace: async (name) => {
+      made.push(name);
+    },
   });
   await refusalOf(plugin, attributesOf('pods', { object: inNamespace('default') }));
   await refusalOf(plugin, attributesOf('pods', { object: inNamespace('dry'), dryRun: true }));
@@ -67,7 +70,10 @@ test('NamespaceAutoProvision makes the namespace that something is to be in', as
 
 test('NamespaceAutoProvision refuses nothing because the database is away', async () => {
   const away = new StatusError({ code: 503, reason: 'ServiceUnavailable', message: 'later' });
-  const plugin = createAutoProvision(cluster, () => Promise.reject(away));
+  const plugin = pluginFrom(namespaceAutoProvision, {
+    objects: cluster,
+    createNamespace: () => Promise.reject(away),
+  });
   expect(await refusalOf(plugin, attributesOf('pods', { object: inNamespace('new') }))).toBe('later');
 });
 
@@ -75,6 +81,9 @@ test.each([
   ['forbidden', forbidden(NAMESPACES, 'new', 'no'), 'namespaces "new" is forbidden: no'],
   ['broken', unknownError('broken'), 'pods "it" is forbidden: broken'],
 ])('NamespaceAutoProvision where the namespace is %s', async (_, error, refused) => {
-  const plugin = createAutoProvision(cluster, () => Promise.reject(error));
+  const plugin = pluginFrom(namespaceAutoProvision, {
+    objects: cluster,
+    createNamespace: () => Promise.reject(error),
+  });
   expect(await refusalOf(plugin, attributesOf('pods', { object: inNamespace('new') }))).toBe(refused);
 });

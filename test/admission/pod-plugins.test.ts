@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { AdmissionChain } from '../../src/admission/admission.ts';
-import { alwaysAdmit, alwaysDeny } from '../../src/admission/plugins/always.ts';
-import { alwaysPullImages, limitAntiAffinity } from '../../src/admission/plugins/pod-rules.ts';
-import { taintNewNodes, tolerateExtendedResources } from '../../src/admission/plugins/tolerations.ts';
+import { alwaysAdmitPlugin, alwaysDenyPlugin } from '../../src/admission/plugins/always.ts';
+import { alwaysPullImagesPlugin, limitAntiAffinityPlugin } from '../../src/admission/plugins/pod-rules.ts';
+import {
+  extendedResourceToleration,
+  taintNodesByCondition,
+} from '../../src/admission/plugins/tolerations.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
+import { attributesOf, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
+
+const alwaysAdmit = pluginFrom(alwaysAdmitPlugin, {});
+const alwaysDeny = pluginFrom(alwaysDenyPlugin, {});
+const alwaysPullImages = pluginFrom(alwaysPullImagesPlugin, {});
+const limitAntiAffinity = pluginFrom(limitAntiAffinityPlugin, {});
+const tolerateExtendedResources = pluginFrom(extendedResourceToleration, {});
+const taintNewNodes = pluginFrom(taintNodesByCondition, {});
 
 const pod = (spec: JsonObject) => toObject({ spec });
 

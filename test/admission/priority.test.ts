@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { createPriority } from '../../src/admission/plugins/priority.ts';
+import { priority } from '../../src/admission/plugins/priority.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+import { attributesOf, FakeCluster, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
 
 const priorityClass = (name: string, value: number, more: JsonObject = {}): JsonObject => ({
   ...more,
   metadata: { name },
   value,
 });
-const pluginOf = (...classes: JsonObject[]) => createPriority(new FakeCluster({ priorityclasses: classes }));
+const pluginOf = (...classes: JsonObject[]) =>
+  pluginFrom(priority, { objects: new FakeCluster({ priorityclasses: classes }) });
 const pod = (spec: JsonObject = {}) => toObject({ spec });
 
 async function admitted(spec: JsonObject, ...classes: JsonObject[]): Promise<unknown> {

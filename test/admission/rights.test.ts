@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Access, Right } from '../../src/admission/plugin.ts';
+import { type FindKind, ownerReferencesPermission } from '../../src/admission/plugins/owner-references.ts';
 import {
-  createOwnerReferencesPermission,
-  type FindKind,
-} from '../../src/admission/plugins/owner-references.ts';
-import {
-  certificateSubject,
-  createCertificateApproval,
-  createCertificateSigning,
-  createTrustBundleAttest,
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  trustBundleAttest,
 } from '../../src/admission/plugins/signer-rights.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
+import { attributesOf, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
 import { makeRequest } from '../kit/certificate-request.ts';
+
+const certificateSubject = pluginFrom(certificateSubjectRestriction, {});
 
 /** Rights as `verb resource[/subresource] name`. */
 const having = (...rights: string[]): Access => ({
@@ -68,7 +67,7 @@ test.each<[string, string[], JsonObject[] | undefined, JsonObject[], string | un
     'cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion apps/v1 Kind Web: no matches for kind "Web" in version "apps/v1"',
   ],
 ])('a pod %s', async (_, rights, before, after, why) => {
-  const plugin = createOwnerReferencesPermission(having(...rights), findKind);
+  const plugin = pluginFrom(ownerReferencesPermission, { access: having(...rights), findKind });
   const attributes = attributesOf('pods', {
     object: owned(...after),
     ...(before === undefined ? {} : { operation: 'UPDATE', old: owned(...before) }),
@@ -93,13 +92,13 @@ test.each([
   ['the signer', ['approve signers example.com/own'], undefined],
   ['the domain', ['approve signers example.com/*'], undefined],
 ])('approving is for who may approve for %s', async (_, rights, message) => {
-  const plugin = createCertificateApproval(having(...rights));
+  const plugin = pluginFrom(certificateApproval, { access: having(...rights) });
   expect(await refusalOf(plugin, update('approval'))).toBe(message);
   expect(await refusalOf(plugin, update('status'))).toBeUndefined();
 });
 
 test('issuing a certificate needs the right to sign; other changes of a status need no right', async () => {
-  const plugin = createCertificateSigning(having());
+  const plugin = pluginFrom(certificateSigning, { access: having() });
   const message =
     'certificatesigningrequests.certificates.k8s.io "it" is forbidden: user not permitted to sign requests with signerName "example.com/own"';
   expect(await refusalOf(plugin, update('status', request({ certificate: 'eA==' })))).toBe(message);
@@ -107,12 +106,12 @@ test('issuing a certificate needs the right to sign; other changes of a status n
     message,
   );
   expect(await refusalOf(plugin, update('status'))).toBeUndefined();
-  const allowed = createCertificateSigning(having('sign signers example.com/*'));
+  const allowed = pluginFrom(certificateSigning, { access: having('sign signers example.com/*') });
   expect(await refusalOf(allowed, update('status', request({ certificate: 'eA==' })))).toBeUndefined();
 });
 
 test('a trust bundle needs the right to attest, except for changes of the garbage collector', async () => {
-  const plugin = createTrustBundleAttest(having());
+  const plugin = pluginFrom(trustBundleAttest, { access: having() });
   const bundle = (spec: JsonObject, metadata = {}) => toObject({ spec, metadata });
   const BUNDLES = 'certificates.k8s.io/clustertrustbundles';
   expect(await refusalOf(plugin, attributesOf(BUNDLES, { object: bundle({ signerName: SIGNER }) }))).toMatch(

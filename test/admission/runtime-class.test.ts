@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createRuntimeClass } from '../../src/admission/plugins/runtime-class.ts';
+import { runtimeClass as description } from '../../src/admission/plugins/runtime-class.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+import { attributesOf, FakeCluster, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
 
 /** The spec of the pod, or why it was refused. */
 async function admit(spec: JsonObject, runtimeClass?: JsonObject): Promise<unknown> {
@@ -10,7 +10,7 @@ async function admit(spec: JsonObject, runtimeClass?: JsonObject): Promise<unkno
   const object = toObject({
     spec: { ...(runtimeClass === undefined ? {} : { runtimeClassName: 'sandbox' }), ...spec },
   });
-  const plugin = createRuntimeClass(new FakeCluster({ runtimeclasses }));
+  const plugin = pluginFrom(description, { objects: new FakeCluster({ runtimeclasses }) });
   return (await refusalOf(plugin, attributesOf('pods', { object }))) ?? object.spec;
 }
 

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
-import { denyExternalIps } from '../../src/admission/plugins/deny-external-ips.ts';
+import { denyServiceExternalIps } from '../../src/admission/plugins/deny-external-ips.ts';
 import {
-  createClaimResize,
-  createDefaultIngressClass,
-  createDefaultStorageClass,
-  storageProtection,
+  claimResize,
+  defaultIngressClass,
+  defaultStorageClass,
+  storageProtectionPlugin,
 } from '../../src/admission/plugins/storage-plugins.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+import { attributesOf, FakeCluster, pluginFrom, refusalOf, toObject } from '../kit/admission.ts';
+
+const denyExternalIps = pluginFrom(denyServiceExternalIps, {});
+const storageProtection = pluginFrom(storageProtectionPlugin, {});
 
 const STORAGE_DEFAULT = 'storageclass.kubernetes.io/is-default-class';
 const INGRESS_DEFAULT = 'ingressclass.kubernetes.io/is-default-class';
@@ -59,14 +62,14 @@ test.each<[string, JsonObject[], JsonObject, string | undefined]>([
   ],
 ])('the storage class of a claim: %s', async (_, storageclasses, spec, expected) => {
   const object = toObject({ spec });
-  const plugin = createDefaultStorageClass(new FakeCluster({ storageclasses }));
+  const plugin = pluginFrom(defaultStorageClass, { objects: new FakeCluster({ storageclasses }) });
   expect(await refusalOf(plugin, attributesOf('persistentvolumeclaims', { object }))).toBeUndefined();
   expect((object.spec as JsonObject).storageClassName).toBe(expected);
 });
 
 test('an ingress without a class gets the default one, unless its annotation names one', async () => {
   const ingressclasses = [classOf('front', '2026-01-01T00:00:00Z', INGRESS_DEFAULT)];
-  const plugin = createDefaultIngressClass(new FakeCluster({ ingressclasses }));
+  const plugin = pluginFrom(defaultIngressClass, { objects: new FakeCluster({ ingressclasses }) });
   const plain = toObject({ spec: {} });
   const annotated = toObject({
     spec: {},
@@ -101,7 +104,7 @@ test.each([
     { metadata: { name: 'elastic' }, allowVolumeExpansion: true },
     { metadata: { name: 'fixed' } },
   ];
-  const plugin = createClaimResize(new FakeCluster({ storageclasses }));
+  const plugin = pluginFrom(claimResize, { objects: new FakeCluster({ storageclasses }) });
   const attributes = attributesOf('persistentvolumeclaims', { operation: 'UPDATE', object, old });
   expect(await refusalOf(plugin, attributes)).toBe(
     why === undefined ? undefined : `persistentvolumeclaims "it" is forbidden: ${why}`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission.ts';
 import { FollowedObjects } from '../../src/admission/cluster-objects.ts';
-import { type ConditionsAnswer, evaluateConditions } from '../../src/admission/match-conditions.ts';
+import { evaluateConditions } from '../../src/admission/match-conditions.ts';
 import { Namespaces, objectSelected } from '../../src/admission/match-resources.ts';
 import { Rights } from '../../src/admission/policies/rights.ts';
 import { HookList, toWebhooks, type Webhook } from '../../src/admission/webhooks/webhook.ts';
@@ -12,6 +12,8 @@ import { toCel } from '../../src/cel/program.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
+
+type ConditionsAnswer = Awaited<ReturnType<typeof evaluateConditions>>;
 
 const registry = new Registry();
 for (const definition of BUILT_IN_RESOURCES) registry.add(definition, () => true);

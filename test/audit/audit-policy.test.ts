@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { type AuditAttributes, findRule, parsePolicy } from '../../src/audit/audit-policy.ts';
+import { findRule, parsePolicy } from '../../src/audit/audit-policy.ts';
 import { parseRequestInfo } from '../../src/pipeline/request-info.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 import { ALICE } from './kit.ts';
+
+type AuditAttributes = Parameters<typeof findRule>[1];
 
 const HEAD = 'apiVersion: audit.k8s.io/v1\nkind: Policy\n';
 const policyOf = (rules: string) => parsePolicy(`${HEAD}rules:\n${rules}`);

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { BatchingSink, type BatchOptions, Throttle } from '../../src/audit/sink.ts';
+import { BatchingSink, Throttle } from '../../src/audit/sink.ts';
 import { Losses, ManualClock, MemorySink, makeRecord, settle } from './kit.ts';
+
+type BatchOptions = ConstructorParameters<typeof BatchingSink>[1];
 
 function start(options: Partial<BatchOptions> = {}) {
   const clock = new ManualClock();

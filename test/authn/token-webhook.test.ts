@@ -1,6 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import { TokenWebhook, type TokenWebhookOptions } from '../../src/authn/token-webhook.ts';
+import { TokenWebhook } from '../../src/authn/token-webhook.ts';
+
+type TokenWebhookOptions = ConstructorParameters<typeof TokenWebhook>[0];
 
 let sent: JsonObject[];
 let waits: number[];

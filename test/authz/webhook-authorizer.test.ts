@@ -1,7 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
-import { ExpiringCache, WebhookAuthorizer, type WebhookOptions } from '../../src/authz/webhook-authorizer.ts';
+import { ExpiringCache, WebhookAuthorizer } from '../../src/authz/webhook-authorizer.ts';
 import { asks, asksPath, user } from './kit.ts';
+
+type WebhookOptions = ConstructorParameters<typeof WebhookAuthorizer>[0];
 
 const ann = { ...user('ann', 'devs'), uid: 'u1', extra: { scopes: ['a', 'b'] } };
 let sent: JsonObject[];

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PolicyRule } from '../../src/authz/rbac/role-rules.ts';
-import { type AggregatedRole, aggregatedRules } from '../../src/controllers/role-aggregation.ts';
+import { aggregatedRules } from '../../src/controllers/role-aggregation.ts';
+
+type AggregatedRole = Parameters<typeof aggregatedRules>[0];
 
 const get = (resource: string): PolicyRule => ({ verbs: ['get'], apiGroups: [''], resources: [resource] });
 const part = (name: string, label: string, ...rules: PolicyRule[]): AggregatedRole => ({

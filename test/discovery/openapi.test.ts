@@ -9,7 +9,7 @@ import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { threadMs } from '../kit/thread-time.ts';
 import { gather } from './custom-definition.ts';
 
-function createOpenApi(): { openApi: OpenApi; keys: DocumentKey[] } {
+function createOpenApi(cbor = false): { openApi: OpenApi; keys: DocumentKey[] } {
   const registry = new Registry();
   for (const definition of BUILT_IN_RESOURCES) registry.add(definition, () => true);
   const keys = registry.groups().flatMap(({ group, versions }) =>
@@ -19,7 +19,7 @@ function createOpenApi(): { openApi: OpenApi; keys: DocumentKey[] } {
     }),
   );
   const pages = { versionFields: ['major', 'minor', 'emulationMinor'], issuer: true, logs: true };
-  return { openApi: new OpenApi({ registry, types: loadTypes(), gitVersion: 'v1', pages }), keys };
+  return { openApi: new OpenApi({ registry, types: loadTypes(), gitVersion: 'v1', pages, cbor }), keys };
 }
 
 const whole = async (openApi: OpenApi, keys: DocumentKey[], form: DocumentForm = 'json'): Promise<Buffer> =>
@@ -51,6 +51,20 @@ test('no document has an empty member, which Go would lose', async () => {
     expect([...lostIn(parse(await make()), path)]).toEqual([]);
   }
   expect([...lostIn(parse(await whole(openApi, keys)), 'v2')]).toEqual([]);
+});
+
+test.each([true, false])('CBOR is among the media types where the server knows it: %s', async (cbor) => {
+  const { openApi, keys } = createOpenApi(cbor);
+  const key = keys.find(({ path }) => path === 'apis/apps/v1');
+  if (key === undefined) throw new Error('apps/v1 is not served');
+  const v3 = JSON.stringify(parse(await (await openApi.groupVersion(key)).make()));
+  const v2 = (await whole(openApi, [key])).toString();
+  for (const document of [v2, v3])
+    expect(
+      ['"application/cbor"', '"application/cbor-seq"', '"application/apply-patch+cbor"'].map((type) =>
+        document.includes(type),
+      ),
+    ).toEqual([cbor, cbor, cbor]);
 });
 
 interface Named {

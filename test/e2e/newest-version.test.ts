@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,8 @@ beforeAll(async () => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
+  mkdirSync(manifests);
+  write('manifests/kept.yaml', keptPolicy('kept'));
   cluster = await startCluster(
     database.url,
     [
@@ -37,7 +39,8 @@ beforeAll(async () => {
       '--logging-format=json',
       '-v=1',
       '--enable-logs-handler',
-      '--feature-gates=CBORServingAndStorage=true',
+      '--feature-gates=CBORServingAndStorage=true,ManifestBasedAdmissionControlConfig=true',
+      `--admission-control-config-file=${write('admission.yaml', admissionConfig(manifests))}`,
       '--send-retry-after-while-not-ready-once',
       '--tls-curve-preferences=23',
       `--client-ca-file=${write('clients.pem', clients.pem)}`,
@@ -57,6 +60,35 @@ afterAll(async () => {
   await database.drop();
   rmSync(folder, { recursive: true });
 });
+
+const manifests = join(folder, 'manifests');
+
+const admissionConfig = (dir: string): string => `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AdmissionConfiguration
+plugins:
+- name: ValidatingAdmissionPolicy
+  configuration:
+    apiVersion: apiserver.config.k8s.io/v1
+    kind: ValidatingAdmissionPolicyConfiguration
+    staticManifestsDir: ${dir}
+`;
+
+/** Keeps everything with the label `kept` from being deleted. */
+const keptPolicy = (label: string): string => `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: kept.static.k8s.io}
+spec:
+  matchConstraints:
+    resourceRules: [{apiGroups: ["*"], apiVersions: ["*"], operations: [DELETE], resources: ["*"]}]
+  validations: [{expression: "!('${label}' in oldObject.metadata.?labels.orValue({}))", message: is kept}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: kept.static.k8s.io}
+spec: {policyName: kept.static.k8s.io, validationActions: [Deny]}
+`;
 
 const WHOAMI = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
@@ -231,7 +263,11 @@ test('bodies, answers, watches, applies and errors are CBOR where the feature is
   expect(watched.type).toBe('application/cbor-seq');
   expect(parseCbor(watched.bytes).value).toMatchObject({ type: 'ADDED', object: { kind: 'ConfigMap' } });
   expect(await speak('GET', `${maps}/none`)).toMatchObject({ code: 404, value: { kind: 'Status' } });
-  expect(await speak('GET', '/apis')).toMatchObject({ code: 200, value: { kind: 'APIGroupList' } });
+  expect(await speak('GET', '/apis/apps/v1')).toMatchObject({ value: { kind: 'APIResourceList' } });
+  for (const path of ['/version', '/', '/api', '/apis', '/apis/apps', '/openapi/v3']) {
+    const { code, type } = await send({ pair, path, headers: { accept: 'application/cbor, */*' } });
+    expect([path, code, type]).toEqual([path, 200, 'application/json']);
+  }
   const twice = Buffer.from('a2616101616102', 'hex');
   const type = { 'content-type': 'application/cbor' };
   const refused = await send({ pair, method: 'POST', path: maps, headers: type, body: twice });
@@ -240,6 +276,32 @@ test('bodies, answers, watches, applies and errors are CBOR where the feature is
   const options = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'another' } };
   expect((await speak('DELETE', `${maps}/cbor`, options)).code).toBe(409);
   expect((await speak('DELETE', `${maps}/cbor`)).code).toBe(200);
+});
+
+test('policies of files protect even policies, take effect when a file changes, and nothing shows or removes them', async () => {
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+  const spec = {
+    matchConstraints: {
+      resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+    },
+    validations: [{ expression: 'true' }],
+  };
+  const made = (name: string) => ({ metadata: { name, labels: { kept: '' } }, spec });
+  expect((await cluster.request('POST', path, made('a'))).code).toBe(201);
+  const refused = await cluster.request('DELETE', `${path}/a`);
+  expect([refused.code, refused.json.message]).toEqual([
+    422,
+    expect.stringContaining("ValidatingAdmissionPolicy 'kept.static.k8s.io'"),
+  ]);
+  expect((await cluster.request('GET', `${path}/kept.static.k8s.io`)).code).toBe(404);
+  expect((await cluster.request('POST', path, made('a.static.k8s.io'))).json.message).toContain(
+    'are reserved for static manifest-based configurations',
+  );
+  writeFileSync(join(manifests, 'kept.yaml'), keptPolicy('other'));
+  await vi.waitFor(
+    async () => expect((await cluster.request('DELETE', `${path}/a`)).code).toBe(200),
+    PATIENCE,
+  );
 });
 
 test('a namespace is emptied of pods before anything that they may need, and says what keeps it', async () => {

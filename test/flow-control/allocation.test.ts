@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { allocate, type Wish } from '../../src/flow-control/levels.ts';
+import { allocate } from '../../src/flow-control/levels.ts';
+
+type Wish = Parameters<typeof allocate>[1][number];
 
 const wish = (target: number, lower: number, upper: number): Wish => ({ target, lower, upper });
 const rounded = (total: number, wishes: readonly Wish[]): readonly number[] | undefined =>

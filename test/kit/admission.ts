@@ -55,6 +55,16 @@ function toEntry(resource: GroupResource, object: ApiObject): CachedEntry {
   return new CachedEntry(stored, () => ({}));
 }
 
+/** The plugin that a description makes, with its feature gate on. */
+export function pluginFrom<Parts>(
+  { create, name }: { create: (parts: Parts) => AdmissionPlugin | undefined; name: string },
+  parts: Parts,
+): AdmissionPlugin {
+  const plugin = create(parts);
+  if (plugin === undefined) throw new Error(`${name} is off`);
+  return plugin;
+}
+
 /** A write as plugins see it; `resource` is one of the core group unless it names another: `apps/deployments`. */
 export function attributesOf(
   resource: string,

@@ -96,7 +96,7 @@ function takeManifests(isOn: Gates, gated: GatedFields, types: TypeLibrary): Man
       const object = created(definition, manifest);
       return lines([
         ...validateObject(definition, object, types, { isOn }),
-        ...(definition.strategy.validateCreate?.(object) ?? []),
+        ...(definition.strategy.validateCreate?.(object, undefined, isOn) ?? []),
       ]);
     },
     problemsOnUpdate: (definition, before, after) => {

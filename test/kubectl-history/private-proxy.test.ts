@@ -6,7 +6,9 @@ import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Kubectl } from '../../src/kubectl-history/kubectl.ts';
-import { type PrivateProxy, startPrivateProxy } from '../../src/kubectl-history/private-proxy.ts';
+import { startPrivateProxy } from '../../src/kubectl-history/private-proxy.ts';
+
+type PrivateProxy = Awaited<ReturnType<typeof startPrivateProxy>>;
 
 /** In place of kubectl: answers on the socket what it was asked. */
 const ECHO = `

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readClientConfig } from '../../src/outbound/client-config.ts';
-import { type PostOptions, WebhookClient } from '../../src/outbound/webhook-client.ts';
+import { WebhookClient } from '../../src/outbound/webhook-client.ts';
 import { accept, type RemoteWebhook, startWebhook } from '../kit/webhook-server.ts';
+
+type PostOptions = Parameters<WebhookClient['post']>[1];
 
 let webhook: RemoteWebhook;
 let client: WebhookClient;

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type Console, createConsole } from '../../src/pages/console-files.ts';
+import { createConsole } from '../../src/pages/console-files.ts';
 import type { ApiResponse } from '../../src/request/api-response.ts';
 
-let console: Console;
+let console: NonNullable<ReturnType<typeof createConsole>>;
 
 beforeAll(() => {
   const folder = `${mkdtempSync(join(tmpdir(), 'pg-apiserver-console-'))}/`;

@@ -180,6 +180,10 @@ describe('a rule that taints devices', () => {
       specOf(manifestsIn(minor).created(devicetaintrules, manifest)).deviceSelector;
     expect(kept(34)).toEqual(selector);
     expect(kept(35)).toEqual({});
+    const empty = varyAll(manifest, { 'spec.deviceSelector.selectors.0': {} });
+    expect(manifestsIn(34).problemsOnCreate(devicetaintrules, empty)).toEqual([
+      'spec.deviceSelector.selectors[0].cel: Required value',
+    ]);
   });
 
   test('has a status since 1.35', () => {
@@ -253,6 +257,16 @@ describe('a request for the state of pools', () => {
       'less than nothing',
       { poolCount: 1, pools: [{ ...pool, totalDevices: -1 }] },
       ['status.pools[0].totalDevices: Invalid value: -1: must be greater than or equal to 0'],
+    ],
+    [
+      'a node of no good name',
+      { poolCount: 1, pools: [{ ...pool, nodeName: 'A' }] },
+      [expect.stringContaining('status.pools[0].nodeName: Invalid value: "A"') as never],
+    ],
+    [
+      'a generation below zero',
+      { poolCount: 1, pools: [{ ...pool, generation: -1 }] },
+      ['status.pools[0].generation: Invalid value: -1: must be greater than or equal to 0'],
     ],
     [
       'a long error',
@@ -357,8 +371,16 @@ describe('a workload of 1.36', () => {
     [{}, []],
     [{ 'spec.podGroupTemplates': [] }, ['spec.podGroupTemplates: Required value']],
     [
+      { 'spec.controllerRef': { apiGroup: 'batch', kind: '', name: 'j' } },
+      ['spec.controllerRef.kind: Required value'],
+    ],
+    [
       { 'spec.podGroupTemplates.1': { name: 'workers', schedulingPolicy: GANG } },
       ['spec.podGroupTemplates[1]: Duplicate value: "workers"'],
+    ],
+    [
+      { 'spec.podGroupTemplates.0.name': 'a.b' },
+      [expect.stringContaining('spec.podGroupTemplates[0].name: Invalid value: "a.b"') as never],
     ],
     [
       { 'spec.podGroupTemplates.0.disruptionMode': 'Never' },
@@ -436,13 +458,16 @@ describe('a group of pods', () => {
   });
 
   test('has statuses of its own claims alone', () => {
-    const judge = (name: string): string[] =>
+    const judge = (name: string, resourceClaimName = 'made'): string[] =>
       of36.problemsOnView(podgroups, good, {
         before: {},
-        after: { resourceClaimStatuses: [{ name, resourceClaimName: 'made' }] },
+        after: { resourceClaimStatuses: [{ name, resourceClaimName }] },
         view: undefined,
       });
     expect(judge('gpu')).toEqual([]);
+    expect(judge('gpu', 'A')).toEqual([
+      expect.stringContaining('status.resourceClaimStatuses[0].resourceClaimName: Invalid value: "A"'),
+    ]);
     expect(judge('net')).toEqual([
       'status.resourceClaimStatuses[0].name: Invalid value: "net": must match the name of an entry in `spec.resourceClaims`',
     ]);

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { Minor } from '../../src/api/emulation.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { mutatingadmissionpolicies } from '../../src/resources/admissionregistration/mutating-admission-policy.ts';
 import { mutatingadmissionpolicybindings } from '../../src/resources/admissionregistration/mutating-admission-policy-binding.ts';
 import { validatingadmissionpolicies } from '../../src/resources/admissionregistration/validating-admission-policy.ts';
 import { validatingadmissionpolicybindings } from '../../src/resources/admissionregistration/validating-admission-policy-binding.ts';
+import { builtInResources } from '../../src/resources/all.ts';
 import { created, manifestsIn, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
 import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
@@ -296,6 +298,10 @@ describe('mutating admission policies', () => {
       ],
     ],
     [{ 'spec.matchConditions': [{ expression: 'true' }] }, ['spec.matchConditions[0].name: Required value']],
+    [
+      { 'spec.matchConditions': [{ name: 'a', expression: '1' }] },
+      [expect.stringContaining('spec.matchConditions[0].expression: Invalid value: "1"') as never],
+    ],
     [{ 'spec.mutations': [{}] }, [`${at}.patchType: Required value`]],
     [
       { 'spec.mutations': [{ patchType: 'Merge' }] },
@@ -449,3 +455,28 @@ describe('bindings of admission policies', () => {
     );
   });
 });
+
+const GATE = 'ManifestBasedAdmissionControlConfig';
+const STATIC = { metadata: { name: 'a.static.k8s.io' } };
+
+test.each(builtInResources(36).filter(({ group }) => group === 'admissionregistration.k8s.io'))(
+  'names of files are for files alone, and otherwise warned of since 1.36: $resource',
+  (definition) => {
+    const ofName = (minor: Minor, on: boolean) =>
+      manifestsIn(minor, { [GATE]: on })
+        .problemsOnCreate(definition, STATIC)
+        .filter((line) => line.startsWith('metadata.name'));
+    expect(ofName(36, true)).toEqual([
+      'metadata.name: Invalid value: "a.static.k8s.io": names ending with ".static.k8s.io" are reserved for static manifest-based configurations and cannot be managed via the API',
+    ]);
+    expect(ofName(36, false)).toEqual([]);
+    const warnings = (minor: Minor, on: boolean, isUpdate = false) => {
+      const object = { kind: '', apiVersion: '', ...STATIC };
+      const isOn = Object.assign((gate: string) => on && gate === GATE, { minor });
+      return definition.strategy.warnings?.(object, isUpdate ? object : undefined, isOn).length;
+    };
+    expect([warnings(36, false), warnings(36, true), warnings(36, true, true), warnings(35, false)]).toEqual([
+      1, 0, 1, 0,
+    ]);
+  },
+);

@@ -142,6 +142,22 @@ describe('claims', () => {
     expect(judge({ ...old, status: { devices: [{ ...place }] } }, old)).toEqual([
       'status.devices[0]: Invalid value: "gpu.example.com/node-1/gpu-0": must be an allocated device in the claim',
     ]);
+    const foreign = { devices: { results: [{ request: 'gpu', ...place, driver: 'A_' }] } };
+    expect(judge({ ...old, status: { allocation: foreign } }, old)).toEqual([
+      expect.stringContaining('status.allocation.devices.results[0].driver: Invalid value: "A_"'),
+    ]);
+    const interfaceName = 'x'.repeat(257);
+    const named = { allocation: allocated, devices: [{ ...place, networkData: { interfaceName } }] };
+    expect(judge({ ...given, status: named }, given)).toEqual([
+      'status.devices[0].networkData.interfaceName: Too long: must have at most 256 bytes',
+    ]);
+    const ips = ['10.0.0.1/8', '10.0.0.1/8'];
+    expect(
+      judge(
+        { ...given, status: { allocation: allocated, devices: [{ ...place, networkData: { ips } }] } },
+        given,
+      ),
+    ).toEqual(['status.devices[0].networkData.ips[1]: Duplicate value: "10.0.0.1/8"']);
     const other = { devices: { results: [{ request: 'net/slow', ...place }] } };
     expect(judge({ ...old, status: { allocation: other } }, given).join()).toContain('field is immutable');
     const ended = status.write({ ...given, status: { devices: [{ ...place }] } }, given);
@@ -242,6 +258,97 @@ describe('slices', () => {
   ])('%j is refused', (changes, lines) => {
     expect(problems(resourceslices, varyAll(slice, changes))).toEqual(lines);
   });
+});
+
+/** Claims and slices that break one rule in several ways: each has another message, of which a part is enough. */
+test.each<[string, ResourceDefinition, JsonObject, JsonObject]>([
+  [
+    'requests[0]: Invalid value: "FAST"',
+    resourceclaims,
+    claim,
+    { 'spec.devices.constraints.0.requests': ['net/FAST'] },
+  ],
+  [
+    'spec.devices.requests[1].firstAvailable[0].name: Invalid value: "FAST"',
+    resourceclaims,
+    claim,
+    { 'spec.devices.requests.1.firstAvailable.0.name': 'FAST' },
+  ],
+  [
+    'spec.devices.constraints[0].distinctAttribute.domain: Required value: must include a prefix',
+    resourceclaims,
+    claim,
+    { 'spec.devices.constraints.0': { requests: ['gpu'], distinctAttribute: 'model' } },
+  ],
+  ['spec.driver: Invalid value: "A_"', resourceslices, slice, { 'spec.driver': 'A_' }],
+  [
+    'spec.nodeSelector.nodeSelectorTerms[0].matchExpressions[0].operator: ',
+    resourceslices,
+    varyAll(slice, { 'spec.nodeName': undefined, 'spec.allNodes': true }) as JsonObject,
+    {
+      'spec.allNodes': undefined,
+      'spec.nodeSelector': {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'a', operator: 'Sometimes' }] }],
+      },
+    },
+  ],
+  [
+    'spec.devices.config[0].opaque.driver: Invalid value: "A_"',
+    resourceclaims,
+    claim,
+    { 'spec.devices.config.0.opaque.driver': 'A_' },
+  ],
+  [
+    'spec.devices[0].taints[0].effect: Required value',
+    resourceslices,
+    slice,
+    { 'spec.devices.0.taints.0.effect': '' },
+  ],
+  [
+    'spec.devices[0].bindingFailureConditions[0]: Invalid value: "ready": bindingFailureConditions must not overlap',
+    resourceslices,
+    slice,
+    { 'spec.devices.0.bindingConditions': ['ready'], 'spec.devices.0.bindingFailureConditions': ['ready'] },
+  ],
+  [
+    'requestPolicy.validValues[1]: Duplicate value: "1Gi"',
+    resourceslices,
+    slice,
+    {
+      'spec.devices.0.allowMultipleAllocations': true,
+      'spec.devices.0.capacity.memory.requestPolicy': { default: '1Gi', validValues: ['1Gi', '1024Mi'] },
+    },
+  ],
+  [
+    'requestPolicy.validValues: Invalid value: "1Gi": default value is not valid according to the requestPolicy',
+    resourceslices,
+    slice,
+    {
+      'spec.devices.0.allowMultipleAllocations': true,
+      'spec.devices.0.capacity.memory.requestPolicy': { default: '1Gi', validValues: ['2Gi'] },
+    },
+  ],
+  [
+    'spec.devices[0].bindingConditions[0]: Invalid value: "a b"',
+    resourceslices,
+    slice,
+    { 'spec.devices.0.bindingConditions': ['a b'], 'spec.devices.0.bindingFailureConditions': ['failed'] },
+  ],
+  [
+    'spec.devices[0]: Invalid value: "{`nodeName`, `allNodes`}": exactly one of',
+    resourceslices,
+    varyAll(slice, { 'spec.nodeName': undefined, 'spec.perDeviceNodeSelection': true }) as JsonObject,
+    { 'spec.devices.0.nodeName': 'node-1', 'spec.devices.0.allNodes': true },
+  ],
+  [
+    'spec.sharedCounters[0].name: Invalid value: "A"',
+    resourceslices,
+    varyAll(slice, { 'spec.devices': undefined }) as JsonObject,
+    { 'spec.sharedCounters': [{ name: 'A', counters: { b: { value: '1' } } }] },
+  ],
+])('%s', (line, definition, good, changes) => {
+  expect(problems(definition, good).join()).not.toContain(line);
+  expect(problems(definition, varyAll(good, changes))).toContainEqual(expect.stringContaining(line));
 });
 
 test.each([

@@ -220,6 +220,11 @@ describe('an answer', async () => {
       ['status.conditions[0].status: Unsupported value: "False": supported values: "True"'],
     ],
     [
+      'without a reason',
+      { conditions: [{ ...(ended('Denied').conditions as JsonObject[])[0], reason: '' }] },
+      ['status.conditions[0].reason: Required value: must be set'],
+    ],
+    [
       'both ways',
       {
         conditions: [

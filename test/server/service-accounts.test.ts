@@ -1,10 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { parseOptions } from '../../src/options/options.ts';
-import { createServiceAccounts, type ServiceAccountParts } from '../../src/server/service-accounts.ts';
+import { createServiceAccounts } from '../../src/server/service-accounts.ts';
 import { isPassing } from '../../src/storage/postgres/connection/trouble.ts';
 import type { StoredSigningKey } from '../../src/storage/signing-keys.ts';
 import { persist } from '../../src/util/pause.ts';
+
+type ServiceAccountParts = Parameters<typeof createServiceAccounts>[1];
 
 function signingKey(): StoredSigningKey {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -2,7 +2,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { describePlugin, refusal } from '../plugin.ts';
 
 /** Does nothing, for command lines that name it (Kubernetes: plugin/pkg/admission/admit). */
-export const alwaysAdmit: AdmissionPlugin = { name: 'AlwaysAdmit', operations: [] };
+const alwaysAdmit: AdmissionPlugin = { name: 'AlwaysAdmit', operations: [] };
 
 export const alwaysAdmitPlugin = describePlugin({
   name: 'AlwaysAdmit',
@@ -14,7 +14,7 @@ export const alwaysAdmitPlugin = describePlugin({
 const SERVER = 'system:apiserver';
 
 /** Refuses all other writes, for tests of clients (Kubernetes: plugin/pkg/admission/deny). */
-export const alwaysDeny: AdmissionPlugin = {
+const alwaysDeny: AdmissionPlugin = {
   name: 'AlwaysDeny',
   operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
   mutate: deny,

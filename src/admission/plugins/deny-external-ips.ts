@@ -3,7 +3,7 @@ import { SERVICES } from '../known-resources.ts';
 import { describePlugin, isWriteOf, refusal } from '../plugin.ts';
 
 /** Refuses new external addresses of services (Kubernetes: network/denyserviceexternalips). */
-export const denyExternalIps: AdmissionPlugin = {
+const denyExternalIps: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
   operations: ['CREATE', 'UPDATE'],
   validate: (attributes) => {

@@ -108,9 +108,9 @@ export const eventRateLimit = describePlugin({
 const TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const;
 
 /** The events that share a bucket: all, those of a namespace, of a user, or of a source about an object. */
-export type LimitType = (typeof TYPES)[number];
+type LimitType = (typeof TYPES)[number];
 
-export interface Limit {
+interface Limit {
   readonly type: LimitType;
   readonly perSecond: number;
   readonly burst: number;

@@ -20,7 +20,7 @@ const LIMIT_RANGES: ResourceOf<LimitRange> = { group: '', resource: 'limitranges
  * Applies the LimitRanges of a namespace: defaults for containers, and the least and most that containers, pods and claims may
  * ask for (Kubernetes: plugin/pkg/admission/limitranger).
  */
-export function createLimitRanger(objects: ClusterObjects): AdmissionPlugin {
+function createLimitRanger(objects: ClusterObjects): AdmissionPlugin {
   const limitRanges = objects.follow(LIMIT_RANGES);
   return {
     name: 'LimitRanger',

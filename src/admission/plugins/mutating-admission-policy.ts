@@ -7,6 +7,8 @@ import { equal } from '../../object/equality.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
+import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../known-resources.ts';
+import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/manifest-rules.ts';
 import { evaluateConditions } from '../match-conditions.ts';
 import { Namespaces, RequestMatcher, type ResourceVersion } from '../match-resources.ts';
 import { describePlugin, type PluginParts, refusal } from '../plugin.ts';
@@ -45,7 +47,7 @@ interface MutatingPolicyParts extends PolicyParts {
 export function createMutatingAdmissionPolicy(parts: MutatingPolicyParts): AdmissionPlugin {
   const namespaces = new Namespaces(parts.objects);
   const matcher = new RequestMatcher(namespaces, parts.equivalentsOf);
-  const hooks = new Hooks(parts.objects, matcher, MUTATING);
+  const hooks = new Hooks(parts.objects, matcher, { kind: MUTATING, manifests: parts.manifests });
   const rounds = new Rounds();
   parts.onResources(() => hooks.forget());
   return {
@@ -119,7 +121,7 @@ class Dispatch {
     const namespace = await namespaceOfObject(this.#attributes, this.#parts.namespaces);
     let hasRun = false;
     for (const invocation of invocations) if (await this.#invoke(invocation, namespace)) hasRun = true;
-    // A mutation that ran counts as a change, whatever it did.
+    // A mutation that ran counts as a change, even when it changed nothing.
     if (hasRun) this.#round.changed();
   }
 
@@ -221,7 +223,7 @@ const denialText = (
     ? `policy ${JSON.stringify(policy.name)} denied request: ${message}`
     : `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}`;
 
-/** The first error is the message, all of them are causes. The code is 403 whatever the reason. */
+/** The first error is the message, all of them are causes. The code is 403 for every reason. */
 function denied(attributes: AdmissionAttributes, errors: readonly PolicyError[]): StatusError {
   const { status } = refusal(attributes, '');
   const [first] = errors;
@@ -233,8 +235,9 @@ function denied(attributes: AdmissionAttributes, errors: readonly PolicyError[])
   });
 }
 
-interface MutatingPolicyNeeds extends Pick<PluginParts, 'isFeatureOn'> {
-  readonly policies: PolicyParts;
+interface MutatingPolicyNeeds extends Pick<PluginParts, 'isFeatureOn' | 'config'> {
+  readonly policies: Omit<PolicyParts, 'manifests'>;
+  readonly openManifests: OpenManifests;
   readonly registry: Registry;
   readonly types: TypeLibrary;
 }
@@ -243,8 +246,14 @@ export const mutatingAdmissionPolicy = describePlugin({
   name: 'MutatingAdmissionPolicy',
   isDefault: true,
   since: 32,
-  create: ({ isFeatureOn, policies, registry, types }: MutatingPolicyNeeds) =>
+  create: ({ isFeatureOn, policies, registry, types, ...needs }: MutatingPolicyNeeds) =>
     isFeatureOn('MutatingAdmissionPolicy')
-      ? createMutatingAdmissionPolicy({ ...policies, registry, types })
+      ? createMutatingAdmissionPolicy({
+          ...{ ...policies, registry, types },
+          manifests: openPolicyManifests(
+            needs,
+            policyManifests('MutatingAdmissionPolicy', MUTATING_POLICIES, MUTATING_POLICY_BINDINGS),
+          ),
+        })
       : undefined,
 });

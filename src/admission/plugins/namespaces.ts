@@ -104,7 +104,7 @@ export const namespaceLifecycle = describePlugin({
 });
 
 /** Refuses writes and deletes in a namespace that does not exist (Kubernetes: plugin/pkg/admission/namespace/exists). */
-export function createNamespaceExists(objects: ClusterObjects): AdmissionPlugin {
+function createNamespaceExists(objects: ClusterObjects): AdmissionPlugin {
   const namespaces = new ObjectLookup(objects, NAMESPACES);
   return {
     name: 'NamespaceExists',
@@ -131,7 +131,7 @@ export type CreateNamespace = (name: string) => Promise<void>;
 const DATABASE_AWAY: ReadonlySet<number> = new Set([429, 503, 504]);
 
 /** Creates the namespace of a new object (Kubernetes: plugin/pkg/admission/namespace/autoprovision). */
-export function createAutoProvision(objects: ClusterObjects, create: CreateNamespace): AdmissionPlugin {
+function createAutoProvision(objects: ClusterObjects, create: CreateNamespace): AdmissionPlugin {
   const namespaces = objects.follow({ group: '', resource: 'namespaces' });
   return {
     name: 'NamespaceAutoProvision',

@@ -24,7 +24,7 @@ const FINALIZE_ANYTHING: Right = {
  * Changing the owners of an object needs the right to delete it, because it will be deleted with its owner. Blocking the owner's
  * deletion needs the right to set finalizers on the owner (Kubernetes: plugin/pkg/admission/gc).
  */
-export function createOwnerReferencesPermission(access: Access, findKind: FindKind): AdmissionPlugin {
+function createOwnerReferencesPermission(access: Access, findKind: FindKind): AdmissionPlugin {
   return {
     name: 'OwnerReferencesPermissionEnforcement',
     operations: ['CREATE', 'UPDATE'],

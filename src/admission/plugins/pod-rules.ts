@@ -9,7 +9,7 @@ import { CONTAINER_LISTS, podSpecOf, specOf } from './pod-specs.ts';
 const ALWAYS = 'Always';
 
 /** Makes nodes pull images always, so that no pod uses a cached image without the right to pull it (Kubernetes: alwayspullimages). */
-export const alwaysPullImages: AdmissionPlugin = {
+const alwaysPullImages: AdmissionPlugin = {
   name: 'AlwaysPullImages',
   operations: ['CREATE', 'UPDATE'],
   mutate: (attributes) => {
@@ -105,7 +105,7 @@ const privilegedIn = (containers: readonly SomeContainer[], path: string): Field
 const HOSTNAME = 'kubernetes.io/hostname';
 
 /** Pods may keep others off their node, but not off a zone (Kubernetes: plugin/pkg/admission/antiaffinity). */
-export const limitAntiAffinity: AdmissionPlugin = {
+const limitAntiAffinity: AdmissionPlugin = {
   name: 'LimitPodHardAntiAffinityTopology',
   operations: ['CREATE', 'UPDATE'],
   validate: (attributes) => {

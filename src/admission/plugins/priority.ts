@@ -25,7 +25,7 @@ const WITHOUT_CLASS: Priority = { value: 0, preemptionPolicy: 'PreemptLowerPrior
  * Gives pods the priority of the class that they name, or of the default class, and allows one default class
  * (Kubernetes: plugin/pkg/admission/priority).
  */
-export function createPriority(objects: ClusterObjects): AdmissionPlugin {
+function createPriority(objects: ClusterObjects): AdmissionPlugin {
   const classes = objects.follow(PRIORITY_CLASSES);
   const lookup = new ObjectLookup(objects, PRIORITY_CLASSES);
   return {

@@ -17,7 +17,7 @@ type Use = (spec: PodSpec, runtimeClass: RuntimeClass | undefined) => void;
  * Copies the overhead and the scheduling rules of a runtime class into its pods; a pod cannot set another overhead
  * (Kubernetes: plugin/pkg/admission/runtimeclass).
  */
-export function createRuntimeClass(objects: ClusterObjects): AdmissionPlugin {
+function createRuntimeClass(objects: ClusterObjects): AdmissionPlugin {
   const classes = new ObjectLookup(objects, RUNTIME_CLASSES);
   const withClass = (attributes: AdmissionAttributes, use: Use): Promise<void> | undefined => {
     if (!isWriteOf(attributes, PODS) || attributes.object === undefined) return undefined;

@@ -15,7 +15,7 @@ const TRUST_BUNDLES: ResourceOf<ClusterTrustBundle> = {
 /** Plugins that ask for rights on `signers`, by name or by `domain/*` (Kubernetes: plugin/pkg/admission/certificates). */
 
 /** To approve or deny a request, a user needs the right to `approve` for its signer. */
-export function createCertificateApproval(access: Access): AdmissionPlugin {
+function createCertificateApproval(access: Access): AdmissionPlugin {
   return {
     name: 'CertificateApproval',
     operations: ['UPDATE'],
@@ -30,7 +30,7 @@ export function createCertificateApproval(access: Access): AdmissionPlugin {
 }
 
 /** To issue a certificate, a user needs the right to `sign` for the signer. */
-export function createCertificateSigning(access: Access): AdmissionPlugin {
+function createCertificateSigning(access: Access): AdmissionPlugin {
   return {
     name: 'CertificateSigning',
     operations: ['UPDATE'],
@@ -47,7 +47,7 @@ export function createCertificateSigning(access: Access): AdmissionPlugin {
 }
 
 /** To write the trust bundle of a signer, a user needs the right to `attest` for it. */
-export function createTrustBundleAttest(access: Access): AdmissionPlugin {
+function createTrustBundleAttest(access: Access): AdmissionPlugin {
   return {
     name: 'ClusterTrustBundleAttest',
     operations: ['CREATE', 'UPDATE'],
@@ -114,7 +114,7 @@ const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 const MASTERS = 'system:masters';
 
 /** Refuses certificate requests for the group system:masters (Kubernetes: certificates/subjectrestriction). */
-export const certificateSubject: AdmissionPlugin = {
+const certificateSubject: AdmissionPlugin = {
   name: 'CertificateSubjectRestriction',
   operations: ['CREATE'],
   validate: (attributes) => {

@@ -14,7 +14,7 @@ const DEFAULT_STORAGE_ANNOTATIONS = [
 ];
 
 /** Gives a claim without a storage class the default one, if there is one (Kubernetes: storage/storageclass/setdefault). */
-export function createDefaultStorageClass(objects: ClusterObjects): AdmissionPlugin {
+function createDefaultStorageClass(objects: ClusterObjects): AdmissionPlugin {
   const classes = objects.follow(STORAGE_CLASSES);
   return {
     name: 'DefaultStorageClass',
@@ -48,7 +48,7 @@ const DEFAULT_INGRESS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-clas
 const INGRESS_CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
 /** Gives an ingress without a class the default one, if there is one (Kubernetes: network/defaultingressclass). */
-export function createDefaultIngressClass(objects: ClusterObjects): AdmissionPlugin {
+function createDefaultIngressClass(objects: ClusterObjects): AdmissionPlugin {
   const classes = objects.follow(CLASSES);
   return {
     name: 'DefaultIngressClass',
@@ -87,7 +87,7 @@ function newestDefault(classes: readonly ApiObject[], annotations: readonly stri
 }
 
 /** Only bound claims may grow, and only if their storage class allows it (Kubernetes: storage/persistentvolume/resize). */
-export function createClaimResize(objects: ClusterObjects): AdmissionPlugin {
+function createClaimResize(objects: ClusterObjects): AdmissionPlugin {
   const classes = objects.follow(STORAGE_CLASSES);
   const mayGrow = (claim: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean => {
     const name = storageClassOf(claim);
@@ -136,7 +136,7 @@ export const storageClassOf = ({ metadata, spec }: PersistentVolumeClaim): strin
  * Gives new volumes and claims the finalizer that keeps them while they are in use; the controllers of volumes remove it
  * (Kubernetes: storage/storageobjectinuseprotection).
  */
-export const storageProtection: AdmissionPlugin = {
+const storageProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   operations: ['CREATE'],
   mutate: ({ definition, subresource, object }) => {

@@ -109,7 +109,7 @@ export const defaultTolerationSeconds = describePlugin({
  * Nodes with special hardware have a taint with its name; pods that request the hardware tolerate the taint
  * (Kubernetes: plugin/pkg/admission/extendedresourcetoleration).
  */
-export const tolerateExtendedResources: AdmissionPlugin = {
+const tolerateExtendedResources: AdmissionPlugin = {
   name: 'ExtendedResourceToleration',
   operations: ['CREATE', 'UPDATE'],
   mutate: (attributes) => {
@@ -146,7 +146,7 @@ const KEY = 'node.kubernetes.io/not-ready';
 const EFFECT = 'NoSchedule';
 
 /** Taints new nodes, so that no pod is placed on them until a controller finds them ready (Kubernetes: nodetaint). */
-export const taintNewNodes: AdmissionPlugin = {
+const taintNewNodes: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   operations: ['CREATE'],
   mutate: (attributes) => {

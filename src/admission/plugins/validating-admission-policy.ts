@@ -1,6 +1,8 @@
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
+import { POLICIES, POLICY_BINDINGS } from '../known-resources.ts';
+import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/manifest-rules.ts';
 import { Namespaces, RequestMatcher } from '../match-resources.ts';
-import { describePlugin } from '../plugin.ts';
+import { describePlugin, type PluginParts } from '../plugin.ts';
 import { RequestBindings } from '../policies/bindings.ts';
 import {
   conditionsReport,
@@ -20,7 +22,7 @@ import { VALIDATING, type ValidatingBinding, type ValidatingPolicy } from '../po
 export function createValidatingAdmissionPolicy(parts: PolicyParts): AdmissionPlugin {
   const namespaces = new Namespaces(parts.objects);
   const matcher = new RequestMatcher(namespaces, parts.equivalentsOf);
-  const hooks = new Hooks(parts.objects, matcher, VALIDATING);
+  const hooks = new Hooks(parts.objects, matcher, { kind: VALIDATING, manifests: parts.manifests });
   parts.onResources(() => hooks.forget());
   return {
     name: 'ValidatingAdmissionPolicy',
@@ -103,8 +105,21 @@ class Dispatch {
   }
 }
 
+/** The parts that the plugin gets from the server. */
+interface PolicyNeeds extends Pick<PluginParts, 'config'> {
+  readonly policies: Omit<PolicyParts, 'manifests'>;
+  readonly openManifests: OpenManifests;
+}
+
 export const validatingAdmissionPolicy = describePlugin({
   name: 'ValidatingAdmissionPolicy',
   isDefault: true,
-  create: ({ policies }: { readonly policies: PolicyParts }) => createValidatingAdmissionPolicy(policies),
+  create: ({ policies, ...needs }: PolicyNeeds) =>
+    createValidatingAdmissionPolicy({
+      ...policies,
+      manifests: openPolicyManifests(
+        needs,
+        policyManifests('ValidatingAdmissionPolicy', POLICIES, POLICY_BINDINGS),
+      ),
+    }),
 });

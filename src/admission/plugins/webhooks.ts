@@ -36,7 +36,7 @@ const PATCH = 'patch.webhook.admission.k8s.io/';
  * apiserver/pkg/admission/plugin/webhook/mutating).
  */
 export function createMutatingWebhooks(parts: WebhookParts): AdmissionPlugin {
-  const plugin = new MutatingWebhooks(new Dispatch(parts, 'mutating'));
+  const plugin = new MutatingWebhooks(new Dispatch(parts, 'Mutating'));
   return {
     name: 'MutatingAdmissionWebhook',
     operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
@@ -185,7 +185,7 @@ function blame(error: unknown): never {
 export const mutatingWebhooks = describePlugin({
   name: 'MutatingAdmissionWebhook',
   isDefault: true,
-  create: (parts: WebhookNeeds) => createMutatingWebhooks(toWebhookParts(parts)),
+  create: (parts: WebhookNeeds) => createMutatingWebhooks(toWebhookParts(parts, 'Mutating')),
 });
 
 const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/round_0_index_';
@@ -195,7 +195,7 @@ const FAILED_OPEN = 'failed-open.validating.webhook.admission.k8s.io/round_0_ind
  * apiserver/pkg/admission/plugin/webhook/validating).
  */
 export function createValidatingWebhooks(parts: WebhookParts): AdmissionPlugin {
-  const dispatch = new Dispatch(parts, 'validating');
+  const dispatch = new Dispatch(parts, 'Validating');
   return {
     name: 'ValidatingAdmissionWebhook',
     operations: ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'],
@@ -229,5 +229,5 @@ async function ask(
 export const validatingWebhooks = describePlugin({
   name: 'ValidatingAdmissionWebhook',
   isDefault: true,
-  create: (parts: WebhookNeeds) => createValidatingWebhooks(toWebhookParts(parts)),
+  create: (parts: WebhookNeeds) => createValidatingWebhooks(toWebhookParts(parts, 'Validating')),
 });

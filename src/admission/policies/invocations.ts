@@ -3,6 +3,7 @@ import { StatusError } from '../../api/status.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { type AdmissionMetrics, reportConditions } from '../admission-metrics.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import type { StaticObjects } from '../manifests/manifest-folder.ts';
 import type { ConditionsReport } from '../match-conditions.ts';
 import {
   type EquivalentsOf,
@@ -29,6 +30,8 @@ export interface PolicyParts {
   readonly convert: ConvertTo;
   readonly rights: RightsOracle;
   readonly admissionMetrics: AdmissionMetrics;
+  /** Policies of files. */
+  readonly manifests?: StaticObjects | undefined;
   /** Calls back when the set of served resources changes. */
   readonly onResources: (changed: () => void) => void;
   /**

@@ -34,7 +34,7 @@ interface MutationContext {
 /**
  * The object as a mutation leaves it, in the form that plugins work on. The expression sees the object as the mutations before
  * left it (Kubernetes: admission/plugin/policy/mutating, dispatchOne).
- * @throws StatusError that refuses the write whatever the policy's failurePolicy
+ * @throws StatusError that refuses the write under any failurePolicy
  * @throws Error for which failurePolicy decides
  */
 export async function mutate({ kind, patch }: Mutation, context: MutationContext): Promise<ApiObject> {

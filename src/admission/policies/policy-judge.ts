@@ -15,7 +15,7 @@ interface Judgement {
   /** Errors that let the request pass, because the policy fails open. */
   readonly ignored: readonly Failure[];
   readonly annotations: readonly { readonly key: string; readonly value: string }[];
-  /** Annotations that could not be made, which refuse a request whatever the binding's actions. */
+  /** Annotations that could not be made, which refuse a request under any actions of the binding. */
   readonly errors: readonly Failure[];
 }
 

@@ -12,6 +12,7 @@ import type { Compiled } from '../../cel/program.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
+import type { StaticObjects } from '../manifests/manifest-folder.ts';
 import type { Condition } from '../match-conditions.ts';
 import { type MatchCriteria, type RequestMatcher, readMatchCriteria } from '../match-resources.ts';
 
@@ -133,7 +134,18 @@ export interface PolicyKind<
   readBinding(object: BindingObject): B;
 }
 
-/** The policies in force. A policy is compiled for the first request after it was written, and kept until it changes. */
+/** Where policies come from: the API, and files. */
+interface HookSource<
+  P extends Policy,
+  B extends Binding,
+  PolicyObject extends ApiObject,
+  BindingObject extends ApiObject,
+> {
+  readonly kind: PolicyKind<P, B, PolicyObject, BindingObject>;
+  readonly manifests: StaticObjects | undefined;
+}
+
+/** The policies in force, those of files before those of the API. A policy is compiled for the first request after it was written, and kept until it changes. */
 export class Hooks<
   P extends Policy,
   B extends Binding,
@@ -144,28 +156,39 @@ export class Hooks<
   readonly #policies: FollowedObjects<PolicyObject>;
   readonly #bindings: FollowedObjects<BindingObject>;
   readonly #matcher: RequestMatcher;
+  readonly #static: StaticObjects | undefined;
   readonly #read = new WeakMap<PolicyObject, P>();
   #seen = -1;
+  #ofFiles: readonly Hook<P, B>[] = [];
   #all: readonly Hook<P, B>[] = [];
   #candidates = new WeakMap<ResourceDefinition, Map<string, readonly Hook<P, B>[]>>();
 
   constructor(
     objects: ClusterObjects,
     matcher: RequestMatcher,
-    kind: PolicyKind<P, B, PolicyObject, BindingObject>,
+    { kind, manifests }: HookSource<P, B, PolicyObject, BindingObject>,
   ) {
     this.#kind = kind;
+    this.#static = manifests;
     this.#policies = objects.follow(kind.policies);
     this.#bindings = objects.follow(kind.bindings);
     this.#matcher = matcher;
   }
 
-  /** The policies whose rules can match requests of this kind, by name; none for objects that configure admission. */
+  /**
+   * The policies whose rules can match requests of this kind, by name. Objects that configure admission are judged by policies of
+   * files alone, and reviews by none.
+   */
   for(attributes: AdmissionAttributes): readonly Hook<P, B>[] {
-    const changes = this.#policies.changes + this.#bindings.changes;
+    const { changes: ofFiles = 0 } = this.#static ?? {};
+    const changes = this.#policies.changes + this.#bindings.changes + ofFiles;
     if (changes !== this.#seen) this.#renew(changes);
-    const isExempt = attributes.definition.exemptFrom?.includes('policies') === true;
-    return this.#all.length === 0 || isExempt ? NONE : this.#candidatesFor(attributes);
+    return this.#all.length === 0 ? NONE : this.#candidatesFor(attributes);
+  }
+
+  #inForceFor({ exemptFrom = [], isReview }: ResourceDefinition): readonly Hook<P, B>[] {
+    if (!exemptFrom.includes('policies')) return this.#all;
+    return isReview === true ? NONE : this.#ofFiles;
   }
 
   /** Forgets which resources have equivalents. */
@@ -183,7 +206,9 @@ export class Hooks<
     const key = `${operation}/${version}/${subresource}`;
     let hooks = known.get(key);
     if (hooks === undefined) {
-      hooks = this.#all.filter(({ policy }) => this.#matcher.mayMatch(policy.criteria, attributes));
+      hooks = this.#inForceFor(definition).filter(({ policy }) =>
+        this.#matcher.mayMatch(policy.criteria, attributes),
+      );
       known.set(key, hooks);
     }
     return hooks;
@@ -192,12 +217,16 @@ export class Hooks<
   #renew(changes: number): void {
     this.#seen = changes;
     this.forget();
-    const bindings = this.#bindings
-      .in('')
-      .map((object) => this.#kind.readBinding(object))
-      .sort(byName);
-    this.#all = this.#policies
-      .in('')
+    const { policies, bindings } = this.#kind;
+    if (this.#static !== undefined)
+      this.#ofFiles = this.#bound(this.#static.in(policies), this.#static.in(bindings));
+    this.#all = [...this.#ofFiles, ...this.#bound(this.#policies.in(''), this.#bindings.in(''))];
+  }
+
+  /** By name. */
+  #bound(policies: readonly PolicyObject[], written: readonly BindingObject[]): Hook<P, B>[] {
+    const bindings = written.map((object) => this.#kind.readBinding(object)).sort(byName);
+    return policies
       .map((object) => ({
         object,
         bindings: bindings.filter(({ policyName }) => policyName === object.metadata.name),

@@ -77,7 +77,7 @@ type AnyBinding = ValidatingAdmissionPolicyBinding | MutatingAdmissionPolicyBind
 
 /**
  * Naming parameters in a policy or binding needs the right to read them, because expressions show their contents (Kubernetes:
- * registry/admissionregistration, the strategies of policies and bindings). Holds whatever plugins are on.
+ * registry/admissionregistration, the strategies of policies and bindings). Holds with any plugins.
  */
 export class ParamRights implements AdmissionPlugin {
   readonly name = 'ParamRights';

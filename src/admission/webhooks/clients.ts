@@ -144,10 +144,14 @@ const KINDS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /**
- * Reads the plugins' configuration, whose only field is the path of a client configuration file with the users for webhooks.
+ * Reads the path of the client configuration file with the users for webhooks from the plugins' configuration. It may be absent where a
+ * folder has webhooks.
  * @throws Error
  */
-export function readWebhookConfig(config: JsonValue | undefined): ClientUsers | undefined {
+export function readWebhookConfig(
+  config: JsonValue | undefined,
+  hasManifests = false,
+): ClientUsers | undefined {
   if (config === undefined) return undefined;
   const object = asObject(config);
   const { kind, apiVersion, kubeConfigFile } = object;
@@ -156,10 +160,11 @@ export function readWebhookConfig(config: JsonValue | undefined): ClientUsers | 
       `no kind ${JSON.stringify(stringOf(kind))} is registered for version ${JSON.stringify(stringOf(apiVersion))}`,
     );
   const problems: FieldError[] = [];
-  checkFields(object, ['kind', 'apiVersion', 'kubeConfigFile'], '', problems);
+  checkFields(object, ['kind', 'apiVersion', 'kubeConfigFile', 'staticManifestsDir'], '', problems);
   const [problem] = problems;
   if (problem !== undefined) throw new Error(`${problem.field}: ${problem.message}`);
   const path = stringOf(kubeConfigFile);
+  if (path === '' && hasManifests) return undefined;
   if (!isAbsolute(path))
     throw new Error(`kubeConfigFile: Invalid value: ${JSON.stringify(path)}: must be an absolute file path`);
   return readClientUsers(path);

@@ -5,11 +5,14 @@ import { CelAuthorizer } from '../../cel/libraries/authorizer-checks.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
 import { reviewedRequest } from '../../cel/policies/request.ts';
 import { toCel } from '../../cel/program.ts';
+import { asObject } from '../../object/field-errors.ts';
 import type { Tracing } from '../../observability/tracing.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import { type AdmissionMetrics, reportConditions, type WebhookCall } from '../admission-metrics.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
+import type { StaticObjects } from '../manifests/manifest-folder.ts';
+import { type OpenManifests, webhookManifests } from '../manifests/manifest-rules.ts';
 import { evaluateConditions } from '../match-conditions.ts';
 import { Namespaces, namespaceOf, objectSelected } from '../match-resources.ts';
 import type { PluginParts } from '../plugin.ts';
@@ -26,6 +29,8 @@ export interface WebhookParts {
   readonly registry: Registry;
   readonly types: TypeLibrary;
   readonly credentials: WebhookCredentials;
+  /** Configurations of files. */
+  readonly manifests?: StaticObjects | undefined;
   readonly ways?: WebhookWays;
   /** Answers conditions that ask about rights. */
   readonly rights: RightsOracle;
@@ -41,15 +46,35 @@ export interface WebhookParts {
 }
 
 /** The parts that the plugins get from the server; the rest comes from their configuration. */
-export interface WebhookNeeds extends Omit<WebhookParts, 'credentials'>, Pick<PluginParts, 'config'> {
+export interface WebhookNeeds
+  extends Omit<WebhookParts, 'credentials' | 'manifests'>,
+    Pick<PluginParts, 'config'> {
+  readonly openManifests: OpenManifests;
   /** --proxy-client-cert-file and --proxy-client-key-file. @throws Error that names the flags */
   readProxyClient(): WebhookCredentials['pair'];
 }
 
-export const toWebhookParts = ({ config, readProxyClient, ...parts }: WebhookNeeds): WebhookParts => ({
-  ...parts,
-  credentials: { users: readWebhookConfig(config), pair: readProxyClient() },
+type WebhookKind = 'Mutating' | 'Validating';
+
+const configurationsOf = (kind: WebhookKind): ResourceOf<WebhookConfiguration> => ({
+  group: 'admissionregistration.k8s.io',
+  resource: `${kind.toLowerCase()}webhookconfigurations`,
 });
+
+/** @throws Error about the configuration */
+export function toWebhookParts(
+  { config, readProxyClient, openManifests, ...parts }: WebhookNeeds,
+  kind: WebhookKind,
+): WebhookParts {
+  const rules = webhookManifests(
+    `${kind}AdmissionWebhook`,
+    `${kind}WebhookConfiguration`,
+    configurationsOf(kind),
+  );
+  const manifests = config === undefined ? undefined : openManifests(asObject(config), rules);
+  const users = readWebhookConfig(config, manifests !== undefined);
+  return { ...parts, credentials: { users, pair: readProxyClient() }, manifests };
+}
 
 const NO_CANDIDATES: readonly Candidate[] = Object.freeze([]);
 
@@ -64,18 +89,16 @@ export class Dispatch {
   readonly #isServing: () => boolean;
   readonly #onFailure: WebhookParts['onFailure'];
 
-  constructor(parts: WebhookParts, kind: 'mutating' | 'validating') {
-    const configurations: ResourceOf<WebhookConfiguration> = {
-      group: 'admissionregistration.k8s.io',
-      resource: `${kind}webhookconfigurations`,
-    };
+  constructor(parts: WebhookParts, kind: WebhookKind) {
+    const resource = configurationsOf(kind);
+    const ofFiles = parts.manifests && { objects: parts.manifests, resource };
     this.types = parts.types;
     this.#parts = parts;
-    this.#hooks = new HookList(parts.objects.follow(configurations), parts.registry);
+    this.#hooks = new HookList(parts.objects.follow(resource), parts.registry, ofFiles);
     this.#namespaces = new Namespaces(parts.objects);
     this.#clients = new WebhookClients(parts.objects, parts.credentials, parts.ways);
     this.#isServing = () => parts.isServing();
-    this.#mutating = kind === 'mutating';
+    this.#mutating = kind === 'Mutating';
     this.#onFailure = (error) => parts.onFailure(error);
   }
 

@@ -1,3 +1,4 @@
+import type { ResourceOf } from '../../api/names.ts';
 import type {
   MatchCondition,
   MutatingWebhook,
@@ -12,6 +13,7 @@ import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { certificatesIn, toBundle } from '../../x509/pem.ts';
 import type { AdmissionAttributes, AdmissionOperation } from '../admission.ts';
 import type { FollowedObjects } from '../cluster-objects.ts';
+import type { StaticObjects } from '../manifests/manifest-folder.ts';
 import type { Condition } from '../match-conditions.ts';
 import {
   type ResourceRule,
@@ -63,24 +65,28 @@ export interface ServiceReference {
 const DEFAULT_PORT = 443;
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
-/** In calling order: by the name of the configuration, then in the order of its list. */
-export const toWebhooks = (configurations: readonly WebhookConfiguration[]): Webhook[] =>
+/**
+ * In calling order: by the name of the configuration, then in the order of its list. `origin` tells the keys of webhooks apart whose
+ * configurations have one name.
+ */
+export const toWebhooks = (configurations: readonly WebhookConfiguration[], origin = ''): Webhook[] =>
   [...configurations]
     .sort((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
-    .flatMap(({ metadata, webhooks = [] }) =>
-      webhooks.map((webhook, at) => toWebhook(metadata.name ?? '', webhook, at)),
+    .flatMap(({ metadata: { name = '' }, webhooks = [] }) =>
+      webhooks.map((webhook, at) => ({
+        ...toWebhook(name, webhook),
+        key: `${origin}${name}/${webhook.name ?? ''}/${at}`,
+      })),
     );
 
 function toWebhook(
   configuration: string,
   webhook: ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>,
-  at: number,
-): Webhook {
+): Omit<Webhook, 'key'> {
   const { name = '', clientConfig = {}, timeoutSeconds } = webhook;
   return {
     configuration,
     name,
-    key: `${configuration}/${name}/${at}`,
     client: toClientConfig(clientConfig),
     rules: readRules(webhook.rules),
     matchesEquivalents: (webhook.matchPolicy || 'Equivalent') === 'Equivalent',
@@ -112,7 +118,7 @@ function toAuthorities(caBundle: string): string {
   return toBundle(certificatesIn(Buffer.from(caBundle, 'base64').toString('latin1'))) || TRUSTS_NONE;
 }
 
-/** Compiled when the configuration is read: each expression once, whatever the number of writes. */
+/** Compiled when the configuration is read: each expression once, for any number of writes. */
 function readConditions(conditions: readonly MatchCondition[]): Condition[] {
   if (conditions.length === 0) return [];
   const compiler = new PolicyCompiler(false);
@@ -131,26 +137,40 @@ export interface Candidate extends MatchedForm {
 
 const NONE: readonly Candidate[] = Object.freeze([]);
 
+/** Webhook configurations of files. */
+interface StaticConfigurations {
+  readonly objects: StaticObjects;
+  readonly resource: ResourceOf<WebhookConfiguration>;
+}
+
 /**
- * All webhooks. Whether their rules match depends on the kind of a write and not on its object, so it is computed once for each
+ * All webhooks, those of files before those of the API. Whether their rules match depends on the kind of a write and not on its object, so it is computed once for each
  * kind: a write that no webhook matches costs 0.1 µs.
  */
 export class HookList {
   readonly #configurations: FollowedObjects<WebhookConfiguration>;
   readonly #registry: Registry;
+  readonly #static: StaticConfigurations | undefined;
   readonly #candidates = new Map<ResourceDefinition, Known[]>();
+  #ofFiles: readonly Webhook[] = [];
   #webhooks: readonly Webhook[] = [];
   #readAt = -1;
 
-  constructor(configurations: FollowedObjects<WebhookConfiguration>, registry: Registry) {
+  constructor(
+    configurations: FollowedObjects<WebhookConfiguration>,
+    registry: Registry,
+    ofFiles?: StaticConfigurations,
+  ) {
     this.#configurations = configurations;
     this.#registry = registry;
+    this.#static = ofFiles;
     registry.onChange(() => this.#candidates.clear());
   }
 
   candidates({ definition, version, subresource, operation }: AdmissionAttributes): readonly Candidate[] {
-    if (this.#configurations.isEmpty('')) return NONE;
-    if (this.#readAt !== this.#configurations.changes) this.#read();
+    if (this.#static === undefined && this.#configurations.isEmpty('')) return NONE;
+    const changes = this.#configurations.changes + (this.#static?.objects.changes ?? 0);
+    if (this.#readAt !== changes) this.#read(changes);
     const known = this.#candidates.get(definition);
     if (known !== undefined) {
       for (const one of known)
@@ -163,20 +183,24 @@ export class HookList {
     return candidates;
   }
 
-  #read(): void {
-    this.#readAt = this.#configurations.changes;
-    this.#webhooks = toWebhooks(this.#configurations.in(''));
+  #read(changes: number): void {
+    this.#readAt = changes;
+    if (this.#static !== undefined)
+      this.#ofFiles = toWebhooks(this.#static.objects.in(this.#static.resource), 'manifest/');
+    this.#webhooks = [...this.#ofFiles, ...toWebhooks(this.#configurations.in(''))];
     this.#candidates.clear();
   }
 
   #find(written: Written): readonly Candidate[] {
     const { definition, version } = written;
-    if (definition.exemptFrom?.includes('webhooks') === true) return NONE;
+    const isExempt = definition.exemptFrom?.includes('webhooks') === true;
+    const webhooks = isExempt ? this.#ofFiles : this.#webhooks;
+    if (webhooks.length === 0) return NONE;
     const own = definition.versions.find((served) => served.version === version);
     if (own === undefined) return NONE;
     const same = { definition, version: own };
     const equivalents = this.#equivalents(definition, version);
-    return this.#webhooks.flatMap((webhook, index) => {
+    return webhooks.flatMap((webhook, index) => {
       const served = matches(webhook, same, written)
         ? same
         : webhook.matchesEquivalents

@@ -21,7 +21,7 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  * JSON), json_only (no protobuf form), json_name. Options of a message: typed (begins with kind and apiVersion), atomic,
  * union ("discriminator: field=value, …"). Option of a file: same_as (same-as.ts).
  *
- * A default is the constant that an absent field takes, whatever the other fields are; that of a message or a list is written as
+ * A default is the constant that an absent field takes, regardless of other fields; that of a message or a list is written as
  * JSON. OpenAPI tells clients of a default, as Kubernetes does for some fields, and not of an unpublished_default.
  *
  * Features that are off (registry/gated-fields.ts): gate ("Gate", "Gate|OtherGate" where one of both is enough, "Gate: field,

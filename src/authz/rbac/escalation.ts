@@ -48,7 +48,7 @@ function changesOnlyGarbageCollection(object: ApiObject, old: ApiObject): boolea
 }
 
 /** The source of rules: the RBAC engine, even if it is not in the chain. */
-export interface RuleSource {
+interface RuleSource {
   rulesFor(user: UserInfo, namespace: string): HeldRules;
   rulesOf(roleRef: RoleRef, bindingNamespace: string): readonly PolicyRule[] | undefined;
 }

@@ -13,7 +13,7 @@ export interface Target {
   readonly isServed: boolean;
 }
 
-/** The served resources by kind, whatever the version, as in owner references. */
+/** The served resources by kind, in any version, as in owner references. */
 export class Kinds {
   readonly #registry: Registry;
   readonly #stored = new Map<string, Stored>();

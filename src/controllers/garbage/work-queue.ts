@@ -1,7 +1,7 @@
 import { type Backoff, pauseAfter } from '../../util/pause.ts';
 import { Pace } from '../../util/turns.ts';
 
-export interface WorkQueueOptions<Item> {
+interface WorkQueueOptions<Item> {
   /** Most items in work at a time. */
   readonly atOnce: number;
   /** `again`: another writer was faster; retry soon. */

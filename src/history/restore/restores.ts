@@ -23,7 +23,7 @@ import { RestoreAudit } from './write-audit.ts';
 import { type Subject, WriteRights } from './write-rights.ts';
 import { Writes } from './writes.ts';
 
-export interface RestoreParts extends PastParts {
+interface RestoreParts extends PastParts {
   readonly types: TypeLibrary;
   readonly registry: Registry;
   readonly authorizer: Authorizer;

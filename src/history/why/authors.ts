@@ -2,7 +2,7 @@ import type { PastWrite } from './past.ts';
 
 type Author = Pick<PastWrite, 'user' | 'userAgent' | 'manager'>;
 
-/** Tools of people, and of pipelines in their name: such writes answer no other, whatever the user. */
+/** Tools of people, and of pipelines in their name: such writes answer no other, for any user. */
 const TOOLS =
   /^(kubectl|kubectl-[a-z-]+|oc|k9s|helm|Helm|kustomize|terraform|HashiCorp|pulumi|argocd|Mozilla)([/ ]|$)/i;
 

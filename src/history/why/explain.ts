@@ -16,7 +16,7 @@ export interface Explained {
   readonly unknown?: string;
 }
 
-export interface Explaining {
+interface Explaining {
   /** Returns the bounded history that one step may read. */
   past(): Past;
   mayRead(write: PastWrite): Promise<boolean>;

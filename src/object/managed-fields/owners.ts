@@ -17,7 +17,7 @@ export interface Owner {
 
 type Identity = Pick<Owner, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
 
-/** Updates of one manager in two versions are two owners; applying is one, whatever the version. */
+/** Updates of one manager in two versions are two owners; applying is one for all versions. */
 export const isSameOwner = (a: Identity, b: Identity): boolean =>
   a.manager === b.manager &&
   a.operation === b.operation &&

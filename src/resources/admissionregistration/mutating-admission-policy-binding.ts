@@ -6,6 +6,7 @@ import { checked } from '../rules/checked.ts';
 import { mustBeNamed } from '../rules/name-rules.ts';
 import { mustNotMatchDeletions, validateMatchResources } from './match-criteria.ts';
 import { paramRefText, validateParamRef } from './params.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
@@ -41,6 +42,7 @@ export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBin
   },
   strategy: {
     tracksGeneration: true,
+    ...reservesStaticNames,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

@@ -15,6 +15,7 @@ import {
   validateMatchConstraints,
 } from './match-criteria.ts';
 import { paramKindText, validateParamKind } from './params.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const mutatingadmissionpolicies = define<MutatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
@@ -51,6 +52,7 @@ export const mutatingadmissionpolicies = define<MutatingAdmissionPolicy>({
   ratchets: [conditionsRatchet<MutatingAdmissionPolicy>(/^spec\.matchConditions/, ({ spec = {} }) => [spec])],
   strategy: {
     tracksGeneration: true,
+    ...reservesStaticNames,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

@@ -7,6 +7,7 @@ import { checked } from '../rules/checked.ts';
 import { mustBeNamed, mustBeOneOf } from '../rules/name-rules.ts';
 import { validateMatchResources } from './match-criteria.ts';
 import { paramRefText, validateParamRef } from './params.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolicyBinding>({
   group: 'admissionregistration.k8s.io',
@@ -41,6 +42,7 @@ export const validatingadmissionpolicybindings = define<ValidatingAdmissionPolic
   },
   strategy: {
     tracksGeneration: true,
+    ...reservesStaticNames,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

@@ -23,6 +23,7 @@ import {
   validateMatchConstraints,
 } from './match-criteria.ts';
 import { paramKindText, validateParamKind } from './params.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   group: 'admissionregistration.k8s.io',
@@ -61,6 +62,7 @@ export const validatingadmissionpolicies = define<ValidatingAdmissionPolicy>({
   ],
   strategy: {
     tracksGeneration: true,
+    ...reservesStaticNames,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
   },

@@ -22,6 +22,7 @@ import {
   validateRule,
   validateSelectors,
 } from './match-criteria.ts';
+import { reservesStaticNames } from './reserved-names.ts';
 
 /** Validating webhooks have the fields of mutating ones, but no policy of being called again. */
 type Webhook = MutatingWebhook;
@@ -63,6 +64,7 @@ function defineWebhooks(resource: string, kind: string): ResourceDefinition {
     ],
     strategy: {
       tracksGeneration: true,
+      ...reservesStaticNames,
       allowUnconditionalUpdate: false,
       validate: checked(validate),
     },

@@ -9,7 +9,7 @@ import { equal, equalExcept } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 
 /**
- * The objects that keep a cluster reachable whatever else is configured: requests of administrators are never queued, and
+ * The objects that keep a cluster reachable under any configuration: requests of administrators are never queued, and
  * every request finds a schema. They may be written only as they are (apiserver, apis/flowcontrol/bootstrap).
  */
 

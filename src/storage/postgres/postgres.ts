@@ -7,6 +7,7 @@ import { Condition } from './connection/condition.ts';
 import {
   type ConnectionOptions,
   connectWritable,
+  type DatabaseSource,
   findReadable,
   toClientConfig,
 } from './connection/connection.ts';
@@ -158,27 +159,9 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
     pool: () => pools.state(),
     readServers: () => readServers.state,
     epochsBegun: () => history.epochsBegun,
-    countObjects: async () => {
-      const { pool } = await upkeep();
-      const rows = await COUNT_OBJECTS.run(pool, {});
-      return rows.map(({ group, resource, objects }) => ({
-        resource: { group, resource },
-        objects: Number(objects),
-      }));
-    },
-    sizeBytes: async () => {
-      const { pool } = await upkeep();
-      const text = 'SELECT pg_database_size(current_database()) AS bytes';
-      return Number((await pool.query<{ bytes: string }>({ text })).rows[0]?.bytes ?? 0);
-    },
-    ping: async (timeoutMs) => {
-      const answer = sources.fresh().then(({ pool }) => pool.query({ text: 'SELECT 1' }));
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-      });
-      await Promise.race([answer, late]).finally(() => clearTimeout(timer));
-    },
+    countObjects: () => countObjects(upkeep),
+    sizeBytes: () => sizeBytes(upkeep),
+    ping: (timeoutMs) => ping(sources.fresh, timeoutMs),
     close: async () => {
       await committer.close();
       await guard.close();
@@ -186,6 +169,30 @@ export function openPostgres(given: PostgresOptions): PostgresLog {
       await pools.close();
     },
   };
+}
+
+async function countObjects(database: DatabaseSource): Promise<readonly ObjectCount[]> {
+  const { pool } = await database();
+  const rows = await COUNT_OBJECTS.run(pool, {});
+  return rows.map(({ group, resource, objects }) => ({
+    resource: { group, resource },
+    objects: Number(objects),
+  }));
+}
+
+async function sizeBytes(database: DatabaseSource): Promise<number> {
+  const { pool } = await database();
+  const text = 'SELECT pg_database_size(current_database()) AS bytes';
+  return Number((await pool.query<{ bytes: string }>({ text })).rows[0]?.bytes ?? 0);
+}
+
+async function ping(database: DatabaseSource, timeoutMs: number): Promise<void> {
+  const answer = database().then(({ pool }) => pool.query({ text: 'SELECT 1' }));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  await Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 /** The host that takes writes; its stream ends when another one replaces it. */

@@ -4,7 +4,7 @@ import { badRequest } from '../../api/status.ts';
 import { generateName } from '../../object/metadata.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 
-/** Metadata rules of every write, whatever the resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
+/** Metadata rules of every write of any resource (Kubernetes: registry/rest, BeforeCreate and BeforeUpdate). */
 
 /** Generates a name, after plugins have run: they may set one. */
 export function giveName(meta: ObjectMeta): void {

@@ -40,7 +40,7 @@ export class Preparation {
     return judged(definition, { object, isOn }, (own) =>
       refuse(definition, object, () => [
         ...validateObject(definition, object, types, { isOn, own }),
-        ...(strategy.validateCreate?.(object) ?? []),
+        ...(strategy.validateCreate?.(object, undefined, isOn) ?? []),
       ]),
     );
   }

@@ -1,4 +1,5 @@
 import type { ForeseenObjects } from '../../admission/foreseen.ts';
+import type { Gates } from '../../api/feature-gates.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { StatusError } from '../../api/status.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
@@ -76,9 +77,10 @@ export function warnOf(
   { definition, request }: WriteCall,
   object: ApiObject,
   old: ApiObject | undefined,
+  isOn: Gates | undefined,
 ): void {
   if (request === undefined) return;
-  for (const text of definition.strategy.warnings?.(object, old) ?? []) request.warn(text);
+  for (const text of definition.strategy.warnings?.(object, old, isOn) ?? []) request.warn(text);
 }
 
 /** Turns errors about concurrent changes into results. */

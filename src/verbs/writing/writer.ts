@@ -238,7 +238,7 @@ export class ObjectWriter {
   async #admit(call: WriteCall, { object, old }: States): Promise<void> {
     if (call.isAdmitted !== true)
       await this.#options.admission.validate(toAttributes(call, operationOf(old), object, old));
-    warnOf(call, object, old);
+    warnOf(call, object, old, this.#options.isFeatureOn);
   }
 
   async #admitRemoval(call: WriteCall, old: ApiObject, options: DeleteOptions): Promise<void> {

@@ -11,9 +11,11 @@ import {
 import { uncoveredRules } from '../../../src/authz/rbac/escalation.ts';
 import { RbacAuthorizer } from '../../../src/authz/rbac/rbac.ts';
 import type { PolicyRule } from '../../../src/authz/rbac/role-rules.ts';
-import { type AggregatedRole, aggregatedRules } from '../../../src/controllers/role-aggregation.ts';
+import { aggregatedRules } from '../../../src/controllers/role-aggregation.ts';
 import { parseFeatureGates } from '../../../src/options/feature-gates.ts';
 import { asks, asksPath, entry, user } from '../kit.ts';
+
+type AggregatedRole = Parameters<typeof aggregatedRules>[0];
 
 const DEFAULT_GATES = (gate: string): boolean => gate === 'StatefulSetAutoDeletePVC';
 const policy = bootstrapPolicy(DEFAULT_GATES);

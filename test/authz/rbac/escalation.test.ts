@@ -7,7 +7,6 @@ import {
   EscalationGuard,
   escalation,
   type RbacWrite,
-  type RuleSource,
   uncoveredRules,
 } from '../../../src/authz/rbac/escalation.ts';
 import type { PolicyRule } from '../../../src/authz/rbac/role-rules.ts';
@@ -119,7 +118,7 @@ describe('writing', () => {
       },
       rules: () => ({ resourceRules: [], nonResourceRules: [] }),
     };
-    const source: RuleSource = {
+    const source: ConstructorParameters<typeof EscalationGuard>[1] = {
       rulesFor: () => ({ rules: [rule('get', 'pods')], errors: [] }),
       rulesOf: ({ name }) =>
         name === 'gone' ? undefined : [rule(name === 'reader' ? 'get' : 'delete', 'pods')],

@@ -1,11 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { WorkQueue, type WorkQueueOptions } from '../../../src/controllers/garbage/work-queue.ts';
+import { WorkQueue } from '../../../src/controllers/garbage/work-queue.ts';
 import { endTurn } from '../../../src/util/turns.ts';
+
+type WorkQueueOptions = ConstructorParameters<typeof WorkQueue<string>>[0];
 
 const SHORT = { firstMs: 1, longestMs: 2 };
 
 /** A queue whose work ends when the test says so. */
-function held(options: Partial<WorkQueueOptions<string>> = {}) {
+function held(options: Partial<WorkQueueOptions> = {}) {
   const stop = new AbortController();
   const begun: { readonly item: string; readonly end: PromiseWithResolvers<'done' | 'again'> }[] = [];
   const queue = new WorkQueue<string>({

@@ -39,7 +39,10 @@ export const UPKEEP_FAULTS: readonly Fault[] = [
     run: async ({ world, random, found, acknowledged }) => {
       const { primary } = world.group;
       const reader = new pg.Client({ connectionString: primary.url, application_name: 'forgotten' });
-      reader.on('error', () => {});
+      let lost: Error | undefined;
+      reader.on('error', (error) => {
+        lost ??= error;
+      });
       await reader.connect();
       try {
         await reader.query('BEGIN; SELECT count(*) FROM revisions');
@@ -53,7 +56,9 @@ export const UPKEEP_FAULTS: readonly Fault[] = [
             if (acknowledged() === before)
               found({ rule: 'a forgotten reader stops no write', facts: 'none was acknowledged for 1 s' });
           }
-          await reader.query('ROLLBACK');
+          await reader.query('ROLLBACK').catch((error: unknown) => {
+            throw new Error('the reader was to stay', { cause: lost ?? error });
+          });
           const isDropped = async (): Promise<boolean> => (await partitionsBehind(primary)).length === 0;
           await until('history is dropped', isDropped, DROPPED_MS).catch(() => {
             const facts = `a partition is there ${DROPPED_MS} ms after the reader has gone`;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import type { RestoreSpec } from '../../../src/api/types/history/v1alpha1.ts';
-import { createRestores, type RestoreParts } from '../../../src/history/restore/restores.ts';
+import { createRestores } from '../../../src/history/restore/restores.ts';
 import { toVirtualEntry } from '../../../src/history/virtual-entry.ts';
 import { Registry } from '../../../src/registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../../src/request/api-request.ts';
@@ -14,6 +14,8 @@ import { toRevision } from '../../../src/storage/revision.ts';
 import type { Entry, ListQuery } from '../../../src/storage/store.ts';
 import { ALICE } from '../../audit/kit.ts';
 import { NO_BIRTHS } from '../no-births.ts';
+
+type RestoreParts = Parameters<typeof createRestores>[0];
 
 const NOW = toRevision(9);
 

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../../src/api/idl/types.ts';
-import { createRestores, type RestoreParts } from '../../../src/history/restore/restores.ts';
+import { createRestores } from '../../../src/history/restore/restores.ts';
 import { Registry } from '../../../src/registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../../src/request/api-request.ts';
 import { namespaces } from '../../../src/resources/core/namespace.ts';
 import type { History } from '../../../src/storage/history.ts';
 import { ALICE } from '../../audit/kit.ts';
+
+type RestoreParts = Parameters<typeof createRestores>[0];
 
 const { signal } = new AbortController();
 

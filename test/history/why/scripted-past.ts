@@ -1,10 +1,12 @@
 import type { JsonObject } from '../../../src/api/json.ts';
 import type { GroupResource } from '../../../src/api/names.ts';
-import { type Explained, type Explaining, explain } from '../../../src/history/why/explain.ts';
+import { type Explained, explain } from '../../../src/history/why/explain.ts';
 import type { KnownResource, Past, PastWrite, Stretch } from '../../../src/history/why/past.ts';
 import { isObject } from '../../../src/object/json-values.ts';
 import type { ObjectKey } from '../../../src/storage/key.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
+
+type Explaining = Parameters<typeof explain>[1];
 
 const CLUSTER = new Set(['Namespace', 'Node', 'PersistentVolume', 'ClusterRole']);
 

@@ -8,9 +8,11 @@ import {
   TIMESTAMPTZ,
   UUID,
 } from '../../../src/storage/postgres/commit/binary-arrays.ts';
-import { type Callee, CallMessages } from '../../../src/storage/postgres/commit/call-messages.ts';
+import { CallMessages } from '../../../src/storage/postgres/commit/call-messages.ts';
 import { call, type TextFields } from '../../../src/storage/postgres/commit/send-call.ts';
 import { createTestDatabase } from '../../postgres.ts';
+
+type Callee = Parameters<CallMessages['begin']>[0];
 
 /** What PostgreSQL makes of five arrays and a json, as json, so that it can be compared. */
 const TEXT_OF_ALL = `SELECT to_json($1::text[]), to_json($2::bigint[]::text[]), to_json($3::uuid[]),

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { findStrangeness, type LogPosition } from '../../../src/storage/postgres/read/standby.ts';
+import { findStrangeness } from '../../../src/storage/postgres/read/standby.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
+
+type LogPosition = Parameters<typeof findStrangeness>[0];
 
 const revision = (value: number): Revision => BigInt(value) as Revision;
 

@@ -10,7 +10,7 @@ const NULL_SIZE = -1;
 const BINARY = 1;
 
 /** The statement to call: one that the session has by name, or one sent along as text. */
-export type Callee = { readonly name: string } | { readonly text: string };
+type Callee = { readonly name: string } | { readonly text: string };
 
 /**
  * CallMessages writes the messages of calls, values in binary form and results in text

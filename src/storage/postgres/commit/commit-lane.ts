@@ -88,7 +88,7 @@ export class CommitLane {
     let open = batch;
     let wasOfSchema = false;
     while (open.length > 0) {
-      // Taken before sending: revisions of a batch whose answer is lost are above it, whatever other lanes commit.
+      // Taken before sending: revisions of a batch whose answer is lost are above it, regardless of other lanes.
       let sentAfter: Revision | undefined;
       try {
         const { commits } = await this.#connect();

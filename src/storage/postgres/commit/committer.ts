@@ -15,7 +15,7 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 const MAX_OPEN_WRITES = 20_000;
 const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 const MAX_OBJECT_BYTES = 3 * 1024 * 1024;
-/** Within this time every write is answered, whatever the database does. */
+/** Within this time every write is answered, also when the database does not. */
 const PATIENCE_MS = 30_000;
 /**
  * One batch is committed while another is received, so that PostgreSQL has work while this process handles requests. More would
@@ -49,7 +49,7 @@ interface Wishes {
  * - A batch has at most one write of an object and of a claimed value. Other writes of these wait for a later batch.
  * - A refused write fails alone (CommitLane).
  * - A write whose answer was lost is looked up by its id, never guessed and never sent twice before that.
- * - Every write is answered by its deadline, whatever is under way (OpenWrites). Limits on each wait were rejected: for lanes,
+ * - Every write is answered by its deadline, also with work under way (OpenWrites). Limits on each wait were rejected: for lanes,
  *   hosts, locks and lost answers, they added up to more than the promised time.
  * - What waits is bounded in number and bytes; beyond that, writes are refused at once.
  */

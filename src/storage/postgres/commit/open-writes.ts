@@ -5,7 +5,7 @@ import { type PendingWrite, toPendingWrite } from './commit.ts';
 
 /**
  * OpenWrites holds all writes that have not been answered. Waiting for a lane, a host, a lock and a lost answer adds up to more
- * than the promised time, so deadlines are enforced here alone: a write is answered then, whatever is under way.
+ * than the promised time, so deadlines are enforced here alone: a write is answered then, also with work under way.
  */
 export class OpenWrites {
   readonly #patienceMs: number;

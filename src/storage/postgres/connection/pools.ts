@@ -225,7 +225,7 @@ class BoundedPool implements Queryable {
     return { total, idle, waiting: this.#slots.waiting };
   }
 
-  /** Makes statements under way fail, whatever their results. */
+  /** Makes statements under way fail, regardless of their results. */
   refuse(): void {
     this.#isRefused = true;
   }

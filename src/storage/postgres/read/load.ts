@@ -75,7 +75,7 @@ export async function copyLive(
   batch: (objects: readonly StoredObject[]) => void,
   which: ResourceSet = ALL_RESOURCES,
 ): Promise<void> {
-  // The index has the order; never sort whole objects, whatever statistics say of how many have their bytes.
+  // The index has the order; never sort whole objects, even if statistics say that few have their bytes.
   await client.query('SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off');
   const isPlain = client.connection.stream === socket;
   const slab = new Slab();

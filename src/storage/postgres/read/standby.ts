@@ -17,7 +17,7 @@ export interface LogIdentity {
   readonly timeline: string | null;
 }
 
-export interface LogPosition extends LogIdentity {
+interface LogPosition extends LogIdentity {
   readonly isStandby: boolean;
   /** The timeline that it receives; null when none, or not known. */
   readonly follows: string | null;
@@ -59,7 +59,7 @@ export async function readPosition(client: Queryable, upTo: Revision, seen?: Kno
   };
 }
 
-/** Returns why a host is ruled out, whatever it still has to replay, if so. */
+/** Returns why a host is ruled out regardless of its replay; undefined when it is not. */
 export function findStrangeness(position: LogPosition, { identity, seen }: KnownLog): string | undefined {
   if (!position.isStandby) return 'it is no standby any more';
   const isOther = (['system', 'database', 'log'] as const).some((key) => position[key] !== identity[key]);

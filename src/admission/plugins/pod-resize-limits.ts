@@ -1,0 +1,65 @@
+import type { Node, PodSpec } from '../../api/types/core/v1.ts';
+import { podResources } from '../../object/pod-resources.ts';
+import { type ResourceList, toResourceList } from '../../object/resource-list.ts';
+import type { AdmissionPlugin } from '../admission.ts';
+import type { ClusterObjects } from '../cluster-objects.ts';
+import { NODES, ObjectLookup, PODS } from '../known-resources.ts';
+import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
+
+const NANOS_PER_MILLI = 1_000_000n;
+const NANOS = 1_000_000_000n;
+
+/** Refuses a resize that the node of the pod can never carry out (Kubernetes: plugin/pkg/admission/podresize). */
+function createPodResizeLimits(objects: ClusterObjects): AdmissionPlugin {
+  const nodes = new ObjectLookup(objects, NODES);
+  return {
+    name: 'PodResizeValidator',
+    operations: ['UPDATE'],
+    validate: (attributes) => {
+      if (!isWriteOf(attributes, PODS, 'resize')) return undefined;
+      const { object: { metadata, spec = {} } = {}, old } = attributes;
+      const { nodeName = '' } = spec;
+      // The generation rises with every change of the spec.
+      if (nodeName === '' || metadata?.generation === old?.metadata.generation) return undefined;
+      return nodes.with('', nodeName, (node) => {
+        const why =
+          node === undefined ? `node ${JSON.stringify(nodeName)} not found` : whyImpossible(spec, node);
+        if (why !== undefined) throw refusal(attributes, why);
+      });
+    },
+  };
+}
+
+function whyImpossible(spec: PodSpec, { metadata, status }: Node): string | undefined {
+  const wanted = podResources(spec, 'requests');
+  const there = toResourceList(status?.allocatable);
+  const lacks = [lackOf('cpu', NANOS_PER_MILLI), lackOf('memory', NANOS)].flatMap(
+    (lack) => lack(wanted, there) ?? [],
+  );
+  if (lacks.length > 0) return `Node didn't have enough allocatable resources: ${lacks.join('; ')}`;
+  const system = metadata.labels?.['kubernetes.io/os'] ?? '';
+  if (system === 'linux') return undefined;
+  return `pod resize is only supported on linux nodes, node ${JSON.stringify(metadata.name)} is ${JSON.stringify(system)}`;
+}
+
+/** `unit`: that of the numbers in the message, in nanos. */
+const lackOf =
+  (name: string, unit: bigint) =>
+  (wanted: ResourceList, there: ResourceList): string | undefined => {
+    const [requested, allocatable] = [wanted, there].map((list) =>
+      roundUp(list.get(name)?.nanos ?? 0n, unit),
+    );
+    return (requested ?? 0n) > (allocatable ?? 0n)
+      ? `${name}, requested: ${requested}, allocatable: ${allocatable}`
+      : undefined;
+  };
+
+const roundUp = (nanos: bigint, unit: bigint): bigint => (nanos + unit - 1n) / unit;
+
+export const podResizeLimits = describePlugin({
+  name: 'PodResizeValidator',
+  isDefault: true,
+  since: 36,
+  create: ({ objects, isFeatureOn }: Pick<PluginParts, 'objects' | 'isFeatureOn'>) =>
+    isFeatureOn('InPlacePodVerticalScaling') ? createPodResizeLimits(objects) : undefined,
+});

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { findPlugin, pluginsOf } from '../../src/admission/all-plugins.ts';
+import { podGroupWorkload } from '../../src/admission/plugins/pod-group-workload.ts';
+import { podResizeLimits } from '../../src/admission/plugins/pod-resize-limits.ts';
+import type { JsonObject } from '../../src/api/object-meta.ts';
+import { builtInResources } from '../../src/resources/all.ts';
+import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+
+/** Plugins that are on by default since 1.36. */
+
+const workload = (name: string, more: JsonObject = {}): JsonObject => ({
+  metadata: { name, namespace: 'default', ...more },
+  spec: { podGroupTemplates: [{ name: 'workers' }] },
+});
+
+const node = (name: string, system?: string): JsonObject => ({
+  metadata: { name, labels: system === undefined ? {} : { 'kubernetes.io/os': system } },
+  status: { allocatable: { cpu: '2', memory: '1Gi' } },
+});
+
+const objects = new FakeCluster({
+  workloads: [workload('w'), workload('ending', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+  nodes: [node('linux', 'linux'), node('windows', 'windows'), node('bare')],
+});
+
+test.each(['PodGroupWorkloadExists', 'PodResizeValidator'])('%s is on since 1.36', (name) => {
+  expect(findPlugin(name)?.isDefault).toBe(true);
+  expect(pluginsOf(35).map((one) => one.name)).not.toContain(name);
+  expect(pluginsOf(36).map((one) => one.name)).toContain(name);
+  for (const plugin of [podGroupWorkload, podResizeLimits])
+    expect(plugin.create({ objects, isFeatureOn: () => false })).toBeUndefined();
+});
+
+test.each<[JsonObject, string | undefined]>([
+  [{}, undefined],
+  [{ podGroupTemplateRef: { workload: { workloadName: 'w', podGroupTemplateName: 'workers' } } }, undefined],
+  [
+    { podGroupTemplateRef: { workload: { workloadName: 'none', podGroupTemplateName: 'workers' } } },
+    'PodGroup rejected: Workload "none" not found',
+  ],
+  [
+    { podGroupTemplateRef: { workload: { workloadName: 'ending', podGroupTemplateName: 'workers' } } },
+    'PodGroup rejected: Workload "ending" is being deleted',
+  ],
+  [
+    { podGroupTemplateRef: { workload: { workloadName: 'w', podGroupTemplateName: 'other' } } },
+    'PodGroup rejected: PodGroupTemplate "other" not found in Workload "w"',
+  ],
+])('a group of pods with %j: %s', async (spec, why) => {
+  const plugin = podGroupWorkload.create({ objects, isFeatureOn: (gate) => gate === 'GenericWorkload' });
+  if (plugin === undefined) throw new Error('the plugin is off');
+  const definition = builtInResources(36).find(({ resource }) => resource === 'podgroups');
+  if (definition === undefined) throw new Error('there are no groups of pods');
+  const object = toObject({ spec });
+  const refused = await refusalOf(plugin, attributesOf('pods', { definition, namespace: 'default', object }));
+  expect(refused?.split(' is forbidden: ')[1]).toBe(why);
+});
+
+const asking = (nodeName: string, requests: JsonObject, generation = 2): JsonObject => ({
+  metadata: { name: 'p', generation },
+  spec: { nodeName, containers: [{ name: 'a', resources: { requests } }, { name: 'b' }] },
+});
+
+test.each<[string, JsonObject, string, string | undefined]>([
+  ['that fits', asking('linux', { cpu: '2', memory: '1Gi' }), 'resize', undefined],
+  ['before it is placed', asking('', { cpu: '9' }), 'resize', undefined],
+  ['that changes nothing', asking('linux', { cpu: '9' }, 1), 'resize', undefined],
+  ['by another way', asking('linux', { cpu: '9' }), '', undefined],
+  [
+    'beyond its node',
+    asking('linux', { cpu: '2001m', memory: '2Gi' }),
+    'resize',
+    "Node didn't have enough allocatable resources: cpu, requested: 2001, allocatable: 2000; memory, requested: 2147483648, allocatable: 1073741824",
+  ],
+  ['without its node', asking('gone', {}), 'resize', 'node "gone" not found'],
+  [
+    'on another system',
+    asking('windows', {}),
+    'resize',
+    'pod resize is only supported on linux nodes, node "windows" is "windows"',
+  ],
+  [
+    'on an unknown system',
+    asking('bare', {}),
+    'resize',
+    'pod resize is only supported on linux nodes, node "bare" is ""',
+  ],
+])('a resize %s', async (_, after, subresource, why) => {
+  const plugin = podResizeLimits.create({ objects, isFeatureOn: () => true });
+  if (plugin === undefined) throw new Error('the plugin is off');
+  const refused = await refusalOf(
+    plugin,
+    attributesOf('pods', {
+      operation: 'UPDATE',
+      subresource,
+      object: toObject(after),
+      old: toObject(asking('linux', { cpu: '1' }, 1)),
+    }),
+  );
+  expect(refused?.split(' is forbidden: ')[1]).toBe(why);
+});
