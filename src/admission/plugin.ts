@@ -11,9 +11,48 @@ export interface PluginParts {
   readonly objects: ClusterObjects;
   readonly access: Access;
   isFeatureOn(gate: string): boolean;
+  readonly once: OnceInServer;
   /** From the file --admission-control-config-file; undefined: the plugin's defaults. */
   readonly config: JsonValue | undefined;
 }
+
+/** A question to a part of a plugin. Threads ask it of each other: argument and answer are values. */
+export type Ask<Argument, Answer> = (argument: Argument, signal: AbortSignal) => Answer | Promise<Answer>;
+
+/** Returns the question to a part that a server has once, such as a limit, however many threads serve. `part`: its name. */
+export type OnceInServer = <Argument, Answer>(
+  part: string,
+  create: () => Ask<Argument, Answer>,
+) => Ask<Argument, Answer>;
+
+/** Asks a part by its name. */
+export type AskPlugin = (part: string, argument: unknown, signal: AbortSignal) => unknown;
+
+/** The parts of plugins of which a server has one. */
+export class OneOfEach {
+  readonly #asks = new Map<string, Ask<unknown, unknown>>();
+
+  readonly once: OnceInServer = (part, create) => {
+    const ask = create();
+    // Both ends of a question are the same plugin, in two threads.
+    this.#asks.set(part, ask as Ask<unknown, unknown>);
+    return ask;
+  };
+
+  /** @throws Error for an unknown part, and that of the part */
+  readonly ask: AskPlugin = (part, argument, signal) => {
+    const ask = this.#asks.get(part);
+    if (ask === undefined) throw new Error(`there is no part ${part} of a plugin`);
+    return ask(argument, signal);
+  };
+}
+
+/** The parts are in another thread. */
+export const onceElsewhere =
+  (askThere: AskPlugin): OnceInServer =>
+  <Argument, Answer>(part: string) =>
+  (argument: Argument, signal: AbortSignal) =>
+    askThere(part, argument, signal) as Promise<Answer>;
 
 /** A plugin as its file describes it. */
 interface PluginDescription<Name extends string, Parts> extends Life {

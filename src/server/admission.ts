@@ -6,6 +6,7 @@ import { type PluginConfig, parseAdmissionConfig } from '../admission/admission-
 import { AdmissionMetrics } from '../admission/admission-metrics.ts';
 import { type AdmissionPluginName, findPlugin } from '../admission/all-plugins.ts';
 import { StoredClusterObjects } from '../admission/cluster-objects.ts';
+import type { OnceInServer } from '../admission/plugin.ts';
 import type { CreateNamespace } from '../admission/plugins/namespaces.ts';
 import type { FindKind } from '../admission/plugins/owner-references.ts';
 import { refusePrivileged } from '../admission/plugins/pod-rules.ts';
@@ -85,6 +86,7 @@ interface AdmissionParts {
   readonly tracing: Tracing;
   readonly isFeatureOn: Gates;
   readonly now: () => Date;
+  readonly once: OnceInServer;
 }
 
 /** @throws Error that names the file or plugin that is wrong */

@@ -1,4 +1,4 @@
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
 import { toVersion } from '../api/emulation.ts';
 import {
   Contention,
@@ -148,9 +148,10 @@ export class Front {
     return pages;
   }
 
-  /** Profiles of this thread alone. */
+  /** Profiles of this thread alone; none without --profiling. */
   profiles(): Hono {
-    return createProfilePages(this.#contention, this.#heap);
+    const { profiling } = this.#options.serving;
+    return profiling ? createProfilePages(this.#contention, this.#heap) : new Hono();
   }
 
   /** Lets threads serve in place of this listener, which keeps the connections that it has. */

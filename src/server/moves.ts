@@ -1,30 +1,16 @@
 import type { GroupResource } from '../api/names.ts';
 import type { Logger } from '../observability/logger.ts';
 import { storageFlags } from '../options/storage.ts';
-import { StorageError } from '../storage/errors.ts';
-import type { LogProgress } from '../storage/log-progress.ts';
-import { MOVES, type Move, type Moves, parseMove } from '../storage/moves.ts';
+import type { Move, Moves } from '../storage/moves.ts';
 import type { Revision } from '../storage/revision.ts';
-import type { Entry } from '../storage/store.ts';
 import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { persist, Rest } from '../util/pause.ts';
 import type { NumberedDatabase } from './databases.ts';
+import { type LeftCache, MovedRoutes, toName } from './moved-routes.ts';
 
-/** How long a request waits while this server opens the database of a resource that has moved. */
-const OPENED_MS = 20_000;
-/** A route that is not open by then makes the server unready. */
-const UNREADY_MS = 5000;
 const AGAIN_MS = 1000;
 const IDLE_MS = 3_600_000;
-
-/** The cache of the first database. */
-interface LeftCache extends Pick<LogProgress, 'follow'> {
-  /** Returns the objects of a resource as applied, at once. */
-  present(resource: GroupResource): Iterable<Entry>;
-  /** Forgets a resource, whose watches then end as moved. */
-  leave(resource: GroupResource): void;
-}
 
 export interface ServerMovesParts<Backend> {
   readonly main: { readonly moves: Moves; readonly cache: LeftCache };
@@ -48,74 +34,34 @@ interface Followed<Backend> {
   readonly attempt: number;
 }
 
-/** A route to a database that is being opened. */
-interface Opening<Backend> {
-  readonly sinceMs: number;
-  readonly opened: Promise<Backend>;
-}
-
 /**
- * ServerMoves follows the moves of resources to databases of their own (storage/postgres/moving/move.ts). It learns of them from the
- * log, in the turn in which the cache applies a revision: a read that has waited for a revision after the cut-over finds the new
- * route. While a resource is being copied, its new database is followed already, so that requests wait for it but for a moment.
+ * ServerMoves takes this server's part in the moves of resources to databases of their own (storage/postgres/moving/move.ts), and opens
+ * these databases. While a resource is being copied, its new database is followed already, so that requests wait for it but for a
+ * moment.
  */
 export class ServerMoves<Backend> {
+  readonly routes: MovedRoutes<Backend>;
   readonly #parts: ServerMovesParts<Backend>;
-  readonly #routes = new Map<string, Backend | Opening<Backend>>();
   readonly #databases = new Map<string, Promise<NumberedDatabase>>();
   readonly #followed = new Map<string, Followed<Backend>>();
   /** Moves that this server has yet to report on. */
   readonly #toReport = new Map<string, Move>();
-  /** The last word of each move. */
-  readonly #known = new Map<string, Move>();
   readonly #rest = new Rest();
   readonly #stop = new AbortController();
 
   constructor(parts: ServerMovesParts<Backend>) {
     this.#parts = parts;
-    const { cache } = parts.main;
-    cache.follow({
-      applied: (changes) => {
-        for (const { key, json, revision } of changes)
-          if (key.resource === MOVES.resource && key.group === MOVES.group) this.#learn(json, revision);
-      },
-      loaded: () => {
-        for (const { json, revision } of cache.present(MOVES)) this.#learn(json, revision);
-      },
-      ended: () => {},
+    this.routes = new MovedRoutes({
+      cache: parts.main.cache,
+      isApart: (resource) => this.#isFlagged(resource),
+      open: (move, cut) => this.#open(move, cut),
+      onMove: (move) => this.#follows(move),
     });
-  }
-
-  /** Resources that have moved. */
-  get resources(): readonly GroupResource[] {
-    return [...this.#known.values()].filter(({ phase }) => phase === 'Moved').map(({ resource }) => resource);
-  }
-
-  /** Undefined: the resource has not moved. */
-  routeOf(resource: GroupResource): Backend | Promise<Backend> | undefined {
-    if (this.#routes.size === 0) return undefined;
-    const route = this.#routes.get(toKey(resource));
-    return isOpening(route) ? inTime(route.opened, resource) : route;
-  }
-
-  /** As {@link routeOf}, but undefined also while the database is being opened. */
-  presentOf(resource: GroupResource): Backend | undefined {
-    const route = this.#routes.get(toKey(resource));
-    return isOpening(route) ? undefined : route;
-  }
-
-  /** Resolves when all databases that are known by now are open. */
-  async ready(): Promise<void> {
-    for (const route of this.#routes.values()) if (isOpening(route)) await route.opened;
   }
 
   /** @throws Error while a resource cannot be served */
   assertOpen(): void {
-    for (const [resource, route] of this.#routes) {
-      const isLate = isOpening(route) && performance.now() - route.sinceMs > UNREADY_MS;
-      if (isLate || !(isOpening(route) || this.#parts.isLoaded(route)))
-        throw new Error(`the database to which ${resource} was moved is not open`);
-    }
+    this.routes.assertOpen(this.#parts.isLoaded);
   }
 
   /**
@@ -127,7 +73,7 @@ export class ServerMoves<Backend> {
     for (const { resources = [], log } of this.#parts.others) {
       const arrival = await log.moves.arrival();
       for (const resource of resources) {
-        const move = this.#known.get(toKey(resource));
+        const move = this.routes.moveOf(resource);
         if (move?.phase === 'Moved' ? arrival?.move === move.id : arrival?.isComplete !== false) continue;
         const name = toName(resource);
         throw new Error(
@@ -154,10 +100,7 @@ export class ServerMoves<Backend> {
     for (const move of this.#followed.keys()) await this.#unfollow(move);
   }
 
-  #learn(json: Buffer, revision: Revision): void {
-    const move = parseMove(json);
-    this.#known.set(toKey(move.resource), move);
-    if (move.phase === 'Moved') this.#cutOver(move, revision);
+  #follows(move: Move): void {
     if (move.phase === 'Cancelled') {
       this.#toReport.delete(move.id);
       void this.#unfollow(move.id);
@@ -165,19 +108,6 @@ export class ServerMoves<Backend> {
       this.#toReport.set(move.id, move);
       this.#rest.cutShort();
     }
-  }
-
-  #cutOver(move: Move, cut: Revision): void {
-    const key = toKey(move.resource);
-    if (this.#isFlagged(move.resource) || this.#routes.has(key)) return;
-    const opened = this.#open(move, cut);
-    opened.then(
-      (backend) => this.#routes.set(key, backend),
-      // Only the end of the server ends the attempts.
-      () => {},
-    );
-    this.#routes.set(key, { sinceMs: performance.now(), opened });
-    this.#parts.main.cache.leave(move.resource);
   }
 
   async #open(move: Move, cut: Revision): Promise<Backend> {
@@ -238,7 +168,7 @@ export class ServerMoves<Backend> {
     try {
       const trouble = await this.#troubleOf(move);
       const { resource } = move;
-      const isOpen = this.#isFlagged(resource) || this.presentOf(resource) !== undefined;
+      const isOpen = this.#isFlagged(resource) || this.routes.presentOf(resource) !== undefined;
       const isMoved = move.phase === 'Moved' && isOpen;
       const isDone = await moves.report(move.id, { trouble, isMoved });
       const isLast = trouble === '' && isMoved === (move.phase === 'Moved');
@@ -272,23 +202,4 @@ export class ServerMoves<Backend> {
       resources.some((one) => one.group === group && one.resource === resource),
     );
   }
-}
-
-const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
-
-const toName = ({ group, resource }: GroupResource): string =>
-  group === '' ? resource : `${resource}.${group}`;
-
-function isOpening<Backend>(route: Backend | Opening<Backend> | undefined): route is Opening<Backend> {
-  return typeof route === 'object' && route !== null && 'opened' in route;
-}
-
-/** @throws StorageError unavailable when it takes too long */
-async function inTime<Backend>(opened: Promise<Backend>, resource: GroupResource): Promise<Backend> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const reason = `the database to which ${toName(resource)} was moved is not open`;
-    timer = setTimeout(() => reject(new StorageError({ kind: 'unavailable', reason })), OPENED_MS);
-  });
-  return Promise.race([opened, late]).finally(() => clearTimeout(timer));
 }

@@ -2,6 +2,7 @@ import type { Auditor } from '../audit/auditor.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import { publishAuthentication } from '../controllers/authentication-publisher.ts';
 import { noteTokenTracking } from '../controllers/bootstrap-objects.ts';
+import type { HealthCheck } from '../diagnostics/health-pages.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { HistoryParts } from '../history/parts.ts';
@@ -123,24 +124,36 @@ interface StartedParts extends ServingParts {
 /** Starts the serving threads, and hands over to them. */
 async function startThreads(
   { logger, metrics }: Foundation,
-  { front, storage, policy, aggregation, authentication, flowControl, auditing, ...parts }: StartedParts,
+  {
+    front,
+    storage,
+    policy,
+    writing,
+    aggregation,
+    authentication,
+    flowControl,
+    auditing,
+    ...parts
+  }: StartedParts,
   services: Services,
 ): Promise<void> {
   const { serving, clientCaFiles, serviceAccountKeyFile, options } = parts;
-  const pages = createServerPages({ front, storage }, { authentication, flowControl });
-  const threads = new ServingThreads({
+  const threads: ServingThreads = new ServingThreads({
     ...{ logger, count: options.serving.threads, entry: parts.threadEntry },
     start: { args: options.args, port: front.port, serving, clientCaFiles, serviceAccountKeyFile },
     shared: {
-      ...{ hosted: storage.hosted, signingKeys: storage.signingKeys },
+      ...{ hosted: storage.hosted, hostedOf: storage.hostedOf, signingKeys: storage.signingKeys },
       flowControl: flowControl.flowControl,
       peers: async () => [...aggregation.knownPeers()],
       tokenWebhook: authentication.tokenWebhook,
       webhookOf: policy.webhookOf,
       auditSink: auditing?.sink,
-      pages: toPageHandler(pages),
+      askPlugin: writing.askPlugin,
+      pages: (request) => pages(request),
     },
   });
+  const ofServer = { authentication, flowControl, checks: threads.checks() };
+  const pages = toPageHandler(createServerPages({ front, storage }, ofServer));
   addThreadMetrics(metrics, threads);
   await threads.begin(services);
   front.handOver(threads);
@@ -224,14 +237,23 @@ async function startAuthentication(
 }
 
 /** Documents of the whole server: health, metrics, profiles. */
-const createServerPages = (
+function createServerPages(
   { front, storage }: Pick<ServingParts, 'front' | 'storage'>,
-  { authentication, flowControl }: { authentication: Authentication; flowControl: FlowControlOfServer },
-): Pages =>
-  front
-    .pages(storage.checks())
+  { authentication, flowControl, checks = [] }: PagesOfServer,
+): Pages {
+  const { kubernetes, own } = storage.checks();
+  return front
+    .pages({ kubernetes, own: [...own, ...checks] })
     .route('/', flowControl.dumps)
     .route('/', createIssuerPages(authentication.issuerDocuments));
+}
+
+interface PagesOfServer {
+  readonly authentication: Authentication;
+  readonly flowControl: FlowControlOfServer;
+  /** Of serving threads. */
+  readonly checks?: readonly HealthCheck[];
+}
 
 /** Adds what is found by its path alone: discovery. */
 function addDiscovery(

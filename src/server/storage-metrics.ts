@@ -16,7 +16,13 @@ interface MeasuredBackend {
   readonly cache: WatchCache;
 }
 
-type Measure = (backend: MeasuredBackend, at: (...values: string[]) => Cell) => void;
+/** What serving threads measure too. */
+interface ServingBackend {
+  readonly database: { readonly id: string };
+  readonly cache: WatchCache;
+}
+
+type Measure<Backend> = (backend: Backend, at: (...values: string[]) => Cell) => void;
 
 interface StorageMetrics {
   /** Poll values that are too expensive to read at each scrape. */
@@ -101,16 +107,17 @@ function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => 
 }
 
 /** Adds a metric that reads each database, and labels it with the database where there are several. */
-type AddMetric = (
+type AddMetric<Backend = MeasuredBackend> = (
   type: 'counter' | 'gauge',
   name: string,
   help: string,
   labels: readonly string[],
-  read: Measure,
+  read: Measure<Backend>,
 ) => void;
 
-function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
-  const add: AddMetric = (type, name, help, labels, read) => {
+const measureBy =
+  <Backend extends ServingBackend>(metrics: Metrics, backends: readonly Backend[]): AddMetric<Backend> =>
+  (type, name, help, labels, read) => {
     const names = [...labels];
     metrics.add(
       new Numbers(type, { name, help, labels: names }, (numbers) => {
@@ -123,6 +130,20 @@ function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
       }),
     );
   };
+
+/** Metrics of which each thread that serves has a part. */
+export function addServingMetrics(metrics: Metrics, backends: readonly ServingBackend[]): void {
+  const add = measureBy(metrics, backends);
+  const help = 'Watches being served, by resource.';
+  add('gauge', 'pg_apiserver_watchers', help, ['resource'], ({ cache }, at) => {
+    for (const { resource, watchers } of cache.state.resources)
+      if (watchers > 0) at(nameOf(resource)).add(watchers);
+  });
+}
+
+function addLiveMetrics({ metrics, backends }: StorageMetricsOptions): void {
+  addServingMetrics(metrics, backends);
+  const add = measureBy(metrics, backends);
   addCommitMetrics(add);
   addTailMetrics(add);
   addUpkeepMetrics(add);
@@ -196,16 +217,6 @@ function addTailMetrics(add: AddMetric): void {
     [],
     ({ cache }, at) => {
       at().value = Number(cache.state.applied);
-    },
-  );
-  add(
-    'gauge',
-    'pg_apiserver_watchers',
-    'Watches being served, by resource.',
-    ['resource'],
-    ({ cache }, at) => {
-      for (const { resource, watchers } of cache.state.resources)
-        if (watchers > 0) at(nameOf(resource)).add(watchers);
     },
   );
 }

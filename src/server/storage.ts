@@ -1,6 +1,5 @@
 import type { GroupResource } from '../api/names.ts';
 import type { HealthCheck } from '../diagnostics/health-pages.ts';
-import { threadFlags } from '../options/serving.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { Allocations } from '../storage/allocations.ts';
 import { EncodedLog } from '../storage/encoded-log.ts';
@@ -12,7 +11,6 @@ import type { ObjectViews } from '../storage/object-views.ts';
 import type { Peers } from '../storage/peers.ts';
 import type { PostgresLog } from '../storage/postgres/postgres.ts';
 import { type ResourceSet, within, without } from '../storage/resource-set.ts';
-import type { RevisionLog } from '../storage/revision-log.ts';
 import { type Route, RoutedStore } from '../storage/routed-store.ts';
 import type { ServerLeases } from '../storage/server-leases.ts';
 import type { SigningKeyStore } from '../storage/signing-keys.ts';
@@ -55,7 +53,9 @@ export interface StoragePhase extends ServedStorage {
   readonly leases: ServerLeases;
   readonly workLeases: WorkLeases;
   /** The databases as serving threads get them. */
-  readonly hosted: readonly HostedDatabase[];
+  hosted(): readonly HostedDatabase[];
+  /** @throws StorageError unavailable while the database of a moved resource is not open */
+  hostedOf(resource: GroupResource): Promise<HostedDatabase>;
   /** Undefined: there are no views (--custom-resource-views). */
   readonly views: ObjectViews | undefined;
   /** Started by the controllers, after the first objects of the cluster exist. */
@@ -83,7 +83,8 @@ export function createStorage(
       ...{ encodings, shared },
       kept: within(caching.kept, other.resources ?? []),
     });
-  const backends = [first, ...others.map(openOther)];
+  const flaggedBackends = [first, ...others.map(openOther)];
+  const backends = [...flaggedBackends];
   const serveFrom = (backend: Backend): void => {
     const { database, name, cache } = backend;
     services.start(`primary of ${database.id}`, 'upkeep', (signal) => database.log.guard.run(signal));
@@ -98,12 +99,13 @@ export function createStorage(
     },
     ...movedBackends({ services, backends, open: openOther, options }),
   });
-  const flagged = routeByResource(backends);
-  const backendOf = (resource: GroupResource): Backend => moves.presentOf(resource) ?? flagged(resource);
+  const flagged = routeByResource(flaggedBackends);
+  const backendOf = (resource: GroupResource): Backend =>
+    moves.routes.presentOf(resource) ?? flagged(resource);
   const storeBy =
     (choose: (backend: Backend, resource: GroupResource) => Store): Route =>
     (resource) => {
-      const route = moves.routeOf(resource) ?? flagged(resource);
+      const route = moves.routes.routeOf(resource) ?? flagged(resource);
       return route instanceof Promise
         ? route.then((backend) => choose(backend, resource))
         : choose(route, resource);
@@ -115,16 +117,14 @@ export function createStorage(
     services,
     begin: async () => {
       for (const backend of backends.slice()) serveFrom(backend);
-      // Serving threads do not change routes: a server with them takes no part in a move, which then is not made.
-      if (!shared) services.start('moves', 'upkeep', (signal) => moves.run(signal));
+      services.start('moves', 'upkeep', (signal) => moves.run(signal));
       if (encryption !== undefined) {
         const { name, run } = watchEncryption(foundation, encryption, backends);
         services.start(name, 'upkeep', run);
       }
-      const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.ready());
+      const ready = Promise.all(backends.map(({ cache }) => cache.ready())).then(() => moves.routes.ready());
       await services.until(inTime(ready, options.initializationTimeoutMs));
       await moves.assertFlags();
-      if (shared) assertNoneMoved(moves.resources);
       foundation.startup.finished('watch-cache');
     },
     close: async () => {
@@ -144,11 +144,12 @@ export function createStorage(
           ),
     historyOf: (resource) => backendOf(resource).history,
     get elsewhere() {
-      return [...overridden, ...moves.resources];
+      return [...overridden, ...moves.routes.resources];
     },
     progressOf: (resource) => backendOf(resource).cache,
     allocations: backendOf(SERVICES).database.log.allocations,
-    hosted: backends.map(toHosted),
+    hosted: () => [...flaggedBackends, ...moves.routes.open].map(({ hosted }) => hosted),
+    hostedOf: async (resource) => (await (moves.routes.routeOf(resource) ?? flagged(resource))).hosted,
     views: options.customResourceViews ? views : undefined,
     upkeep: [...[main, ...others].flatMap(({ log }) => keepDatabase(log, options)), ...metrics.services],
     countObjects: (resource) => backendOf(resource).cache.countObjects(resource) ?? metrics.counted(resource),
@@ -184,9 +185,8 @@ interface Backend {
   readonly resources: readonly GroupResource[] | undefined;
   /** The log of that database, in which all objects are JSON. */
   readonly log: EncodedLog;
-  /** The same, as the cache reads it. */
-  readonly sharing: RevisionLog;
   readonly history: History;
+  readonly hosted: HostedDatabase;
   readonly cache: WatchCache;
 }
 
@@ -201,22 +201,13 @@ interface BackendWish {
 
 /** A database for serving threads. */
 export interface HostedDatabase extends HostedLog {
-  /** The name of its service. */
-  readonly name: string;
+  readonly id: string;
   readonly resources: readonly GroupResource[] | undefined;
-  /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
-  isOutdated(resource: GroupResource, storedAs: string | undefined): boolean;
 }
 
-function toHosted({ name, database, log, sharing, history, cache }: Backend): HostedDatabase {
-  const asked = new SharedCurrentRevision(() => log.reader.currentRevision());
-  return {
-    ...{ name, resources: database.resources, log: sharing, history, state: cache },
-    allocations: database.log.allocations,
-    currentRevision: () => asked.get(),
-    isOutdated: (resource, storedAs) => log.isOutdated(resource, storedAs),
-  };
-}
+/** The name of the service that follows a database. */
+export const cacheServiceOf = ({ id, resources }: Pick<NumberedDatabase, 'id' | 'resources'>): string =>
+  resources === undefined ? 'watch-cache' : `watch-cache-${id}`;
 
 function openBackend(
   { registry, tracing }: Foundation,
@@ -226,14 +217,19 @@ function openBackend(
   const { committer, feed, reader } = database.log;
   const log = new EncodedLog({ feed, reader, committer: traceCommits(committer, tracing) }, encodings);
   const sharing = shared ? new SharingLog(log) : log;
-  const cache = createCache({
-    ...{ log: sharing, registry, kept },
-    isOutdated: (resource, storedAs) => log.isOutdated(resource, storedAs),
-  });
+  const isOutdated: HostedDatabase['isOutdated'] = (resource, storedAs) => log.isOutdated(resource, storedAs);
+  const cache = createCache({ ...{ log: sharing, registry, kept }, isOutdated });
+  const history = log.decodeHistory(database.log.history);
+  const { resources } = database;
+  const name = cacheServiceOf(database);
+  const asked = new SharedCurrentRevision(() => log.reader.currentRevision());
   return {
-    ...{ database, log, sharing, cache, resources: database.resources },
-    history: log.decodeHistory(database.log.history),
-    name: database.resources === undefined ? 'watch-cache' : `watch-cache-${database.id}`,
+    ...{ name, database, log, cache, resources, history },
+    hosted: {
+      ...{ id: database.id, resources, log: sharing, history, state: cache, isOutdated },
+      allocations: database.log.allocations,
+      currentRevision: () => asked.get(),
+    },
   };
 }
 
@@ -278,15 +274,6 @@ function movedBackends({
         branchOf(backend).start(name, 'upkeep', run);
     },
   };
-}
-
-/** @throws Error with a message of one line */
-function assertNoneMoved([moved]: readonly GroupResource[]): void {
-  if (moved === undefined) return;
-  const { shown } = threadFlags.threads;
-  throw new Error(
-    `${shown}: ${moved.resource} was moved to a database of its own, which serving threads do not know: name 1`,
-  );
 }
 
 /** Addresses and ports of services change hands with the writes of services. */

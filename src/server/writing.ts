@@ -1,5 +1,6 @@
 import { AdmissionChain } from '../admission/admission.ts';
 import { StoredClusterObjects } from '../admission/cluster-objects.ts';
+import { type AskPlugin, OneOfEach, onceElsewhere } from '../admission/plugin.ts';
 import { WebhookClients } from '../admission/webhooks/clients.ts';
 import { createNamespace } from '../controllers/bootstrap-objects.ts';
 import { StoredQuotas } from '../controllers/quota-usage.ts';
@@ -33,16 +34,25 @@ export interface WritingPhase extends Phase {
   readonly client: Client;
   readonly admission: AdmissionChain;
   readonly quotas: StoredQuotas;
+  /** Asks the parts of plugins that are here for all threads. */
+  readonly askPlugin: AskPlugin;
   /** Addresses and ports that services are assigned. */
   readonly pools: () => readonly ValuePool[];
   /** Starts calling webhooks for writes. */
   serve(): void;
 }
 
+interface WritingParts {
+  readonly storage: ServedStorage;
+  readonly policy: PolicyPhase;
+  /** Undefined: this thread has the parts of plugins that are one. */
+  readonly askElsewhere?: AskPlugin;
+}
+
 /** @throws Error that names the file or plugin that is wrong */
 export function createWriting(
   foundation: Foundation,
-  { storage, policy }: { readonly storage: ServedStorage; readonly policy: PolicyPhase },
+  { storage, policy, askElsewhere }: WritingParts,
   options: Pick<ServerOptions, 'admission' | 'services' | 'serving' | 'storage' | 'writing'>,
 ): WritingPhase {
   const { types, registry, now } = foundation;
@@ -67,9 +77,11 @@ export function createWriting(
   });
   const client = new Client({ store, registry, writer });
   const quotas = new StoredQuotas(client);
+  const parts = new OneOfEach();
   const plugins = createAdmission(options.admission, {
     ...foundation,
     ...policy,
+    once: askElsewhere === undefined ? parts.once : onceElsewhere(askElsewhere),
     ...{ store, quotas },
     createNamespace: (name) => createNamespace(client, name),
   });
@@ -108,7 +120,7 @@ export function createWriting(
   });
   return {
     ...phase,
-    ...{ writer, client, admission, quotas },
+    ...{ writer, client, admission, quotas, askPlugin: parts.ask },
     pools: () => allocator.pools,
     serve: plugins.serve,
   };

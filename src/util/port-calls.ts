@@ -70,6 +70,8 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
   /** Calls of the other side that are being answered. */
   readonly #callers = new Map<number, RemoteCaller>();
   #outbox: Message[] = [];
+  /** Ports that the outbox takes with it. */
+  #ports: MessagePort[] = [];
   /** Whether the outbox leaves at the end of this round. */
   #isLeaving = false;
   #late: NodeJS.Timeout | undefined;
@@ -88,13 +90,14 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
   }
 
   /**
-   * `caller`: the other side hears of it when it no longer waits.
+   * `caller`: the other side hears of it when it no longer waits. `port`: is in the argument, and moves to the other side.
    * @throws what the method threw; the error of {@link end}
    */
   call<Name extends keyof Theirs & string>(
     name: Name,
     argument: Argument<Theirs[Name]>,
     caller?: { readonly aborted: boolean },
+    port?: MessagePort,
   ): Promise<Result<Theirs[Name]>> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#called += 1;
@@ -104,6 +107,7 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
         ...{ caller, reject, isAbandoned: false },
         resolve: (value) => resolve(value as Result<Theirs[Name]>),
       });
+      if (port !== undefined) this.#ports.push(port);
       this.#send([CALL, id, name, toPort(argument)]);
       if (caller !== undefined) this.#sweep ??= setTimeout(() => this.#abandon(), SWEEP_MS);
     });
@@ -148,7 +152,9 @@ export class PortCalls<Ours extends Contract<Ours>, Theirs extends Contract<Thei
     if (this.#outbox.length === 0) return;
     const messages = this.#outbox;
     this.#outbox = [];
-    this.#port.postMessage(messages);
+    const ports = this.#ports;
+    this.#ports = [];
+    this.#port.postMessage(messages, ports);
   }
 
   /** A sweep costs less than a listener for each call: most calls are answered before the first one. */

@@ -1,3 +1,5 @@
+import { MessagePort } from 'node:worker_threads';
+
 /**
  * Returns a value as a port takes it: bytes in memory of one thread as a copy of exactly these bytes, because a port copies all of the
  * memory that a part belongs to. Bytes in shared memory stay where they are, and both threads see them. Objects are values: their
@@ -11,9 +13,9 @@ export function toPort(value: unknown): unknown {
   return Object.fromEntries(Object.keys(value).map((key) => [key, toPort(Reflect.get(value, key))]));
 }
 
-/** Dates, maps and sets cross as they are; an object of another class is sent as its fields. */
+/** Dates, maps, sets and ports cross as they are; an object of another class is sent as its fields. */
 const isRecord = (value: object): boolean =>
-  !(value instanceof Date || value instanceof Map || value instanceof Set);
+  !(value instanceof Date || value instanceof Map || value instanceof Set || value instanceof MessagePort);
 
 function toBytes({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
   const view = new Uint8Array(buffer, byteOffset, byteLength);

@@ -14,8 +14,9 @@ import {
 } from '../../object/field-errors.ts';
 import { goText } from '../../object/go-value.ts';
 import { numberOf, objectsOf } from '../../object/json-values.ts';
+import { NEVER } from '../../util/pause.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
+import { describePlugin, isWriteOf, type OnceInServer, type PluginParts, type WriteOf } from '../plugin.ts';
 
 const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
 const MAX_KEY_CHARS = 500;
@@ -24,18 +25,41 @@ const MAX_KEY_CHARS = 500;
  * Refuses events that exceed the limits, so that a flood of them does not fill the storage. Events of events.k8s.io are not
  * counted, because they are of another kind (Kubernetes: plugin/pkg/admission/eventratelimit).
  */
-export function createEventRateLimit(limits: readonly Limit[], nowMs: () => number): AdmissionPlugin {
-  const takers = limits.map((limit) => createTaker(limit, nowMs));
+export function createEventRateLimit(
+  limits: readonly Limit[],
+  nowMs: () => number,
+  once: OnceInServer = (_, create) => create(),
+): AdmissionPlugin {
+  const take = once('EventRateLimit', () => createBuckets(limits, nowMs));
   return {
     name: 'EventRateLimit',
     operations: ['CREATE', 'UPDATE'],
     validate: (attributes) => {
       if (!isWriteOf(attributes, EVENTS) || attributes.dryRun) return;
-      // Each limit counts the event, whether or not another refuses it.
-      const reached = takers.flatMap((take) => take(attributes) ?? []);
-      if (reached.length > 0) throw tooMany(reached);
+      const keys = limits.map(({ type }) => KEYS[type](attributes));
+      const taken = take(keys, attributes.caller?.signal ?? NEVER);
+      return taken instanceof Promise
+        ? taken.then((each) => assertTaken(limits, keys, each))
+        : assertTaken(limits, keys, taken);
     },
   };
+}
+
+/** @throws StatusError 429 that names the limits of which no token was left */
+function assertTaken(limits: readonly Limit[], keys: readonly string[], taken: readonly boolean[]): void {
+  const reached = limits.flatMap(({ type }, at) =>
+    taken[at] === false ? `limit reached on type ${type} for key ${keys[at]}` : [],
+  );
+  if (reached.length > 0) throw tooMany(reached);
+}
+
+/** The buckets of all limits. Each limit counts an event by its key, whether or not another refuses it. */
+function createBuckets(
+  limits: readonly Limit[],
+  nowMs: () => number,
+): (keys: readonly string[]) => readonly boolean[] {
+  const takers = limits.map((limit) => createTaker(limit, nowMs));
+  return (keys) => takers.map((take, at) => take(keys[at] ?? ''));
 }
 
 /** Without Retry-After, as in Kubernetes: clients drop refused events. */
@@ -45,19 +69,17 @@ function tooMany(reached: readonly string[]): StatusError {
   return new StatusError({ code: 429, reason: 'TooManyRequests', message: `Too many requests: ${why}` });
 }
 
-/** Takes a token. Returns the reason of a refusal, or undefined. */
-type Taker = (attributes: WriteOf<Event>) => string | undefined;
+/** Takes a token. Returns false when there is none. */
+type Taker = (key: string) => boolean;
 
 function createTaker({ type, perSecond, burst, cacheSize }: Limit, nowMs: () => number): Taker {
-  const keyOf = KEYS[type];
   const buckets = new LRUCache<string, TokenBucket>({ max: type === 'Server' ? 1 : cacheSize });
-  return (attributes) => {
-    const key = keyOf(attributes);
+  return (key) => {
     const slot = toSlot(key);
     const now = nowMs();
     const bucket = buckets.get(slot) ?? new TokenBucket({ perSecond, burst, nowMs: now });
     buckets.set(slot, bucket);
-    return bucket.take(now) ? undefined : `limit reached on type ${type} for key ${key}`;
+    return bucket.take(now);
   };
 }
 
@@ -79,8 +101,8 @@ const KEYS: Readonly<Record<LimitType, (attributes: WriteOf<Event>) => string>> 
 export const eventRateLimit = describePlugin({
   name: 'EventRateLimit',
   isDefault: false,
-  create: ({ config }: Pick<PluginParts, 'config'>) =>
-    createEventRateLimit(readLimits(config), () => performance.now()),
+  create: ({ config, once }: Pick<PluginParts, 'config' | 'once'>) =>
+    createEventRateLimit(readLimits(config), () => performance.now(), once),
 });
 
 const TYPES = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const;

@@ -14,7 +14,7 @@ import { goDuration } from '../../util/go-duration.ts';
 import { NEVER } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { PODS } from '../known-resources.ts';
-import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../plugin.ts';
+import { type Ask, describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../plugin.ts';
 
 interface ImagePolicyParts {
   readonly config: Omit<ImagePolicyConfig, 'kubeConfigFile'>;
@@ -25,6 +25,9 @@ interface ImagePolicyParts {
   readonly nowMs?: () => number;
   readonly pauseFor?: PauseFor;
 }
+
+/** Asks for a review, or finds the answer that it got before. @throws Error that says why there is none */
+type Review = Ask<JsonObject, ReviewStatus>;
 
 /** As in Kubernetes: the time of each try, and the number of cached answers. */
 const TIMEOUT_MS = 30_000;
@@ -38,7 +41,12 @@ const NOTES = 'imagepolicywebhook.image-policy.k8s.io/';
  * point is not stored either.
  */
 export function createImagePolicy(parts: ImagePolicyParts): AdmissionPlugin {
-  const policy = new ImagePolicy(parts);
+  const reviews = new ImageReviews(parts);
+  return toPlugin(parts.config, (spec, signal) => reviews.review(spec, signal));
+}
+
+function toPlugin(config: Pick<ImagePolicyConfig, 'defaultAllow'>, review: Review): AdmissionPlugin {
+  const policy = new ImagePolicy(config, review);
   return {
     name: 'ImagePolicyWebhook',
     operations: ['CREATE', 'UPDATE'],
@@ -50,17 +58,12 @@ export function createImagePolicy(parts: ImagePolicyParts): AdmissionPlugin {
 }
 
 class ImagePolicy {
-  readonly #parts: ImagePolicyParts;
-  readonly #answers: LRUCache<string, ReviewStatus>;
+  readonly #config: Pick<ImagePolicyConfig, 'defaultAllow'>;
+  readonly #ask: Review;
 
-  constructor(parts: ImagePolicyParts) {
-    this.#parts = parts;
-    const { nowMs } = parts;
-    this.#answers = new LRUCache({
-      max: CACHED_ANSWERS,
-      ttlResolution: 0,
-      ...(nowMs === undefined ? {} : { perf: { now: nowMs } }),
-    });
+  constructor(config: Pick<ImagePolicyConfig, 'defaultAllow'>, ask: Review) {
+    this.#config = config;
+    this.#ask = ask;
   }
 
   /** @throws StatusError 403 */
@@ -81,21 +84,41 @@ class ImagePolicy {
 
   /** Undefined: no answer came, and the configuration allows that. @throws StatusError 403 when it does not */
   async #review(spec: JsonObject, attributes: AdmissionAttributes): Promise<ReviewStatus | undefined> {
+    try {
+      return await this.#ask(spec, attributes.caller?.signal ?? NEVER);
+    } catch (error) {
+      if (!this.#config.defaultAllow) throw refusal(attributes, errorText(error));
+      attributes.annotate(`${NOTES}failed-open`, 'true');
+      return undefined;
+    }
+  }
+}
+
+/** The reviews of a server, with the answers that are cached. */
+class ImageReviews {
+  readonly #parts: ImagePolicyParts;
+  readonly #answers: LRUCache<string, ReviewStatus>;
+
+  constructor(parts: ImagePolicyParts) {
+    this.#parts = parts;
+    const { nowMs } = parts;
+    this.#answers = new LRUCache({
+      max: CACHED_ANSWERS,
+      ttlResolution: 0,
+      ...(nowMs === undefined ? {} : { perf: { now: nowMs } }),
+    });
+  }
+
+  async review(spec: JsonObject, signal: AbortSignal): Promise<ReviewStatus> {
     // A digest, because callers choose the annotations, which can be long.
     const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
-    const { allowTtlMs, denyTtlMs, defaultAllow } = this.#parts.config;
-    try {
-      const status = await this.#ask(toReview(spec), attributes.caller?.signal ?? NEVER);
-      const ttl = status.allowed ? allowTtlMs : denyTtlMs;
-      if (ttl > 0) this.#answers.set(key, status, { ttl });
-      return status;
-    } catch (error) {
-      if (!defaultAllow) throw refusal(attributes, errorText(error));
-      attributes.annotate(`${NOTES}failed-open`, 'true');
-      return undefined;
-    }
+    const { allowTtlMs, denyTtlMs } = this.#parts.config;
+    const status = await this.#ask(toReview(spec), signal);
+    const ttl = status.allowed ? allowTtlMs : denyTtlMs;
+    if (ttl > 0) this.#answers.set(key, status, { ttl });
+    return status;
   }
 
   async #ask(review: JsonObject, signal: AbortSignal): Promise<ReviewStatus> {
@@ -106,13 +129,14 @@ class ImagePolicy {
   }
 }
 
-function createFrom({ config: written }: Pick<PluginParts, 'config'>): AdmissionPlugin {
+function createFrom({ config: written, once }: Pick<PluginParts, 'config' | 'once'>): AdmissionPlugin {
   const config = readImagePolicyConfig(written);
-  return createImagePolicy({
-    config,
-    post: createJsonPost(readClientConfig(config.kubeConfigFile)),
-    isTransient,
+  const review = once('ImagePolicyWebhook', () => {
+    const post = createJsonPost(readClientConfig(config.kubeConfigFile));
+    const reviews = new ImageReviews({ config, post, isTransient });
+    return (spec: JsonObject, signal: AbortSignal) => reviews.review(spec, signal);
   });
+  return toPlugin(config, review);
 }
 
 export const imagePolicy = describePlugin({

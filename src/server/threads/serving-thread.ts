@@ -1,8 +1,10 @@
+import type { AskPlugin } from '../../admission/plugin.ts';
 import { WEBHOOK_RULES } from '../../authz/webhook-authorizer.ts';
 import type { LogControl } from '../../observability/logger.ts';
 import type { ServerOptions } from '../../options/options.ts';
 import { createPages, toPageHandler } from '../../pages/pages.ts';
 import { errorForms } from '../../storage/error-forms.ts';
+import { errorText } from '../../util/error-text.ts';
 import { NEVER } from '../../util/pause.ts';
 import { PortCalls } from '../../util/port-calls.ts';
 import { createAggregation } from '../aggregation.ts';
@@ -13,6 +15,7 @@ import { createFoundation } from '../foundation.ts';
 import { Front } from '../front.ts';
 import { Phases } from '../phase.ts';
 import { createPolicy } from '../policy.ts';
+import type { Services } from '../services.ts';
 import { createThreadServing } from '../serving.ts';
 import { createWriting } from '../writing.ts';
 import { RemoteFlowControl } from './remote-flow-control.ts';
@@ -29,6 +32,17 @@ interface ThreadEnvironment extends Omit<ThreadStart, 'args'> {
   readonly logger: LogControl;
 }
 
+/** Returns what the first essential service that does not work says. */
+async function troubleOf(services: Services): Promise<string> {
+  for (const { name, check } of services.checks())
+    try {
+      await check();
+    } catch (error) {
+      return `${name}: ${errorText(error)}`;
+    }
+  return '';
+}
+
 /** The composition of a serving thread: the phases that a request passes. Resolves when it serves. */
 export async function startServingThread(environment: ThreadEnvironment): Promise<void> {
   const { options, egress, logger, databases } = environment;
@@ -38,6 +52,7 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
   const profiles = toPageHandler(createPages().route('/', front.profiles()));
   const answers: ThreadHearing = {
     families: () => front.metrics.families(),
+    trouble: () => troubleOf(foundation.services),
     setVerbosity: (level) => logger.setVerbosity(level),
     page: (asked, caller) => answerPage(profiles, asked, caller),
     drain: async (plan) => {
@@ -66,7 +81,9 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
   const policy = await phases.begin(
     await createPolicy(foundation, { store, webhookElsewhere }, options.authorization),
   );
-  const writing = await phases.begin(createWriting(foundation, { storage, policy }, options));
+  const askElsewhere: AskPlugin = (part, argument, signal) =>
+    server.call('askPlugin', { part, argument }, signal);
+  const writing = await phases.begin(createWriting(foundation, { storage, policy, askElsewhere }, options));
   const aggregation = await phases.begin(
     createAggregation(foundation, { storage, writing, isThread: true }, options),
   );

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { AskPlugin } from '../../admission/plugin.ts';
+import type { GroupResource } from '../../api/names.ts';
 import { AuditRecord } from '../../audit/audit-event.ts';
 import type { AuditSink } from '../../audit/sink.ts';
 import type { TokenAuthenticator } from '../../authn/token.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
+import type { HealthCheck } from '../../diagnostics/health-pages.ts';
 import type { FlowControl } from '../../flow-control/flow-control.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
@@ -28,10 +31,13 @@ import type {
   ThreadStart,
 } from './thread-contract.ts';
 import { answerPage, threadOf } from './thread-pages.ts';
+import { ThreadPulse } from './thread-pulse.ts';
 
 /** What all serving threads share of the main thread. */
 interface SharedParts {
-  readonly hosted: readonly HostedDatabase[];
+  /** The databases that are open. */
+  readonly hosted: () => readonly HostedDatabase[];
+  readonly hostedOf: (resource: GroupResource) => Promise<HostedDatabase>;
   readonly flowControl: FlowControl | undefined;
   readonly signingKeys: SigningKeyStore;
   readonly peers: () => ReturnType<Peers['renew']>;
@@ -39,6 +45,7 @@ interface SharedParts {
   readonly tokenWebhook: TokenAuthenticator | undefined;
   readonly webhookOf: (config: WebhookConfig) => Authorizer;
   readonly auditSink: AuditSink | undefined;
+  readonly askPlugin: AskPlugin;
   readonly pages: (request: ApiRequest) => Promise<ApiResponse | undefined>;
 }
 
@@ -56,6 +63,7 @@ type ServerCalls = PortCalls<ServerService, ThreadHearing>;
 interface Running {
   readonly number: number;
   readonly calls: ServerCalls;
+  readonly pulse: ThreadPulse;
 }
 
 /** The serving threads, each a service that is started again when it ends. */
@@ -96,6 +104,32 @@ export class ServingThreads {
     return this.#restarts;
   }
 
+  /** A missing thread is a note, because the others have its share of connections; a silent one has connections that it does not serve. */
+  checks(): HealthCheck[] {
+    const running = (): Running[] => [...this.#running.values()];
+    return [
+      {
+        name: 'serving-threads',
+        endpoints: ['healthz', 'livez'],
+        check: () => {
+          for (const { pulse } of running()) pulse.assertAlive();
+        },
+      },
+      {
+        name: 'serving-threads-readiness',
+        endpoints: ['readyz'],
+        check: async () => {
+          if (this.count === 0) throw new Error('no thread serves');
+          await Promise.all(running().map(({ pulse }) => pulse.assertReady()));
+        },
+        note: () =>
+          this.count < this.#options.count
+            ? `${this.count} of ${this.#options.count} threads serve`
+            : undefined,
+      },
+    ];
+  }
+
   /** The metrics of all threads but this one. A thread that does not answer is left out. */
   async families(): Promise<readonly (readonly MetricFamily[])[]> {
     const asked = [...this.#running.values()].map(({ calls }) =>
@@ -121,10 +155,10 @@ export class ServingThreads {
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     const { start, shared, entry } = this.#options;
     const server = new MessageChannel();
-    const logs = shared.hosted.map(() => new MessageChannel());
-    const databases = shared.hosted.map(({ name, resources }, at) => ({
-      ...{ name, resources },
-      log: portAt(logs, at).port2,
+    const logs = shared.hosted().map((hosted) => ({ hosted, channel: new MessageChannel() }));
+    const databases = logs.map(({ hosted: { id, resources }, channel }) => ({
+      ...{ id, resources },
+      log: channel.port2,
     }));
     const workerData: ThreadStart = {
       ...{ ...start, number, ticketKeys: this.#ticketKeys, databases },
@@ -132,15 +166,14 @@ export class ServingThreads {
     };
     const worker = new Worker(entry, {
       workerData,
-      transferList: [server.port2, ...logs.map(({ port2 }) => port2)],
+      transferList: [server.port2, ...databases.map(({ log }) => log)],
       name: `serving ${number}`,
     });
-    const life = new ThreadLife(this.#options, {
-      server: server.port1,
-      logs: logs.map(({ port1 }) => port1),
-    });
+    const life = new ThreadLife(this.#options, server.port1);
+    for (const { hosted, channel } of logs) life.host(hosted, channel.port1);
     life.onServing(() => {
-      this.#running.set(number, { number, calls: life.calls });
+      const pulse = new ThreadPulse(`thread ${number}`, () => life.calls.call('trouble', undefined));
+      this.#running.set(number, { number, calls: life.calls, pulse });
       onServing();
     });
     life.onPage((asked) => this.#profile(asked));
@@ -168,48 +201,47 @@ export class ServingThreads {
   }
 }
 
-const portAt = (channels: readonly MessageChannel[], at: number): MessageChannel => {
-  const channel = channels[at];
-  if (channel === undefined) throw new Error(`there is no channel ${at}`);
-  return channel;
-};
-
-interface ThreadPorts {
-  readonly server: MessagePort;
-  readonly logs: readonly MessagePort[];
+/** A log as one thread has it. */
+interface HostedThread {
+  readonly host: LogHost;
+  readonly calls: PortCalls<LogService, LogHearing>;
+  readonly port: MessagePort;
 }
 
 /** What the main thread keeps for one serving thread. */
 class ThreadLife {
   readonly calls: ServerCalls;
   readonly #turns: ThreadTurns;
-  readonly #hosts: LogHost[] = [];
-  readonly #logCalls: PortCalls<LogService, LogHearing>[] = [];
-  readonly #ports: ThreadPorts;
+  readonly #logger: Logger;
+  readonly #server: MessagePort;
+  readonly #logs: HostedThread[] = [];
+  #isOver = false;
   #onServing: () => void = () => {};
   #onPage: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined = () => undefined;
 
-  constructor({ shared, logger }: Pick<ServingThreadsOptions, 'shared' | 'logger'>, ports: ThreadPorts) {
-    const onError = (error: unknown): void => logger.error('a serving thread', error);
-    this.#ports = ports;
+  constructor({ shared, logger }: Pick<ServingThreadsOptions, 'shared' | 'logger'>, server: MessagePort) {
+    this.#logger = logger;
+    this.#server = server;
     this.#turns = new ThreadTurns(shared.flowControl);
     this.calls = new PortCalls({
-      port: ports.server,
-      answers: this.#answers(shared),
-      errors: errorForms,
-      onError,
+      ...{ port: server, answers: this.#answers(shared), errors: errorForms, onError: this.#onError },
     });
-    for (const [at, port] of ports.logs.entries()) {
-      const hosted = shared.hosted[at];
-      if (hosted === undefined) continue;
-      const host = new LogHost(hosted, () => calls);
-      const calls = new PortCalls<LogService, LogHearing>({
-        ...{ port, answers: host.answers, errors: errorForms, onError },
-      });
-      this.#hosts.push(host);
-      this.#logCalls.push(calls);
-    }
   }
+
+  /** Serves a log to the thread, over a port of its own. */
+  host(hosted: HostedDatabase, port: MessagePort): void {
+    if (this.#isOver) {
+      port.close();
+      return;
+    }
+    const host = new LogHost(hosted, () => calls);
+    const calls = new PortCalls<LogService, LogHearing>({
+      ...{ port, answers: host.answers, errors: errorForms, onError: this.#onError },
+    });
+    this.#logs.push({ host, calls, port });
+  }
+
+  readonly #onError = (error: unknown): void => this.#logger.error('a serving thread', error);
 
   onServing(listener: () => void): void {
     this.#onServing = listener;
@@ -222,10 +254,14 @@ class ThreadLife {
   end(): void {
     const gone = new Error('the serving thread has ended');
     this.calls.end(gone);
-    for (const calls of this.#logCalls) calls.end(gone);
-    for (const host of this.#hosts) host.end();
+    this.#isOver = true;
     this.#turns.end();
-    for (const port of [this.#ports.server, ...this.#ports.logs]) port.close();
+    this.#server.close();
+    for (const { host, calls, port } of this.#logs) {
+      calls.end(gone);
+      host.end();
+      port.close();
+    }
   }
 
   #answers(shared: SharedParts): ServerService {
@@ -241,10 +277,14 @@ class ThreadLife {
         shared.webhookOf(config).authorize({ ...attributes, signal }),
       audit: (records) =>
         shared.auditSink?.process(records.map(({ event, bodies }) => new AuditRecord(event, bodies))) ?? true,
+      askPlugin: ({ part, argument }, { signal }) => shared.askPlugin(part, argument, signal),
       signingKeys: () => shared.signingKeys.list(),
       peers: () => shared.peers(),
-      isOutdated: ({ database, resource, storedAs }) =>
-        shared.hosted[database]?.isOutdated(resource, storedAs) ?? false,
+      openMoved: async ({ resource, log }) => {
+        const hosted = await shared.hostedOf(resource);
+        this.host(hosted, log);
+        return hosted.id;
+      },
     };
   }
 }

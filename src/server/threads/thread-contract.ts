@@ -49,7 +49,7 @@ export interface ThreadStart {
 }
 
 export interface ThreadDatabase {
-  readonly name: string;
+  readonly id: string;
   readonly resources: readonly GroupResource[] | undefined;
   /** For the methods of LogService and LogHearing. */
   readonly log: MessagePort;
@@ -101,18 +101,19 @@ export interface ServerService {
   audit(
     records: readonly { readonly event: AuditEvent; readonly bodies: EventBodies }[],
   ): Promise<boolean> | boolean;
+  /** Asks the one part of an admission plugin. */
+  askPlugin(asked: { readonly part: string; readonly argument: unknown }, caller: PortCaller): unknown;
   signingKeys(argument: undefined): Promise<readonly StoredSigningKey[]>;
   peers(argument: undefined): Promise<readonly KnownPeer[]>;
-  isOutdated(asked: {
-    readonly database: number;
-    readonly resource: GroupResource;
-    readonly storedAs: string | undefined;
-  }): boolean;
+  /** Connects the thread to the database to which a resource was moved. Returns its ID. */
+  openMoved(asked: { readonly resource: GroupResource; readonly log: MessagePort }): Promise<string>;
 }
 
 /** What each serving thread answers to the main thread. */
 export interface ThreadHearing {
   families(argument: undefined): Promise<readonly MetricFamily[]>;
+  /** Returns what does not work; '' when all does. */
+  trouble(argument: undefined): Promise<string>;
   setVerbosity(level: number): void;
   /** A profile of this thread. */
   page(asked: AskedPage, caller: PortCaller): Promise<AnsweredPage | undefined>;

@@ -28,7 +28,9 @@ export const threadOf = (query: URLSearchParams): number | undefined => {
   return thread !== null && /^\d{1,2}$/.test(thread) ? Number(thread) : undefined;
 };
 
-export const isProfile = (path: string): boolean => path.startsWith('/debug/pprof');
+/** The command line is the main thread's. */
+export const isProfile = (path: string): boolean =>
+  path.startsWith('/debug/pprof') && path !== '/debug/pprof/cmdline';
 
 /** The only page that takes a body takes a small number. */
 const MAX_BODY_BYTES = 16;

@@ -1,17 +1,25 @@
+import { MessageChannel } from 'node:worker_threads';
 import type { GroupResource } from '../../api/names.ts';
 import { type StorageOptions, storageFlags } from '../../options/storage.ts';
 import { errorForms } from '../../storage/error-forms.ts';
-import { within, without } from '../../storage/resource-set.ts';
-import { RoutedStore } from '../../storage/routed-store.ts';
+import { MOVES } from '../../storage/moves.ts';
+import { type ResourceSet, within, without } from '../../storage/resource-set.ts';
+import { type Route, RoutedStore } from '../../storage/routed-store.ts';
+import type { Store } from '../../storage/store.ts';
 import { LogClient } from '../../storage/threads/log-client.ts';
 import type { LogHearing, LogService } from '../../storage/threads/log-contract.ts';
+import type { WatchCache } from '../../storage/watch-cache/watch-cache.ts';
+import { errorText } from '../../util/error-text.ts';
+import { persist } from '../../util/pause.ts';
 import { PortCalls } from '../../util/port-calls.ts';
 import { createCache, routeByResource, traceCommits, uncachedWhere } from '../caches.ts';
 import { toStored } from '../databases.ts';
 import type { Foundation } from '../foundation.ts';
 import { planCaching } from '../kept-in-memory.ts';
+import { MovedRoutes, toName } from '../moved-routes.ts';
 import { createPhase } from '../phase.ts';
-import { SERVICES, type ServedStorage } from '../storage.ts';
+import { cacheServiceOf, SERVICES, type ServedStorage } from '../storage.ts';
+import { addServingMetrics } from '../storage-metrics.ts';
 import type { ServerService, ThreadDatabase, ThreadHearing } from './thread-contract.ts';
 
 interface ThreadStorageParts {
@@ -20,55 +28,121 @@ interface ThreadStorageParts {
   readonly options: StorageOptions;
 }
 
+/** One log of the main thread, with this thread's cache of it. */
+interface ThreadBackend {
+  readonly database: ThreadDatabase;
+  readonly resources: readonly GroupResource[] | undefined;
+  readonly log: LogClient;
+  readonly cache: WatchCache;
+}
+
 /** The first phase of a serving thread: the logs of the main thread, and a cache of each. */
 export function createThreadStorage(foundation: Foundation, parts: ThreadStorageParts): ServedStorage {
   const { databases, server, options } = parts;
-  const { logger, registry, tracing } = foundation;
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
-  const elsewhere = databases.flatMap(({ resources = [] }) => resources);
-  const backends = databases.map(({ name, resources, log: port }, database) => {
-    const log = new LogClient(() => calls);
-    const calls = new PortCalls<LogHearing, LogService>({
-      ...{ port, answers: log.answers, errors: errorForms },
-      onError: (error) => logger.error('changes of the log', error),
-    });
-    const kept = resources === undefined ? without(caching.kept, elsewhere) : within(caching.kept, resources);
-    const forms = new KnownForms((resource, storedAs) =>
-      server.call('isOutdated', { database, resource, storedAs }),
-    );
-    const isOutdated = (resource: GroupResource, storedAs: string | undefined): boolean =>
-      forms.isOutdated(resource, storedAs);
-    const traced = {
-      ...{ feed: log.feed, reader: log.reader },
-      committer: traceCommits(log.committer, tracing),
-    };
-    return { name, resources, log, cache: createCache({ log: traced, registry, kept, isOutdated }) };
+  const apart = databases.flatMap(({ resources = [] }) => resources);
+  const open = (database: ThreadDatabase): ThreadBackend => {
+    const { resources } = database;
+    const kept = resources === undefined ? without(caching.kept, apart) : within(caching.kept, resources);
+    return openBackend(foundation, database, kept);
+  };
+  const backends = databases.map(open);
+  const flagged = routeByResource(backends);
+  const measured = [...backends];
+  addServingMetrics(foundation.metrics, measured);
+  const run = async ({ database, cache }: ThreadBackend): Promise<void> => {
+    services.start(cacheServiceOf(database), 'essential', (signal, works) => cache.run(signal, works));
+    await services.until(cache.ready());
+  };
+  const stop = new AbortController();
+  const routes = new MovedRoutes<ThreadBackend>({
+    cache: flagged(MOVES).cache,
+    isApart: (resource) => flagged(resource).resources !== undefined,
+    open: async ({ resource }, cut) => {
+      const backend = await persist(() => openMoved(server, resource, open), {
+        ...{ signal: stop.signal, isPassing: () => true },
+        onFailure: (error) =>
+          foundation.logger.warn('the database to which a resource was moved cannot be opened', {
+            ...{ resource: toName(resource), reason: errorText(error) },
+          }),
+      });
+      await run(backend);
+      measured.push(backend);
+      const freshness = { kind: 'not-older', revision: cut } as const;
+      await backend.cache.list({ resource, scope: {}, freshness, limit: 1 });
+      return backend;
+    },
   });
-  const of = routeByResource(backends);
-  const store = new RoutedStore((resource) => of(resource).cache);
+  const of = (resource: GroupResource): ThreadBackend => routes.presentOf(resource) ?? flagged(resource);
+  const storeBy =
+    (choose: (cache: WatchCache, resource: GroupResource) => Store): Route =>
+    (resource) => {
+      const route = routes.routeOf(resource) ?? flagged(resource);
+      return route instanceof Promise
+        ? route.then(({ cache }) => choose(cache, resource))
+        : choose(route.cache, resource);
+    };
+  const store = new RoutedStore(storeBy((cache) => cache));
   const phase = createPhase({
     services,
     begin: async () => {
-      for (const { name, cache } of backends)
-        services.start(name, 'essential', (signal, works) => cache.run(signal, works));
-      await services.until(Promise.all(backends.map(({ cache }) => cache.ready())));
+      await Promise.all(backends.map(run));
+      await services.until(routes.ready());
       foundation.startup.finished('watch-cache');
     },
+    close: async () => stop.abort(new Error('the thread ends')),
   });
   return {
-    ...{ ...phase, store, elsewhere },
-    clientStore:
-      caching.kept === undefined
-        ? store
-        : uncachedWhere(caching.uncached, (choose) => (resource) => choose(of(resource).cache, resource)),
+    ...{ ...phase, store },
+    get elsewhere() {
+      return [...apart, ...routes.resources];
+    },
+    clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, storeBy),
     historyOf: (resource) => of(resource).log.history,
     progressOf: (resource) => of(resource).cache,
-    allocations: of(SERVICES).log.allocations,
+    allocations: flagged(SERVICES).log.allocations,
     // The main thread renews and releases this server.
     peers: { renew: async () => [...(await server.call('peers', undefined))], release: async () => {} },
     signingKeys: { list: () => server.call('signingKeys', undefined) },
   };
+}
+
+/** @throws Error while the main thread has not opened the database */
+async function openMoved(
+  server: ThreadStorageParts['server'],
+  resource: GroupResource,
+  open: (database: ThreadDatabase) => ThreadBackend,
+): Promise<ThreadBackend> {
+  const { port1, port2 } = new MessageChannel();
+  try {
+    const id = await server.call('openMoved', { resource, log: port2 }, undefined, port2);
+    return open({ id, resources: [resource], log: port1 });
+  } catch (error) {
+    port1.close();
+    throw error;
+  }
+}
+
+function openBackend(
+  { logger, registry, tracing }: Foundation,
+  database: ThreadDatabase,
+  kept: ResourceSet | undefined,
+): ThreadBackend {
+  const log = new LogClient(() => calls);
+  const calls = new PortCalls<LogHearing, LogService>({
+    ...{ port: database.log, answers: log.answers, errors: errorForms },
+    onError: (error) => logger.error('changes of the log', error),
+  });
+  const forms = new KnownForms((resource, storedAs) => log.isOutdated(resource, storedAs));
+  const traced = {
+    ...{ feed: log.feed, reader: log.reader },
+    committer: traceCommits(log.committer, tracing),
+  };
+  const isOutdated = (resource: GroupResource, storedAs: string | undefined): boolean =>
+    forms.isOutdated(resource, storedAs);
+  const { resources } = database;
+  return { database, resources, log, cache: createCache({ log: traced, registry, kept, isOutdated }) };
 }
 
 type Ask = (resource: GroupResource, storedAs: string | undefined) => Promise<boolean>;

@@ -1,3 +1,4 @@
+import type { GroupResource } from '../../api/names.ts';
 import { runTogether } from '../../util/concurrency.ts';
 import { aborted } from '../../util/pause.ts';
 import type { PortCalls } from '../../util/port-calls.ts';
@@ -81,6 +82,10 @@ export class LogClient implements RevisionLog {
       held: (pool) => calls().call('held', pool),
       holder: (value) => calls().call('holder', value),
     };
+  }
+
+  isOutdated(resource: GroupResource, storedAs: string | undefined): Promise<boolean> {
+    return this.#calls().call('isOutdated', { resource, storedAs });
   }
 
   /** What this thread hears of the log. */

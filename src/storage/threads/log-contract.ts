@@ -31,6 +31,7 @@ export interface LogService {
   rows(query: LogQuery): Promise<LogPage>;
   held(pool: string): ReturnType<Allocations['held']>;
   holder(value: PoolValue): ReturnType<Allocations['holder']>;
+  isOutdated(asked: { readonly resource: GroupResource; readonly storedAs: string | undefined }): boolean;
 }
 
 /** What a serving thread hears of the log. */

@@ -1,3 +1,4 @@
+import type { GroupResource } from '../../api/names.ts';
 import type { PortCalls } from '../../util/port-calls.ts';
 import { endTurn } from '../../util/turns.ts';
 import type { Allocations } from '../allocations.ts';
@@ -17,6 +18,8 @@ export interface HostedLog {
   readonly state: SharedState;
   /** One query for all threads that ask at the same moment. */
   currentRevision(): Promise<Revision>;
+  /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
+  isOutdated(resource: GroupResource, storedAs: string | undefined): boolean;
 }
 
 /** Objects of a message: a millisecond of work for the thread that takes it. */
@@ -40,7 +43,7 @@ export class LogHost implements LogFollower {
   }
 
   get answers(): LogService {
-    const { log, history, allocations, currentRevision } = this.#hosted;
+    const { log, history, allocations, currentRevision, isOutdated } = this.#hosted;
     const { committer, reader, feed } = log;
     return {
       commit: (write, caller) => committer.commit({ ...write, caller }),
@@ -57,6 +60,7 @@ export class LogHost implements LogFollower {
       rows: (query) => history.rows(query),
       held: (pool) => allocations.held(pool),
       holder: (value) => allocations.holder(value),
+      isOutdated: ({ resource, storedAs }) => isOutdated(resource, storedAs),
     };
   }
 

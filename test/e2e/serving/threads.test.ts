@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -10,16 +11,34 @@ import { createTestDatabase } from '../../postgres.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let cluster: Cluster;
+let folder: string;
+
+const LIMITED_EVENTS = 5;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   const preload = fileURLToPath(new URL('../../kit/ending-thread.ts', import.meta.url));
-  cluster = await startCluster(database.url, ['--serving-threads=3'], { preload });
+  folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-threads-'));
+  const limits = [{ type: 'Namespace', qps: 1, burst: LIMITED_EVENTS }];
+  const configuration = {
+    ...{ apiVersion: 'eventratelimit.admission.k8s.io/v1alpha1', kind: 'Configuration', limits },
+  };
+  const plugins = [{ name: 'EventRateLimit', configuration }];
+  const file = join(folder, 'admission.yaml');
+  const kind = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration' };
+  writeFileSync(file, JSON.stringify({ ...kind, plugins }));
+  const flags = [
+    '--serving-threads=3',
+    '--enable-admission-plugins=EventRateLimit',
+    `--admission-control-config-file=${file}`,
+  ];
+  cluster = await startCluster(database.url, flags, { preload });
 }, 120_000);
 
 afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();
   await database?.drop();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
@@ -76,13 +95,35 @@ test('metrics are of all threads, health is of the server, and errors of writes 
   expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 404));
   expect(await metric(counted)).toBe(before + 12);
   expect(await metric('pg_apiserver_serving_threads ')).toBe(3);
-  expect((await anew('GET', '/readyz?verbose')).text).toContain('[+]tail ok');
+  const { text: health } = await anew('GET', '/readyz?verbose');
+  expect(health).toContain('[+]tail ok');
+  expect(health).toContain('[+]serving-threads-readiness ok');
+  expect((await anew('GET', '/debug/pprof/cmdline')).text).toContain('--serving-threads=3');
   expect(await anew('POST', CONFIG_MAPS, toConfigMap('fresh'))).toMatchObject({ code: 409 });
 });
 
+test('a limit of events is one, whichever threads the events reach', async () => {
+  const sent = Array.from({ length: 4 * LIMITED_EVENTS }, (_, at) =>
+    anew('POST', '/api/v1/namespaces/default/events', {
+      metadata: { name: `event-${at}` },
+      involvedObject: { kind: 'Pod', namespace: 'default', name: 'one' },
+    }),
+  );
+  const startedMs = performance.now();
+  const codes = (await Promise.all(sent)).map(({ code }) => code);
+  const refilled = Math.ceil((performance.now() - startedMs) / 1000);
+  expect(codes.filter((code) => code !== 201 && code !== 429)).toEqual([]);
+  const taken = codes.filter((code) => code === 201).length;
+  expect(taken).toBeGreaterThanOrEqual(LIMITED_EVENTS);
+  expect(taken).toBeLessThanOrEqual(LIMITED_EVENTS + refilled);
+});
+
 test('a thread that ends is replaced: its watches end, and those of other threads go on', async () => {
+  const watched = 'pg_apiserver_watchers{resource="configmaps"}';
+  const before = await metric(watched);
   const watches = Array.from({ length: 9 }, () => cluster.watch(`${CONFIG_MAPS}?watch=true`));
   await Promise.all(watches.map((watch) => watch.reached(1)));
+  expect(await metric(watched)).toBe(before + watches.length);
   const ended = watches.map(() => false);
   for (const [at, { ended: end }] of watches.entries())
     end

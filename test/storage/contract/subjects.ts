@@ -85,7 +85,7 @@ async function openBehindPort(kept?: ResourceSet): Promise<Subject> {
   const asked = new SharedCurrentRevision(() => log.reader.currentRevision());
   const currentRevision = () => asked.get();
   const host = new LogHost(
-    { ...{ log: shared, history, allocations, state: main, currentRevision } },
+    { ...{ log: shared, history, allocations, state: main, currentRevision }, isOutdated: () => false },
     () => calls,
   );
   const { port1, port2 } = new MessageChannel();

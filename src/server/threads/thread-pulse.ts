@@ -1,0 +1,50 @@
+/** How long a thread may be busy before it counts as unready. */
+const READY_MS = 2000;
+/** How long before a restart of the server is the only help. */
+const ALIVE_MS = 30_000;
+
+/**
+ * ThreadPulse asks a serving thread whether it works. Messages arrive in order: a thread that answers has taken the changes of the
+ * log that were sent to it before, so that a late answer is also how far it is behind.
+ */
+export class ThreadPulse {
+  readonly #name: string;
+  readonly #ask: () => Promise<string>;
+  readonly #nowMs: () => number;
+  #asked: { readonly sinceMs: number; readonly trouble: Promise<string> } | undefined;
+
+  /** `ask` returns what does not work; '' when all does. */
+  constructor(name: string, ask: () => Promise<string>, nowMs: () => number = () => performance.now()) {
+    this.#name = name;
+    this.#ask = ask;
+    this.#nowMs = nowMs;
+  }
+
+  /** @throws Error that says what the thread lacks */
+  async assertReady(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`no answer for ${READY_MS / 1000} s`), READY_MS);
+    });
+    const trouble = await Promise.race([this.#question().trouble, late]).finally(() => clearTimeout(timer));
+    if (trouble !== '') throw new Error(`${this.#name}: ${trouble}`);
+  }
+
+  /** Asks without waiting. @throws Error when an earlier question is unanswered for too long */
+  assertAlive(): void {
+    const silentMs = this.#nowMs() - this.#question().sinceMs;
+    if (silentMs > ALIVE_MS) throw new Error(`${this.#name}: no answer for ${Math.round(silentMs / 1000)} s`);
+  }
+
+  #question(): { readonly sinceMs: number; readonly trouble: Promise<string> } {
+    if (this.#asked !== undefined) return this.#asked;
+    // A thread that ends meanwhile is missing, which others notice.
+    const trouble = this.#ask()
+      .catch(() => '')
+      .finally(() => {
+        this.#asked = undefined;
+      });
+    this.#asked = { sinceMs: this.#nowMs(), trouble };
+    return this.#asked;
+  }
+}
