@@ -5,8 +5,9 @@ import { EmbeddedPostgres } from '../src/cli/embedded/embedded-postgres.ts';
 import { readMigrations } from '../src/storage/postgres/migration/migration.ts';
 import { migrate } from '../src/storage/postgres/migration/run-migrations.ts';
 import { hidePasswords } from '../src/util/hidden-passwords.ts';
+import { dropDatabase } from './kit/administer.ts';
 import { chosenPostgres, fetchPostgres } from './kit/postgres-version.ts';
-import { openRunFolder, quickestFolder, sharedRootOf } from './kit/run-folder.ts';
+import { databasesLeftIn, openRunFolder, quickestFolder, sharedRootOf } from './kit/run-folder.ts';
 
 /**
  * One PostgreSQL for the whole run: TEST_DATABASE_URL if set, else a container if a Docker engine answers, else the
@@ -63,7 +64,10 @@ async function startServer(folder: string): Promise<Server> {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined && given !== '') {
     const choice = `${hidePasswords(given)}, because TEST_DATABASE_URL says so`;
-    return { url: given, choice, stop: async () => {} };
+    const dropLeft = async (): Promise<void> => {
+      for (const name of databasesLeftIn(folder)) await dropDatabase(given, name);
+    };
+    return { url: given, choice, stop: dropLeft };
   }
   const chosen = chosenPostgres();
   const container = chosen.from === undefined ? await startContainer() : undefined;

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { EmbeddedPostgres, freePort } from '../src/cli/embedded/embedded-postgres.ts';
 import { TEMPLATE } from './global-setup.ts';
+import { administer, dropDatabase } from './kit/administer.ts';
 import { chosenPostgres, isOldest } from './kit/postgres-version.ts';
 import { sharedRootOf } from './kit/run-folder.ts';
 
@@ -38,32 +39,6 @@ export async function createTestDatabase(options: { empty?: boolean } = {}): Pro
     drop,
     [Symbol.asyncDispose]: drop,
   };
-}
-
-/** A tail that was cut off may still hold its slot for a moment, which PostgreSQL does not end by force. */
-async function dropDatabase(adminUrl: string, name: string): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await administer(adminUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    } catch (error) {
-      if ((error as { code?: string }).code !== OBJECT_IN_USE || tries >= 40) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 250));
-    }
-  }
-}
-
-const OBJECT_IN_USE = '55006';
-
-async function administer(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  // Two test files may copy the template at the same moment, which PostgreSQL refuses: they take turns.
-  try {
-    await client.query("SELECT pg_advisory_lock(hashtext('pg-apiserver tests'))");
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 export interface PrivatePostgres extends AsyncDisposable {

@@ -1,23 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../kit/cluster.ts';
+import type { Cluster } from '../kit/cluster.ts';
 import { GOOD } from '../kit/cron-definition.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
 
 /** What a cluster is governed by, as administrators handle it with kubectl. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 async function ok(args: string, input?: string): Promise<string> {
   const result = await cluster.kubectl(args, input);

@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Cluster, startCluster } from '../kit/cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import type { Cluster } from '../kit/cluster.ts';
+import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
+import type { TestDatabase } from '../postgres.ts';
 
+let shared: SharedCluster;
 let database: TestDatabase;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster, database } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 test('one object has two names, and each answer speaks the dialect of its request', async () => {
   const path = (domain: string): string => `/apis/storage.${domain}/v1/storageclasses`;

@@ -3,24 +3,23 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { makeRequest } from '../kit/certificate-request.ts';
-import { type Cluster, startCluster } from '../kit/cluster.ts';
+import type { Cluster } from '../kit/cluster.ts';
 import { spawnKubectl, watchBegins } from '../kit/running-tool.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
+import type { TestDatabase } from '../postgres.ts';
 
 /** A day with kubectl, without a controller anywhere: whatever a command needs of one, the test does in its place. */
 
+let shared: SharedCluster;
 let database: TestDatabase;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster, database } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 async function ok(args: string, input?: string): Promise<string> {
   const result = await cluster.kubectl(args, input);

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { decodeEnvelope } from '../../src/codec/protobuf/envelope.ts';
-import { type Cluster, startCluster } from '../kit/cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import type { Cluster } from '../kit/cluster.ts';
+import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
 
 /** Lists that are made while they are sent. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 const COUNT = 300;
@@ -24,8 +24,8 @@ const nameOf = (at: number): string => `big-${String(at).padStart(3, '0')}`;
 const dataOf = (at: number): string => `ümlaut ${at} `.repeat(at === 7 ? 40_000 : 200);
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
   for (let at = 0; at < COUNT; at += 1) {
     const metadata = { name: nameOf(at), labels: { big: 'yes' } };
     const { code } = await cluster.request('POST', MAPS, { metadata, data: { text: dataOf(at) } });
@@ -33,10 +33,7 @@ beforeAll(async () => {
   }
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 interface Answer {
   readonly status: number;

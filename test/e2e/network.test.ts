@@ -1,19 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Cluster, startCluster } from '../kit/cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import type { Answer, Cluster } from '../kit/cluster.ts';
+import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 const CORE = '/api/v1/namespaces/default';
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/default/events';

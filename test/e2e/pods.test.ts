@@ -1,21 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Cluster, startCluster } from '../kit/cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import type { Answer, Cluster } from '../kit/cluster.ts';
+import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
 
 /** The life of a pod, with this test as its scheduler and its node. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 async function ok(args: string, input?: string): Promise<string> {
   const result = await cluster.kubectl(args, input);

@@ -13,7 +13,7 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import type * as testing from '../../src/testing/start-cluster.ts';
 import { onLeash } from '../kit/leash.ts';
@@ -46,10 +46,14 @@ beforeAll(() => {
     writeFileSync(path, `#!/bin/sh\n${before}exec ${process.execPath} ${MAIN} "$@"\n`);
     chmodSync(path, 0o755);
   }
-  process.env.XDG_CACHE_HOME = env.XDG_CACHE_HOME;
+  // The module that is imported starts its servers with the environment of this process, which other files share.
+  vi.stubEnv('XDG_CACHE_HOME', env.XDG_CACHE_HOME);
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function startCluster(options?: testing.ClusterOptions): Promise<testing.Cluster> {
   const { startCluster: start }: typeof testing = await import(MODULE);

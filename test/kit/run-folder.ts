@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -97,6 +98,20 @@ function startRemover(folder: string): ChildProcess {
   child.unref();
   if ('unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref();
   return child;
+}
+
+const LEFT_DATABASES = 'left-databases';
+
+/** Notes a database in the run's folder, to be dropped at the end of the run. */
+export function leaveDatabase(url: string): void {
+  const folder = join(tmpdir(), LEFT_DATABASES);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, new URL(url).pathname.slice(1)), '');
+}
+
+export function databasesLeftIn(runFolder: string): string[] {
+  const folder = join(runFolder, LEFT_DATABASES);
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 /** Where root's PostgreSQLs of the run keep what they cannot keep in their folders. */

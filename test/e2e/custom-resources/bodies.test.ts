@@ -3,27 +3,24 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionVersion,
 } from '../../../src/api/types/apiextensions/v1.ts';
-import { type Answer, type Cluster, startCluster } from '../../kit/cluster.ts';
+import type { Answer, Cluster } from '../../kit/cluster.ts';
 import { definitionOf } from '../../kit/definitions.ts';
 import { PATIENCE } from '../../kit/patience.ts';
-import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { type SharedCluster, shareCluster } from '../../kit/shared-cluster.ts';
 
 /** What bodies and paths of custom resources say, and what they are answered: the words of apiextensions-apiserver 1.31. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
   await serve(definitionOf({ plural: 'widgets', kind: 'Widget', scope: 'Cluster' }));
   await serve(definitionOf({ plural: 'gadgets', kind: 'Gadget' }));
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 const GROUP = 'stable.example.com';
 const WIDGETS = `/apis/${GROUP}/v1/widgets`;

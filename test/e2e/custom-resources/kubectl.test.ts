@@ -1,24 +1,23 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/types/apiextensions/v1.ts';
-import { type Cluster, startCluster } from '../../kit/cluster.ts';
+import type { Cluster } from '../../kit/cluster.ts';
 import { definitionOf } from '../../kit/definitions.ts';
 import { PATIENCE } from '../../kit/patience.ts';
-import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { type SharedCluster, shareCluster } from '../../kit/shared-cluster.ts';
+import type { TestDatabase } from '../../postgres.ts';
 
 /** The life of a definition as people live it. */
 
+let shared: SharedCluster;
 let database: TestDatabase;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster, database } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 async function ok(args: string, input?: string): Promise<string> {
   const result = await cluster.kubectl(args, input);

@@ -1,26 +1,23 @@
 import { ApiextensionsV1Api, ApisApi, KubeConfig, KubernetesObjectApi } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { JSONSchemaProps } from '../../../src/api/types/apiextensions/v1.ts';
-import { type Cluster, startCluster } from '../../kit/cluster.ts';
+import type { Cluster } from '../../kit/cluster.ts';
 import { CRON_V1 } from '../../kit/cron-definition.ts';
 import { PATIENCE } from '../../kit/patience.ts';
+import { type SharedCluster, shareCluster } from '../../kit/shared-cluster.ts';
 import type { ToolResult } from '../../kit/tools.ts';
-import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
 /** Clients learn of custom resources: discovery, OpenAPI, and what kubectl makes of them. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 interface Outline {
   readonly kind: string;

@@ -1,24 +1,21 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CustomResourceDefinition, JSONSchemaProps } from '../../../src/api/types/apiextensions/v1.ts';
-import { type Cluster, startCluster } from '../../kit/cluster.ts';
+import type { Cluster } from '../../kit/cluster.ts';
 import { definitionOf } from '../../kit/definitions.ts';
 import { PATIENCE } from '../../kit/patience.ts';
-import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { type SharedCluster, shareCluster } from '../../kit/shared-cluster.ts';
 
 /** Validation rules of custom resources, from the definition to an object. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 

@@ -8,12 +8,12 @@ import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 import { decodeObject } from '../../../src/codec/decode.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../../src/codec/protobuf/envelope.ts';
-import { type Cluster, startCluster } from '../../kit/cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import type { Cluster } from '../../kit/cluster.ts';
+import { type SharedCluster, shareCluster } from '../../kit/shared-cluster.ts';
 
 /** The formats of requests, answers, lists, watches, errors and options. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 const types = loadTypes();
 
@@ -21,16 +21,13 @@ const MAPS = '/api/v1/namespaces/default/configmaps';
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
   for (const name of ['a', 'b'])
     await cluster.request('POST', MAPS, { metadata: { name, labels: { x: name } }, data: { k: name } });
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 interface Raw {
   readonly code: number;

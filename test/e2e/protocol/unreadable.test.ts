@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Cluster, startCluster } from '../../kit/cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import type { Answer, Cluster } from '../../kit/cluster.ts';
+import { type SharedCluster, shareCluster } from '../../kit/shared-cluster.ts';
 
 /** What cannot be read or made an object: codes and texts, to the letter those of kube-apiserver 1.31. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 const CORE = '/api/v1/namespaces/default';
@@ -19,8 +19,8 @@ const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
   const containers = [{ name: 'c', image: 'i', ports: [{ containerPort: 80 }] }];
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers } };
   const spec = { replicas: 1, selector: { matchLabels: { a: 'b' } }, template };
@@ -28,10 +28,7 @@ beforeAll(async () => {
   await cluster.request('POST', MAPS, { metadata: { name: 'target' }, data: { a: '<b>' } });
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 const badRequest = (message: string) => ({
   kind: 'Status',

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, type Cluster, startCluster } from '../../kit/cluster.ts';
-import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import type { Answer, Cluster } from '../../kit/cluster.ts';
+import { type SharedCluster, shareCluster } from '../../kit/shared-cluster.ts';
 
 /** Field validation, dry-run, names, patches and deletion, row by row. */
 
-let database: TestDatabase;
+let shared: SharedCluster;
 let cluster: Cluster;
 
 const CORE = '/api/v1/namespaces/default';
@@ -15,14 +15,11 @@ const STRATEGIC = { 'content-type': 'application/strategic-merge-patch+json' };
 const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  cluster = await startCluster(database.url);
+  shared = await shareCluster();
+  ({ cluster } = shared);
 });
 
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]();
-  await database.drop();
-});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 const make = (name: string, more: object = {}): Promise<Answer> =>
   cluster.request('POST', MAPS, { metadata: { name }, ...more });
