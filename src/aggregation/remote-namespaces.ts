@@ -26,7 +26,7 @@ export class RemoteNamespaces implements RemoteContents {
   }
 
   async empty(namespace: string, signal: AbortSignal): Promise<{ left: number; unknown: string[] }> {
-    const result = { left: 0, unknown: [] as string[] };
+    const result: { left: number; unknown: string[] } = { left: 0, unknown: [] };
     if (this.#parts.remote.isEmpty) return result;
     const apis = this.#parts.documents.all().toSorted((a, b) => b.versionPriority - a.versionPriority);
     const asked = new Set<string>();

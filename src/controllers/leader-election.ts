@@ -135,7 +135,7 @@ function strategyOf(candidates: readonly LeaseCandidate[]): string | undefined {
   return rivals.every(({ strategy }) => strategy === newest.strategy) ? newest.strategy : undefined;
 }
 
-const ZERO = parseSemanticVersion('0.0.0') as SemanticVersion;
+const ZERO: SemanticVersion = { numbers: [0n, 0n, 0n], prerelease: [] };
 
 const isOfOneStrategy = (candidate: LeaseCandidate): candidate is beta.LeaseCandidate =>
   candidate.spec !== undefined && 'strategy' in candidate.spec;

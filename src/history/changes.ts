@@ -86,7 +86,7 @@ function* addParts(left: Pair[], { path, was, becomes }: Pair, pace: Pace): Step
     for (const [at, part] of after)
       if (!before.has(at)) parts.push({ path: at, was: undefined, becomes: part });
   }
-  for (let at = parts.length - 1; at >= 0; at -= 1) left.push(parts[at] as Pair);
+  for (const part of parts.reverse()) left.push(part);
 }
 
 /** The names of both, those of the old one first. */

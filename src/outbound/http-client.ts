@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request, request as requestHttps } from 'node:https';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { RemoteServer } from './client-config.ts';
@@ -85,11 +85,9 @@ const JSON_ANSWER = {
 };
 const IDLE_SOCKETS = 8;
 
-/** A connection to one server, kept open between requests. */
-export function createJsonPost(server: RemoteServer): JsonPost {
-  const url = new URL(server.url);
-  const secure = url.protocol === 'https:';
-  const agent = secure
+/** Keeps connections to one server open between requests. */
+export const createKeptAgent = (server: RemoteServer, secure: boolean): Agent =>
+  secure
     ? new SecureAgent(
         {
           keepAlive: true,
@@ -102,6 +100,12 @@ export function createJsonPost(server: RemoteServer): JsonPost {
         server.dial,
       )
     : createHttpAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS }, server.dial);
+
+/** A connection to one server, kept open between requests. */
+export function createJsonPost(server: RemoteServer): JsonPost {
+  const url = new URL(server.url);
+  const secure = url.protocol === 'https:';
+  const agent = createKeptAgent(server, secure);
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',

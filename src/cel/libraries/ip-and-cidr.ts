@@ -9,6 +9,7 @@ import {
   readStrictCidr,
   readStrictIp,
 } from '../../object/ip.ts';
+import { succeeds } from './succeeds.ts';
 
 class CelIp {
   readonly bytes: readonly number[];
@@ -111,15 +112,6 @@ function registerCidrs(environment: Environment): Environment {
       `${CIDR}.masked(): ${CIDR}`,
       ({ bytes, prefixBits }: CelCidr) => new CelCidr(networkBytes(bytes, prefixBits), prefixBits),
     );
-}
-
-function succeeds(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Addresses are shorter, and a long text takes long to parse. */

@@ -1,5 +1,6 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../../object/semantic-version.ts';
+import { succeeds } from './succeeds.ts';
 
 class CelVersion {
   readonly version: SemanticVersion;
@@ -49,15 +50,6 @@ export const registerVersions = (environment: Environment): Environment =>
 
 const readVersion = (text: string, normalizes: boolean): CelVersion =>
   parse(normalizes ? normalized(text) : text);
-
-function succeeds(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const MAX_NUMBER = 2n ** 64n - 1n;
 

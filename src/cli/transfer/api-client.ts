@@ -4,8 +4,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject } from '../../object/json-values.ts';
 import { readClientConfig } from '../../outbound/client-config.ts';
-import { createHttpAgent } from '../../outbound/egress/dialled-agents.ts';
-import { SecureAgent } from '../../outbound/secure-agent.ts';
+import { createKeptAgent } from '../../outbound/http-client.ts';
 import { persist } from '../../util/pause.ts';
 import { VERSION } from '../../version.ts';
 
@@ -27,7 +26,6 @@ interface ApiClientOptions {
   readonly say: (line: string) => void;
 }
 
-const IDLE_SOCKETS = 8;
 /** Of a list or an object; a watch may be silent for longer. */
 const SILENCE_MS = 60_000;
 
@@ -45,16 +43,7 @@ export class ApiClient {
     this.#options = options;
     const base = server.url.replace(/\/$/, '');
     const secure = base.startsWith('https:');
-    const agent = secure
-      ? new SecureAgent({
-          keepAlive: true,
-          maxFreeSockets: IDLE_SOCKETS,
-          rejectUnauthorized: !server.insecureSkipVerify,
-          ...(server.ca === undefined ? {} : { ca: server.ca }),
-          ...(server.certificate === undefined ? {} : { cert: server.certificate, key: server.key }),
-          ...(server.serverName === undefined ? {} : { servername: server.serverName }),
-        })
-      : createHttpAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS }, undefined);
+    const agent = createKeptAgent(server, secure);
     const headers = {
       accept: 'application/json',
       'user-agent': `pg-apiserver/${VERSION.gitVersion}`,

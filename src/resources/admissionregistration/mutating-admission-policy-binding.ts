@@ -1,11 +1,10 @@
 import type { MutatingAdmissionPolicyBinding } from '../../api/types/admissionregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { age } from '../cells.ts';
-import { column, define, nameColumn } from '../define.ts';
+import { define } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeNamed } from '../rules/name-rules.ts';
 import { mustNotMatchDeletions, validateMatchResources } from './match-criteria.ts';
-import { paramRefText, validateParamRef } from './params.ts';
+import { bindingTable, validateParamRef } from './params.ts';
 import { reservesStaticNames } from './reserved-names.ts';
 
 export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBinding>({
@@ -31,15 +30,7 @@ export const mutatingadmissionpolicybindings = define<MutatingAdmissionPolicyBin
     },
   ],
   storedVersion: 'v1alpha1',
-  table: {
-    columns: [nameColumn(), column('PolicyName'), column('ParamRef'), column('Age')],
-    cells: (binding, now) => [
-      binding.metadata.name ?? '',
-      binding.spec?.policyName ?? '',
-      paramRefText(binding.spec?.paramRef),
-      age(binding, now),
-    ],
-  },
+  table: bindingTable,
   strategy: {
     tracksGeneration: true,
     ...reservesStaticNames,

@@ -1,9 +1,17 @@
-import type { ParamKind, ParamRef } from '../../api/types/admissionregistration/v1.ts';
+import type {
+  MutatingAdmissionPolicyBinding,
+  ParamKind,
+  ParamRef,
+  ValidatingAdmissionPolicyBinding,
+} from '../../api/types/admissionregistration/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/text-formats.ts';
-import { selectorText } from '../cells.ts';
+import { age, selectorText } from '../cells.ts';
+import { column, nameColumn, type Table } from '../define.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeName, mustBeNameInOneError, mustBeOneOf } from '../rules/name-rules.ts';
+
+type Binding = MutatingAdmissionPolicyBinding | ValidatingAdmissionPolicyBinding;
 
 /** The parameters of policies: their kind, and the objects that a binding chooses. */
 
@@ -40,10 +48,21 @@ function validateKind(at: FieldPath, kind: string): void {
 }
 
 // `namespace/name`, `*/name` where it is unknown whether the kind is namespaced, or the selector.
-export function paramRefText({ name = '', namespace, selector }: ParamRef = {}): string {
+function paramRefText({ name = '', namespace, selector }: ParamRef = {}): string {
   if (name !== '') return `${namespace || '*'}/${name}`;
   return selector === undefined ? '<unset>' : selectorText(selector);
 }
+
+/** Of bindings of both kinds of policies. */
+export const bindingTable: Table<Binding> = {
+  columns: [nameColumn(), column('PolicyName'), column('ParamRef'), column('Age')],
+  cells: (binding, now) => [
+    binding.metadata.name ?? '',
+    binding.spec?.policyName ?? '',
+    paramRefText(binding.spec?.paramRef),
+    age(binding, now),
+  ],
+};
 
 const NOT_FOUND_ACTIONS = ['Deny', 'Allow'];
 
