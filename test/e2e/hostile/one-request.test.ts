@@ -54,4 +54,9 @@ test('the probe sees a thread that is blocked, and memory that is needed', async
   const { longestMs, grownBytes } = (await cluster.ask('end')) as ProbeReading;
   expect(longestMs).toBeGreaterThanOrEqual(SPENT_MS);
   expect(grownBytes).toBeGreaterThanOrEqual(0.9 * SPENT_BYTES);
+  await cluster.ask('begin-quickly');
+  await cluster.ask('spend');
+  expect(await cluster.ask('end'), 'what was garbage before may hide growth').toMatchObject({
+    isSure: false,
+  });
 });
