@@ -8,7 +8,6 @@ import { type Route, RoutedStore } from '../../storage/routed-store.ts';
 import type { Store } from '../../storage/store.ts';
 import { LogClient } from '../../storage/threads/log-client.ts';
 import type { LogHearing, LogService } from '../../storage/threads/log-contract.ts';
-import type { WatchCache } from '../../storage/watch-cache/watch-cache.ts';
 import { errorText } from '../../util/error-text.ts';
 import { persist } from '../../util/pause.ts';
 import { PortCalls } from '../../util/port-calls.ts';
@@ -33,7 +32,7 @@ interface ThreadBackend {
   readonly database: ThreadDatabase;
   readonly resources: readonly GroupResource[] | undefined;
   readonly log: LogClient;
-  readonly cache: WatchCache;
+  readonly cache: ReturnType<typeof createCache>;
 }
 
 /** The first phase of a serving thread: the logs of the main thread, and a cache of each. */
