@@ -27,12 +27,14 @@ interface ThreadStorageParts {
   readonly options: StorageOptions;
 }
 
+type WatchCache = ReturnType<typeof createCache>;
+
 /** One log of the main thread, with this thread's cache of it. */
 interface ThreadBackend {
   readonly database: ThreadDatabase;
   readonly resources: readonly GroupResource[] | undefined;
   readonly log: LogClient;
-  readonly cache: ReturnType<typeof createCache>;
+  readonly cache: WatchCache;
 }
 
 /** The first phase of a serving thread: the logs of the main thread, and a cache of each. */
