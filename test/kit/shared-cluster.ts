@@ -26,7 +26,11 @@ interface Running {
 let running: Promise<Running> | undefined;
 
 export async function shareCluster(): Promise<SharedCluster> {
-  running ??= start();
+  running ??= start().catch((error: unknown) => {
+    // The next file tries again.
+    running = undefined;
+    throw error;
+  });
   const { cluster, database, baseline } = await running;
   const restore = async (): Promise<void> => {
     // What kubectl has discovered may be gone.
