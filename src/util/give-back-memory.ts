@@ -10,20 +10,49 @@ interface Collection {
 /** A heap of less is collected in 50 ms, for which a request may wait. */
 const SMALL_BYTES = 64 * 1024 * 1024;
 const LATER_MS = 10_000;
+/** A server that answers requests is above it: the collection would throw away the code that V8 has optimized for them. */
+const IDLE_UTILIZATION = 0.1;
+
+interface Process {
+  collect(): void;
+  usedBytes(): number;
+  /** The part of the time since the call before in which the event loop was not idle. */
+  utilization(): number;
+}
 
 /**
  * Returns memory that only the start needed to the operating system. V8 keeps the memory that loading modules took, 27 of the
  * 110 MB of an idle server, until it collects as if memory were short. Such a collection takes 50 ms, and 200 ms with 100,000
- * objects, which belong before the first request. A small heap waits: the start is over sooner, and servers of tests, which may end
- * before, do without. `collect` and `usedBytes` are given by tests.
+ * objects, which belong before the first request. A small heap waits for ten seconds in which the server is idle: the start is
+ * over sooner, and servers of tests, which may end before, do without. `of` is given by tests.
  */
-export function giveBackMemory(collect = collectAll, usedBytes = usedHeap): void {
-  const isSmall = (): boolean => usedBytes() <= SMALL_BYTES;
-  if (isSmall()) setTimeout(() => isSmall() && collect(), LATER_MS).unref();
-  else collect();
+export function giveBackMemory(of: Process = ownProcess()): void {
+  const isSmall = (): boolean => of.usedBytes() <= SMALL_BYTES;
+  const later = (): void => {
+    of.utilization();
+    setTimeout(() => {
+      if (!isSmall()) return;
+      if (of.utilization() <= IDLE_UTILIZATION) of.collect();
+      else later();
+    }, LATER_MS).unref();
+  };
+  if (isSmall()) later();
+  else of.collect();
 }
 
-const usedHeap = (): number => getHeapStatistics().used_heap_size;
+function ownProcess(): Process {
+  let before = performance.eventLoopUtilization();
+  return {
+    collect: collectAll,
+    usedBytes: () => getHeapStatistics().used_heap_size,
+    utilization: () => {
+      const now = performance.eventLoopUtilization();
+      const { utilization } = performance.eventLoopUtilization(now, before);
+      before = now;
+      return utilization;
+    },
+  };
+}
 
 function collectAll(): void {
   setFlagsFromString('--expose-gc');

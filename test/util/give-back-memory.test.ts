@@ -5,24 +5,34 @@ const MEGABYTE = 1024 * 1024;
 
 afterEach(() => void vi.useRealTimers());
 
-/** How often memory was collected when the server was ready, and half a minute later. */
-function collections(...usedMegabytes: number[]): number[] {
+/** How often memory was collected when the server was ready, and 25 s later. */
+function collections(usedMegabytes: readonly number[], utilizations: readonly number[] = []): number[] {
   vi.useFakeTimers();
+  const [used, busy] = [[...usedMegabytes], [...utilizations]];
   let count = 0;
-  const collect = (): void => {
-    count += 1;
-  };
-  giveBackMemory(collect, () => (usedMegabytes.shift() ?? 0) * MEGABYTE);
+  giveBackMemory({
+    collect: () => {
+      count += 1;
+    },
+    usedBytes: () => (used.shift() ?? 0) * MEGABYTE,
+    utilization: () => busy.shift() ?? 0,
+  });
   const atOnce = count;
-  vi.advanceTimersByTime(30_000);
+  vi.advanceTimersByTime(25_000);
   return [atOnce, count];
 }
 
 test('a small heap is collected after the start, which need not wait', () => {
-  expect(collections(20, 20)).toEqual([0, 1]);
+  expect(collections([20, 20])).toEqual([0, 1]);
 });
 
 test('a large heap is collected before the first request, and none is collected while requests would wait', () => {
-  expect(collections(500)).toEqual([1, 1]);
-  expect(collections(20, 500)).toEqual([0, 0]);
+  expect(collections([500])).toEqual([1, 1]);
+  expect(collections([20, 500])).toEqual([0, 0]);
+});
+
+test('a server that has work is left alone until it is idle', () => {
+  // Each wait begins with a reading that does not count.
+  expect(collections([20, 20, 20], [0, 0.5, 0, 0.05])).toEqual([0, 1]);
+  expect(collections([20, 20, 20], [0, 0.5, 0, 0.5])).toEqual([0, 0]);
 });
