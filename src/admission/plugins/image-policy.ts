@@ -14,7 +14,15 @@ import { goDuration } from '../../util/go-duration.ts';
 import { NEVER } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import { PODS } from '../known-resources.ts';
-import { type Ask, describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../plugin.ts';
+import {
+  type Ask,
+  describePlugin,
+  isWriteOf,
+  type OnceInServer,
+  type PluginParts,
+  refusal,
+  type WriteOf,
+} from '../plugin.ts';
 
 interface ImagePolicyParts {
   readonly config: Omit<ImagePolicyConfig, 'kubeConfigFile'>;
@@ -40,13 +48,15 @@ const NOTES = 'imagepolicywebhook.image-policy.k8s.io/';
  * because that server does not answer is marked in the audit log alone: the annotation that Kubernetes adds to the pod at this
  * point is not stored either.
  */
-export function createImagePolicy(parts: ImagePolicyParts): AdmissionPlugin {
-  const reviews = new ImageReviews(parts);
-  return toPlugin(parts.config, (spec, signal) => reviews.review(spec, signal));
-}
-
-function toPlugin(config: Pick<ImagePolicyConfig, 'defaultAllow'>, review: Review): AdmissionPlugin {
-  const policy = new ImagePolicy(config, review);
+export function createImagePolicy(
+  parts: ImagePolicyParts,
+  once: OnceInServer = (_, create) => create(),
+): AdmissionPlugin {
+  const review = once('ImagePolicyWebhook', (): Review => {
+    const reviews = new ImageReviews(parts);
+    return (spec, signal) => reviews.review(spec, signal);
+  });
+  const policy = new ImagePolicy(parts.config, review);
   return {
     name: 'ImagePolicyWebhook',
     operations: ['CREATE', 'UPDATE'],
@@ -131,12 +141,8 @@ class ImageReviews {
 
 function createFrom({ config: written, once }: Pick<PluginParts, 'config' | 'once'>): AdmissionPlugin {
   const config = readImagePolicyConfig(written);
-  const review = once('ImagePolicyWebhook', () => {
-    const post = createJsonPost(readClientConfig(config.kubeConfigFile));
-    const reviews = new ImageReviews({ config, post, isTransient });
-    return (spec: JsonObject, signal: AbortSignal) => reviews.review(spec, signal);
-  });
-  return toPlugin(config, review);
+  const post = createJsonPost(readClientConfig(config.kubeConfigFile));
+  return createImagePolicy({ config, post, isTransient }, once);
 }
 
 export const imagePolicy = describePlugin({

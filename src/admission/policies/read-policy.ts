@@ -145,7 +145,10 @@ interface HookSource<
   readonly manifests: StaticObjects | undefined;
 }
 
-/** The policies in force, those of files before those of the API. A policy is compiled for the first request after it was written, and kept until it changes. */
+/**
+ * The policies in force, those of files before those of the API. A policy is compiled for the first request after it was written,
+ * and kept until it changes.
+ */
 export class Hooks<
   P extends Policy,
   B extends Binding,

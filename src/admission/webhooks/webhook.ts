@@ -144,8 +144,8 @@ interface StaticConfigurations {
 }
 
 /**
- * All webhooks, those of files before those of the API. Whether their rules match depends on the kind of a write and not on its object, so it is computed once for each
- * kind: a write that no webhook matches costs 0.1 µs.
+ * All webhooks, those of files before those of the API. Whether their rules match depends on the kind of a write and not on its
+ * object, so it is computed once for each kind: a write that no webhook matches costs 0.1 µs.
  */
 export class HookList {
   readonly #configurations: FollowedObjects<WebhookConfiguration>;
