@@ -101,6 +101,11 @@ const broken: readonly (readonly [rule: string, name: string, record: Partial<Re
   ['history leaves nothing out', 'a list with a hole', { ...LOG, told: [told(12, without(5n))] }],
   ['history leaves nothing out', 'a list that ends early', { ...LOG, told: [told(12, TOLD.slice(0, 2))] }],
   ['history leaves nothing out', 'a list that begins late', { ...LOG, told: [told(12, TOLD.slice(1))] }],
+  [
+    'history leaves nothing out',
+    'a list that ends one row before the begin of history',
+    { ...LOG, compacted: 1n, told: [told(12, without(2n))] },
+  ],
   ['history leaves nothing out', 'an empty list', { ...LOG, told: [told(12, [])] }],
   [
     'history leaves nothing out',
