@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { allow, base64 } from '../kit/admission-webhook.ts';
-import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { type Answer, type Cluster, startCluster } from '../kit/cluster.ts';
 import { askHttp2, openHttp2 } from '../kit/connections.ts';
 import { holdWrites } from '../kit/held-writes.ts';
+import { settle } from '../kit/settle.ts';
 import { type RemoteWebhook, startWebhook } from '../kit/webhook-server.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
@@ -30,6 +31,7 @@ afterAll(async () => {
 afterEach(async () => {
   webhook.respond = allow;
   await cluster.request('DELETE', WEBHOOKS);
+  await settle(cluster, WEBHOOKS);
 });
 
 /** A webhook that is asked about every config map and never answers: each question is handed to the test. */
@@ -55,6 +57,7 @@ async function configureSilence(): Promise<() => Promise<ServerResponse>> {
     ],
   });
   expect(created.code).toBe(201);
+  await settle(cluster, WEBHOOKS);
   return async () => {
     for (;;) {
       const next = asked.shift();
@@ -66,6 +69,10 @@ async function configureSilence(): Promise<() => Promise<ServerResponse>> {
   };
 }
 
+const failUnasked = ({ code, text }: Answer): never => {
+  throw new Error(`answered ${code} before the webhook was asked: ${text}`);
+};
+
 const hungUp = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     if (response.destroyed) resolve();
@@ -75,7 +82,7 @@ const hungUp = (response: ServerResponse): Promise<void> =>
 test('when the time is up, a webhook is no longer waited for, and nothing is written afterwards', async () => {
   const question = await configureSilence();
   const answering = cluster.request('POST', CONFIG_MAPS, named('late'));
-  const asked = await question();
+  const asked = await Promise.race([question(), answering.then(failUnasked)]);
   const answer = await answering;
   expect(answer.code).toBe(504);
   expect(answer.json).toMatchObject({

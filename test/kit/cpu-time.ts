@@ -1,7 +1,8 @@
-/** What the work costs this process, in milliseconds: the same however much else the machine does. */
+import { threadMs } from './thread-time.ts';
+
+/** What the work costs this thread, in milliseconds: helpers of V8 and of files that share the process do not count. */
 export function cpuMsOf(work: () => void): number {
-  const begun = process.cpuUsage();
+  const begun = threadMs();
   work();
-  const { user, system } = process.cpuUsage(begun);
-  return (user + system) / 1000;
+  return threadMs() - begun;
 }

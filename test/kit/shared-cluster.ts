@@ -52,7 +52,7 @@ async function start(): Promise<Running> {
   // The process ends without a word: the end of the run drops it.
   leaveDatabase(database.url);
   const cluster = await startCluster(database.url);
-  await settle(cluster);
+  await furnish(cluster);
   const read = (name: string): string => readFileSync(join(cluster.folder, 'certificates', name), 'utf8');
   const baseline = await Baseline.take({
     ...{ url: `https://127.0.0.1:${cluster.port}`, ca: read('ca.crt') },
@@ -62,7 +62,7 @@ async function start(): Promise<Running> {
 }
 
 /** Until the controllers have made what each namespace has from its beginning. */
-async function settle(cluster: Cluster): Promise<void> {
+async function furnish(cluster: Cluster): Promise<void> {
   const count = async (path: string): Promise<number> =>
     (await cluster.request('GET', path)).json.items.length;
   const namespaces = await count('/api/v1/namespaces');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { allow, base64, deny, patched, patchWith, respondWith } from '../../kit/admission-webhook.ts';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
+import { settle } from '../../kit/settle.ts';
 import { type RemoteWebhook, startWebhook } from '../../kit/webhook-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
@@ -63,18 +64,9 @@ beforeEach(() => {
 afterEach(async () => {
   for (const path of Object.values(PATHS)) {
     await cluster.request('DELETE', path);
-    await settle(path);
+    await settle(cluster, path);
   }
 });
-
-/** Plugins know what the watch cache knows: a moment after a write was answered, it may not know it yet. */
-async function settle(path: string): Promise<void> {
-  const { resourceVersion } = (await cluster.request('GET', path)).json.metadata;
-  await cluster.request(
-    'GET',
-    `${path}?resourceVersion=${resourceVersion}&resourceVersionMatch=NotOlderThan`,
-  );
-}
 
 const CONFIG_MAPS = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'], operations: ['*'] };
 
@@ -95,7 +87,7 @@ async function configure(
 ): Promise<void> {
   const answer = await cluster.request('POST', PATHS[kind], { metadata: { name }, webhooks });
   expect(answer.json).toMatchObject({ metadata: { name } });
-  await settle(PATHS[kind]);
+  await settle(cluster, PATHS[kind]);
 }
 
 const validating = (...webhooks: readonly object[]) => configure('ValidatingWebhookConfiguration', webhooks);
@@ -271,7 +263,7 @@ test('calls that fail stop the write, unless failurePolicy is Ignore', async () 
     await validating(hookAt(webhook, more));
     const { json } = await post(configMap());
     await cluster.request('DELETE', PATHS.ValidatingWebhookConfiguration);
-    await settle(PATHS.ValidatingWebhookConfiguration);
+    await settle(cluster, PATHS.ValidatingWebhookConfiguration);
     return json.message;
   };
   const call = 'Internal error occurred: failed calling webhook "hook.example.com": failed to call webhook: ';
@@ -477,7 +469,7 @@ test('no webhook can refuse that it is removed, nor change who is asked', async 
   webhook.respond = deny();
   expect((await post(configMap())).code).toBe(400);
   expect((await cluster.request('DELETE', `${PATHS.ValidatingWebhookConfiguration}/hooks`)).code).toBe(200);
-  await settle(PATHS.ValidatingWebhookConfiguration);
+  await settle(cluster, PATHS.ValidatingWebhookConfiguration);
   expect((await post(configMap())).code).toBe(201);
 });
 

@@ -5,6 +5,7 @@ import { answering, answerTo, type Review } from '../../custom-resources/convers
 import { allow, base64, deny, patched, respondWith } from '../../kit/admission-webhook.ts';
 import { type Answer, type Cluster, startCluster } from '../../kit/cluster.ts';
 import { PATIENCE } from '../../kit/patience.ts';
+import { settle } from '../../kit/settle.ts';
 import { type RemoteWebhook, startWebhook } from '../../kit/webhook-server.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
@@ -43,15 +44,9 @@ const HOOKS = ['validating', 'mutating'].map(
 afterEach(async () => {
   for (const path of HOOKS) {
     await server.request('DELETE', path);
-    await settle(path);
+    await settle(server, path);
   }
 });
-
-/** Plugins know what the watch cache knows: a moment after a write was answered, it may not know it yet. */
-async function settle(path: string): Promise<void> {
-  const { resourceVersion } = (await server.request('GET', path)).json.metadata;
-  await server.request('GET', `${path}?resourceVersion=${resourceVersion}&resourceVersionMatch=NotOlderThan`);
-}
 
 const GROUP = 'platform.example.com';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -154,7 +149,7 @@ async function configure(kind: 'Validating' | 'Mutating', version: string, plura
     ...more,
   };
   await expectCode(201, server.request('POST', path, { metadata: { name: 'hooks' }, webhooks: [webhook] }));
-  await settle(path);
+  await settle(server, path);
 }
 
 test('a quota counts objects of a definition that came after it, holds them to its limit, and gets back what is deleted', async () => {
@@ -165,7 +160,7 @@ test('a quota counts objects of a definition that came after it, holds them to i
     (await server.request('GET', `${quotas}/few`)).json.status?.used ?? {};
   await serve(definitionOf('apples', 'Apple', 'None'));
   await vi.waitFor(async () => expect(await used()).toEqual({ [`count/apples.${GROUP}`]: '0' }), PATIENCE);
-  await settle(quotas);
+  await settle(server, quotas);
   for (const name of ['a', 'b'])
     await expectCode(201, server.request('POST', pathOf('apples', 'v2'), objectOf('Apple', 'v2', name, {})));
   const refused = await expectCode(
@@ -382,8 +377,8 @@ test('a policy for one version judges writes in another, as its own', async () =
   await expectCode(201, server.request('POST', policies, { metadata: { name: 'small' }, spec }));
   const binding = { metadata: { name: 'small' }, spec: { policyName: 'small', validationActions: ['Deny'] } };
   await expectCode(201, server.request('POST', bindings, binding));
-  await settle(policies);
-  await settle(bindings);
+  await settle(server, policies);
+  await settle(server, bindings);
   await expectCode(
     201,
     server.request('POST', pathOf('irises', 'v2'), objectOf('Iris', 'v2', 'a', { amount: 9 })),
