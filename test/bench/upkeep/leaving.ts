@@ -14,8 +14,8 @@ const HOUR_S = 3600;
 
 /** How long commits wait while a large partition, whose states the window still needs, is left and dropped. */
 export async function leaving(stage: Stage): Promise<Figures> {
-  const rows = stage.scale(5_000_000, 20_000);
-  const objects = rows / WRITES_OF_EACH;
+  const objects = stage.settings.objects ?? stage.scale(1_000_000, 4000);
+  const rows = objects * WRITES_OF_EACH;
   await using database = await UpkeepDatabase.start();
   await database.keepHistory(HOUR_S);
   await using writer = await RowWriter.connect(database.url, configMapOf(500));

@@ -14,7 +14,7 @@ const STRIDE = 7919;
 
 /** What upkeep reads and writes in an hour in which so much is written a second, to objects that are there. */
 export async function pages(stage: Stage, perSecond: number): Promise<Figures> {
-  const objects = stage.scale(1_000_000, 5000);
+  const objects = stage.settings.objects ?? stage.scale(1_000_000, 5000);
   // A busy hour is the sum of its minutes, once filling has begun.
   const simulatedS = stage.scale(3600, perSecond > 100 ? 240 : 3600);
   await using database = await UpkeepDatabase.start();
