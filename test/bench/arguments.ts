@@ -155,9 +155,7 @@ function parseScale(positionals: readonly string[], flags: ScaleFlags): ScaleSet
       dataDir,
     };
   }
-  const [given] = (['revisions', 'data-dir', 'small-objects'] as const).filter(
-    (name) => flags[name],
-  );
+  const [given] = (['revisions', 'data-dir', 'small-objects'] as const).filter((name) => flags[name]);
   if (given !== undefined) throw new TypeError(`--${given} is for \`npm run bench -- scale\``);
   return undefined;
 }
