@@ -61,5 +61,11 @@ function describeCosts({ costs }: UpkeepDatabase, simulatedS: number): Record<st
     'of which from disk': anHour(({ pagesRead }) => pagesRead),
     'pages dirtied an hour': anHour(({ pagesDirtied }) => pagesDirtied),
     'WAL MB an hour': anHour(({ walBytes }) => walBytes) / MEGABYTE,
+    ...Object.fromEntries(
+      [...costs].map(([kind, { pagesHit, pagesRead }]) => [
+        `pages to ${kind}`,
+        ((pagesHit + pagesRead) * 3600) / simulatedS,
+      ]),
+    ),
   };
 }
