@@ -54,7 +54,7 @@ export class Losses {
   };
 }
 
-/** Time that stands still until it is told to go on. */
+/** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   #now = 0;
   #timers: { at: number; call: () => void }[] = [];

@@ -143,7 +143,7 @@ test('a server that finds the lease with another stops at once', async () => {
   expect(leases.rows.get('upkeep')?.holder).toBe('other');
 });
 
-test('a lease of an earlier tenure, brought back by a promotion of the database, is nobody’s right to work', async () => {
+test('a lease of an earlier tenure, brought back by a promotion of the database, gives no server the right to work', async () => {
   servers.start('a', leases);
   await pass(ROUND_MS);
   const earlier = leases.rows.get('upkeep');

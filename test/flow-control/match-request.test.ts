@@ -140,7 +140,7 @@ test.each<[string, RequestInit, object, string]>([
   ['a workload', WORKLOAD, {}, 'service-accounts → workload-low'],
   ['a person', {}, {}, 'global-default → global-default'],
   [
-    'somebody',
+    'an anonymous client',
     { user: 'system:anonymous', groups: ['system:unauthenticated'] },
     {},
     'global-default → global-default',
@@ -151,7 +151,7 @@ test.each<[string, RequestInit, object, string]>([
   expect(`${schema.name} → ${level.config.name}`).toBe(expected);
 });
 
-test('flows are told apart by user or by namespace, as the schema says, and only where there are queues', () => {
+test('flows are separated by user or by namespace, as the schema says, and only where there are queues', () => {
   const routes = freshRoutes();
   const flowOf = (init: RequestInit, target = {}): string => {
     const request = toRequest(init, target);

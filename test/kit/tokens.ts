@@ -8,5 +8,5 @@ export const NO_TOKENS: TokenIssuing = {
   maxExtendedSeconds: 365 * 24 * 3600,
   bindsNodes: false,
   tellsNodes: false,
-  sign: () => Promise.reject(new Error('nobody makes tokens here')),
+  sign: () => Promise.reject(new Error('no tokens are made here')),
 };

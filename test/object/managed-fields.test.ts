@@ -157,7 +157,7 @@ test('force takes the field from its owner; the same value is shared', () => {
   expect(map.owners).toEqual(['Apply a: .data.two', 'Apply b: .data.one .data.two']);
 });
 
-test('elements of a list have owners of their own, told apart by their keys and the defaults of these', () => {
+test('elements of a list have owners of their own, and are identified by their keys and the defaults of these', () => {
   const svc = service().apply('a', { spec: { ports: [{ port: 80 }, { port: 80, protocol: 'UDP' }] } });
   expect(svc.owners[0]).toContain('.spec.ports[port=80,protocol="TCP"].port');
   svc.apply('b', { spec: { ports: [{ port: 443, name: 'tls' }] } });

@@ -17,7 +17,7 @@ test('the component is the cluster, by either of its names', () => {
   expect(() => parseFeatureGates(['other:ImageVolume=true'], FLAG)).toThrow('unknown component "other"');
 });
 
-test('--help tells stage and default of every gate, and whom it concerns if nobody here', () => {
+test('--help shows stage and default of every gate, and whom it concerns if not this server', () => {
   const lines = describeGates();
   expect(lines.map((line) => line.split(' ')[0])).toEqual([...GATES.keys()].sort());
   expect(lines).toContain('ImageVolume (alpha, default false)');

@@ -17,7 +17,7 @@ const spec = (): JsonObject => ({
   ],
 });
 
-test('fields that only newer versions have are taken out, wherever they are, and put back', () => {
+test('fields that only newer versions have are taken out, at every depth, and put back', () => {
   const stored = object({ spec: { template: { spec: spec() } } });
   const taken = of131.takeOut(deployments, stored);
   expect(stored.spec).toEqual({

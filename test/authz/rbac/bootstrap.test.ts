@@ -284,7 +284,7 @@ describe('reconciling a binding', () => {
     expect(reconcileBinding(other, expected)).toEqual({ kind: 'protected' });
   });
 
-  test('of nobody needs no subjects', () => {
+  test('a binding without subjects needs none', () => {
     const node = named(policy.clusterRoleBindings, 'system:node');
     expect(node.subjects).toBeUndefined();
     expect(reconcileBinding({ ...structuredClone(node), subjects: [group('system:nodes')] }, node)).toEqual({

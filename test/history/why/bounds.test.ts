@@ -21,7 +21,7 @@ import {
   type Spoken,
 } from './scripted-past.ts';
 
-/** Explanations end, read little, and tell nothing of what the caller may not read, whatever is in the log. */
+/** For every log, explanations end, read little, and contain only objects that the caller may read. */
 
 const AUTHORS: readonly Author[] = [
   person('ann'),
@@ -152,7 +152,7 @@ test('of large objects fewer states are read', async () => {
   expect(log.rowsRead).toBeLessThan(12);
 });
 
-test('a chain that is longer than anybody reads ends, and says where to ask on', async () => {
+test('a chain that is longer than the limit ends, and says where to ask on', async () => {
   const script = new Script();
   let owner = script.put(person('ann'), {
     apiVersion: 'example.com/v1',
@@ -168,7 +168,7 @@ test('a chain that is longer than anybody reads ends, and says where to ask on',
   expect(unknown).toContain('ask why of the last');
 });
 
-test('what is compacted while it is looked for is told as not kept', async () => {
+test('a write that is compacted during the search is reported as not kept', async () => {
   const script = new Script();
   const owner = script.put(person('ann'), {
     apiVersion: 'example.com/v1',
