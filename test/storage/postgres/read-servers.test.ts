@@ -237,7 +237,7 @@ test.each([
     expect(names).toEqual([...new Set(names)]);
     expect(log.counts()).toEqual([0, 1]);
     expect(log.lines).toEqual([expect.stringMatching(/^read server .*: lost: /)]);
-    // Nobody waits for it as long as it is away.
+    // No read waits for it as long as it is away.
     await read(log, last);
     expect(log.counts()).toEqual([0, 2]);
     await standby.start();
