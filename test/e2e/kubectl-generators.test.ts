@@ -8,7 +8,7 @@ import { spawnKubectl, watchBegins } from '../kit/running-tool.ts';
 import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
 import type { TestDatabase } from '../postgres.ts';
 
-/** A day with kubectl, without a controller anywhere: whatever a command needs of one, the test does in its place. */
+/** A day with kubectl, without a controller anywhere: the test does what a command needs of one. */
 
 let shared: SharedCluster;
 let database: TestDatabase;

@@ -65,7 +65,7 @@ test('1.36 serves what came since, and describes it', async () => {
   );
 });
 
-test('an older version keeps what a newer one stored, whatever it writes itself', async () => {
+test('an older version keeps what a newer one stored, through every write of its own', async () => {
   await using cluster = await emulate('1.33');
   const before = await specOf(cluster, `${PODS}/new`);
   expect((await cluster.kubectl('label pod new by=kubectl')).code).toBe(0);
