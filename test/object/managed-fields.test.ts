@@ -120,7 +120,7 @@ test('a field its manager does not apply any more goes, and one that another app
   expect(map.owners).toEqual(['Apply a: .data.one', 'Apply b: .data.two']);
 });
 
-test('a field that someone else has updated since is theirs, and stays when its first manager lets it go', () => {
+test('a field that another manager has updated since is its own, and stays when its first manager lets it go', () => {
   const map = configMap().apply('a', { data: { one: '1', two: '2' } });
   map.update('editor', { data: { one: 'edited', two: '2' } });
   expect(map.owners).toEqual(['Apply a: .data.two', 'Update editor: .data.one']);
@@ -128,7 +128,7 @@ test('a field that someone else has updated since is theirs, and stays when its 
   expect(map.plain).toEqual({ data: { one: 'edited' } });
 });
 
-test('another value for a field of someone else is a conflict that names everything, and changes nothing', () => {
+test('another value for a field of another manager is a conflict that names everything, and changes nothing', () => {
   const map = configMap().apply('a', { data: { one: '1', two: '2' } });
   const before = structuredClone(map.object);
   expect(conflictOf(() => map.apply('b', { data: { one: 'x', two: 'y', three: '3' } }))).toBe(

@@ -325,7 +325,7 @@ test('namespaces, objects and conditions decide which writes a webhook is for', 
       name: 'second.example.com',
       matchConditions: [
         { name: 'kept', expression: '!("skip" in object.metadata.labels)' },
-        { name: 'users', expression: 'request.userInfo.username != "nobody"' },
+        { name: 'users', expression: 'request.userInfo.username != "unknown"' },
       ],
     }),
   );

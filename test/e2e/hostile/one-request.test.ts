@@ -17,7 +17,7 @@ import { YAML_BODIES } from './yaml-bodies.ts';
 const [SPENT_MS, SPENT_BYTES] = [150, 100 * 1024 * 1024];
 
 /**
- * No single request, of any size the limits admit, from anybody who may connect, blocks the event loop longer than 100 ms or
+ * No single request, of any size the limits admit, from any client that may connect, blocks the event loop longer than 100 ms or
  * costs more than 64 MB. A new kind of request is a new line in one of the tables.
  */
 let database: TestDatabase;
@@ -45,7 +45,7 @@ describe.each([
   ['queries and headers', QUERIES],
   ['requests for certificates', CERTIFICATES],
 ])('%s', (_what, requests) => {
-  test.each(requests)('$name: nobody else is held up', (request) => expectHarmless(cluster, request), 60_000);
+  test.each(requests)('$name: other requests are not delayed', (request) => expectHarmless(cluster, request), 60_000);
 });
 
 test('the probe sees a thread that is blocked, and memory that is needed', async () => {

@@ -126,7 +126,7 @@ test('repair records what live objects hold, releases values without a holder, a
 });
 
 test('a database that cannot be asked is reported as such, and not as a failure of the server', async () => {
-  const log = openLog(`postgres://nobody@127.0.0.1:${await freePort()}/nothing`);
+  const log = openLog(`postgres://absent@127.0.0.1:${await freePort()}/nothing`);
   const away = { failure: { kind: 'unavailable' } };
   await expect(log.allocations.held('NodePort')).rejects.toMatchObject(away);
   await expect(log.allocations.holder(value(1))).rejects.toMatchObject(away);

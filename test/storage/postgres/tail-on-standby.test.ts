@@ -260,7 +260,7 @@ test(
 test(
   'where no standby can stream either, changes are polled, and both reasons are shown',
   async () => {
-    await using follower = follow(primary.url, [`postgres://nobody@127.0.0.1:1/${'none'}`]);
+    await using follower = follow(primary.url, [`postgres://absent@127.0.0.1:1/${'none'}`]);
     const writer = openLog(primary.url);
     const revision = await writer.committer.commit(write('create', 'a'));
     await follower.recorder.reached(revision);
