@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { parseFlowSchema } from '../../src/flow-control/flow-configuration.ts';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { Levels } from '../../src/flow-control/levels.ts';
 import { createMatcher, createRoutes, distinguish, findRoute } from '../../src/flow-control/match-request.ts';
 import { freshLevels, freshSchemas, type RequestInit, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 function schemaOf(rule: JsonObject): ApiObject {
   const spec = { priorityLevelConfiguration: { name: 'x' }, rules: [rule] };

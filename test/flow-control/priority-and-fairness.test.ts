@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PriorityLevel } from '../../src/flow-control/flow-configuration.ts';
 import type { AdmittedTurn, Turn } from '../../src/flow-control/flow-control.ts';
-import { type FlowMetrics, NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
+import type { FlowMetrics } from '../../src/flow-control/flow-recorder.ts';
 import { PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';
 import { admitted, freshLevels, freshSchemas, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 function create(options: { seats?: number; metrics?: FlowMetrics; objects?: number } = {}) {
   const clock = new TurnedClock();

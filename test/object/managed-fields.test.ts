@@ -6,7 +6,6 @@ import {
   ApplyConflict,
   applyInSteps,
   describeConflicts,
-  LAST_APPLIED,
 } from '../../src/object/managed-fields/apply-config.ts';
 import { fieldsOf } from '../../src/object/managed-fields/apply-configuration.ts';
 import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
@@ -23,6 +22,8 @@ import { trackUpdate, type Writing, withoutServerFields } from '../../src/object
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { atOnce } from '../../src/util/turns.ts';
 import { RandomObjects } from '../codec/random-object.ts';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 const types = loadTypes();
 const TIME = '2026-01-01T00:00:00Z';

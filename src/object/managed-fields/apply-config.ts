@@ -245,7 +245,7 @@ export function describeConflicts(conflicts: readonly Conflict[]): string {
 }
 
 /** The annotation in which client-side kubectl apply keeps its configuration. */
-export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** Limit of all annotations of an object together. A configuration that exceeds it is left out. */
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { detailsOf, Evaluator, reasonsOf } from '../../../src/admission/pod-security/evaluator.ts';
 import {
   LATEST,
-  type Level,
   type Policy,
   PRIVILEGED,
   parseVersion,
@@ -119,7 +118,7 @@ function check(id: string, level: 'baseline' | 'restricted', since: number[], ov
   return { id, level, versions };
 }
 
-test.each<[Level, number, string]>([
+test.each<[Policy['enforce']['level'], number, string]>([
   ['privileged', 0, ''],
   ['privileged', LATEST, ''],
   ['baseline', 0, 'a:0, c:0'],

@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { explain, MOST_LINKS } from '../../../src/history/why/explain.ts';
-import {
-  BYTES_OF_STEP,
-  LoggedPast,
-  LoggedWrite,
-  ROWS_OF_STEP,
-} from '../../../src/history/why/logged-past.ts';
+import { explain } from '../../../src/history/why/explain.ts';
+import { LoggedPast, LoggedWrite } from '../../../src/history/why/logged-past.ts';
 import { NO_REVISION, toRevision } from '../../../src/storage/revision.ts';
 import { ScriptedLog, toRow } from './scripted-log.ts';
 import {
@@ -20,6 +15,12 @@ import {
   Script,
   type Spoken,
 } from './scripted-past.ts';
+
+const BYTES_OF_STEP = 32 * 1024 * 1024;
+
+const ROWS_OF_STEP = 400;
+
+const MOST_LINKS = 20;
 
 /** For every log, explanations end, read little, and contain only objects that the caller may read. */
 

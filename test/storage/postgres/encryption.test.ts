@@ -7,10 +7,10 @@ import { postgresAccount } from '../../../src/cli/embedded/account.ts';
 import type { KeyPair } from '../../../src/cli/kept-keys.ts';
 import { connectWritable } from '../../../src/storage/postgres/connection/connection.ts';
 import type { TlsFiles } from '../../../src/storage/postgres/connection/connection-tls.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 
 /** An address of this machine that is not called loopback: connections to it arrive there all the same. */
 const ELSEWHERE = '0.0.0.0';

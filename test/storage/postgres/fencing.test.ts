@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { Hosts } from '../../../src/storage/postgres/connection/hosts.ts';
 import { LEASE_MS, Lease } from '../../../src/storage/postgres/fencing/primary-lease.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { startStandby } from './copies.ts';
 import { openLog, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect, releaseCommits, stallCommits } from './stalls.ts';
 

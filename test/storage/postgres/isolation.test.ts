@@ -2,10 +2,10 @@ import { expect, test, vi } from 'vitest';
 import { toClientConfig } from '../../../src/storage/postgres/connection/connection.ts';
 import { parseTarget } from '../../../src/storage/postgres/connection/connection-target.ts';
 import { streamChanges } from '../../../src/storage/postgres/feed/replication.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { connect } from './stalls.ts';
 
 const CALL = `SELECT accepted FROM commit_revisions(

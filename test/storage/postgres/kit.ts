@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  openPostgres,
-  type PostgresLog,
-  type PostgresOptions,
-} from '../../../src/storage/postgres/postgres.ts';
+import { openPostgres, type PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { Change, ChangeSink, Write, WriteVerb } from '../../../src/storage/revision-log.ts';
 import type { TestDatabase } from '../../postgres.ts';
+
+export type PostgresOptions = Parameters<typeof openPostgres>[0];
 
 /** Drops partitions as soon as they are left; see {@link openUsualLog}. */
 export const openLog = (url: string, options: Partial<PostgresOptions> = {}): PostgresLog =>

@@ -7,8 +7,8 @@ import {
   readMigrations,
 } from '../../../src/storage/postgres/migration/migration.ts';
 import { listMigrations, migrate } from '../../../src/storage/postgres/migration/run-migrations.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { migrateDatabase } from './migrate-database.ts';
 
 async function withClient<T>(database: TestDatabase, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: database.url });

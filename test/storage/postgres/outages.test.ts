@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { startBlackHole } from '../../kit/black-hole.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { connect } from './stalls.ts';
 
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };

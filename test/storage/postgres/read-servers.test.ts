@@ -2,12 +2,12 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import type { ChangeWithPrevious, StoredObject } from '../../../src/storage/revision-log.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { type Standby, startStandby } from './copies.ts';
 import { openLog, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, stallCommits } from './stalls.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, type TestContext, test, vi } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { type Standby, startStandby } from './copies.ts';
 import { openLog, Recorder, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, type Session, stallCommits, stalled } from './stalls.ts';
 
 /** Servers are copied, stopped and started again. */

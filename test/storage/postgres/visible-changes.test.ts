@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { CONFIG_MAPS, Reader, readWatch } from '../watch-cache/kit.ts';
 import { startStandby } from './copies.ts';
 import { openLog, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, stallCommits, stalled } from './stalls.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 5 };
