@@ -2,12 +2,6 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import {
-  ApplyConflict,
-  applyInSteps,
-  describeConflicts,
-} from '../../src/object/managed-fields/apply-config.ts';
-import { fieldsOf } from '../../src/object/managed-fields/apply-configuration.ts';
 import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
 import {
   difference,
@@ -17,6 +11,12 @@ import {
   setOf,
   union,
 } from '../../src/object/managed-fields/field-set.ts';
+import { fieldsOf } from '../../src/object/managed-fields/merge-config.ts';
+import {
+  ApplyConflict,
+  applyInSteps,
+  describeConflicts,
+} from '../../src/object/managed-fields/server-side-apply.ts';
 import { emptyObject, type Shape, shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate, type Writing, withoutServerFields } from '../../src/object/managed-fields/track.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';

@@ -3,7 +3,6 @@ import { type Steps, waitFor } from '../../util/turns.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
 import { isObject, setField } from '../json-values.ts';
-import { type Conversion, fieldsOf, mergeConfig, type OwnedFields, prune } from './apply-configuration.ts';
 import { compare } from './compare.ts';
 import {
   difference,
@@ -18,6 +17,7 @@ import {
   union,
   without,
 } from './field-set.ts';
+import { type Conversion, fieldsOf, mergeConfig, type OwnedFields, prune } from './merge-config.ts';
 import { isSameOwner, type Owner, parseOwners, withOwner } from './owners.ts';
 import {
   loseFields,
