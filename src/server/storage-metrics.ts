@@ -236,6 +236,18 @@ function addUpkeepMetrics(add: AddMetric): void {
       const { retention } = log.compactor;
       if (retention !== undefined) at().value = read(retention);
     });
+  add(
+    'gauge',
+    'pg_apiserver_oldest_transaction_seconds',
+    'Age of the oldest transaction of the database that the user may see, by the session that holds it.',
+    ['process', 'application', 'user'],
+    ({ database: { log } }, at) => {
+      const { retention } = log.compactor;
+      if (retention === undefined) return;
+      const { ageMs = 0, process = '', application = '', user = '' } = retention.oldestTransaction ?? {};
+      at(process, application, user).value = ageMs / 1000;
+    },
+  );
   for (const [name, help, read] of UPKEEP_COUNTERS)
     add('counter', name, help, ['kind'], ({ database: { log } }, at) => {
       for (const [kind, cost] of log.compactor.costs) at(kind).value = read(cost);
@@ -284,11 +296,6 @@ const RETENTION_GAUGES: readonly (readonly [string, string, (of: Retention) => n
     'pg_apiserver_history_partitions_behind',
     'Partitions of the log that lie behind the window as a whole.',
     ({ partitionsBehind }) => partitionsBehind,
-  ],
-  [
-    'pg_apiserver_oldest_transaction_seconds',
-    'Age of the oldest transaction of the database that the user may see.',
-    ({ oldestTransactionMs }) => oldestTransactionMs / 1000,
   ],
   [
     'pg_apiserver_slot_wal_bytes',

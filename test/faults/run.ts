@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly durationMs: number;
   /** How many ask about history; two, unless the machine has other work. */
   readonly historians?: number;
+  /** The program of an older version, as which servers begin. */
+  readonly from?: string;
   readonly say: (line: string) => void;
 }
 
@@ -54,7 +56,7 @@ const MAX_ANSWER_MS = 50_000;
 export async function runFaults(options: RunOptions): Promise<Verdict> {
   const random = new Random(options.seed);
   const { say } = options;
-  await using world = await World.start();
+  await using world = await World.start(options.from);
   say(`the world is made: ${world.group.nodes.length} PostgreSQLs, ${world.servers.length} servers`);
   const work = new Workload(world, random.fork(), options.historians);
   await work.start();

@@ -82,6 +82,12 @@ export class RowWriter implements AsyncDisposable {
     }
   }
 
+  /** Takes over an object that others have written. */
+  take(object: number, { uid, revision }: { readonly uid: string; readonly revision: Revision }): void {
+    this.#revisions.set(object, revision);
+    this.#uids.set(object, uid);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.close();
   }
