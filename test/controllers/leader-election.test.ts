@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LEASES } from '../../src/api/known-resources.ts';
 import type { Lease } from '../../src/api/types/coordination/v1.ts';
 import type { LeaseCandidate } from '../../src/api/types/coordination/v1alpha1.ts';
 import type { LeaseCandidate as NewerCandidate } from '../../src/api/types/coordination/v1beta1.ts';
@@ -10,7 +11,6 @@ import {
   LeaderElections,
   nextStep,
 } from '../../src/controllers/leader-election.ts';
-import { LEASES } from '../../src/controllers/server-identity.ts';
 import { leases } from '../../src/resources/coordination/lease.ts';
 import { alphaLeaseCandidates } from '../../src/resources/coordination/lease-candidate.ts';
 import { createTestClient } from '../kit/client.ts';

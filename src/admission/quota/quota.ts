@@ -1,3 +1,4 @@
+import { CLAIMS, PODS, SERVICES } from '../../api/known-resources.ts';
 import type { GroupResource, ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type {
@@ -25,7 +26,6 @@ import {
 import { matchesLabels } from '../../object/selectors.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { AdmissionOperation } from '../admission.ts';
-import { CLAIMS, PODS, SERVICES } from '../known-resources.ts';
 import { storageClassOf } from '../plugins/storage-plugins.ts';
 
 /** A ResourceQuota as it is enforced: by its status, into which a controller copies the spec together with the usage. */
