@@ -1,5 +1,5 @@
 import { CLAIMS, PODS, SERVICES } from '../../api/known-resources.ts';
-import type { GroupResource, ResourceOf } from '../../api/names.ts';
+import { type GroupResource, type ResourceOf, toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type {
   Affinity,
@@ -85,8 +85,7 @@ export interface Measure<T extends ApiObject = ApiObject> {
 }
 
 /** `count/deployments.apps`, `count/pods`. */
-const countName = ({ group, resource }: GroupResource): string =>
-  group === '' ? `count/${resource}` : `count/${resource}.${group}`;
+const countName = (resource: GroupResource): string => `count/${toQualifiedResource(resource)}`;
 
 const amount = (count: number): Quantity =>
   parseQuantity(String(count)) ?? { nanos: 0n, format: 'DecimalSI' };
