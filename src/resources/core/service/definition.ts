@@ -70,6 +70,7 @@ export const services = define<Service>({
   removedAlong: [endpoints],
   strategy: {
     nameRule: 'dns-1035-label',
+    relaxedNames: { gate: 'RelaxedServiceNameValidation', rule: 'dns-label' },
     allowCreateOnUpdate: true,
     returnsDeletedObject: true,
     defaults: setDefaults,

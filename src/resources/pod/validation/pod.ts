@@ -1,7 +1,7 @@
 import type { HostAlias, Pod, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkIp } from '../../../object/text-formats.ts';
+import { checkIp, checkSearchDomain } from '../../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
 import { mustBeName, mustBeNamed } from '../../rules/name-rules.ts';
@@ -33,6 +33,9 @@ export const POD_RATCHETS: readonly Ratchet[] = [
   // One switch for all selectors of the object, those that workloads find their pods by included.
   ratchetOf(/(\.affinity\.pod(Anti)?Affinity\..*|^spec\.selector)\.matchExpressions\[\d+\]\.values\[\d+\]$/),
   ratchetOf(/\.topologySpreadConstraints\[\d+\]\.labelSelector\./),
+  ratchetOf(/\.topologySpreadConstraints\[\d+\](\.matchLabelKeys)?\[\d+\]$/, /exists in both/),
+  ratchetOf(/\.dnsConfig\.searches\[\d+\]$/),
+  ratchetOf(/\.lifecycle\.\w+\.sleep$/),
   // The path of a service account token, which messages report for the volume.
   ratchetOf(/\.projected\.path$/),
   ratchetOf(/\.sysctls\[\d+\]\.name$/, /may not be specified when 'host(Network|IPC)' is true$/),
@@ -273,8 +276,12 @@ function validateSearches(at: FieldPath, searches: readonly string[]): void {
       searches,
       `must not have more than ${MAX_SEARCH_CHARS} characters (including spaces) in the search list`,
     );
-  for (const [path, search] of at.each(searches))
-    mustBeName(path, search.replace(/\.$/, ''), 'dns-subdomain');
+  const isRelaxed = at.isOn('RelaxedDNSSearchValidation');
+  for (const [path, search] of at.each(searches)) {
+    const name = search.replace(/\.$/, '');
+    if (!isRelaxed) mustBeName(path, name, 'dns-subdomain');
+    else if (search !== '.') path.invalidFor(name, checkSearchDomain(name));
+  }
 }
 
 function validateHostAliases(at: FieldPath, aliases: readonly HostAlias[]): void {
