@@ -39,6 +39,7 @@ beforeAll(async () => {
       '--logging-format=json',
       '-v=1',
       '--enable-logs-handler',
+      '--kvstore-count-metric-poll-period=1s',
       '--feature-gates=CBORServingAndStorage=true,ShardedListAndWatch=true,ManifestBasedAdmissionControlConfig=true',
       `--admission-control-config-file=${write('admission.yaml', admissionConfig(manifests))}`,
       '--send-retry-after-while-not-ready-once',
@@ -377,6 +378,17 @@ test('later versions are served where a flag asks for them, and an external sign
   expect(review.json.status.userInfo.username).toBe('system:serviceaccount:default:default');
   const { json: published } = await forward.request('GET', '/openid/v1/jwks');
   expect(published.keys).toMatchObject([{ kid: 'one', alg: 'ES256' }]);
+});
+
+test('objects are counted by group too, beside the older name of the metric', async () => {
+  await vi.waitFor(async () => {
+    const { text } = await cluster.request('GET', '/metrics');
+    expect(text).toMatch(/^apiserver_resource_objects\{group="",resource="namespaces"\} [1-9]/m);
+    expect(text).toMatch(
+      /^apiserver_resource_objects\{group="rbac.authorization.k8s.io",resource="roles"\} [1-9]/m,
+    );
+    expect(text).toMatch(/^apiserver_storage_objects\{resource="namespaces"\} [1-9]/m);
+  }, PATIENCE);
 });
 
 test('lists and watches are divided between clients, each of which gets a part', async () => {
