@@ -10,6 +10,7 @@ import { jobs } from '../../src/resources/batch/job/definition.ts';
 import { persistentvolumes } from '../../src/resources/core/persistent-volume/definition.ts';
 import { services } from '../../src/resources/core/service/definition.ts';
 import { ingresses } from '../../src/resources/networking/ingress.ts';
+import { networkpolicies } from '../../src/resources/networking/network-policy.ts';
 import { servicecidrs } from '../../src/resources/networking/service-cidr.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { validateObject, validateUpdate } from '../../src/verbs/writing/prepare-write.ts';
@@ -67,6 +68,9 @@ const target = (apiVersion: string): JsonObject => ({
   scaleTargetRef: { apiVersion, kind: 'Deployment', name: 'd' },
 });
 const service = (name: string): JsonObject => ({ metadata: { name }, spec: { ports: [{ port: 80 }] } });
+const blocking = (cidr: string): JsonObject => ({
+  spec: { podSelector: {}, ingress: [{ from: [{ ipBlock: { cidr } }] }] },
+});
 const ingress = (name: string): JsonObject => ({
   spec: { defaultBackend: { service: { name, port: { number: 80 } } } },
 });
@@ -105,6 +109,41 @@ describe('a version refuses what the one before it took', () => {
       scaler(target('a/b/c')),
       ['spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
     ],
+    [
+      36,
+      pods,
+      pod({ hostAliases: [{ ip: '010.0.0.1', hostnames: ['a'] }] }),
+      ['spec.hostAliases[0].ip: Invalid value: "010.0.0.1": must not have leading 0s'],
+    ],
+    [
+      36,
+      pods,
+      pod({ dnsConfig: { nameservers: ['::ffff:10.0.0.1'] } }),
+      [
+        'spec.dnsConfig.nameservers[0]: Invalid value: "::ffff:10.0.0.1": must not be an IPv4-mapped IPv6 address',
+      ],
+    ],
+    [
+      36,
+      services,
+      { spec: { ports: [{ port: 80 }], externalIPs: ['010.0.0.1'] } },
+      ['spec.externalIPs[0]: Invalid value: "010.0.0.1": must not have leading 0s'],
+    ],
+    [
+      36,
+      networkpolicies,
+      blocking('10.0.0.1/24'),
+      [
+        'spec.ingress[0].from[0].ipBlock.cidr: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length',
+      ],
+    ],
+    [
+      36,
+      networkpolicies,
+      blocking('10.00.0.0/24'),
+      ['cidr: Invalid value: "10.00.0.0/24": must not have leading 0s in IP or prefix length'],
+    ],
+    [36, networkpolicies, blocking('::ffff:10.0.0.0/120'), ['must not have an IPv4-mapped IPv6 address']],
   ])('%s: %#', (minor, definition, manifest, lines) => {
     expect(refusalsOf(previous(minor), definition, manifest)).toEqual([]);
     const refused = refusalsOf(minor, definition, manifest);

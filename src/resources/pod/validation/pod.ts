@@ -1,8 +1,9 @@
 import type { HostAlias, Pod, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkIp, checkSearchDomain } from '../../../object/text-formats.ts';
+import { checkSearchDomain } from '../../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
+import { AMBIGUOUS, mustBeIp } from '../../rules/ip-rules.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
 import { mustBeName, mustBeNamed } from '../../rules/name-rules.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
@@ -34,6 +35,7 @@ export const POD_RATCHETS: readonly Ratchet[] = [
   ratchetOf(/(\.affinity\.pod(Anti)?Affinity\..*|^spec\.selector)\.matchExpressions\[\d+\]\.values\[\d+\]$/),
   ratchetOf(/\.topologySpreadConstraints\[\d+\]\.labelSelector\./),
   ratchetOf(/\.topologySpreadConstraints\[\d+\](\.matchLabelKeys)?\[\d+\]$/, /exists in both/),
+  AMBIGUOUS,
   ratchetOf(/\.dnsConfig\.searches\[\d+\]$/),
   ratchetOf(/\.lifecycle\.\w+\.sleep$/),
   // The path of a service account token, which messages report for the volume.
@@ -262,7 +264,7 @@ function validateDns(at: FieldPath, { dnsConfig, dnsPolicy }: PodSpec): void {
   }
   if (nameservers.length > MAX_NAMESERVERS)
     servers.invalid(nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`);
-  for (const [path, server] of servers.each(nameservers)) path.invalidFor(server, checkIp(server));
+  for (const [path, server] of servers.each(nameservers)) mustBeIp(path, server);
   validateSearches(at.field('searches'), searches);
   for (const [path, { name = '' }] of at.field('options').each(options))
     if (name === '') path.required('must not be empty');
@@ -286,7 +288,7 @@ function validateSearches(at: FieldPath, searches: readonly string[]): void {
 
 function validateHostAliases(at: FieldPath, aliases: readonly HostAlias[]): void {
   for (const [path, { ip = '', hostnames }] of at.each(aliases)) {
-    path.field('ip').invalidFor(ip, checkIp(ip));
+    mustBeIp(path.field('ip'), ip);
     for (const [item, name] of path.field('hostnames').each(hostnames))
       mustBeName(item, name, 'dns-subdomain');
   }
