@@ -7,7 +7,6 @@ import { postgresAccount } from '../../../src/cli/embedded/account.ts';
 import type { KeyPair } from '../../../src/cli/kept-keys.ts';
 import { connectWritable } from '../../../src/storage/postgres/connection/connection.ts';
 import type { TlsFiles } from '../../../src/storage/postgres/connection/connection-tls.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
@@ -35,7 +34,6 @@ beforeAll(async () => {
   postgres = await startPrivatePostgres({
     settings: ['ssl=on', `ssl_cert_file=${certFile}`, `ssl_key_file=${keyFile}`],
   });
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
 }, 90_000);
 
 afterAll(() => postgres[Symbol.asyncDispose]());

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { startBlackHole } from '../../kit/black-hole.ts';
@@ -25,7 +24,6 @@ function openTold(url: string, urls: readonly string[] = [url]) {
 
 test('while no slot is to be had changes are polled; when one is free it is taken; the log has a line for each', async () => {
   await using postgres = await startPrivatePostgres({ settings: ['max_replication_slots=1'] });
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await session.query("SELECT pg_create_physical_replication_slot('others')");
   const { log, about } = openTold(postgres.url);

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, type TestContext, test, vi } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
@@ -18,7 +17,6 @@ let session: Session;
 /** A primary whose only slot somebody else has, and a standby with slots to give. */
 beforeEach(async () => {
   primary = await startPrivatePostgres({ settings: ['max_replication_slots=1'] });
-  await migrateDatabase({ urls: [primary.url], poolSize: 1 });
   session = await connect(primary.url);
   standby = await startStandby(primary);
   await session.query("SELECT pg_create_physical_replication_slot('taken')");

@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { CONFIG_MAPS, Reader, readWatch } from '../watch-cache/kit.ts';
@@ -53,7 +52,6 @@ async function knowOfStandbys(servers: readonly Server[]): Promise<void> {
 
 test('what waits for a standby is shown by no server, neither to reads nor to watches, and then by all', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await using a = await startServer([postgres.url]);
   await using b = await startServer([postgres.url]);
@@ -80,7 +78,6 @@ test('what waits for a standby is shown by no server, neither to reads nor to wa
 
 test('a server that is asked nothing shows a change when its standby has it', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await stallCommits(session);
   await using silent = await startServer([postgres.url]);
@@ -98,7 +95,6 @@ test('a server that is asked nothing shows a change when its standby has it', as
 
 test('what a promotion loses because no standby had it was shown to nobody', async () => {
   await using primary = await startPrivatePostgres();
-  await migrateDatabase({ urls: [primary.url], poolSize: 1 });
   await using standby = await startStandby(primary);
   await using server = await startServer([primary.url, standby.url]);
   const kept = await server.cache.commit(write('create', 'kept'));
@@ -128,7 +124,6 @@ test('what a promotion loses because no standby had it was shown to nobody', asy
 
 test('what is held when a new epoch begins, however far the log is then, is shown to nobody', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await using server = await startServer([postgres.url]);
   const kept = await server.cache.commit(write('create', 'kept'));
@@ -158,7 +153,6 @@ test('what is held when a new epoch begins, however far the log is then, is show
 
 test('where nobody waits for standbys nothing is held', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using server = await startServer([postgres.url]);
   const writer = openLog(postgres.url);
   const revision = await writer.committer.commit(write('create', 'a'));

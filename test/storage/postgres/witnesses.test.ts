@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { migrateDatabase, setUpDatabase } from '../../../src/storage/postgres/setup.ts';
+import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { startStandby, takeBackup } from './copies.ts';
@@ -35,7 +35,6 @@ test(
     const folder = folderOfFiles();
     const witnessFile = join(folder, 'first.json');
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     const urls = [postgres.url];
     const given: Revision[] = [];
     {
@@ -82,7 +81,6 @@ test(
   async () => {
     const folder = folderOfFiles();
     await using primary = await startPrivatePostgres();
-    await migrateDatabase({ urls: [primary.url], poolSize: 1 });
     await using standby = await startStandby(primary);
     const urls = [primary.url, standby.url];
     await using one = await startServer(urls, { witnessFile: join(folder, 'one.json') });
