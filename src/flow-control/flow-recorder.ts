@@ -69,6 +69,13 @@ const NO_LEVEL: LevelRecorder = {
   adjusted: nothing,
 };
 
+/** In threads other than the main one: the seats and the demand of levels are measured there, for all threads. */
+export const ofFlowsAlone = (metrics: FlowMetrics): FlowMetrics => ({
+  flow: (level, schema) => metrics.flow(level, schema),
+  level: () => NO_LEVEL,
+  fairFraction: nothing,
+});
+
 export const NO_METRICS: FlowMetrics = {
   flow: () => NO_FLOW,
   level: () => NO_LEVEL,
