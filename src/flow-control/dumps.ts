@@ -1,3 +1,4 @@
+import { toApiVersion } from '../api/names.ts';
 import type { FlowClock } from './flow-control.ts';
 import type { Level } from './levels.ts';
 import type { Ticket } from './queueing/queue.ts';
@@ -123,7 +124,7 @@ function detailsOf({ arrival }: Ticket): Row {
     resource = '',
     subresource = '',
   } = target ?? {};
-  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const apiVersion = toApiVersion({ group, version });
   return [user.username, verb, path, namespace, name, apiVersion, resource, subresource];
 }
 

@@ -45,21 +45,6 @@ export interface LevelRecorder {
 
 const nothing = (): void => {};
 
-const NO_FLOW: FlowRecorder = {
-  estimated: nothing,
-  enqueued: nothing,
-  dequeued: nothing,
-  started: nothing,
-  finished: nothing,
-  released: nothing,
-  dispatched: nothing,
-  rejected: nothing,
-  waited: nothing,
-  executed: nothing,
-  watchers: nothing,
-  noAccommodation: nothing,
-};
-
 const NO_LEVEL: LevelRecorder = {
   progress: nothing,
   dispatch: nothing,
@@ -75,9 +60,3 @@ export const ofFlowsAlone = (metrics: FlowMetrics): FlowMetrics => ({
   level: () => NO_LEVEL,
   fairFraction: nothing,
 });
-
-export const NO_METRICS: FlowMetrics = {
-  flow: () => NO_FLOW,
-  level: () => NO_LEVEL,
-  fairFraction: nothing,
-};

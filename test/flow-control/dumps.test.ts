@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { dumpLevels, dumpQueues, dumpRequests } from '../../src/flow-control/dumps.ts';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';
 import { freshSchemas, ownCounters, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 function create() {
   const clock = new TurnedClock();

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PriorityLevel } from '../../src/flow-control/flow-configuration.ts';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { type Level, Levels } from '../../src/flow-control/levels.ts';
 import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { plainWork } from '../../src/flow-control/request-cost.ts';
 import { freshLevels, ownCounters, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 function limited(name: string, shares: number, more: Partial<PriorityLevel> = {}): PriorityLevel {
   const queuing = { queues: 8, handSize: 2, queueLengthLimit: 100 };

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { parseFlowSchema } from '../../src/flow-control/flow-configuration.ts';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { Levels } from '../../src/flow-control/levels.ts';
 import { createMatcher, createRoutes, distinguish, findRoute } from '../../src/flow-control/match-request.ts';
 import { freshLevels, freshSchemas, ownCounters, type RequestInit, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 const createLevels = (): Levels =>
   new Levels({
@@ -146,7 +146,7 @@ test.each<[string, RequestInit, object, string]>([
   ['a workload', WORKLOAD, {}, 'service-accounts → workload-low'],
   ['a person', {}, {}, 'global-default → global-default'],
   [
-    'somebody',
+    'an anonymous client',
     { user: 'system:anonymous', groups: ['system:unauthenticated'] },
     {},
     'global-default → global-default',
@@ -157,7 +157,7 @@ test.each<[string, RequestInit, object, string]>([
   expect(`${schema.name} → ${level.config.name}`).toBe(expected);
 });
 
-test('flows are told apart by user or by namespace, as the schema says, and only where there are queues', () => {
+test('flows are separated by user or by namespace, as the schema says, and only where there are queues', () => {
   const routes = freshRoutes();
   const flowOf = (init: RequestInit, target = {}): string => {
     const request = toRequest(init, target);

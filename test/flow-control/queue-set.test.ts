@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { DemandIntegral } from '../../src/flow-control/queueing/demand.ts';
 import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { type QueueingPolicy, QueueSet } from '../../src/flow-control/queueing/queue-set.ts';
 import { plainWork, type Work } from '../../src/flow-control/request-cost.ts';
 import { ownCounters, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 };
 

@@ -1,5 +1,5 @@
 import { MessageChannel } from 'node:worker_threads';
-import type { GroupResource } from '../../api/names.ts';
+import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
 import { type StorageOptions, storageFlags } from '../../options/storage.ts';
 import { errorForms } from '../../storage/error-forms.ts';
 import { MOVES } from '../../storage/moves.ts';
@@ -15,7 +15,7 @@ import { createCache, routeByResource, traceCommits, uncachedWhere } from '../ca
 import { toStored } from '../databases.ts';
 import type { Foundation } from '../foundation.ts';
 import { planCaching } from '../kept-in-memory.ts';
-import { MovedRoutes, toName } from '../moved-routes.ts';
+import { MovedRoutes } from '../moved-routes.ts';
 import { createPhase } from '../phase.ts';
 import { cacheServiceOf, SERVICES, type ServedStorage } from '../storage.ts';
 import { addServingMetrics } from '../storage-metrics.ts';
@@ -71,7 +71,7 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
         ...{ signal: stop.signal, isPassing: () => true },
         onFailure: (error) =>
           foundation.logger.warn('the database to which a resource was moved cannot be opened', {
-            ...{ resource: toName(resource), reason: errorText(error) },
+            ...{ resource: toQualifiedResource(resource), reason: errorText(error) },
           }),
       });
       await run(backend);

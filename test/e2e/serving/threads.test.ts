@@ -102,7 +102,7 @@ test('metrics are of all threads, health is of the server, and errors of writes 
   expect(await anew('POST', CONFIG_MAPS, toConfigMap('fresh'))).toMatchObject({ code: 409 });
 });
 
-test('a limit of events is one, whichever threads the events reach', async () => {
+test('a limit of events is one for all threads that events reach', async () => {
   const sent = Array.from({ length: 4 * LIMITED_EVENTS }, (_, at) =>
     anew('POST', '/api/v1/namespaces/default/events', {
       metadata: { name: `event-${at}` },
