@@ -12,6 +12,7 @@ import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/hea
 import { createLogFilePages } from '../diagnostics/log-files.ts';
 import { HeapSampler } from '../diagnostics/profiles.ts';
 import { createZPage, flagsPage, statusPage } from '../diagnostics/z-pages.ts';
+import type { ConnectionShares } from '../http/connection-shares.ts';
 import type { DrainPlan } from '../http/connections.ts';
 import { retryLater } from '../http/connections.ts';
 import { assertFree, type HttpServer, listen } from '../http/http-server.ts';
@@ -50,6 +51,7 @@ interface FrontOptions {
   readonly checks: NamedChecks;
   readonly egress: Pick<Egress, 'dials'>;
   readonly ticketKeys?: Uint8Array;
+  readonly shares?: ConnectionShares;
   /** Its listener shares the port of the main thread's. */
   readonly isThread?: boolean;
 }
@@ -242,7 +244,7 @@ export class Front {
 
   /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
   async listen(): Promise<void> {
-    const { serving: pair, clientCaFiles, ticketKeys, isThread = false } = this.#front;
+    const { serving: pair, clientCaFiles, ticketKeys, shares, isThread = false } = this.#front;
     const { serving, limits, authentication } = this.#options;
     const { frontProxy } = authentication;
     const tls = new ServingTls({
@@ -257,7 +259,7 @@ export class Front {
     if (!serving.sharesPort && sharesPort && !isThread)
       await assertFree(serving.bindAddress, serving.securePort);
     this.#http = await listen({
-      ...{ tls, ticketKeys, sharesPort },
+      ...{ tls, ticketKeys, sharesPort, shares },
       host: serving.bindAddress,
       port: serving.securePort,
       http2: serving.http2,
