@@ -42,3 +42,21 @@ export interface LevelRecorder {
   limits(limits: LevelLimits): void;
   adjusted(adjustment: LevelAdjustment): void;
 }
+
+const nothing = (): void => {};
+
+const NO_LEVEL: LevelRecorder = {
+  progress: nothing,
+  dispatch: nothing,
+  usage: nothing,
+  capacity: nothing,
+  limits: nothing,
+  adjusted: nothing,
+};
+
+/** In threads other than the main one: the seats and the demand of levels are measured there, for all threads. */
+export const ofFlowsAlone = (metrics: FlowMetrics): FlowMetrics => ({
+  flow: (level, schema) => metrics.flow(level, schema),
+  level: () => NO_LEVEL,
+  fairFraction: nothing,
+});

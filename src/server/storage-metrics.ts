@@ -1,3 +1,4 @@
+import type { Minor } from '../api/emulation.ts';
 import { type GroupResource, toQualifiedResource } from '../api/names.ts';
 import { type Cell, Numbers } from '../observability/instruments.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -35,6 +36,7 @@ interface StorageMetrics {
 interface StorageMetricsOptions {
   readonly metrics: Metrics;
   readonly backends: readonly MeasuredBackend[];
+  readonly emulated: Minor;
   /** 0: not polled. */
   readonly countPollMs: number;
   /** 0: not polled. */
@@ -55,12 +57,24 @@ export function createStorageMetrics(options: StorageMetricsOptions): StorageMet
         labels: ['resource'],
       }),
     );
+    // The name that Kubernetes has since 1.34. It keeps the older one for dashboards.
+    const grouped = new Numbers('gauge', {
+      name: 'apiserver_resource_objects',
+      help: 'Objects in storage, by group and resource, as of the last poll.',
+      labels: ['group', 'resource'],
+    });
+    if (options.emulated >= 34) metrics.add(grouped);
     polls.push(
       polled(options, countPollMs, async () => {
         const found = await Promise.all(backends.map(countObjects));
         counts = new Map(found.flatMap((one) => [...one]));
         objects.clear();
-        for (const [name, count] of counts) objects.at(name).value = count;
+        grouped.clear();
+        for (const [name, count] of counts) {
+          objects.at(name).value = count;
+          const [resource = '', ...group] = name.split('.');
+          grouped.at(group.join('.'), resource).value = count;
+        }
       }),
     );
   }

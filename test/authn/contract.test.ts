@@ -59,6 +59,7 @@ const issuer = new TokenIssuer({
   extendsExpiration: false,
   numbersTokens: false,
   bindsNodes: true,
+  checksUids: false,
   tellsNodes: true,
 });
 const boundToken = await issuer.sign({

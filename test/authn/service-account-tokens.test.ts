@@ -62,6 +62,7 @@ const issuerOf = (path: string, issuer = 'https://one.example.com') =>
     extendsExpiration: true,
     numbersTokens: false,
     bindsNodes: true,
+    checksUids: false,
     tellsNodes: true,
   });
 const keyFile = save('rsa.pem', rsa.privateKey);

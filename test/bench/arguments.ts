@@ -9,7 +9,7 @@ export interface Settings {
   readonly kubemark: KubemarkSettings | undefined;
   /** Custom resources, instead of all the rest. */
   readonly custom: boolean;
-  /** How many `upkeep/pages` and `upkeep/leaving` make. Undefined: as many as each says itself. */
+  /** How many the scenarios of upkeep make. Undefined: as many as each says itself. */
   readonly objects: number | undefined;
   /** Names of scenarios, or what they begin with. Empty: all. */
   readonly only: readonly string[];
@@ -49,7 +49,7 @@ export const USAGE = `npm run bench -- [scale | custom | kubemark] [flags]
   --database-pid=3             those of its database
   --node-flags=--cpu-prof,--cpu-prof-dir=/tmp   for Node.js, when the server is our own
   --server-flags=--v=2         for the server, when it is our own
-  --objects=200000             of upkeep/pages and upkeep/leaving, in place of a million
+  --objects=200000             of the scenarios of upkeep, in place of a million
 
 scale: with a history of ten days, which is made first. It takes 1.1 kB of disk a revision.
   --revisions=100000000        of that history

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { dumpLevels, dumpQueues, dumpRequests } from '../../src/flow-control/dumps.ts';
 import { PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';
-import { freshSchemas, TurnedClock, toRequest } from './kit.ts';
+import { freshSchemas, ownCounters, TurnedClock, toRequest } from './kit.ts';
 import { NO_METRICS } from './no-metrics.ts';
 
 function create() {
@@ -11,6 +11,7 @@ function create() {
     requestTimeoutMs: 60_000,
     countObjects: () => 0,
     watchList: true,
+    counters: ownCounters(),
     clock,
     metrics: NO_METRICS,
   });

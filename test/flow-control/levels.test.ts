@@ -3,7 +3,7 @@ import type { PriorityLevel } from '../../src/flow-control/flow-configuration.ts
 import { type Level, Levels } from '../../src/flow-control/levels.ts';
 import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { plainWork } from '../../src/flow-control/request-cost.ts';
-import { freshLevels, TurnedClock, toRequest } from './kit.ts';
+import { freshLevels, ownCounters, TurnedClock, toRequest } from './kit.ts';
 import { NO_METRICS } from './no-metrics.ts';
 
 function limited(name: string, shares: number, more: Partial<PriorityLevel> = {}): PriorityLevel {
@@ -22,7 +22,10 @@ function limited(name: string, shares: number, more: Partial<PriorityLevel> = {}
 
 function create(serverSeats: number, configs: readonly PriorityLevel[]) {
   const clock = new TurnedClock();
-  const levels = new Levels({ clock, metrics: NO_METRICS, serverSeats });
+  const levels = new Levels({
+    ...{ clock, metrics: NO_METRICS, serverSeats },
+    counters: ownCounters().seats,
+  });
   levels.configure(configs);
   const level = (name: string): Level => {
     const found = levels.all.get(name);

@@ -3,7 +3,7 @@ import type { PriorityLevel } from '../../src/flow-control/flow-configuration.ts
 import type { AdmittedTurn, Turn } from '../../src/flow-control/flow-control.ts';
 import type { FlowMetrics } from '../../src/flow-control/flow-recorder.ts';
 import { PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';
-import { admitted, freshLevels, freshSchemas, TurnedClock, toRequest } from './kit.ts';
+import { admitted, freshLevels, freshSchemas, ownCounters, TurnedClock, toRequest } from './kit.ts';
 import { NO_METRICS } from './no-metrics.ts';
 
 function create(options: { seats?: number; metrics?: FlowMetrics; objects?: number } = {}) {
@@ -13,6 +13,7 @@ function create(options: { seats?: number; metrics?: FlowMetrics; objects?: numb
     requestTimeoutMs: 60_000,
     countObjects: () => options.objects ?? 0,
     watchList: true,
+    counters: ownCounters(),
     clock,
     metrics: options.metrics ?? NO_METRICS,
   });

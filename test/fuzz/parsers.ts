@@ -25,6 +25,7 @@ import {
 import { encodeContinueToken, parseContinueToken } from '../../src/storage/continue-token.ts';
 import { pemBlocks } from '../../src/x509/pem.ts';
 import { RandomObjects } from '../codec/random-object.ts';
+import { threadMs } from '../kit/thread-time.ts';
 
 /** What a parser of foreign input promises for every input. */
 export interface Promised {
@@ -47,20 +48,20 @@ type Refusal = abstract new (...args: never[]) => Error;
 
 /** The result, or undefined for what was refused as it should be: all other errors, and much time, are faults. */
 function orRefused<Result>(refusals: readonly Refusal[], work: () => Result): Result | undefined {
-  const before = process.cpuUsage();
+  const begun = threadMs();
   try {
     return work();
   } catch (error) {
     if (!refusals.some((refusal) => error instanceof refusal)) throw error;
     return undefined;
   } finally {
-    const { user } = process.cpuUsage(before);
-    if (user > MAX_WORK_US) must(false, `it took ${user} µs`);
+    const ms = threadMs() - begun;
+    must(ms <= MAX_WORK_MS, `it took ${ms} ms`);
   }
 }
 
 /** Texts here have some hundred characters: a hundredth of this would be much. */
-const MAX_WORK_US = 2_000_000;
+const MAX_WORK_MS = 2000;
 
 function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -278,8 +279,7 @@ class ProcessCluster implements Cluster {
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.once('error', reject);
         response.once('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ code: response.statusCode ?? 0, headers: response.headers, text, json: parseOr(text) });
+          resolve(answerOf(response, Buffer.concat(chunks).toString()));
         });
       });
       request.once('error', reject);
@@ -323,6 +323,18 @@ class ProcessCluster implements Cluster {
     await this.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Its JSON is parsed when it is looked at: most tests look at the code, or at a text of many megabytes. */
+function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): Answer {
+  let parsed: { readonly json: unknown } | undefined;
+  return {
+    ...{ code: statusCode, headers, text },
+    get json() {
+      parsed ??= { json: parseOr(text) };
+      return parsed.json;
+    },
+  };
 }
 
 function parseOr(text: string): unknown {

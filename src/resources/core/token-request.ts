@@ -34,6 +34,7 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
     assertPlace(body, context);
     const { namespace, name, tokens } = context;
     const account = await context.get(SERVICE_ACCOUNTS, namespace, name);
+    checkUid(body, account, context);
     const issuedAt = new Date();
     const { spec = {} } = body;
     const asked = spec.audiences ?? [];
@@ -64,6 +65,21 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
 function assertPlace(body: TokenRequest, context: ActionContext): void {
   const wrong = problemsOf((at) => mustBeOfPlace(at, body, context), 'metadata');
   if (wrong.length > 0) throw invalid(KIND, context.name, wrong);
+}
+
+/** The body may say which account it means, for one that was made anew meanwhile. @throws StatusError 409 */
+function checkUid(
+  { metadata: { uid = '' } }: TokenRequest,
+  account: ServiceAccount,
+  context: ActionContext,
+): void {
+  if (uid === '' || uid === account.metadata.uid) return;
+  const why = `the UID in the token request (${uid}) does not match the UID of the service account (${account.metadata.uid})`;
+  if (context.tokens.checksUids)
+    throw conflict({ group: KIND.group, resource: KIND.kind }, context.name, why);
+  context.warn(
+    `${why} but TokenRequestServiceAccountUIDValidation is not enabled. In the future, this will return a conflict error`,
+  );
 }
 
 /** A name in the body must be the one in the path. */

@@ -37,8 +37,14 @@ interface ThreadBackend {
   readonly cache: WatchCache;
 }
 
+/** The storage of a serving thread. */
+export interface ThreadStorage extends ServedStorage {
+  /** Whether a resource is read from the log, and not in memory. */
+  isRead(resource: GroupResource): boolean;
+}
+
 /** The first phase of a serving thread: the logs of the main thread, and a cache of each. */
-export function createThreadStorage(foundation: Foundation, parts: ThreadStorageParts): ServedStorage {
+export function createThreadStorage(foundation: Foundation, parts: ThreadStorageParts): ThreadStorage {
   const { databases, server, options } = parts;
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
@@ -102,6 +108,8 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
     clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, storeBy),
     historyOf: (resource) => of(resource).log.history,
     progressOf: (resource) => of(resource).cache,
+    countObjects: (resource) => of(resource).cache.countObjects(resource),
+    isRead: (resource) => of(resource).cache.isRead(resource),
     allocations: flagged(SERVICES).log.allocations,
     // The main thread renews and releases this server.
     peers: { renew: async () => [...(await server.call('peers', undefined))], release: async () => {} },

@@ -28,7 +28,6 @@ const ATTRIBUTION = {
   username: 'kubernetes-admin',
   userAgent: 'bench',
   sourceAddress: '127.0.0.1',
-  requestId: '6a3ba3f5-9df6-4b9f-a8ff-5cc4b3d1a3f7',
   fieldManager: 'bench',
 };
 
@@ -109,7 +108,8 @@ export class RowWriter implements AsyncDisposable {
       uid,
       expected: this.#revisions.get(object),
       json,
-      attribution: ATTRIBUTION,
+      // Many equal ones would lie in one bucket of their index.
+      attribution: { ...ATTRIBUTION, requestId: randomUUID() },
     };
     return toPendingWrite(write, PATIENCE_MS, { resolve: () => {}, reject: () => {} });
   }

@@ -45,6 +45,9 @@ export async function pages(stage: Stage, perSecond: number): Promise<Figures> {
         (filled) => filled / written,
         () => Number.NaN,
       ),
+      'of updates, HOT': await database.number(
+        "SELECT n_tup_hot_upd / n_tup_upd::float8 FROM pg_stat_user_tables WHERE relname = 'objects'",
+      ),
       'database CPU s an hour, with the writes': (cpuSeconds * 3600) / simulatedS,
       objects,
       'simulated s': simulatedS,

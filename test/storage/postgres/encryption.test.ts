@@ -35,7 +35,6 @@ beforeAll(async () => {
   postgres = await startPrivatePostgres({
     settings: ['ssl=on', `ssl_cert_file=${certFile}`, `ssl_key_file=${keyFile}`],
   });
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
 }, 90_000);
 
 afterAll(() => postgres[Symbol.asyncDispose]());

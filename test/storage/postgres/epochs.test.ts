@@ -16,7 +16,6 @@ test(
   'after a promotion that lost commits no revision is given out twice, and no server goes on from a lost one',
   async () => {
     await using primary = await startPrivatePostgres();
-    await migrateDatabase({ urls: [primary.url], poolSize: 1 });
     await using standby = await startStandby(primary);
     await using server = await startServer([primary.url, standby.url]);
     const kept = await writeMany(server, 'kept', 3);
@@ -60,7 +59,6 @@ test(
   'after files were put back under a running server nothing lost is shown, and numbers go on beyond',
   async () => {
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     await using server = await startServer([postgres.url]);
     await writeMany(server, 'kept', 3);
     await postgres.stop();

@@ -19,7 +19,6 @@ test(
   'a primary that was not fenced is left when another host is promoted, and never come back to',
   async () => {
     await using primary = await startPrivatePostgres();
-    await migrateDatabase({ urls: [primary.url], poolSize: 1 });
     await using standby = await startStandby(primary);
     const urls = [primary.url, standby.url];
     await using server = await startServer(urls);
@@ -96,7 +95,6 @@ test(
   'a primary that its standbys confirm nothing to is neither read as fresh nor written to',
   async () => {
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     await using session = await connect(postgres.url);
     await stallCommits(session);
     const log = openLog(postgres.url);

@@ -25,7 +25,6 @@ function openLogged(url: string, urls: readonly string[] = [url]) {
 
 test('while no slot is to be had changes are polled; when one is free it is taken; the log has a line for each', async () => {
   await using postgres = await startPrivatePostgres({ settings: ['max_replication_slots=1'] });
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await session.query("SELECT pg_create_physical_replication_slot('others')");
   const { log, about } = openLogged(postgres.url);

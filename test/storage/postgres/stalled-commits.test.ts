@@ -25,7 +25,6 @@ async function slotWaitsFor(session: Session, xid: string): Promise<void> {
 
 test('a commit that waits for a standby while the slot begins reaches the tail', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);
   const first = await log.committer.commit(write('create', 'first'));
@@ -78,7 +77,6 @@ test('what the stream leaves out is noticed with the next change, and read from 
 
 test('history that is read in SQL never ends before a revision that is on its way', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);
   const first = await log.committer.commit(write('create', 'first'));
@@ -104,7 +102,6 @@ test.each(['pg_cancel_backend', 'pg_terminate_backend'])(
   'a commit that waits for a standby and meets %s is acknowledged when the standby has it, and not before',
   async (end) => {
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     await using session = await connect(postgres.url);
     const log = openLog(postgres.url);
     const first = await log.committer.commit(write('create', 'first'));
@@ -127,7 +124,6 @@ test.each(['pg_cancel_backend', 'pg_terminate_backend'])(
 
 test('a commit that waits for a standby when its connection breaks is left to wait, and not shown', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   using proxy = await startCuttingProxy(postgres.url);
   const log = openLog(proxy.url);
@@ -147,7 +143,6 @@ test('a commit that waits for a standby when its connection breaks is left to wa
 
 test('what became of a commit that no standby confirms before the server closes is called unknown', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);
   await log.committer.commit(write('create', 'first'));
@@ -165,7 +160,6 @@ test('what became of a commit that no standby confirms before the server closes 
 
 test('a commit waits for the disk, also where the role turns that off', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await session.query('ALTER ROLE CURRENT_USER SET synchronous_commit = off');
   await session.query('ALTER ROLE CURRENT_USER SET client_min_messages = error');

@@ -18,7 +18,6 @@ let session: Session;
 /** A primary whose only slot is taken, and a standby with free slots. */
 beforeEach(async () => {
   primary = await startPrivatePostgres({ settings: ['max_replication_slots=1'] });
-  await migrateDatabase({ urls: [primary.url], poolSize: 1 });
   session = await connect(primary.url);
   standby = await startStandby(primary);
   await session.query("SELECT pg_create_physical_replication_slot('taken')");

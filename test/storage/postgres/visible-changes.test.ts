@@ -53,7 +53,6 @@ async function knowOfStandbys(servers: readonly Server[]): Promise<void> {
 
 test('what waits for a standby is shown by no server, neither to reads nor to watches, and then by all', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await using a = await startServer([postgres.url]);
   await using b = await startServer([postgres.url]);
@@ -80,7 +79,6 @@ test('what waits for a standby is shown by no server, neither to reads nor to wa
 
 test('a server that is asked nothing shows a change when its standby has it', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await stallCommits(session);
   await using silent = await startServer([postgres.url]);
@@ -98,7 +96,6 @@ test('a server that is asked nothing shows a change when its standby has it', as
 
 test('a commit that a promotion loses because no standby had it was never shown', async () => {
   await using primary = await startPrivatePostgres();
-  await migrateDatabase({ urls: [primary.url], poolSize: 1 });
   await using standby = await startStandby(primary);
   await using server = await startServer([primary.url, standby.url]);
   const kept = await server.cache.commit(write('create', 'kept'));
@@ -128,7 +125,6 @@ test('a commit that a promotion loses because no standby had it was never shown'
 
 test('a change that is held when a new epoch begins is not shown, with the log at any point', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await using server = await startServer([postgres.url]);
   const kept = await server.cache.commit(write('create', 'kept'));
@@ -158,7 +154,6 @@ test('a change that is held when a new epoch begins is not shown, with the log a
 
 test('without commits that wait for standbys nothing is held', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using server = await startServer([postgres.url]);
   const writer = openLog(postgres.url);
   const revision = await writer.committer.commit(write('create', 'a'));

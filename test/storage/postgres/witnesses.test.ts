@@ -36,7 +36,6 @@ test(
     const folder = folderOfFiles();
     const witnessFile = join(folder, 'first.json');
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     const urls = [postgres.url];
     const given: Revision[] = [];
     {
@@ -83,7 +82,6 @@ test(
   async () => {
     const folder = folderOfFiles();
     await using primary = await startPrivatePostgres();
-    await migrateDatabase({ urls: [primary.url], poolSize: 1 });
     await using standby = await startStandby(primary);
     const urls = [primary.url, standby.url];
     await using one = await startServer(urls, { witnessFile: join(folder, 'one.json') });
