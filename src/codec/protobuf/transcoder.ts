@@ -375,16 +375,10 @@ function writeItems(plan: ValuePlan, list: number): void {
 function writeMap(plan: ValuePlan & { readonly kind: 'map' }, map: number): void {
   if (tokens.kinds[map] !== OBJECT) throw UNUSUAL;
   const base = itemsUsed;
-  const end = tokens.nexts[map] ?? 0;
-  for (let key = map + 1; key < end; key = tokens.nexts[key + 1] ?? 0) {
-    if (tokens.kinds[key] !== TEXT || tokens.kinds[key + 1] === NULL) throw UNUSUAL;
-    // Where keys are out of order, encoder.ts sorts them.
-    if (itemsUsed > base && !isBefore(items[itemsUsed - 1] ?? 0, key)) {
-      itemsUsed = base;
-      plan.encode(parsed(map));
-      return;
-    }
-    pushItem(key);
+  if (!pushSorted(map)) {
+    itemsUsed = base;
+    plan.encode(parsed(map));
+    return;
   }
   while (itemsUsed > base) {
     itemsUsed -= 1;
@@ -397,8 +391,32 @@ function writeMap(plan: ValuePlan & { readonly kind: 'map' }, map: number): void
   }
 }
 
-/** Whether one key sorts before another. Keys that are not ASCII do not: their order as UTF-16 may be another. */
-function isBefore(one: number, other: number): boolean {
+/** Keys of a map that is out of order. A longer one is left to the encoder, whose way of sorting suits it better. */
+const MAX_UNSORTED = 64;
+
+/** Pushes the keys of a map in their order. False where that is not clear from the bytes. */
+function pushSorted(map: number): boolean {
+  const base = itemsUsed;
+  const end = tokens.nexts[map] ?? 0;
+  for (let key = map + 1; key < end; key = tokens.nexts[key + 1] ?? 0) {
+    if (tokens.kinds[key] !== TEXT || tokens.kinds[key + 1] === NULL) throw UNUSUAL;
+    pushItem(key);
+    for (let place = itemsUsed - 1; place > base; place -= 1) {
+      const other = items[place - 1] ?? 0;
+      const order = compareKeys(other, key);
+      if (order < 0) break;
+      if (order === UNCLEAR || itemsUsed - base > MAX_UNSORTED) return false;
+      items[place] = other;
+      items[place - 1] = key;
+    }
+  }
+  return true;
+}
+
+/** Keys are equal, or their order as UTF-16 may be another than that of their bytes. */
+const UNCLEAR = 0;
+
+function compareKeys(one: number, other: number): number {
   const { bytes, starts, ends } = tokens;
   const start = starts[one] ?? 0;
   const length = (ends[one] ?? 0) - start;
@@ -407,11 +425,13 @@ function isBefore(one: number, other: number): boolean {
   for (let at = 0; at < length && at < otherLength; at += 1) {
     const a = bytes[start + at] ?? 0;
     const b = bytes[otherStart + at] ?? 0;
-    if (a > 0x7f || b > 0x7f) return false;
-    if (a !== b) return a < b;
+    if (a > MAX_ASCII || b > MAX_ASCII) return UNCLEAR;
+    if (a !== b) return a - b;
   }
-  return length < otherLength;
+  return length - otherLength;
 }
+
+const MAX_ASCII = 0x7f;
 
 const SECONDS = tag(1, VARINT);
 const NANOS = tag(2, VARINT);
