@@ -189,7 +189,7 @@ async function longestTurn(make: () => Promise<unknown>): Promise<number> {
 test('no turn of making a document is longer than others can wait', async () => {
   for (const form of ['json', 'protobuf'] as const) {
     const turns: number[] = [];
-    // The first is of a program that nobody has compiled yet.
+    // The first run executes code that is not compiled yet.
     for (let round = 0; round < 3 && !turns.some((ms) => ms < 50); round += 1) {
       const { openApi, keys } = createOpenApi();
       turns.push(await longestTurn(() => whole(openApi, keys, form)));

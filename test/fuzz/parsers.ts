@@ -27,7 +27,7 @@ import { pemBlocks } from '../../src/x509/pem.ts';
 import { RandomObjects } from '../codec/random-object.ts';
 import { threadMs } from '../kit/thread-time.ts';
 
-/** What every parser of something from outside promises, whatever it is given. */
+/** What a parser of foreign input promises for every input. */
 export interface Promised {
   readonly name: string;
   readonly property: fc.IProperty<unknown[]>;
@@ -218,7 +218,7 @@ export const PROMISES: readonly Promised[] = [
     must((mine === undefined) === (theirs === undefined), 'one reads it and the other does not');
     if (theirs !== undefined) same(json(parsePlainly(text)), json(theirs.value), 'read otherwise');
   }),
-  promised('a repeated key is found wherever it is', [objects, keys], (object, key) => {
+  promised('a repeated key is found at every depth', [objects, keys], (object, key) => {
     const rest = json(object).slice(1);
     const text = `{${json(key)}:1,${json(key)}:2${rest === '}' ? '' : ','}${rest}`;
     must(parseJsonText(Buffer.from(text)).duplicates.includes(key), `not found in ${text}`);

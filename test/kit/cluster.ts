@@ -20,7 +20,7 @@ export interface Cluster extends AsyncDisposable {
   kubectl33(args: string, input?: string): Promise<ToolResult>;
   helm(args: string): Promise<ToolResult>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Like request, as whoever has the token rather than as the administrator. */
+  /** Like request, as the user of the token rather than as the administrator. */
   bearer(
     token: string,
     method: string,
@@ -35,7 +35,7 @@ export interface Cluster extends AsyncDisposable {
   /** Sends a message to the preloaded module, and answers its next one. */
   ask(message: string): Promise<unknown>;
   start(): Promise<void>;
-  /** Resolves with the exit code when it ends, for whatever reason. */
+  /** Resolves with the exit code when it ends, for every reason. */
   ended(): Promise<number | null>;
   /** SIGTERM, and waits for the end. Answers the exit code. */
   stop(): Promise<number | null>;

@@ -5,7 +5,7 @@ import { expectHarmless, type HostileRequest } from '../../kit/hostile-request.t
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 
 /**
- * Describes tables of requests to one server with the probe: no single request, of any size the limits admit, from anybody who may
+ * Describes tables of requests to one server with the probe: no single request, of any size the limits admit, from any client that may
  * connect, blocks the event loop longer than 100 ms or costs more than 64 MB. A new kind of request is a new line in one of the tables.
  * Returns that server, for further tests.
  */
@@ -23,7 +23,7 @@ export function describeHarmless(tables: Readonly<Record<string, readonly Hostil
   });
   describe.each(Object.entries(tables))('%s', (_what, requests) => {
     test.each(requests)(
-      '$name: nobody else is held up',
+      '$name: other requests are not delayed',
       (request) => expectHarmless(cluster, request),
       60_000,
     );

@@ -156,7 +156,7 @@ test('with sslmode=allow and prefer the other kind is tried where the server ref
   await reload.close();
 });
 
-/** The postmaster takes new rules a moment after it was told to: until connections of this kind are refused. */
+/** The postmaster takes new rules a moment after the reload: waits until connections of this kind are refused. */
 async function settled(refused: 'disable' | 'require'): Promise<void> {
   for (;;) {
     const error = await kindOf(url(`?sslmode=${refused}`)).then(

@@ -12,7 +12,7 @@ const COMPACTED = { failure: { kind: 'compacted' } };
 const LONG_MS = 90_000;
 
 test(
-  'after a promotion that lost commits no revision is given out twice, and nobody goes on from a lost one',
+  'after a promotion that lost commits no revision is given out twice, and no server goes on from a lost one',
   async () => {
     await using primary = await startPrivatePostgres();
     await using standby = await startStandby(primary);
@@ -154,7 +154,7 @@ test('a moment after an epoch began is one of it, also before anything is writte
   await Promise.all([log.close(), other.close()]);
 });
 
-test('numbers go on beyond those of an epoch that nobody remembers', async () => {
+test('numbers go on beyond those of a forgotten epoch', async () => {
   await using database = await createTestDatabase();
   const given: Revision[] = [];
   for (let times = 0; times < 3; times += 1) {

@@ -2,12 +2,12 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import type { ChangeWithPrevious, StoredObject } from '../../../src/storage/revision-log.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { type Standby, startStandby } from './copies.ts';
 import { openLog, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, stallCommits } from './stalls.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
@@ -241,7 +241,7 @@ test.each([
     expect(names).toEqual([...new Set(names)]);
     expect(log.counts()).toEqual([0, 1]);
     expect(log.lines).toEqual([expect.stringMatching(/^read server .*: lost: /)]);
-    // Nobody waits for it as long as it is away.
+    // No read waits for it as long as it is away.
     await read(log, last);
     expect(log.counts()).toEqual([0, 2]);
     await standby.start();

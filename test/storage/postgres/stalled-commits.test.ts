@@ -121,7 +121,7 @@ test.each(['pg_cancel_backend', 'pg_terminate_backend'])(
   },
 );
 
-test('a commit that waits for a standby when its connection breaks is left to wait, and shown to nobody', async () => {
+test('a commit that waits for a standby when its connection breaks is left to wait, and not shown', async () => {
   await using postgres = await startPrivatePostgres();
   await using session = await connect(postgres.url);
   using proxy = await startCuttingProxy(postgres.url);
@@ -157,7 +157,7 @@ test('what became of a commit that no standby confirms before the server closes 
   await releaseCommits(session);
 });
 
-test('a commit waits for the disk, whatever the role or the database has set', async () => {
+test('a commit waits for the disk, also where the role turns that off', async () => {
   await using postgres = await startPrivatePostgres();
   await using session = await connect(postgres.url);
   await session.query('ALTER ROLE CURRENT_USER SET synchronous_commit = off');
@@ -180,7 +180,7 @@ test('a commit that PostgreSQL ends because of a deadlock is made once the other
   const log = openLog(database.url, { onTrouble: (message) => troubles.push(message) });
   await log.committer.commit(write('create', 'before'));
   await using other = await connect(database.url);
-  // Whoever has waited for the longest finds the deadlock and is ended: this is to be the commit.
+  // PostgreSQL ends the session that has waited for the longest when it finds the deadlock: this is to be the commit.
   await other.query("SET deadlock_timeout = '1min'");
   await other.query('BEGIN; LOCK TABLE objects IN EXCLUSIVE MODE');
   const commits = ['one', 'two'].map((name) => log.committer.commit(write('create', name)));

@@ -93,7 +93,7 @@ test('a server that is asked nothing shows a change when its standby has it', as
   await writer.close();
 });
 
-test('what a promotion loses because no standby had it was shown to nobody', async () => {
+test('a commit that a promotion loses because no standby had it was never shown', async () => {
   await using primary = await startPrivatePostgres();
   await using standby = await startStandby(primary);
   await using server = await startServer([primary.url, standby.url]);
@@ -113,7 +113,7 @@ test('what a promotion loses because no standby had it was shown to nobody', asy
   await server.brought(kept);
   await primary.kill();
   await standby.promote();
-  // Nobody answers for the standbys of the one that is gone.
+  // The standbys of the lost primary are gone.
   await vi.waitFor(async () => {
     await replica.query("ALTER SYSTEM SET synchronous_standby_names = ''");
     await replica.query('SELECT pg_reload_conf()');
@@ -122,7 +122,7 @@ test('what a promotion loses because no standby had it was shown to nobody', asy
   expect(server.watched.lines).toEqual([`ADDED kept ${kept}`]);
 });
 
-test('what is held when a new epoch begins, however far the log is then, is shown to nobody', async () => {
+test('a change that is held when a new epoch begins is not shown, with the log at any point', async () => {
   await using postgres = await startPrivatePostgres();
   await using session = await connect(postgres.url);
   await using server = await startServer([postgres.url]);
@@ -151,7 +151,7 @@ test('what is held when a new epoch begins, however far the log is then, is show
   await writer.close();
 });
 
-test('where nobody waits for standbys nothing is held', async () => {
+test('without commits that wait for standbys nothing is held', async () => {
   await using postgres = await startPrivatePostgres();
   await using server = await startServer([postgres.url]);
   const writer = openLog(postgres.url);

@@ -155,9 +155,9 @@ test('a watch from beyond all that the database has ends with 410, and one from 
   const other = openLog(database.url);
   const ended: unknown[] = [];
   for (const name of ['b', 'c', 'd']) {
-    const told = await other.committer.commit(write('create', name));
-    server.watchFrom(told).catch((error: unknown) => ended.push(error));
-    await vi.waitFor(() => expect(server.cache.applied).toBeGreaterThanOrEqual(told), PATIENCE);
+    const reported = await other.committer.commit(write('create', name));
+    server.watchFrom(reported).catch((error: unknown) => ended.push(error));
+    await vi.waitFor(() => expect(server.cache.applied).toBeGreaterThanOrEqual(reported), PATIENCE);
   }
   expect(ended).toEqual([]);
   await other.close();
