@@ -15,7 +15,6 @@ import { createZPage, flagsPage, statusPage } from '../diagnostics/z-pages.ts';
 import type { ConnectionShares } from '../http/connection-shares.ts';
 import type { DrainPlan } from '../http/connections.ts';
 import { retryLater } from '../http/connections.ts';
-import { openDebugSocket } from '../http/debug-socket.ts';
 import { assertFree, type HttpServer, listen } from '../http/http-server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import { HealthMetrics } from '../observability/health-metrics.ts';
@@ -278,6 +277,8 @@ export class Front {
     void tls.run(this.#stop.signal);
     if (serving.debugSocketPath === '' || isThread) return;
     const socketPages = [...this.#debugPages, createSnapshotPages()];
+    // Few servers have one.
+    const { openDebugSocket } = await import('../http/debug-socket.ts');
     this.#debugSocket = await openDebugSocket(serving.debugSocketPath, socketPages, this.#logger).catch(
       (error: unknown) => {
         throw blameFlag(profilingFlags.debugSocketPath.shown, error);

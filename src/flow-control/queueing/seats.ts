@@ -42,7 +42,7 @@ export class SeatCounters {
 
   /**
    * Returns the seats of a level. The main thread gives each level a place; one beyond the last has seats that no other thread takes. In
-   * other threads, a level that {@link know} did not name has no seats.
+   * other threads, a level without a place has no seats.
    */
   open(name: string): LevelSeats {
     const known = this.#levels.get(name) ?? this.#apart.get(name);
