@@ -15,9 +15,9 @@ import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
-import { createConsole } from '../pages/console-files.ts';
 import { createHttpsGet } from '../outbound/http-client.ts';
 import { type CreateGet, documentsElsewhere, SharedDocuments } from '../outbound/shared-documents.ts';
+import { createConsole } from '../pages/console-files.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import { ConstrainedImpersonation } from '../pipeline/constrained-impersonation.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
@@ -113,7 +113,11 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
         }),
       );
       if (options.serving.threads > 1)
-        threads = await startThreads(foundation, { ...parts, authentication, flowControl, documents }, services);
+        threads = await startThreads(
+          foundation,
+          { ...parts, authentication, flowControl, documents },
+          services,
+        );
       startup.finished('serving');
       services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
       await services.until(kubernetes.ready());

@@ -20,7 +20,8 @@ function simulate(options: { threads: number; connections: number; seconds: numb
   for (const one of shares) one.begin();
   const deal = () => ({ thread: Math.floor(random() * threads) });
   const open = Array.from({ length: connections }, deal);
-  const counts = (): number[] => shares.map((_, thread) => open.filter((one) => one.thread === thread).length);
+  const counts = (): number[] =>
+    shares.map((_, thread) => open.filter((one) => one.thread === thread).length);
   const before = Math.max(...counts());
   let moved = 0;
   let movedLate = 0;
@@ -88,8 +89,7 @@ test('connections that come all at once are not sent away by the thread that cou
   for (let second = 0; second < 20; second += 1) {
     nowMs += 1000;
     const open = second < 9 ? few : [...few, ...many];
-    for (const [at, connection] of open.entries())
-      if (shares[at % 2]?.take(connection) === true) ended += 1;
+    for (const [at, connection] of open.entries()) if (shares[at % 2]?.take(connection) === true) ended += 1;
   }
   expect(ended).toBe(0);
 });
