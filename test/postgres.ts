@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { EmbeddedPostgres, freePort } from '../src/cli/embedded/embedded-postgres.ts';
-import { TEMPLATE } from './global-setup.ts';
+import { TEMPLATE, templateOf } from './global-setup.ts';
 import { createDatabase, dropDatabase } from './kit/administer.ts';
+import { vouchForCopy } from './kit/copied-cluster.ts';
 import { chosenPostgres, isOldest } from './kit/postgres-version.ts';
 import { sharedRootOf } from './kit/run-folder.ts';
 
@@ -50,13 +51,16 @@ export interface PrivatePostgres extends AsyncDisposable {
 export interface PrivateSettings {
   /** Of PostgreSQL: `wal_keep_size=64`. */
   readonly settings?: readonly string[];
+  /** Without the schema. */
+  readonly empty?: boolean;
   /** Fills its folder, for one that is a copy of another. */
   readonly prepare?: (folder: string) => Promise<void>;
 }
 
-/** A PostgreSQL that one test may stop, kill and start again; its URL stays the same. */
+/** A PostgreSQL that one test may stop, kill and start again; its URL, of a migrated database, stays the same. */
 export async function startPrivatePostgres({
   settings = [],
+  empty = false,
   prepare,
 }: PrivateSettings = {}): Promise<PrivatePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-private-'));
@@ -69,11 +73,14 @@ export async function startPrivatePostgres({
     settings: ['fsync=off', ...settings],
     onProgress: () => {},
     sharedRoot: sharedRootOf(tmpdir()),
+    template: inject('readyFolders')[isOldest() ? 'oldest' : 'chosen'],
     ...chosenPostgres(),
   });
   await postgres.start();
+  const url = empty ? postgres.url : templateOf(postgres.url);
+  if (prepare === undefined && !empty) await vouchForCopy(url);
   return {
-    url: postgres.url,
+    url,
     folder,
     start: () => postgres.start(),
     stop: () => postgres.stop(),

@@ -149,7 +149,11 @@ const ROWS: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         unit: 'short',
         curves: [value('pg_apiserver_history_partitions_behind')],
       },
-      { title: 'Oldest transaction', unit: 's', curves: [value('pg_apiserver_oldest_transaction_seconds')] },
+      {
+        title: 'Oldest transaction',
+        unit: 's',
+        curves: [value('pg_apiserver_oldest_transaction_seconds', '{{user}}: {{application}}, {{process}}')],
+      },
       {
         title: 'WAL kept for the slowest slot',
         unit: 'bytes',

@@ -81,6 +81,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
     ...foundation,
     ...{ client: writing.client, leases: storage.leases },
   });
+  let threads: ServingThreads | undefined;
   return createPhase({
     services,
     begin: async () => {
@@ -94,6 +95,8 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
         ...foundation,
         ...{ registry, services, store: storage.store, client: writing.client },
         countObjects: (resource) => storage.countObjects(resource),
+        threads: options.serving.threads,
+        turnsOfOthers: (asked) => threads?.running(asked) ?? Promise.resolve([]),
       });
       startup.finished('flow-control');
       const own = createServerPages(parts, { authentication, flowControl });
@@ -106,7 +109,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
         }),
       );
       if (options.serving.threads > 1)
-        await startThreads(foundation, { ...parts, authentication, flowControl }, services);
+        threads = await startThreads(foundation, { ...parts, authentication, flowControl }, services);
       startup.finished('serving');
       services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
       await services.until(kubernetes.ready());
@@ -136,14 +139,14 @@ async function startThreads(
     ...parts
   }: StartedParts,
   services: Services,
-): Promise<void> {
+): Promise<ServingThreads> {
   const { serving, clientCaFiles, serviceAccountKeyFile, options } = parts;
   const threads: ServingThreads = new ServingThreads({
     ...{ logger, count: options.serving.threads, entry: parts.threadEntry },
     start: { args: options.args, port: front.port, serving, clientCaFiles, serviceAccountKeyFile },
     shared: {
       ...{ hosted: storage.hosted, hostedOf: storage.hostedOf, signingKeys: storage.signingKeys },
-      flowControl: flowControl.flowControl,
+      ...{ flowControl: flowControl.flowControl, sharedFlow: flowControl.shared },
       peers: async () => [...aggregation.knownPeers()],
       tokenWebhook: authentication.tokenWebhook,
       webhookOf: policy.webhookOf,
@@ -157,6 +160,7 @@ async function startThreads(
   addThreadMetrics(metrics, threads);
   await threads.begin(services);
   front.handOver(threads);
+  return threads;
 }
 
 function addThreadMetrics(metrics: Metrics, threads: ServingThreads): void {
@@ -178,7 +182,7 @@ function addThreadMetrics(metrics: Metrics, threads: ServingThreads): void {
 }
 
 interface ThreadServingParts extends ServedParts {
-  readonly flowControl: FlowControl;
+  readonly flowControl: FlowControl | undefined;
   readonly server: PortCalls<ThreadHearing, ServerService>;
   /** Profiles of this thread. */
   readonly profiles: ReturnType<typeof toPageHandler>;

@@ -9,11 +9,13 @@ export interface Settings {
   readonly kubemark: KubemarkSettings | undefined;
   /** Custom resources, instead of all the rest. */
   readonly custom: boolean;
+  /** How many the scenarios of upkeep make. Undefined: as many as each says itself. */
+  readonly objects: number | undefined;
   /** Names of scenarios, or what they begin with. Empty: all. */
   readonly only: readonly string[];
   /** A server that runs already. Undefined: one of our own. */
   readonly kubeconfig: string | undefined;
-  /** Its processes on this machine, so that their CPU and memory can be told. */
+  /** Its processes on this machine, for their CPU and memory. */
   readonly serverPids: readonly number[];
   readonly databasePids: readonly number[];
   readonly jsonFile: string | undefined;
@@ -47,6 +49,7 @@ export const USAGE = `npm run bench -- [scale | custom | kubemark] [flags]
   --database-pid=3             those of its database
   --node-flags=--cpu-prof,--cpu-prof-dir=/tmp   for Node.js, when the server is our own
   --server-flags=--v=2         for the server, when it is our own
+  --objects=200000             of the scenarios of upkeep, in place of a million
 
 scale: with a history of ten days, which is made first. It takes 1.1 kB of disk a revision.
   --revisions=100000000        of that history
@@ -91,6 +94,7 @@ export function parseArguments(args: readonly string[]): Settings {
     scale: parseScale(positionals, values),
     kubemark: parseKubemark(positionals, values),
     custom: positionals.includes('custom'),
+    objects: values.objects === undefined ? undefined : toCount('--objects', values.objects),
     only: split(values.only),
     kubeconfig: values.kubeconfig,
     serverPids: split(values['server-pid']).map(Number),
@@ -151,9 +155,7 @@ function parseScale(positionals: readonly string[], flags: ScaleFlags): ScaleSet
       dataDir,
     };
   }
-  const [given] = (['revisions', 'objects', 'data-dir', 'small-objects'] as const).filter(
-    (name) => flags[name],
-  );
+  const [given] = (['revisions', 'data-dir', 'small-objects'] as const).filter((name) => flags[name]);
   if (given !== undefined) throw new TypeError(`--${given} is for \`npm run bench -- scale\``);
   return undefined;
 }

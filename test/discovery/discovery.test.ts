@@ -285,7 +285,7 @@ test('both versions of aggregated discovery show a custom resource with its subr
   }
 });
 
-test('groups of definitions stand behind the built-in ones, by name; each is listed once, whatever the dialects', async () => {
+test('groups of definitions stand behind the built-in ones, by name; each is listed once, also with several dialects', async () => {
   const { registry, ask } = createServer();
   const groups = ['z.example.com', 'a.example.com', 'gateway.networking.k8s.io'];
   for (const group of groups) registry.put(`crons.${group}`, [customDefinition({ group })]);

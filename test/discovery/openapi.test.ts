@@ -190,7 +190,7 @@ test('no turn of making a document is longer than others can wait', async () => 
     longest.push(await longestTurn(() => whole(openApi, keys)));
     longest.push(await longestTurn(() => whole(openApi, keys, 'protobuf')));
   }
-  // The first is of a program that nobody has compiled yet.
+  // The first run executes code that is not compiled yet.
   expect(Math.min(...longest.slice(2))).toBeLessThan(50);
 });
 

@@ -13,6 +13,7 @@ import { firingAlerts, hasPromtool } from '../kit/promtool.ts';
 import { TestRoles } from '../kit/roles.ts';
 import { startWebhook } from '../kit/webhook-server.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import { connect, type Session } from '../storage/postgres/stalls.ts';
 
 /** `alerts` and `dashboard` against what a server shows that meets real faults. */
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -53,6 +54,7 @@ let roles: TestRoles;
 let cluster: Cluster;
 let folder: string;
 let webhook: Awaited<ReturnType<typeof startWebhook>>;
+let holder: Session;
 let before: Sample[];
 let after: Sample[];
 
@@ -71,6 +73,7 @@ beforeAll(async () => {
     join(folder, 'policy.yaml'),
     'apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]',
   );
+  holder = await connect(`${url}?application_name=forgotten`);
   const away = new URL(url);
   away.port = `${await freePort()}`;
   cluster = await startCluster(url, [
@@ -110,11 +113,14 @@ beforeAll(async () => {
   await cluster.request('GET', CONFIG_MAPS);
   before = await scrape();
   await raiseFaults();
+  await holder.query('BEGIN');
+  await holder.query('SELECT FROM objects LIMIT 1');
   // After the new epoch, which ends watches.
   const watch = cluster.watch(`${CONFIG_MAPS}?watch=true`);
   await vi.waitFor(async () => {
     after = await scrape();
     expect(AWAITED.filter((name) => after.every((sample) => sample.name !== name))).toEqual([]);
+    expect(oldestTransaction()?.labels.application).toBe('forgotten');
   }, PATIENCE);
   watch.stop();
 });
@@ -149,12 +155,33 @@ async function raiseFaults(): Promise<void> {
   }, PATIENCE);
 }
 
+const oldestTransaction = (): Sample | undefined =>
+  after.find(({ name }) => name === 'pg_apiserver_oldest_transaction_seconds');
+
 afterAll(async () => {
+  await holder[Symbol.asyncDispose]();
   await webhook[Symbol.asyncDispose]();
   await cluster[Symbol.asyncDispose]();
   await roles[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
+});
+
+test('metrics say what each kind of upkeep costs, how far history is behind, and who holds the oldest transaction', async () => {
+  const kinds = ['make', 'fill', 'forget', 'leave', 'drop', 'index', 'thin'];
+  const labelsOf = (name: string): Sample['labels'][] =>
+    after.filter((sample) => sample.name === name).map(({ labels }) => labels);
+  for (const counted of ['seconds_total', 'rows_total', 'wal_bytes_total'])
+    expect(labelsOf(`pg_apiserver_upkeep_${counted}`)).toEqual(kinds.map((kind) => ({ kind })));
+  expect(labelsOf('pg_apiserver_upkeep_pages_total')).toEqual(
+    kinds.flatMap((kind) => ['hit', 'read', 'dirtied'].map((access) => ({ kind, access }))),
+  );
+  for (const name of ['history_behind_seconds', 'history_partitions_behind', 'slot_wal_bytes'])
+    expect(labelsOf(`pg_apiserver_${name}`)).toEqual([{}]);
+  const [session] = await holder.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const user = roles.nameOf('server');
+  expect(oldestTransaction()?.labels).toEqual({ process: `${session?.pid}`, application: 'forgotten', user });
+  expect(oldestTransaction()?.value).toBeGreaterThan(0);
 });
 
 /** Labels that Prometheus adds. */

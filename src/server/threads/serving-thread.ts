@@ -11,6 +11,7 @@ import { createAggregation } from '../aggregation.ts';
 import { createThreadAuditor } from '../audit.ts';
 import type { WebhookOf } from '../authorization.ts';
 import type { Egress } from '../egress.ts';
+import { createThreadFlowControl } from '../flow-control.ts';
 import { createFoundation } from '../foundation.ts';
 import { Front } from '../front.ts';
 import { Phases } from '../phase.ts';
@@ -54,6 +55,8 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
     families: () => front.metrics.families(),
     trouble: () => troubleOf(foundation.services),
     setVerbosity: (level) => logger.setVerbosity(level),
+    configureFlow: (configuration) => flow.hear(configuration),
+    running: (asked) => flow.running(asked),
     page: (asked, caller) => answerPage(profiles, asked, caller),
     drain: async (plan) => {
       await front.drain(plan);
@@ -63,6 +66,19 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
   const server = new PortCalls<ThreadHearing, ServerService>({
     ...{ port: environment.server, answers, errors: errorForms },
     onError: (error) => logger.error('the main thread', error),
+  });
+  const remote = new RemoteFlowControl(server);
+  const flow = createThreadFlowControl(options.limits, {
+    ...{ ...foundation, memory: environment.flowMemory, row: environment.number },
+    countObjects: (resource) => storage.countObjects(resource),
+    elsewhere: {
+      begin: (request) => remote.begin(request),
+      counts: ({ group, version, resource }) => {
+        const served = foundation.registry.find(group, version, resource);
+        return served !== undefined && storage.isRead(served.definition.storage);
+      },
+    },
+    onFreed: (slot) => server.tell('seatsFreed', slot),
   });
   foundation.services.failed.catch((error: unknown) => {
     // The main thread starts another one.
@@ -90,7 +106,7 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
   const auditor = await createThreadAuditor(options.audit, foundation, (records) =>
     server.call('audit', records),
   );
-  const flowControl = new RemoteFlowControl(server);
+  const { flowControl } = flow;
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(
     createThreadServing(foundation, { ...environment, ...built, flowControl, server, profiles }),

@@ -28,7 +28,6 @@ const ATTRIBUTION = {
   username: 'kubernetes-admin',
   userAgent: 'bench',
   sourceAddress: '127.0.0.1',
-  requestId: '6a3ba3f5-9df6-4b9f-a8ff-5cc4b3d1a3f7',
   fieldManager: 'bench',
 };
 
@@ -65,7 +64,7 @@ export class RowWriter implements AsyncDisposable {
     this.#json = compileTemplate(template.json);
   }
 
-  /** @throws Error when a row was refused: nobody else writes these objects */
+  /** @throws Error when a row was refused: these objects have no other writer */
   async write(verb: WriteVerb, objects: readonly number[]): Promise<void> {
     const outcomes = await this.#commits.commit(
       objects.map((object) => this.#toWrite(verb, object)),
@@ -80,6 +79,12 @@ export class RowWriter implements AsyncDisposable {
       if (verb === 'delete') this.#revisions.delete(object);
       else this.#revisions.set(object, outcome.accepted);
     }
+  }
+
+  /** Takes over an object that others have written. */
+  take(object: number, { uid, revision }: { readonly uid: string; readonly revision: Revision }): void {
+    this.#revisions.set(object, revision);
+    this.#uids.set(object, uid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -103,7 +108,8 @@ export class RowWriter implements AsyncDisposable {
       uid,
       expected: this.#revisions.get(object),
       json,
-      attribution: ATTRIBUTION,
+      // Many equal ones would lie in one bucket of their index.
+      attribution: { ...ATTRIBUTION, requestId: randomUUID() },
     };
     return toPendingWrite(write, PATIENCE_MS, { resolve: () => {}, reject: () => {} });
   }

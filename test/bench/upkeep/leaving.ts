@@ -1,46 +1,41 @@
 import type { Figures, Stage } from '../bench.ts';
-import { RowWriter, slices } from '../limit/rows.ts';
+import { RowWriter } from '../limit/rows.ts';
 import { summarize } from '../measure/percentile.ts';
 import { configMapOf } from './config-maps.ts';
+import { fillPartition, replaceFirst } from './fill-log.ts';
 import { UpkeepDatabase } from './upkeep-database.ts';
 
-const LOAD_BATCH = 500;
 /** A thousand replacements a second. */
 const BATCH = 10;
 const EVERY_MS = 10;
-const QUIET_MS = 5000;
+const QUIET_MS = 20_000;
 const WRITES_OF_EACH = 5;
+/** Of the objects, those whose states have to be kept when it begins. Others are replaced meanwhile. */
+const REPLACED = 0.8;
 const HOUR_S = 3600;
 
 /** How long commits wait while a large partition, whose states the window still needs, is left and dropped. */
 export async function leaving(stage: Stage): Promise<Figures> {
-  const rows = stage.scale(5_000_000, 20_000);
-  const objects = rows / WRITES_OF_EACH;
+  const objects = stage.settings.objects ?? stage.scale(1_000_000, 10_000);
   await using database = await UpkeepDatabase.start();
   await database.keepHistory(HOUR_S);
-  await using writer = await RowWriter.connect(database.url, configMapOf(500));
-  // What is written at first belongs into one partition.
-  await database.query(
-    `CREATE OR REPLACE FUNCTION next_partition_size() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT ${rows}::bigint + 10000'`,
-  );
-  await database.endPartition();
-  for (let time = 0; time < WRITES_OF_EACH; time += 1)
-    for (const slice of slices(0, objects, LOAD_BATCH))
-      await writer.write(time === 0 ? 'create' : 'update', slice);
-  const [partition] = await database.query<{ high: string }>(
-    'SELECT high FROM log_partitions() ORDER BY high DESC LIMIT 1',
-  );
-  await database.endPartition();
+  const template = configMapOf(500);
+  await using writer = await RowWriter.connect(database.url, template);
+  const before = await fillPartition(database, writer, { template, objects, rounds: WRITES_OF_EACH });
+  const behind = before + objects;
   await database.passTime(HOUR_S);
-  await writer.write('update', [0]);
-  await database.passTime(HOUR_S + 60);
-  await database.fill();
-  let at = 1;
+  // History is cut off here, behind the partition, and before its states are replaced.
+  await writer.write('update', [objects - 1]);
+  await database.passTime(60);
+  const replaced = Math.floor(objects * REPLACED);
+  await replaceFirst(database, { template, count: replaced, before });
+  await database.passTime(HOUR_S - 1);
+  let done = 0;
   const replace = async (isOver: () => boolean): Promise<number[]> => {
     const waits: number[] = [];
     while (!isOver()) {
-      const batch = Array.from({ length: BATCH }, (_, n) => (at + n) % objects);
-      at += BATCH;
+      const batch = Array.from({ length: BATCH }, (_, n) => replaced + ((done + n) % (objects - replaced)));
+      done += BATCH;
       const startedAt = performance.now();
       await writer.write('update', batch);
       const ms = performance.now() - startedAt;
@@ -49,6 +44,7 @@ export async function leaving(stage: Stage): Promise<Figures> {
     }
     return waits;
   };
+  await database.query('CHECKPOINT');
   const until = performance.now() + stage.scale(QUIET_MS, 500);
   const quiet = summarize(await replace(() => performance.now() > until));
   let isOver = false;
@@ -59,7 +55,7 @@ export async function leaving(stage: Stage): Promise<Figures> {
   const waits = await replace(() => isOver);
   await work;
   const busy = summarize(waits);
-  if ((await database.number('(SELECT min(low) FROM log_bounds)')) < Number(partition?.high ?? 0))
+  if ((await database.number('(SELECT min(low) FROM log_bounds)')) < behind)
     throw new Error('the partition was not left');
   return {
     unit: 'commits of ten',
@@ -73,7 +69,7 @@ export async function leaving(stage: Stage): Promise<Figures> {
       'longest ms before': quiet.max,
       'states kept': await database.number('SELECT count(*) FROM superseded'),
       'leaving s': (performance.now() - startedAt) / 1000,
-      rows,
+      rows: objects * WRITES_OF_EACH,
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Figures, Stage } from '../bench.ts';
 import { RowWriter, slices } from '../limit/rows.ts';
 import { configMapOf } from './config-maps.ts';
+import { fillPartition } from './fill-log.ts';
 import { UpkeepDatabase } from './upkeep-database.ts';
 
 const BATCH = 500;
@@ -14,15 +15,14 @@ const STRIDE = 7919;
 
 /** What upkeep reads and writes in an hour in which so much is written a second, to objects that are there. */
 export async function pages(stage: Stage, perSecond: number): Promise<Figures> {
-  const objects = stage.scale(1_000_000, 5000);
+  const objects = stage.settings.objects ?? stage.scale(1_000_000, 5000);
   // A busy hour is the sum of its minutes, once filling has begun.
   const simulatedS = stage.scale(3600, perSecond > 100 ? 240 : 3600);
   await using database = await UpkeepDatabase.start();
   await database.keepHistory(86_400);
-  await using writer = await RowWriter.connect(database.url, configMapOf(OBJECT_BYTES));
-  for (const slice of slices(0, objects, BATCH)) await writer.write('create', slice);
-  await database.fill({ all: true });
-  await database.query('VACUUM (ANALYZE) objects');
+  const template = configMapOf(OBJECT_BYTES);
+  await using writer = await RowWriter.connect(database.url, template);
+  await fillPartition(database, writer, { template, objects, rounds: 1 });
   await database.passTime(COMPACTION_S);
   database.forgetCosts();
   let written = 0;
@@ -42,8 +42,11 @@ export async function pages(stage: Stage, perSecond: number): Promise<Figures> {
     facts: {
       ...describeCosts(database, simulatedS),
       'filled a write': await database.number('(SELECT filled FROM filling)').then(
-        (filled) => (filled - objects) / written,
+        (filled) => filled / written,
         () => Number.NaN,
+      ),
+      'of updates, HOT': await database.number(
+        "SELECT n_tup_hot_upd / n_tup_upd::float8 FROM pg_stat_user_tables WHERE relname = 'objects'",
       ),
       'database CPU s an hour, with the writes': (cpuSeconds * 3600) / simulatedS,
       objects,
@@ -61,5 +64,11 @@ function describeCosts({ costs }: UpkeepDatabase, simulatedS: number): Record<st
     'of which from disk': anHour(({ pagesRead }) => pagesRead),
     'pages dirtied an hour': anHour(({ pagesDirtied }) => pagesDirtied),
     'WAL MB an hour': anHour(({ walBytes }) => walBytes) / MEGABYTE,
+    ...Object.fromEntries(
+      [...costs].map(([kind, { pagesHit, pagesRead }]) => [
+        `pages to ${kind}`,
+        ((pagesHit + pagesRead) * 3600) / simulatedS,
+      ]),
+    ),
   };
 }

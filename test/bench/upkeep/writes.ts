@@ -9,7 +9,7 @@ const STRIDE = 7919;
 
 /** What a thousand writes of one size cost the database, each replacing an object that has its bytes, and their filling later. */
 export async function writes(stage: Stage, kB: number): Promise<Figures> {
-  const objects = stage.scale(kB > 10 ? 10_000 : 100_000, kB > 10 ? 500 : 2000);
+  const { objects = stage.scale(kB > 10 ? 10_000 : 100_000, kB > 10 ? 500 : 2000) } = stage.settings;
   const replaced = objects / 2;
   await using database = await UpkeepDatabase.start();
   await using writer = await RowWriter.connect(database.url, configMapOf(kB * 1000));

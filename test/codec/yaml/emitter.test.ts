@@ -201,7 +201,7 @@ function randomValue(random: (below: number) => number, depth: number): JsonValu
   }
 }
 
-test('whatever is written reads back the same, by the rules of YAML 1.2 and 1.1', () => {
+test('every text that is written reads back the same, by the rules of YAML 1.2 and 1.1', () => {
   const random = createRandom(7);
   for (let round = 0; round < 4000; round += 1) {
     const value = { value: randomValue(random, 0) };
@@ -215,7 +215,7 @@ test('whatever is written reads back the same, by the rules of YAML 1.2 and 1.1'
 /** Without a digit in front there is no number, in no YAML, but for the library's version 1.1. */
 const isMisread = (json: string): boolean => /"[-+]?\.?_*([eE][-+]?\d+)?"/.test(json);
 
-/** The longest that anybody had to wait, in the best of some runs: the first is of a program that nobody has compiled yet. */
+/** The longest turn of the thread, in the best of three runs: the first one runs code that is not compiled yet. */
 function longestTurn(value: JsonValue): number {
   const runs = [1, 2, 3].map(() => {
     let longest = 0;

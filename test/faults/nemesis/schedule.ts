@@ -3,13 +3,15 @@ import { DATABASE_FAULTS } from './database-faults.ts';
 import type { Fault } from './fault.ts';
 import { HISTORY_FAULTS } from './history-faults.ts';
 import { NETWORK_FAULTS } from './network-faults.ts';
-import { SERVER_FAULTS } from './server-faults.ts';
+import { SERVER_FAULTS, UPGRADE } from './server-faults.ts';
 import { UPKEEP_FAULTS } from './upkeep-faults.ts';
 
 export const FAULTS: readonly Fault[] = [
   ...[...NETWORK_FAULTS, ...SERVER_FAULTS, ...DATABASE_FAULTS],
   ...[...HISTORY_FAULTS, ...UPKEEP_FAULTS],
 ];
+
+const FAULTS_BETWEEN_UPGRADES = 4;
 
 /** @throws Error that names those that do not exist */
 export function chooseFaults(only: readonly string[]): readonly Fault[] {
@@ -25,4 +27,13 @@ export function chooseFaults(only: readonly string[]): readonly Fault[] {
 /** All of them in one order after the other, so that none is left out for long and each meets all others. */
 export function* scheduleOf(faults: readonly Fault[], random: Random): Generator<Fault> {
   for (;;) yield* random.shuffled(faults);
+}
+
+/** Others happen before the upgrade of each server, so that both versions, and each alone, meet some. */
+export function* scheduleOfUpgrade(others: Iterator<Fault>): Generator<Fault> {
+  for (let at = 0; ; at += 1) {
+    const next = at % FAULTS_BETWEEN_UPGRADES === FAULTS_BETWEEN_UPGRADES - 1 ? UPGRADE : others.next().value;
+    if (next === undefined) return;
+    yield next;
+  }
 }

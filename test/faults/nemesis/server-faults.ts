@@ -1,11 +1,29 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { MAIN } from '../world/api-server.ts';
+import { type ApiServer, MAIN } from '../world/api-server.ts';
 import { sleep } from '../world/until.ts';
 import { stopDatabase } from './database-faults.ts';
 import type { Fault } from './fault.ts';
 
 const run = promisify(execFile);
+
+/** One server after the other becomes the newest version, and is killed on the way now and then: it migrates while others serve. */
+export const UPGRADE: Fault = {
+  name: 'upgrade',
+  run: async ({ world, random }) => {
+    const isOlder = ({ main }: ApiServer): boolean => main !== MAIN;
+    const server = world.servers.find(isOlder);
+    if (server === undefined) return;
+    await server.stop('SIGTERM');
+    server.main = MAIN;
+    for (let kills = random.between(0, 2); kills > 0; kills -= 1) {
+      server.launch();
+      await sleep(random.between(500, 4000));
+      await server.stop('SIGKILL');
+    }
+    await server.start();
+  },
+};
 
 export const SERVER_FAULTS: readonly Fault[] = [
   {
@@ -24,7 +42,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
       const tookMs = await server.stop('SIGTERM');
       if (tookMs > 45_000)
         found({
-          rule: 'a server ends when it is told to',
+          rule: 'a server ends on SIGTERM',
           facts: `server ${server.index} took ${Math.round(tookMs)} ms`,
         });
       await server.start();

@@ -23,9 +23,11 @@ export class ApiServer implements AsyncDisposable {
   readonly #flags: readonly string[];
   #child: ChildProcess | undefined;
   output = '';
+  /** The program that it is from its next launch on. */
+  main = MAIN;
   /** How far ahead of the right time its clock is when it is launched. */
   clockMs = 0;
-  /** What it said last, of each time that it ended without being told to. */
+  /** Its last lines, for each time that it ended without a signal of the run. */
   readonly crashes: string[] = [];
 
   static async open(options: {
@@ -84,7 +86,7 @@ export class ApiServer implements AsyncDisposable {
         process.execPath,
         [
           ...(this.clockMs === 0 ? [] : [`--import=${clockAheadBy(this.clockMs)}`]),
-          MAIN,
+          this.main,
           `--data-dir=${this.#folder}`,
           '--bind-address=127.0.0.1',
           `--secure-port=${this.#port}`,

@@ -25,7 +25,8 @@ export class World implements AsyncDisposable {
   /** While there were two primaries. */
   readonly splits: (readonly [fromMs: number, toMs: number])[] = [];
 
-  static async start(): Promise<World> {
+  /** Servers begin as the program of `from`, of an older version, or as the newest. */
+  static async start(from: string | undefined): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-faults-'));
     // The account that PostgreSQL runs under when we are root must be able to pass.
     chmodSync(folder, 0o755);
@@ -35,6 +36,7 @@ export class World implements AsyncDisposable {
       const flags = [...FLAGS, ...(WINDOW_FLAGS[index] ?? [])];
       const readsStandbys = index === SERVERS - 1;
       const server = await ApiServer.open({ index, folder, nodes: group.nodes, flags, readsStandbys });
+      server.main = from ?? server.main;
       servers.push(server);
       await server.start();
     }

@@ -231,7 +231,7 @@ test('metadata as protobuf is what it is as JSON', async () => {
   }
 });
 
-test('a protobuf list shows each object at its revision, as a get does, whatever was listed before', async () => {
+test('a protobuf list shows each object at its revision, as a get does, also after another list', async () => {
   const pods = SERVED.find(({ definition }) => definition.kind === 'Pod');
   if (pods === undefined) throw new Error('pods are served');
   const entries = entriesOf(pods.definition);
