@@ -83,6 +83,12 @@ describe('bytes are the same, and no object is made, for', () => {
       configMap({ a: 'line\nline "quoted" \\ \u0001', b: 'größer 日本 😀', c: '', d: '\ud800' }),
     ],
     'keys in another order': ['core/v1.ConfigMap', configMap({ b: '1', a: '2', 'a.b': '3', B: '4' })],
+    'many keys in another order': [
+      'core/v1.ConfigMap',
+      configMap(
+        Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`key${(at * 7) % 200}`, String(at)])),
+      ),
+    ],
     'keys that are not ASCII': ['core/v1.ConfigMap', configMap({ a: '1', '\uff5e': '2', '😀': '3' })],
     'a key that is that of sets': ['core/v1.ConfigMap', configMap({ fieldsV1: '{"a":1}' })],
     'large, negative and zero numbers': [
@@ -191,6 +197,7 @@ describe('the encoder is left', () => {
     'objects that are large': store(configMap({ a: 'x'.repeat(300 * 1024) })),
     'objects without metadata': text('{"kind":"ConfigMap","apiVersion":"v1"}'),
     'empty metadata': text(`${head}},"data":{"a":"1"}}`),
+    'null values of maps': text(`${head}"name":"a","labels":{"b":null}}}`),
     'white space': text(`${head}"name":"a"}, "data":{"a":"1"}}`),
     'null items': text(`${head}"name":"a","finalizers":["a",null]}}`),
     'values of another kind': text(`${head}"name":"a"},"data":["a"]}`),
@@ -212,6 +219,11 @@ describe('the encoder is left', () => {
         expect(() => transcoded(changed, 'core/v1.Pod'), changed.toString()).not.toThrow();
       }
     }
+  });
+
+  test('two equal keys of a map, of which the last one counts', () => {
+    const json = text(`${head}"name":"a"},"data":{"b":"1","a":"2","b":"3"}}`);
+    expect(transcoded(json, 'core/v1.ConfigMap')?.equals(encoded(json, 'core/v1.ConfigMap'))).toBe(true);
   });
 
   test('the encoder works after an object was given up half-way', () => {

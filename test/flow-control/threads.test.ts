@@ -52,7 +52,7 @@ test('a thread takes free seats without a question, and all threads together tak
   expect(asked).toHaveLength(1);
   expect(main.levels.get('global-default')?.queues.totals.waiting).toBe(1);
   turns[0]?.end();
-  // Nobody passes a request that waits.
+  // A new request does not pass one that waits.
   expect(two.begin(toRequest({}))).toBeInstanceOf(Promise);
   clock.advance(0);
   expect(level.queues.totals).toMatchObject({ waiting: 1, executing: 1 });

@@ -1,24 +1,15 @@
-import type { FieldSchema, MessageSchema, ScalarKind, ValueSchema } from '../../api/schema.ts';
-import { parseJsonBytes } from '../../object/exact-json.ts';
-import {
-  ESCAPED_TEXT,
-  FALSE,
-  hashKey,
-  JsonTokens,
-  LIST,
-  NULL,
-  NUMBER,
-  OBJECT,
-  SET,
-  TEXT,
-  TRUE,
-} from '../json-tokens.ts';
-import { compileValue, compileZero, type EncodeValue, out } from './encoder.ts';
-import { DELIMITED, tag, VARINT, wireTypeOf } from './scalars.ts';
+import type { JsonValue } from '../../api/object-meta.ts';
+import type { MessageSchema } from '../../api/schema.ts';
+import { FALSE, JsonTokens, LIST, NULL, NUMBER, OBJECT, SET, TEXT, TRUE } from '../json-tokens.ts';
+import { compareKeys, secondsOf, smallNumber, UNCLEAR, valueAt } from '../token-values.ts';
+import { out } from './encoder.ts';
+import { type FieldPlan, type MessagePlan, planOf, type ValuePlan } from './message-plan.ts';
+import { DELIMITED, tag, VARINT } from './scalars.ts';
 
 /**
  * Encodes messages from the JSON of stored objects, without making the objects: texts are copied, and nothing becomes garbage. A pod
- * takes half of the time of parsing and encoding it. The bytes are those of encoder.ts, which encodes what this leaves to it: values that are rare, and objects that are large.
+ * takes half of the time of parsing and encoding it. The bytes are those of encoder.ts, which encodes what this leaves to it: values that
+ * are rare, and objects that are large.
  */
 
 const MAX_BYTES = 256 * 1024;
@@ -93,115 +84,6 @@ const ROOM = 100;
 let slots = new Int32Array(4096);
 let slotsUsed = 1;
 
-interface MessagePlan {
-  /** Hashes of the names, in the order of declaration, which is that of stored JSON. */
-  readonly hashes: Int32Array;
-  readonly names: readonly Buffer[];
-  /** By number, the highest first. */
-  readonly backwards: readonly FieldPlan[];
-}
-
-type FieldPlan =
-  | {
-      readonly group: undefined;
-      readonly slot: number;
-      readonly value: ValuePlan;
-      /** Writes the absent field. */
-      readonly writeZero: (() => void) | undefined;
-    }
-  /** Fields that are in a message of their own on the wire. */
-  | { readonly group: readonly FieldPlan[]; readonly tag: number };
-
-/** How a value is written: `other` as the encoder does it with the parsed value. */
-type ValuePlan = {
-  /** With its wire type. */
-  readonly tag: number;
-  /** Encodes the parsed value. */
-  readonly encode: EncodeValue;
-} & (
-  | { readonly kind: ScalarWritten | 'other' }
-  | { readonly kind: 'message'; readonly message: MessageSchema }
-  | { readonly kind: 'list' | 'wrapped'; readonly item: ValuePlan }
-  | { readonly kind: 'map'; readonly item: ValuePlan }
-);
-
-type ScalarWritten = (typeof SCALARS_WRITTEN)[number];
-
-const SCALARS_WRITTEN = ['string', 'bool', 'int32', 'int64', 'Time', 'Quantity', 'FieldsV1'] as const;
-
-const isWritten = (kind: ScalarKind): kind is ScalarWritten =>
-  (SCALARS_WRITTEN as readonly string[]).includes(kind);
-
-const plans = new WeakMap<MessageSchema, MessagePlan>();
-
-function planOf(schema: MessageSchema): MessagePlan {
-  let plan = plans.get(schema);
-  if (plan === undefined) {
-    const fields = [...schema.fields.values()];
-    plan = {
-      hashes: Int32Array.from(fields, ({ name }) => hashKey(name)),
-      names: fields.map(({ name }) => Buffer.from(name)),
-      backwards: planFields(
-        fields.map((field, slot) => ({ field, slot })),
-        0,
-      ),
-    };
-    plans.set(schema, plan);
-  }
-  return plan;
-}
-
-interface Placed {
-  readonly field: FieldSchema;
-  readonly slot: number;
-}
-
-function planFields(fields: readonly Placed[], depth: number): FieldPlan[] {
-  const byNumber = new Map<number, FieldPlan>();
-  const nested = new Map<number, Placed[]>();
-  for (const placed of fields) {
-    const { number, nesting } = placed.field;
-    const outer = nesting[depth];
-    if (outer !== undefined) nested.set(outer, [...(nested.get(outer) ?? []), placed]);
-    else if (number !== undefined) byNumber.set(number, planField(placed, number));
-  }
-  for (const [number, inner] of nested) byNumber.set(number, planGroup(number, planFields(inner, depth + 1)));
-  return [...byNumber].sort(([a], [b]) => b - a).map(([, plan]) => plan);
-}
-
-function planField({ field, slot }: Placed, number: number): FieldPlan {
-  const value = planValue(field.value, number);
-  const writeZero = field.isPointer ? undefined : compileZero(field.value, number, value.encode);
-  return { group: undefined, slot, value, writeZero };
-}
-
-const planGroup = (number: number, group: readonly FieldPlan[]): FieldPlan => ({
-  group,
-  tag: tag(number, DELIMITED),
-});
-
-function planValue(schema: ValueSchema, number: number): ValuePlan {
-  const plan = { tag: tag(number, DELIMITED), encode: compileValue(schema, number) };
-  switch (schema.kind) {
-    case 'message':
-      return { ...plan, kind: 'message', message: schema.message };
-    case 'list':
-      return schema.wrapped
-        ? { ...plan, kind: 'wrapped', item: planValue(schema.items, 1) }
-        : { ...plan, kind: 'list', item: planValue(schema.items, number) };
-    case 'map':
-      return { ...plan, kind: 'map', item: planValue(schema.values, 2) };
-    case 'SchemaOrArray':
-    case 'SchemaOrBool':
-    case 'SchemaOrStringArray':
-      return { ...plan, kind: 'other' };
-    default: {
-      const { kind } = schema;
-      return { ...plan, tag: tag(number, wireTypeOf(kind)), kind: isWritten(kind) ? kind : 'other' };
-    }
-  }
-}
-
 function writeFields(plan: MessagePlan, object: number): void {
   const base = slotsUsed;
   const { hashes, backwards } = plan;
@@ -270,6 +152,10 @@ function writeValue(plan: ValuePlan, token: number): void {
   out.varint(plan.tag);
 }
 
+/** Fields of a time. */
+const SECONDS = tag(1, VARINT);
+const NANOS = tag(2, VARINT);
+
 /** Length and tag are written too. */
 const WHOLE = -1;
 
@@ -291,13 +177,13 @@ function writeContent(plan: ValuePlan, token: number): typeof VARINT | typeof DE
       return VARINT;
     case 'int32':
     case 'int64': {
-      const number = kind === NUMBER ? smallNumber(token) : -1;
+      const number = kind === NUMBER ? smallNumber(tokens, token) : -1;
       if (number < 0) return encodeParsed(plan, token);
       out.varint(number);
       return VARINT;
     }
     case 'Time': {
-      const seconds = kind === TEXT ? secondsOf(token) : -1;
+      const seconds = kind === TEXT ? secondsOf(tokens, token) : -1;
       if (seconds < 0) return encodeParsed(plan, token);
       out.zero(NANOS);
       out.varint(seconds);
@@ -375,16 +261,10 @@ function writeItems(plan: ValuePlan, list: number): void {
 function writeMap(plan: ValuePlan & { readonly kind: 'map' }, map: number): void {
   if (tokens.kinds[map] !== OBJECT) throw UNUSUAL;
   const base = itemsUsed;
-  const end = tokens.nexts[map] ?? 0;
-  for (let key = map + 1; key < end; key = tokens.nexts[key + 1] ?? 0) {
-    if (tokens.kinds[key] !== TEXT || tokens.kinds[key + 1] === NULL) throw UNUSUAL;
-    // Where keys are out of order, encoder.ts sorts them.
-    if (itemsUsed > base && !isBefore(items[itemsUsed - 1] ?? 0, key)) {
-      itemsUsed = base;
-      plan.encode(parsed(map));
-      return;
-    }
-    pushItem(key);
+  if (!pushSorted(map)) {
+    itemsUsed = base;
+    plan.encode(parsed(map));
+    return;
   }
   while (itemsUsed > base) {
     itemsUsed -= 1;
@@ -397,83 +277,31 @@ function writeMap(plan: ValuePlan & { readonly kind: 'map' }, map: number): void
   }
 }
 
-/** Whether one key sorts before another. Keys that are not ASCII do not: their order as UTF-16 may be another. */
-function isBefore(one: number, other: number): boolean {
-  const { bytes, starts, ends } = tokens;
-  const start = starts[one] ?? 0;
-  const length = (ends[one] ?? 0) - start;
-  const otherStart = starts[other] ?? 0;
-  const otherLength = (ends[other] ?? 0) - otherStart;
-  for (let at = 0; at < length && at < otherLength; at += 1) {
-    const a = bytes[start + at] ?? 0;
-    const b = bytes[otherStart + at] ?? 0;
-    if (a > 0x7f || b > 0x7f) return false;
-    if (a !== b) return a < b;
+/** Keys of a map that is out of order. A longer one is left to the encoder, whose way of sorting suits it better. */
+const MAX_UNSORTED = 64;
+
+/** Pushes the keys of a map in their order. False where that is not clear from the bytes. */
+function pushSorted(map: number): boolean {
+  const base = itemsUsed;
+  const end = tokens.nexts[map] ?? 0;
+  for (let key = map + 1; key < end; key = tokens.nexts[key + 1] ?? 0) {
+    if (tokens.kinds[key] !== TEXT || tokens.kinds[key + 1] === NULL) throw UNUSUAL;
+    pushItem(key);
+    for (let place = itemsUsed - 1; place > base; place -= 1) {
+      const other = items[place - 1] ?? 0;
+      const order = compareKeys(tokens, other, key);
+      if (order < 0) break;
+      if (order === UNCLEAR || itemsUsed - base > MAX_UNSORTED) return false;
+      items[place] = other;
+      items[place - 1] = key;
+    }
   }
-  return length < otherLength;
-}
-
-const SECONDS = tag(1, VARINT);
-const NANOS = tag(2, VARINT);
-
-const TIME_MARKS = Buffer.from('0000-00-00T00:00:00Z');
-const DIGIT = 0x30;
-
-/** Seconds since 1970 of a time as the server writes it, 2006-01-02T15:04:05Z; -1 for any other text. */
-function secondsOf(token: number): number {
-  const { bytes, starts, ends } = tokens;
-  const start = starts[token] ?? 0;
-  if ((ends[token] ?? 0) - start !== TIME_MARKS.length) return -1;
-  for (let at = 0; at < TIME_MARKS.length; at += 1)
-    if (TIME_MARKS[at] !== DIGIT && bytes[start + at] !== TIME_MARKS[at]) return -1;
-  const year = digits(start, 4);
-  const month = digits(start + 5, 2);
-  const day = digits(start + 8, 2);
-  const hour = digits(start + 11, 2);
-  const minute = digits(start + 14, 2);
-  const second = digits(start + 17, 2);
-  // Each month has 28 days. The others are left to Date, as is every text that is not a time.
-  const isTime = year >= 1970 && month > 0 && month <= 12 && day > 0 && day <= 28;
-  if (!isTime || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return -1;
-  return Date.UTC(year, month - 1, day) / 1000 + hour * 3600 + minute * 60 + second;
-}
-
-/** -1: not digits alone. */
-function digits(from: number, count: number): number {
-  let value = 0;
-  for (let at = from; at < from + count; at += 1) {
-    const digit = (tokens.bytes[at] ?? 0) - 0x30;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
-const MAX_DIGITS = 15;
-
-/** The value of digits alone; -1 for any other number. */
-function smallNumber(token: number): number {
-  const start = tokens.starts[token] ?? 0;
-  const end = tokens.ends[token] ?? 0;
-  if (end - start > MAX_DIGITS) return -1;
-  return digits(start, end - start);
-}
-
-function textOf(token: number): string {
-  if (tokens.kinds[token] !== ESCAPED_TEXT) throw UNUSUAL;
-  return JSON.parse(
-    tokens.bytes.toString('utf8', (tokens.starts[token] ?? 0) - 1, (tokens.ends[token] ?? 0) + 1),
-  );
+  return true;
 }
 
 /** The value of any token but a key. */
-function parsed(token: number): ReturnType<typeof parseJsonBytes> {
-  const kind = tokens.kinds[token];
-  const start = tokens.starts[token] ?? 0;
-  if (kind === TEXT) return tokens.bytes.toString('utf8', start, tokens.ends[token]);
-  if (kind === ESCAPED_TEXT) return textOf(token);
-  // A set may contain what a parser of sets alone reads.
-  if (kind === SET) throw UNUSUAL;
-  const number = kind === NUMBER ? smallNumber(token) : -1;
-  return number < 0 ? parseJsonBytes(tokens.bytes.subarray(start, tokens.ends[token])) : number;
+function parsed(token: number): JsonValue {
+  const value = valueAt(tokens, token);
+  if (value === undefined) throw UNUSUAL;
+  return value;
 }
