@@ -53,14 +53,16 @@ function resourcesOf(
   preferred: { readonly version: string; readonly resources?: readonly Discovered[] } | undefined,
 ): Resource[] {
   const root = `${group === '' ? '/api' : `/apis/${group}`}/${preferred?.version ?? ''}`;
-  return (preferred?.resources ?? [])
-    // A custom resource whose definition is being deleted has these two alone.
-    .filter(({ verbs }) => ['list', 'delete'].every((verb) => verbs.includes(verb)))
-    .map(({ resource, subresources = [] }) => ({
-      ...{ root, name: resource },
-      qualified: group === '' ? resource : `${resource}.${group}`,
-      hasStatus: subresources.some(({ subresource }) => subresource === 'status'),
-    }));
+  return (
+    (preferred?.resources ?? [])
+      // A custom resource whose definition is being deleted has these two alone.
+      .filter(({ verbs }) => ['list', 'delete'].every((verb) => verbs.includes(verb)))
+      .map(({ resource, subresources = [] }) => ({
+        ...{ root, name: resource },
+        qualified: group === '' ? resource : `${resource}.${group}`,
+        hasStatus: subresources.some(({ subresource }) => subresource === 'status'),
+      }))
+  );
 }
 
 /** Path of the collection in which the object is. */
