@@ -41,7 +41,7 @@ const copies = [...dockerfile.matchAll(/^COPY (?:--from=(\S+) )?(.*) \S+$/gm)].m
   ([, from = '', paths = '']) => ({ from, paths: paths.split(' ') }),
 );
 
-test('the server in the composition understands its flags, and lets nobody in who was not asked for', () => {
+test('the server in the composition knows its flags, and refuses requests without credentials', () => {
   const options = parseOptions(apiserver.command);
   expect(apiserver.command).toContain('--authorization-mode=Node,RBAC');
   expect(apiserver.command).toContain('--enable-admission-plugins=NodeRestriction');

@@ -6,12 +6,14 @@ import { readMigrations } from '../src/storage/postgres/migration/migration.ts';
 import { migrate } from '../src/storage/postgres/migration/run-migrations.ts';
 import { hidePasswords } from '../src/util/hidden-passwords.ts';
 import { dropDatabase } from './kit/administer.ts';
+import { vouchForCopy } from './kit/copied-cluster.ts';
 import { chosenPostgres, fetchPostgres } from './kit/postgres-version.ts';
 import { databasesLeftIn, openRunFolder, quickestFolder, sharedRootOf } from './kit/run-folder.ts';
 
 /**
  * One PostgreSQL for the whole run: TEST_DATABASE_URL if set, else a container if a Docker engine answers, else the
- * embedded one. A migrated template database makes each test file's own database a matter of milliseconds.
+ * embedded one. A migrated template database makes each test file's own database a matter of milliseconds. Embedded ones, those
+ * that single tests start too, are copies of a cluster that has it.
  *
  * All that tests put into the temporary folder goes into one of the run's, in memory if there is room, and goes with it.
  */
@@ -22,6 +24,8 @@ declare module 'vitest' {
     adminUrl: string;
     /** Of the oldest PostgreSQL that is supported. */
     oldestUrl: string;
+    /** Folders of embedded ones to copy. */
+    readyFolders: { readonly chosen: string; readonly oldest: string };
   }
 }
 
@@ -30,6 +34,12 @@ interface Server {
   /** For a person: which one it is, and why. */
   readonly choice: string;
   stop(): Promise<void>;
+}
+
+/** A cluster to copy, and what runs it. */
+interface Ready {
+  readonly template: string;
+  readonly from?: string;
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -42,17 +52,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const start = async (starting: Promise<Server>): Promise<Server> => {
     const server = await starting;
     servers.push(server);
-    await createTemplate(server.url);
     return server;
   };
   try {
+    const [ready, oldestReady] = await Promise.all([
+      makeReady(join(folder.path, 'ready'), chosenPostgres()),
+      makeReady(join(folder.path, 'oldest-ready'), { from: fetchPostgres('14') }),
+    ]);
     const [server, oldest] = await Promise.all([
-      start(startServer(folder.path)),
-      start(startEmbedded(join(folder.path, 'oldest'), fetchPostgres('14'))),
+      start(startServer(folder.path, ready)),
+      start(startEmbedded(join(folder.path, 'oldest'), oldestReady)),
     ]);
     console.log(`PostgreSQL of the tests: ${server.choice}`);
     project.provide('adminUrl', server.url);
     project.provide('oldestUrl', oldest.url);
+    project.provide('readyFolders', { chosen: ready.template, oldest: oldestReady.template });
   } catch (error) {
     await end();
     throw error;
@@ -60,18 +74,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return end;
 }
 
-async function startServer(folder: string): Promise<Server> {
+async function startServer(folder: string, ready: Ready): Promise<Server> {
   const given = process.env.TEST_DATABASE_URL;
   if (given !== undefined && given !== '') {
     const choice = `${hidePasswords(given)}, because TEST_DATABASE_URL says so`;
     const dropLeft = async (): Promise<void> => {
       for (const name of databasesLeftIn(folder)) await dropDatabase(given, name);
     };
+    await createTemplate(given);
     return { url: given, choice, stop: dropLeft };
   }
-  const chosen = chosenPostgres();
-  const container = chosen.from === undefined ? await startContainer() : undefined;
-  return container ?? startEmbedded(join(folder, 'postgres'), chosen.from);
+  const container = ready.from === undefined ? await startContainer() : undefined;
+  if (container === undefined) return startEmbedded(join(folder, 'postgres'), ready);
+  await createTemplate(container.url);
+  return container;
 }
 
 /** Undefined when no Docker engine answers, which the library finds out within milliseconds. */
@@ -104,27 +120,49 @@ async function startContainer(): Promise<Server | undefined> {
   }
 }
 
-async function startEmbedded(folder: string, from?: string): Promise<Server> {
+async function makeReady(folder: string, from: { readonly from?: string }): Promise<Ready> {
+  const postgres = embedded({ folder, ...from });
+  await postgres.start();
+  try {
+    await createTemplate(postgres.url);
+  } finally {
+    await postgres.stop();
+  }
+  return { template: postgres.folder, ...from };
+}
+
+async function startEmbedded(folder: string, ready: Ready): Promise<Server> {
+  const postgres = embedded({ folder, ...ready });
+  await postgres.start();
+  await vouchForCopy(templateOf(postgres.url));
+  return {
+    url: postgres.url,
+    choice: 'the embedded one, because TEST_DATABASE_URL is not set and no Docker engine answers',
+    stop: () => postgres.stop(),
+  };
+}
+
+function embedded(options: { readonly folder: string; readonly from?: string; readonly template?: string }) {
   const settings = [
     'fsync=off',
     'full_page_writes=off',
+    // A look at each of twenty databases every 15 s, as the embedded one does, takes 7% of a core.
+    'autovacuum_naptime=10min',
     // In memory, all of it would be room that others lack.
     'max_wal_size=512MB',
     'max_connections=300',
     'max_wal_senders=64',
     'max_replication_slots=64',
   ];
-  const sharedRoot = sharedRootOf(dirname(folder));
-  const postgres = new EmbeddedPostgres({
-    ...{ folder, port: 0, settings, sharedRoot, onProgress: () => {} },
-    ...(from === undefined ? {} : { from }),
-  });
-  await postgres.start();
-  return {
-    url: postgres.url,
-    choice: 'the embedded one, because TEST_DATABASE_URL is not set and no Docker engine answers',
-    stop: () => postgres.stop(),
-  };
+  const sharedRoot = sharedRootOf(dirname(options.folder));
+  return new EmbeddedPostgres({ ...options, port: 0, settings, sharedRoot, onProgress: () => {} });
+}
+
+/** The URL of the template database. */
+export function templateOf(url: string): string {
+  const template = new URL(url);
+  template.pathname = `/${TEMPLATE}`;
+  return template.href;
 }
 
 async function createTemplate(url: string): Promise<void> {
@@ -133,9 +171,7 @@ async function createTemplate(url: string): Promise<void> {
   await admin.query(`DROP DATABASE IF EXISTS ${TEMPLATE} WITH (FORCE)`);
   await admin.query(`CREATE DATABASE ${TEMPLATE}`);
   await admin.end();
-  const template = new URL(url);
-  template.pathname = `/${TEMPLATE}`;
-  const client = new pg.Client({ connectionString: template.href });
+  const client = new pg.Client({ connectionString: templateOf(url) });
   await client.connect();
   await migrate(client, readMigrations());
   await client.end();

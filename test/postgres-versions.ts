@@ -17,7 +17,7 @@ const ARGUMENTS = [
   'run',
   '--config',
   'test/vitest.config.ts',
-  ...['--project', 'systems', '--project', 'waiting'],
+  ...['--project', 'systems'],
   'test/storage/postgres',
 ];
 

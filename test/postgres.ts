@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { EmbeddedPostgres, freePort } from '../src/cli/embedded/embedded-postgres.ts';
-import { TEMPLATE } from './global-setup.ts';
-import { administer, dropDatabase } from './kit/administer.ts';
+import { TEMPLATE, templateOf } from './global-setup.ts';
+import { createDatabase, dropDatabase } from './kit/administer.ts';
+import { vouchForCopy } from './kit/copied-cluster.ts';
 import { chosenPostgres, isOldest } from './kit/postgres-version.ts';
 import { sharedRootOf } from './kit/run-folder.ts';
 
@@ -20,10 +21,7 @@ export interface TestDatabase extends AsyncDisposable {
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const adminUrl = inject(isOldest() ? 'oldestUrl' : 'adminUrl');
-  await administer(
-    adminUrl,
-    `CREATE DATABASE ${name}${options.empty === true ? '' : ` TEMPLATE ${TEMPLATE}`}`,
-  );
+  await createDatabase(adminUrl, name, options.empty === true ? undefined : TEMPLATE);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });
@@ -53,13 +51,16 @@ export interface PrivatePostgres extends AsyncDisposable {
 export interface PrivateSettings {
   /** Of PostgreSQL: `wal_keep_size=64`. */
   readonly settings?: readonly string[];
+  /** Without the schema. */
+  readonly empty?: boolean;
   /** Fills its folder, for one that is a copy of another. */
   readonly prepare?: (folder: string) => Promise<void>;
 }
 
-/** A PostgreSQL that one test may stop, kill and start again; its URL stays the same. */
+/** A PostgreSQL that one test may stop, kill and start again; its URL, of a migrated database, stays the same. */
 export async function startPrivatePostgres({
   settings = [],
+  empty = false,
   prepare,
 }: PrivateSettings = {}): Promise<PrivatePostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-private-'));
@@ -72,11 +73,14 @@ export async function startPrivatePostgres({
     settings: ['fsync=off', ...settings],
     onProgress: () => {},
     sharedRoot: sharedRootOf(tmpdir()),
+    template: inject('readyFolders')[isOldest() ? 'oldest' : 'chosen'],
     ...chosenPostgres(),
   });
   await postgres.start();
+  const url = empty ? postgres.url : templateOf(postgres.url);
+  if (prepare === undefined && !empty) await vouchForCopy(url);
   return {
-    url: postgres.url,
+    url,
     folder,
     start: () => postgres.start(),
     stop: () => postgres.stop(),

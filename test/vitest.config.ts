@@ -21,28 +21,6 @@ const ALONE = [
   'test/storage/slabs.test.ts',
 ];
 
-/** These wait for time limits of the server most of the time, so that many of them share two cores. */
-const WAITING = [
-  ...['audit-backends', 'authentication', 'database-away', 'failing-services', 'identity-providers'].map(
-    (name) => `e2e/${name}`,
-  ),
-  ...['leftovers/leftovers', 'signing-keys', 'time-limits', 'upkeep'].map((name) => `e2e/${name}`),
-  ...['endpoints', 'health', 'hostile', 'outages', 'shutdown', 'waiting'].map(
-    (name) => `e2e/serving/${name}`,
-  ),
-  'e2e/protocol/versions',
-  ...[
-    'epochs',
-    'outages',
-    'partitions',
-    'patience',
-    'shutdown',
-    'stalled-commits',
-    'tail-on-standby',
-    'visible-changes',
-  ].map((name) => `storage/postgres/${name}`),
-].map((name) => `test/${name}.test.ts`);
-
 /** These start servers, databases and processes. All others call functions. */
 const APART = ['cli', 'e2e', 'faults', 'storage/contract', 'storage/postgres'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
@@ -64,35 +42,29 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
     globalSetup: ['test/global-setup.ts'],
-    // Two cores, and two more files in the time that others wait: more would only time each other out.
-    maxWorkers: 4,
+    // Two cores, and three more files in the time that others wait: more would only time each other out.
+    maxWorkers: 5,
     reporters: ['default', new Progress(), new Tally()],
     sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           ...{ ...EVERYWHERE, name: 'functions', include: ['test/**/*.test.ts'] },
-          exclude: [...APART, ...ALONE, ...WAITING],
+          exclude: [...APART, ...ALONE],
         },
       },
-      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: [...ALONE, ...WAITING] } },
+      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: ALONE } },
       {
         test: {
           ...{ ...EVERYWHERE, name: 'oldest-postgres', env: { TEST_POSTGRES: OLDEST_POSTGRES } },
           include: ON_THE_OLDEST,
         },
       },
-      {
-        test: {
-          ...{ ...EVERYWHERE, name: 'waiting', include: WAITING },
-          ...{ maxWorkers: 8, sequence: { groupOrder: 1 } },
-        },
-      },
-      // What measures the time of a thread has the machine for itself: neighbours in its caches make the same work longer.
+      // What measures the time of a thread has a core for itself: neighbours in its caches make the same work longer.
       {
         test: {
           ...{ ...EVERYWHERE, name: 'alone', include: ALONE, isolate: true },
-          ...{ maxWorkers: 1, sequence: { groupOrder: 2 } },
+          ...{ maxWorkers: 2, sequence: { groupOrder: 1 } },
         },
       },
     ],

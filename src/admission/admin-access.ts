@@ -1,11 +1,12 @@
 import type { Minor } from '../api/emulation.ts';
+import { NAMESPACES } from '../api/known-resources.ts';
 import type { ResourceOf } from '../api/names.ts';
 import { invalid } from '../api/status.ts';
 import type { DeviceRequest, ResourceClaim, ResourceClaimTemplate } from '../api/types/resource/stored.ts';
 import { forbiddenField } from '../object/field-errors.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from './admission.ts';
 import type { ClusterObjects } from './cluster-objects.ts';
-import { NAMESPACES, ObjectLookup } from './known-resources.ts';
+import { ObjectLookup } from './object-lookup.ts';
 import { isWriteOf } from './plugin.ts';
 
 const CLAIMS: ResourceOf<ResourceClaim> = { group: 'resource.k8s.io', resource: 'resourceclaims' };

@@ -10,6 +10,7 @@ import { nodeDeclaredFeatures } from './plugins/node-declared-features.ts';
 import { nodeRestriction } from './plugins/node-restriction/node-restriction.ts';
 import { ownerReferencesPermission } from './plugins/owner-references.ts';
 import { podGroupWorkload } from './plugins/pod-group-workload.ts';
+import { jobValidation, podGroupProtection } from './plugins/pod-groups.ts';
 import { podNodeSelector } from './plugins/pod-node-selector.ts';
 import { podResizeLimits } from './plugins/pod-resize-limits.ts';
 import { alwaysPullImagesPlugin, limitAntiAffinityPlugin } from './plugins/pod-rules.ts';
@@ -66,6 +67,7 @@ const ADMISSION_PLUGINS = [
   extendedResourceToleration,
   defaultStorageClass,
   storageProtectionPlugin,
+  podGroupProtection,
   ownerReferencesPermission,
   claimResize,
   runtimeClass,
@@ -78,6 +80,7 @@ const ADMISSION_PLUGINS = [
   podTopologyLabels,
   podGroupWorkload,
   nodeDeclaredFeatures,
+  jobValidation,
   podResizeLimits,
   mutatingAdmissionPolicy,
   mutatingWebhooks,

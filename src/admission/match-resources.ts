@@ -1,4 +1,5 @@
 import { canonicalGroup } from '../api/dialect.ts';
+import { NAMESPACES } from '../api/known-resources.ts';
 import { notFound } from '../api/status.ts';
 import type { MatchResources, NamedRuleWithOperations } from '../api/types/admissionregistration/v1.ts';
 import type { Namespace } from '../api/types/core/v1.ts';
@@ -7,7 +8,6 @@ import { fromLabelSelector, type LabelRequirement, matchesLabels } from '../obje
 import type { AdmissionAttributes, AdmissionOperation } from './admission.ts';
 import type { ClusterObjects, FollowedObjects } from './cluster-objects.ts';
 import type { ForeseenObjects } from './foreseen.ts';
-import { NAMESPACES } from './known-resources.ts';
 
 /** A resource in one of its versions, with the kind of its objects. */
 export interface ResourceVersion {

@@ -1,3 +1,4 @@
+import { ENDPOINTS, SERVICES } from '../api/known-resources.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { APIService } from '../api/types/apiregistration/v1.ts';
@@ -12,7 +13,7 @@ import { type CheckParts, checkAvailability } from './availability-check.ts';
 import { API_SERVICES, isAvailable, toRemoteVersion } from './managed-api-services.ts';
 import type { RemoteVersions } from './remote-versions.ts';
 import { type Outcome, Repeated } from './repeated.ts';
-import { ENDPOINT_SLICES, ENDPOINTS, SERVICE_NAME, SERVICES } from './service-resolver.ts';
+import { ENDPOINT_SLICES, SERVICE_NAME } from './service-resolver.ts';
 
 interface AvailabilityParts extends CheckParts {
   readonly client: Client;

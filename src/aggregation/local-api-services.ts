@@ -1,5 +1,5 @@
 import { canonicalGroup } from '../api/dialect.ts';
-import type { ResourceOf } from '../api/names.ts';
+import { DEFINITIONS } from '../api/known-resources.ts';
 import type { CustomResourceDefinition } from '../api/types/apiextensions/v1.ts';
 import type { APIService, APIServiceSpec } from '../api/types/apiregistration/v1.ts';
 import { withCondition } from '../object/conditions.ts';
@@ -12,10 +12,6 @@ import type { Client } from '../verbs/client/client.ts';
 import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import { API_SERVICES, MANAGED, ON_START } from './managed-api-services.ts';
 
-const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
-  group: 'apiextensions.k8s.io',
-  resource: 'customresourcedefinitions',
-};
 /** Created and corrected at any time: group versions of definitions. */
 const ALWAYS = 'true';
 const RETRY_MS = 1000;

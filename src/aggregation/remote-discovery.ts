@@ -1,3 +1,4 @@
+import { toApiVersion } from '../api/names.ts';
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
 
@@ -26,7 +27,7 @@ export function readAggregated(text: string): Discovered {
 export function readPlain(text: string, group: string, version: string): readonly JsonObject[] {
   const { kind, groupVersion, resources } = parse(text);
   if (kind !== 'APIResourceList') throw new Error(`its kind is ${JSON.stringify(kind)}`);
-  const wanted = group === '' ? version : `${group}/${version}`;
+  const wanted = toApiVersion({ group, version });
   if (groupVersion !== wanted) throw new Error(`it is of ${JSON.stringify(groupVersion)}, not of ${wanted}`);
   const found = new Map<string, Found>();
   for (const one of objects(resources)) {

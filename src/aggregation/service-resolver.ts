@@ -1,3 +1,4 @@
+import { ENDPOINTS, SERVICES } from '../api/known-resources.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Endpoints, Service } from '../api/types/core/v1.ts';
@@ -7,8 +8,6 @@ import { ObjectReader, toObject } from '../storage/object-reader.ts';
 import type { Entry, Store } from '../storage/store.ts';
 import type { ServiceAddress } from './managed-api-services.ts';
 
-export const SERVICES: ResourceOf<Service> = { group: '', resource: 'services' };
-export const ENDPOINTS: ResourceOf<Endpoints> = { group: '', resource: 'endpoints' };
 export const ENDPOINT_SLICES: ResourceOf<EndpointSlice> = {
   group: 'discovery.k8s.io',
   resource: 'endpointslices',

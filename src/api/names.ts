@@ -39,3 +39,11 @@ export function toApiVersion({ group, version }: GroupVersion): string {
 export function toQualifiedResource({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
+
+/** `deployments.apps` → deployments of apps; `pods` → pods of the core group. */
+export function parseQualifiedResource(text: string): GroupResource {
+  const dot = text.indexOf('.');
+  return dot < 0
+    ? { group: '', resource: text }
+    : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
+}

@@ -1,5 +1,6 @@
 import { typeName } from '../api/idl/type-name.ts';
 import type { TypeLibrary } from '../api/idl/types.ts';
+import { toQualifiedResource } from '../api/names.ts';
 import { type Status, StatusError } from '../api/status.ts';
 import { bodyFormat } from '../codec/negotiate.ts';
 import { readEnvelopeType } from '../codec/protobuf/envelope.ts';
@@ -135,8 +136,8 @@ export class RequestAudit implements AuditTrail {
 
   shows(target: ResourceTarget): void {
     const { user, path } = this.#received;
-    const { group, resource, namespace, name } = target;
-    const type = group === '' ? resource : `${resource}.${group}`;
+    const { namespace, name } = target;
+    const type = toQualifiedResource(target);
     const rule = findRule(this.#context.policy, { ...(user && { user }), path, verb: 'get', target });
     const level = rule?.level ?? 'None';
     if (!isAtLeast(level, 'RequestResponse')) this.#withheldFor ??= type;

@@ -259,7 +259,7 @@ export class Throttle {
 }
 
 /** The clock; tests replace it so that they need not wait. */
-export interface Clock {
+interface Clock {
   /** Milliseconds since any moment. */
   now(): number;
   /** Calls `call` once, after `ms` milliseconds. Returns a function that cancels the call. */

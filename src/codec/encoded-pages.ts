@@ -10,7 +10,7 @@ interface Encodable extends ItemState {
 export interface ItemEncoding<Item> {
   /** Equal for equal bytes. */
   readonly form: string;
-  /** Two calls for the same item return equal bytes. */
+  /** Two calls for the same item return equal bytes, which may be used until the next call. */
   encode(item: Item): Buffer;
 }
 
@@ -24,14 +24,12 @@ class EncodedPage implements Sized {
   /** Where each item ends. */
   readonly #ends: readonly number[];
 
-  constructor(form: string, items: readonly Encodable[], parts: readonly Buffer[]) {
-    let end = 0;
+  constructor(form: string, items: readonly Encodable[], bytes: Buffer, ends: readonly number[]) {
     this.form = form;
     this.revisions = items.map(({ revision }) => revision);
-    this.#ends = parts.map((part) => (end += part.length));
-    this.bytes = Buffer.allocUnsafeSlow(end);
-    for (const [at, part] of parts.entries()) part.copy(this.bytes, at === 0 ? 0 : this.#ends[at - 1]);
-    this.sizeBytes = end + OVERHEAD_BYTES + ITEM_BYTES * parts.length;
+    this.#ends = ends;
+    this.bytes = bytes;
+    this.sizeBytes = bytes.length + OVERHEAD_BYTES + ITEM_BYTES * ends.length;
   }
 
   /** Whether its items follow from here, in the states in which they were encoded. */
@@ -51,6 +49,35 @@ class EncodedPage implements Sized {
 /** Memory of a page beside its bytes, and of each of its items. */
 const OVERHEAD_BYTES = 500;
 const ITEM_BYTES = 40;
+
+/** Bytes of a page while it is made: one buffer for all pages of a list. */
+class Draft {
+  #bytes = Buffer.alloc(0);
+  #used = 0;
+
+  clear(): void {
+    this.#used = 0;
+  }
+
+  /** Returns where the bytes end. */
+  add(bytes: Buffer): number {
+    const end = this.#used + bytes.length;
+    if (end > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(end * 2);
+      this.#bytes.copy(larger, 0, 0, this.#used);
+      this.#bytes = larger;
+    }
+    bytes.copy(this.#bytes, this.#used);
+    this.#used = end;
+    return end;
+  }
+
+  copy(): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(this.#used);
+    this.#bytes.copy(bytes, 0, 0, this.#used);
+    return bytes;
+  }
+}
 
 /** Most bytes that one list holds until they are sent, besides cached pages. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
@@ -84,13 +111,14 @@ export class EncodedPages {
   /** Encodes what is not cached: the length of a list precedes its items. */
   *list<Item extends Encodable>(items: readonly Item[], encoding: ItemEncoding<Item>): Steps<EncodedItems> {
     const pace = new Pace({ stepsBetween: 16 });
+    const draft = new Draft();
     const parts: Part<Item>[] = [];
     let sizeBytes = 0;
     let heldBytes = 0;
     for (let from = 0; from < items.length; ) {
       const known = this.#known(items, from, encoding.form);
       const own = known === undefined ? pageFrom<Item>(items, from, PAGING) : [];
-      const page = known ?? (yield* this.#make(own, encoding, pace));
+      const page = known ?? (yield* this.#make(own, encoding, { pace, draft }));
       if (known === undefined) heldBytes += page.bytes.length;
       parts.push({ items: own, page: known === undefined && heldBytes > MAX_HELD_BYTES ? undefined : page });
       sizeBytes += page.bytes.length;
@@ -101,7 +129,12 @@ export class EncodedPages {
   }
 
   /** The bytes of one item. */
-  one<Item extends Encodable>(item: Item, { form, encode }: ItemEncoding<Item>): Buffer {
+  copyOf<Item extends Encodable>(item: Item, encoding: ItemEncoding<Item>): Buffer {
+    return Buffer.from(this.#one(item, encoding));
+  }
+
+  /** May be used until the next item is encoded. */
+  #one<Item extends Encodable>(item: Item, { form, encode }: ItemEncoding<Item>): Buffer {
     const page = this.#pageOf.get(item)?.deref();
     return (page?.form === form ? page.find(item) : undefined) ?? encode(item);
   }
@@ -114,7 +147,7 @@ export class EncodedPages {
       if (page !== undefined) yield page.bytes;
       else
         yield this.#known(items, 0, encoding.form)?.bytes ??
-          Buffer.concat(items.map((item) => this.one(item, encoding)));
+          Buffer.concat(items.map((item) => this.copyOf(item, encoding)));
     }
   }
 
@@ -128,14 +161,15 @@ export class EncodedPages {
   *#make<Item extends Encodable>(
     items: readonly Item[],
     encoding: ItemEncoding<Item>,
-    pace: Pace,
+    { pace, draft }: { pace: Pace; draft: Draft },
   ): Steps<EncodedPage> {
-    const parts: Buffer[] = [];
+    const ends: number[] = [];
+    draft.clear();
     for (const item of items) {
       if (pace.isOver()) yield* pace.pass();
-      parts.push(this.one(item, encoding));
+      ends.push(draft.add(this.#one(item, encoding)));
     }
-    const page = new EncodedPage(encoding.form, items, parts);
+    const page = new EncodedPage(encoding.form, items, draft.copy(), ends);
     for (const item of items) this.#pageOf.set(item, page.reference);
     const [first] = items;
     if (first !== undefined) this.#pages.set(first, page);

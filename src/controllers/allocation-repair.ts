@@ -1,4 +1,4 @@
-import type { ResourceOf } from '../api/names.ts';
+import { EVENTS } from '../api/known-resources.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 import type { Event } from '../api/types/core/v1.ts';
@@ -10,7 +10,6 @@ import { toObject } from '../storage/object-reader.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 const AUTHOR = 'allocation-repair';
-const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
 
 interface AllocationRepairOptions {
   readonly client: Client;

@@ -1,9 +1,8 @@
-import type { ResourceOf } from '../api/names.ts';
+import { CONFIG_MAPS } from '../api/known-resources.ts';
 import type { ConfigMap } from '../api/types/core/v1.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { certificatesIn, toPem } from '../x509/pem.ts';
 
-const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
 

@@ -1,9 +1,9 @@
 import type { Gates } from '../api/feature-gates.ts';
+import { CONFIG_MAPS, NAMESPACES, PRIORITY_CLASSES } from '../api/known-resources.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { SYSTEM_PRIORITIES } from '../api/system-priorities.ts';
 import type { ConfigMap, Namespace } from '../api/types/core/v1.ts';
-import type { PriorityClass } from '../api/types/scheduling/v1.ts';
 import {
   bootstrapPolicy,
   type Reconciliation,
@@ -14,9 +14,6 @@ import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
 import type { Client } from '../verbs/client/client.ts';
 
 /** Objects that every cluster needs. Each is created once; existing ones are not changed. */
-
-const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
-const PRIORITIES: ResourceOf<PriorityClass> = { group: 'scheduling.k8s.io', resource: 'priorityclasses' };
 
 /** The namespaces of every cluster. kube-system and cluster-system are the names of two dialects, and both exist. */
 export const SYSTEM_NAMESPACES = [
@@ -49,7 +46,7 @@ const toNamespace = (name: string): Namespace => ({
 export async function bootstrapPriorities(client: Client): Promise<void> {
   await Promise.all(
     Object.entries(SYSTEM_PRIORITIES).map(([name, fields]) =>
-      client.ensure(PRIORITIES, {
+      client.ensure(PRIORITY_CLASSES, {
         kind: 'PriorityClass',
         apiVersion: 'scheduling.k8s.io/v1',
         metadata: { name },
@@ -102,7 +99,6 @@ async function ensure(
   });
 }
 
-const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };
 export const TRACKING_NAMESPACE = 'kube-system';
 export const TRACKING_NAME = 'kube-apiserver-legacy-service-account-token-tracking';
 

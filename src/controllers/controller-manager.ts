@@ -1,9 +1,8 @@
-import type { ResourceOf } from '../api/names.ts';
+import { LEASES } from '../api/known-resources.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Lease } from '../api/types/coordination/v1.ts';
 import type { Client } from '../verbs/client/client.ts';
 
-const LEASES: ResourceOf<Lease> = { group: 'coordination.k8s.io', resource: 'leases' };
 /** The leases by which a controller manager elects its leader, in the system namespace of either dialect. */
 const NAMES = [
   { namespace: 'kube-system', name: 'kube-controller-manager' },

@@ -1,13 +1,12 @@
+import { NAMESPACES } from '../api/known-resources.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
-import type { Namespace } from '../api/types/core/v1.ts';
 import type { Entry } from '../storage/store.ts';
 import { Slots } from '../util/concurrency.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 import { orNamespaceGone } from '../verbs/writing/write-call.ts';
 
-const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 const RETRY_MS = 1000;
 const MAX_RETRY_MS = 300_000;
 /** Namespaces that are checked at once: a cluster may have thousands that lack the object. */

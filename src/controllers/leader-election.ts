@@ -1,3 +1,4 @@
+import { LEASES } from '../api/known-resources.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { Lease } from '../api/types/coordination/v1.ts';
 import type * as alpha from '../api/types/coordination/v1alpha1.ts';
@@ -5,7 +6,6 @@ import type * as beta from '../api/types/coordination/v1beta1.ts';
 import { isOlder, parseSemanticVersion, type SemanticVersion } from '../object/semantic-version.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
-import { LEASES } from './server-identity.ts';
 
 /**
  * Elects the holder of a lease from its candidates (the feature CoordinatedLeaderElection): the one with the oldest version, so

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import type { GroupResource, ResourceOf } from '../api/names.ts';
+import { NAMESPACES } from '../api/known-resources.ts';
+import type { GroupResource } from '../api/names.ts';
 import { StatusError } from '../api/status.ts';
 import type { ConfigMap, Namespace, ServiceAccount } from '../api/types/core/v1.ts';
 import { objectAt } from '../object/json-values.ts';
@@ -13,7 +14,6 @@ import { toTimestamp } from '../verbs/writing/object-metadata.ts';
 import type { NamespaceObject } from './every-namespace.ts';
 import { type Leftovers, withLeftovers } from './namespace-conditions.ts';
 
-const NAMESPACES: ResourceOf<Namespace> = { group: '', resource: 'namespaces' };
 /** The finalizer of every new namespace. It is removed after the namespace was emptied. */
 const NAMESPACE_FINALIZER = 'kubernetes';
 /** How often a namespace is checked in which finalizers keep objects. */

@@ -1,6 +1,6 @@
 import type { QuotaLedger } from '../admission/plugins/resource-quota.ts';
 import { type Measure, measureOf, only, scopesOf, ZERO } from '../admission/quota/quota.ts';
-import type { ResourceOf } from '../api/names.ts';
+import { QUOTAS } from '../api/known-resources.ts';
 import type { ResourceQuota, ResourceQuotaStatus } from '../api/types/core/v1.ts';
 import {
   addLists,
@@ -18,7 +18,6 @@ import { type AlsoRun, runTogether } from '../util/concurrency.ts';
 import { keepDoing, pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
-const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 /** Everything is counted again this often, in case an event was missed. */
 const PERIOD_MS = 5 * 60_000;
 const RETRY_MS = 1000;

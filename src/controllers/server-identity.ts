@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { ResourceOf } from '../api/names.ts';
+import { LEASES } from '../api/known-resources.ts';
 import type { Lease } from '../api/types/coordination/v1.ts';
 import { pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
 
-export const LEASES: ResourceOf<Lease> = { group: 'coordination.k8s.io', resource: 'leases' };
 export const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 export const IDENTITY = 'kube-apiserver';
 export const IDENTITY_NAMESPACE = 'kube-system';

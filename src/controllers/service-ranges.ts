@@ -1,3 +1,4 @@
+import { SERVICES } from '../api/known-resources.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Service } from '../api/types/core/v1.ts';
@@ -23,7 +24,6 @@ export const SERVICE_CIDRS: ResourceOf<ServiceCIDR> = {
   resource: 'servicecidrs',
 };
 export const IP_ADDRESSES: ResourceOf<IPAddress> = { group: 'networking.k8s.io', resource: 'ipaddresses' };
-const SERVICES: ResourceOf<Service> = { group: '', resource: 'services' };
 
 const API_VERSION = 'networking.k8s.io/v1beta1';
 /** The name of the ServiceCIDR that shows the ranges of the flags. */

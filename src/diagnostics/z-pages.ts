@@ -123,7 +123,7 @@ function structured(
 ): Response {
   const pretty = wantsPretty(query, userAgent);
   const document = {
-    ...{ kind, apiVersion: `${GROUP}/${version}`, metadata: { name: COMPONENT, creationTimestamp: null } },
+    ...{ kind, apiVersion: `${GROUP}/${version}`, metadata: { name: COMPONENT } },
     ...content(),
   };
   const representation = negotiate(type, { pretty, protobuf: false });

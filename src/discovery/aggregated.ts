@@ -19,7 +19,11 @@ export class AggregatedDiscovery {
   readonly #parts = new Map<string, Part>();
   readonly #documents = new Map<string, Document>();
 
-  constructor(registry: Registry, remote: RemoteApis) {
+  readonly #noTime: { readonly creationTimestamp?: null };
+
+  /** `writesZeroTimes`: the time of creation that groups lack is null; else it is left out. */
+  constructor(registry: Registry, remote: RemoteApis, writesZeroTimes: boolean) {
+    this.#noTime = writesZeroTimes ? { creationTimestamp: null } : {};
     this.#registry = registry;
     this.#remote = remote;
     registry.onChange(({ groups }) => this.#forget(groups));
@@ -63,7 +67,7 @@ export class AggregatedDiscovery {
   #toItem({ group, dialect, name, versions, primary }: ListedGroup): JsonObject {
     const remote = this.#remote.all().filter((one) => one.group === group);
     return {
-      metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
+      metadata: { ...(name === '' ? {} : { name }), ...this.#noTime },
       versions: versions.map((version) => {
         const elsewhere = remote.find((one) => one.version === version);
         if (elsewhere !== undefined) return toRemoteVersion(elsewhere);

@@ -57,6 +57,9 @@ interface VersionInfo {
   readonly platform: string;
 }
 
+/** Kubernetes 1.34 leaves out the time of creation of what has none. */
+const writesZeroTimes = ({ minor }: VersionInfo): boolean => Number(minor) < 34;
+
 /** Documents that describe the API: discovery, OpenAPI, /version, the list of paths. */
 export function createDiscovery(options: DiscoveryOptions): Pages {
   const discovery = new Discovery(options);
@@ -109,7 +112,7 @@ class Discovery {
     };
     registry.onChange(forget);
     remote.onChange(forget);
-    this.#aggregated = new AggregatedDiscovery(registry, remote);
+    this.#aggregated = new AggregatedDiscovery(registry, remote, writesZeroTimes(options.version));
     this.#hashes = options.versionHashes ?? true;
     const { gitVersion } = options.version;
     const { issuer = false, logs = false } = options.published ?? {};

@@ -6,7 +6,7 @@ import { Pace } from '../util/turns.ts';
 import { customTypes, METADATA_TYPES } from './custom-types.ts';
 import type { PathWriter } from './openapi-operations.ts';
 import { type Page, resourcesPage, type ServedPages, stemOf, writePages } from './openapi-pages.ts';
-import { sharedParameters } from './openapi-parameters.ts';
+import { sharedParameters, takesShards } from './openapi-parameters.ts';
 import { writePaths } from './openapi-paths.ts';
 import { type ForeignType, type OpenApiVersion, type SchemaSource, SchemaWriter } from './openapi-schema.ts';
 
@@ -47,10 +47,11 @@ export async function buildDocument(
   const kinds = kindsByType(described);
   const schemas = new SchemaWriter(source, version, (type) => kinds.get(type) ?? []);
   const paths: JsonObject = {};
+  const sharded = takesShards(types);
   const shown: Page[] = [...pages];
   const pace = new Pace({ stepsBetween: 1 });
   for (const { key, resources } of described) {
-    const writer = pathWriter(key, version, { schemas, cbor: source.cbor === true });
+    const writer = pathWriter(key, version, { schemas, cbor: source.cbor === true, sharded });
     if (resources.some(({ definition }) => definition.custom === undefined))
       shown.push(resourcesPage(writer.root, writer.tag));
     for (const served of resources) {
@@ -63,7 +64,7 @@ export async function buildDocument(
     Object.assign(paths, writePages(version, schemas, shown, source.pages.versionFields));
   const info = { title: 'pg-apiserver', version: gitVersion };
   return version === 'v2'
-    ? { swagger: '2.0', info, parameters: sharedParameters(), paths, definitions: schemas.definitions }
+    ? { swagger: '2.0', info, parameters: sharedParameters(sharded), paths, definitions: schemas.definitions }
     : { openapi: '3.0.0', info, paths, ...withComponents(schemas.definitions) };
 }
 
@@ -80,7 +81,7 @@ function introduce(schemas: SchemaWriter, custom: ReadonlyMap<string, ForeignTyp
 export function pathWriter(
   key: DocumentKey,
   version: OpenApiVersion,
-  parts: Pick<PathWriter, 'schemas' | 'cbor'>,
+  parts: Pick<PathWriter, 'schemas' | 'cbor' | 'sharded'>,
 ): PathWriter {
   const kind = (of: GroupVersionKind): GroupVersionKind => ({
     ...of,

@@ -106,6 +106,8 @@ export interface PathWriter {
   readonly version: OpenApiVersion;
   readonly schemas: { refer(type: string): JsonObject };
   readonly cbor: boolean;
+  /** Whether lists take a part of the objects (Kubernetes 1.36). */
+  readonly sharded: boolean;
   /** `/api/v1` or `/apis/apps/v1`. */
   readonly root: string;
   /** Part of operation ids: `CoreV1`, `AppsV1`. */

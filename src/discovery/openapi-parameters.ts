@@ -1,3 +1,4 @@
+import type { TypeLibrary } from '../api/idl/types.ts';
 import type { JsonObject } from '../api/object-meta.ts';
 import type { OpenApiVersion } from './openapi-schema.ts';
 
@@ -42,6 +43,12 @@ const OBJECTS: Readonly<Record<string, Described>> = {
   asOf: query('string', 'The past that is asked for: a resourceVersion, or a time in RFC 3339.'),
 };
 
+/** A parameter since Kubernetes 1.36. */
+export const SHARD_SELECTOR = 'shardSelector';
+
+export const takesShards = (types: TypeLibrary): boolean =>
+  types.message('meta/v1.ListOptions').fields.has(SHARD_SELECTOR);
+
 const LISTS: Readonly<Record<string, Described>> = {
   allowWatchBookmarks: query(
     'boolean',
@@ -74,6 +81,10 @@ const LISTS: Readonly<Record<string, Described>> = {
   sendInitialEvents: query(
     'boolean',
     'Begins a watch with an ADDED event for each object that there is; a BOOKMARK with the annotation k8s.io/initial-events-end marks their end. It requires resourceVersionMatch=NotOlderThan, and allowWatchBookmarks for the mark.',
+  ),
+  [SHARD_SELECTOR]: query(
+    'string',
+    "Restricts the result to a part of the objects: shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000'). Several, of the same field, are joined by ||. It requires the feature gate ShardedListAndWatch and has no meaning without it.",
   ),
   timeoutSeconds: query(
     'integer',
@@ -161,12 +172,14 @@ const nameOf = (key: string): string => (key === PROXY_PATH ? 'path' : key.slice
 const REFERENCES = new Map(Object.keys(ALL).map((key) => [key, { $ref: `#/parameters/${key}` }]));
 
 /** The parameters that version 2 refers to. */
-export const sharedParameters = (): JsonObject =>
+export const sharedParameters = (sharded: boolean): JsonObject =>
   Object.fromEntries(
-    Object.entries(ALL).map(([key, { text, type, in: where }]) => [
-      key,
-      write('v2', { name: nameOf(key), type, where, text }),
-    ]),
+    Object.entries(ALL)
+      .filter(([key]) => sharded || key !== SHARD_SELECTOR)
+      .map(([key, { text, type, in: where }]) => [
+        key,
+        write('v2', { name: nameOf(key), type, where, text }),
+      ]),
   );
 
 interface Parameter {

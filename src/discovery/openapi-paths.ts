@@ -5,7 +5,7 @@ import type { ServedResource } from '../registry/registry.ts';
 import type { ResourceDefinition, Subresource } from '../registry/resource-definition.ts';
 import { publishedType } from './custom-types.ts';
 import { type PathWriter, writeConnectPaths } from './openapi-operations.ts';
-import { nameParameter, type ParameterType, parameter } from './openapi-parameters.ts';
+import { nameParameter, type ParameterType, parameter, SHARD_SELECTOR } from './openapi-parameters.ts';
 import { writeWatchPaths } from './openapi-watches.ts';
 
 /** Paths and operations of one resource, in both OpenAPI versions. */
@@ -69,6 +69,7 @@ const LIST_PARAMETERS: readonly Parameter[] = [
   ['resourceVersion', 'string'],
   ['resourceVersionMatch', 'string'],
   ['sendInitialEvents', 'boolean'],
+  [SHARD_SELECTOR, 'string'],
   ['timeoutSeconds', 'integer'],
   ['watch', 'boolean'],
 ];
@@ -203,7 +204,8 @@ function toOperation(
   const body = bodyOf(operation, type);
   const types = bodyTypes(writer, definition, operation);
   const own = operation === 'get' || operation === 'list' ? definition.parameters?.[operation] : undefined;
-  const taken = [...PARAMETERS[operation], ...(suffix === '' ? Object.entries(own ?? {}) : [])];
+  const known = PARAMETERS[operation].filter(([name]) => writer.sharded || name !== SHARD_SELECTOR);
+  const taken = [...known, ...(suffix === '' ? Object.entries(own ?? {}) : [])];
   const parameters = taken.map(([name, of]) => parameter(writer.version, name, of, IN_QUERY));
   return {
     operationId: `${operation === 'deletecollection' ? `delete${writer.tag}Collection` : `${verb}${writer.tag}`}${namespaced ? 'Namespaced' : ''}${definition.kind}${suffix}`,

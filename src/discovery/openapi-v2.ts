@@ -11,6 +11,7 @@ import {
   pathWriter,
   toJsonInTurns,
 } from './openapi-document.ts';
+import { takesShards } from './openapi-parameters.ts';
 import { writePaths } from './openapi-paths.ts';
 import { encodeOpenApiV2, encodeOpenApiV2Part } from './openapi-protobuf/protobuf-v2.ts';
 import { definitionRef, SchemaWriter } from './openapi-schema.ts';
@@ -135,7 +136,12 @@ function customPart(
   const refer = (type: string): JsonObject =>
     definitionRef('v2', own.get(type)?.definition ?? types.message(type).definition);
   return {
-    paths: () => writePaths(pathWriter(key, 'v2', { schemas: { refer }, cbor }), types, served),
+    paths: () =>
+      writePaths(
+        pathWriter(key, 'v2', { schemas: { refer }, cbor, sharded: takesShards(types) }),
+        types,
+        served,
+      ),
     definitions: () =>
       Object.fromEntries([...own.values()].map(({ definition, make }) => [definition, make()])),
   };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import type { ServedResource } from '../registry/registry.ts';
 import type { PathWriter } from './openapi-operations.ts';
-import { nameParameter, parameter } from './openapi-parameters.ts';
+import { nameParameter, parameter, SHARD_SELECTOR } from './openapi-parameters.ts';
 
 /**
  * `/watch/` in front of a resource, the way to watch before lists took the parameter `watch`. Generated clients have functions
@@ -39,6 +39,7 @@ const PARAMETERS = [
   ['resourceVersion', 'string'],
   ['resourceVersionMatch', 'string'],
   ['sendInitialEvents', 'boolean'],
+  [SHARD_SELECTOR, 'string'],
   ['timeoutSeconds', 'integer'],
   ['watch', 'boolean'],
 ] as const;
@@ -75,7 +76,9 @@ function pathItem(writer: PathWriter, { definition, version }: ServedResource, w
     parameters: [
       ...(named ? [nameParameter(writer.version, kind)] : []),
       ...(namespaced ? [parameter(writer.version, 'namespace', 'string', { where: 'path' })] : []),
-      ...PARAMETERS.map(([name, type]) => parameter(writer.version, name, type, { where: 'query' })),
+      ...PARAMETERS.filter(([name]) => writer.sharded || name !== SHARD_SELECTOR).map(([name, type]) =>
+        parameter(writer.version, name, type, { where: 'query' }),
+      ),
     ],
   };
 }

@@ -1,3 +1,4 @@
+import { toApiVersion } from '../api/names.ts';
 import type { FlowClock } from './flow-control.ts';
 import type { Level } from './levels.ts';
 import type { Ticket } from './queueing/queue.ts';
@@ -10,9 +11,32 @@ const LEVEL_COLUMNS =
   'PriorityLevelName ActiveQueues IsIdle IsQuiescing WaitingRequests ExecutingRequests DispatchedRequests ' +
   'RejectedRequests TimedoutRequests CancelledRequests';
 
-export function dumpLevels(levels: ReadonlyMap<string, Level>): string {
+/** The requests that a thread runs without a queue, by level. It can be sent to another thread. */
+export interface RunningTurns {
+  readonly level: string;
+  readonly executing: number;
+  readonly dispatched: number;
+  /** As {@link dumpRequests} shows them. */
+  readonly rows: readonly Row[];
+}
+
+export const runningTurns = (
+  levels: ReadonlyMap<string, Level>,
+  options: RequestDumpOptions,
+): RunningTurns[] =>
+  byName(levels).map(({ config, queues }) => {
+    const { executing, dispatched } = queues.totals;
+    const rows = [...queues.queueless].map((ticket) => toRow({ config, ticket, place: -1, ...options }));
+    return { level: config.name, executing, dispatched, rows };
+  });
+
+/** `others`: what other threads run. */
+export function dumpLevels(levels: ReadonlyMap<string, Level>, others: readonly RunningTurns[] = []): string {
   const rows = byName(levels).map(({ config, queues, retired }): Row => {
-    const { waiting, executing, dispatched, rejected, timedOut, cancelled } = queues.totals;
+    const { waiting, rejected, timedOut, cancelled } = queues.totals;
+    const all = [queues.totals, ...others.filter(({ level }) => level === config.name)];
+    const executing = all.reduce((sum, one) => sum + one.executing, 0);
+    const dispatched = all.reduce((sum, one) => sum + one.dispatched, 0);
     const active = queues.queues.filter((queue) => queue.waiting.size > 0).length;
     const state = [active, queues.isIdle, retired, waiting, executing];
     return [config.name, ...state, dispatched, rejected, timedOut, cancelled];
@@ -49,25 +73,39 @@ interface RequestDumpOptions {
 }
 
 /** Running requests have the index -1 in their queue; those that passed no queue are in queue -1. */
-export function dumpRequests(levels: ReadonlyMap<string, Level>, options: RequestDumpOptions): string {
+export function dumpRequests(
+  levels: ReadonlyMap<string, Level>,
+  options: RequestDumpOptions,
+  others: readonly RunningTurns[] = [],
+): string {
   const columns = options.details ? `${REQUEST_COLUMNS} ${DETAIL_COLUMNS}` : REQUEST_COLUMNS;
   const rows = byName(levels).flatMap(({ config, queues }) => {
-    const rowOf = (ticket: Ticket, place: number): Row => [
-      config.name,
-      ticket.arrival.schema,
-      ticket.queue?.index ?? -1,
-      place,
-      ...stateOf(ticket, options.clock),
-      ...(options.details ? detailsOf(ticket) : []),
-    ];
+    const rowOf = (ticket: Ticket, place: number): Row => toRow({ config, ticket, place, ...options });
     const queued = queues.queues.flatMap(({ waiting, executing }) => [
       ...[...waiting].map((ticket, place) => rowOf(ticket, place)),
       ...[...executing].map((ticket) => rowOf(ticket, -1)),
     ]);
-    return [...queued, ...[...queues.queueless].map((ticket) => rowOf(ticket, -1))];
+    const elsewhere = others.filter(({ level }) => level === config.name).flatMap(({ rows }) => rows);
+    return [...queued, ...[...queues.queueless].map((ticket) => rowOf(ticket, -1)), ...elsewhere];
   });
   return toTable([columns.split(' '), ...rows]);
 }
+
+interface RowParts extends RequestDumpOptions {
+  readonly config: Level['config'];
+  readonly ticket: Ticket;
+  /** In its queue. */
+  readonly place: number;
+}
+
+const toRow = ({ config, ticket, place, clock, details }: RowParts): Row => [
+  config.name,
+  ticket.arrival.schema,
+  ticket.queue?.index ?? -1,
+  place,
+  ...stateOf(ticket, clock),
+  ...(details ? detailsOf(ticket) : []),
+];
 
 function stateOf({ arrival, arrivedAt, startedAt, finalSeats, extraMs }: Ticket, clock: FlowClock): Row {
   const started = startedAt === undefined ? '0001-01-01T00:00:00Z' : clock.toDate(startedAt).toISOString();
@@ -86,7 +124,7 @@ function detailsOf({ arrival }: Ticket): Row {
     resource = '',
     subresource = '',
   } = target ?? {};
-  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const apiVersion = toApiVersion({ group, version });
   return [user.username, verb, path, namespace, name, apiVersion, resource, subresource];
 }
 

@@ -1,4 +1,5 @@
 import { type AuthenticatedRequest, isLongRunning } from '../request/api-request.ts';
+import type { LevelSeats, SeatCounters } from './queueing/seats.ts';
 
 /** The parts of a request that decide about its turn. */
 export type FlowRequest = Pick<
@@ -112,21 +113,27 @@ const READING: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 const PRIVILEGED = 'system:masters';
 const RETRY_AFTER_SECONDS = 1;
 
-/** Two counters; a request that finds its counter full is refused at once (Kubernetes: WithMaxInFlightLimit). */
+/**
+ * Two limits for all threads together; a request above its own is refused at once (Kubernetes: WithMaxInFlightLimit). Each thread has one
+ * of these.
+ */
 export class MaxInFlight implements FlowControl {
-  readonly #reading: Counter;
-  readonly #mutating: Counter;
+  readonly #reading: LevelSeats;
+  readonly #mutating: LevelSeats;
 
-  constructor({ reading, mutating }: MaxInFlightLimits) {
-    this.#reading = new Counter(reading);
-    this.#mutating = new Counter(mutating);
+  constructor({ reading, mutating }: MaxInFlightLimits, counters: SeatCounters) {
+    counters.know(IN_FLIGHT);
+    this.#reading = counters.open('reading');
+    this.#reading.limit = reading;
+    this.#mutating = counters.open('mutating');
+    this.#mutating.limit = mutating;
   }
 
   begin(request: FlowRequest): AdmittedTurn | RefusedTurn | undefined {
     if (isLongRunning(request)) return undefined;
-    const counter = READING.has(request.verb) ? this.#reading : this.#mutating;
-    if (counter.limit === 0) return undefined;
-    if (counter.count < counter.limit) return new CountedTurn(counter);
+    const seats = READING.has(request.verb) ? this.#reading : this.#mutating;
+    if (seats.limit === 0) return undefined;
+    if (seats.take(1)) return new CountedTurn(seats);
     return request.user.groups.includes(PRIVILEGED) ? undefined : REFUSED;
   }
 }
@@ -137,24 +144,21 @@ const REFUSED: RefusedTurn = {
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 };
 
-class Counter {
-  readonly limit: number;
-  count = 0;
-
-  constructor(limit: number) {
-    this.limit = limit;
-  }
-}
+/** The places of both limits, as all threads know them. */
+const IN_FLIGHT: ReadonlyMap<string, number> = new Map([
+  ['reading', 0],
+  ['mutating', 1],
+]);
 
 class CountedTurn implements AdmittedTurn {
   readonly admitted = true;
   readonly classification = undefined;
-  readonly #counter: Counter;
+  readonly #seats: LevelSeats;
   #ended = false;
 
-  constructor(counter: Counter) {
-    this.#counter = counter;
-    counter.count += 1;
+  /** `seats`: of which it has taken one. */
+  constructor(seats: LevelSeats) {
+    this.#seats = seats;
   }
 
   initialized(): void {}
@@ -162,6 +166,7 @@ class CountedTurn implements AdmittedTurn {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#counter.count -= 1;
+    this.#seats.finished();
+    this.#seats.giveBack(1);
   }
 }

@@ -45,21 +45,6 @@ export interface LevelRecorder {
 
 const nothing = (): void => {};
 
-const NO_FLOW: FlowRecorder = {
-  estimated: nothing,
-  enqueued: nothing,
-  dequeued: nothing,
-  started: nothing,
-  finished: nothing,
-  released: nothing,
-  dispatched: nothing,
-  rejected: nothing,
-  waited: nothing,
-  executed: nothing,
-  watchers: nothing,
-  noAccommodation: nothing,
-};
-
 const NO_LEVEL: LevelRecorder = {
   progress: nothing,
   dispatch: nothing,
@@ -69,8 +54,9 @@ const NO_LEVEL: LevelRecorder = {
   adjusted: nothing,
 };
 
-export const NO_METRICS: FlowMetrics = {
-  flow: () => NO_FLOW,
+/** In threads other than the main one: the seats and the demand of levels are measured there, for all threads. */
+export const ofFlowsAlone = (metrics: FlowMetrics): FlowMetrics => ({
+  flow: (level, schema) => metrics.flow(level, schema),
   level: () => NO_LEVEL,
   fairFraction: nothing,
-};
+});

@@ -4,6 +4,7 @@ import type { FlowClock } from './flow-control.ts';
 import type { FlowMetrics, LevelRecorder } from './flow-recorder.ts';
 import { DemandIntegral, type DemandSummary } from './queueing/demand.ts';
 import { type QueueingPolicy, QueueSet } from './queueing/queue-set.ts';
+import type { LevelSeats, SeatCounters } from './queueing/seats.ts';
 import { MAX_SEATS } from './request-cost.ts';
 import { MANDATORY } from './shipped-configuration.ts';
 
@@ -14,13 +15,20 @@ export class Levels {
   readonly #clock: FlowClock;
   readonly #metrics: FlowMetrics;
   readonly #serverSeats: number;
+  readonly #counters: SeatCounters;
   #levels = new Map<string, Level>();
   #nominalSum = 0;
 
-  constructor(options: { clock: FlowClock; metrics: FlowMetrics; serverSeats: number }) {
+  constructor(options: {
+    clock: FlowClock;
+    metrics: FlowMetrics;
+    serverSeats: number;
+    counters: SeatCounters;
+  }) {
     this.#clock = options.clock;
     this.#metrics = options.metrics;
     this.#serverSeats = options.serverSeats;
+    this.#counters = options.counters;
   }
 
   /** By name, with the retired ones whose requests still run. */
@@ -38,7 +46,11 @@ export class Levels {
     const levels = new Map<string, Level>();
     for (const config of [...MANDATORY_LEVELS, ...configs]) levels.set(config.name, this.#take(config));
     for (const [name, level] of this.#levels) {
-      if (levels.has(name) || level.queues.isIdle) continue;
+      if (levels.has(name)) continue;
+      if (level.queues.isIdle) {
+        this.#counters.close(name);
+        continue;
+      }
       level.retired = true;
       levels.set(name, level);
     }
@@ -58,7 +70,10 @@ export class Levels {
   }
 
   #take(config: PriorityLevel): Level {
-    const level = this.#levels.get(config.name) ?? new Level(config, this.#clock, this.#metrics);
+    const seats = this.#counters.open(config.name);
+    const known = this.#levels.get(config.name);
+    const made = { clock: this.#clock, metrics: this.#metrics, seats };
+    const level = known?.queues.seats === seats ? known : new Level(config, made);
     level.config = config;
     level.retired = false;
     return level;
@@ -95,6 +110,12 @@ function widestOf(nominal: number, handSize: number): number {
   return Math.max(widest, 1);
 }
 
+interface LevelParts {
+  readonly clock: FlowClock;
+  readonly metrics: FlowMetrics;
+  readonly seats: LevelSeats;
+}
+
 /** A priority level at work: its configuration, its queues, and its current seats. */
 export class Level {
   readonly queues: QueueSet;
@@ -110,11 +131,17 @@ export class Level {
   /** Its object was deleted; the level is removed when its last request has ended. */
   retired = false;
 
-  constructor(config: PriorityLevel, clock: FlowClock, metrics: FlowMetrics) {
+  constructor(config: PriorityLevel, { clock, metrics, seats }: LevelParts) {
     this.config = config;
     this.recorder = metrics.level(config.name);
     this.demand = new DemandIntegral(clock.now());
-    this.queues = new QueueSet({ clock, demand: this.demand, recorder: this.recorder });
+    this.queues = new QueueSet({ clock, demand: this.demand, recorder: this.recorder, seats });
+  }
+
+  /** Returns the demand since the last call. */
+  summarize(now: number): DemandSummary {
+    const summary = this.demand.reset(now);
+    return { ...summary, highest: Math.max(summary.highest, this.queues.seats.takeHighest()) };
   }
 
   get policy(): QueueingPolicy {
@@ -233,7 +260,7 @@ function minimumNow(level: Level): number {
  */
 function adjustSeats(levels: readonly Level[], options: AdjustmentOptions): void {
   const { nominalSum, serverSeats, now, metrics } = options;
-  for (const level of levels) level.statistics.update(level.demand.reset(now));
+  for (const level of levels) level.statistics.update(level.summarize(now));
   const seats = divide(levels, nominalSum, metrics);
   for (const level of levels) {
     const { statistics } = level;

@@ -13,7 +13,9 @@ import type { FlowMetrics } from './flow-recorder.ts';
 import { type Level, Levels } from './levels.ts';
 import { createRoutes, distinguish, findRoute, type Route } from './match-request.ts';
 import type { Ticket } from './queueing/queue.ts';
-import { estimateWork, type Surroundings, seatsOf, WatchCounts } from './request-cost.ts';
+import { SeatCounters } from './queueing/seats.ts';
+import { estimateWork, type Surroundings, seatsOf } from './request-cost.ts';
+import { WatchCounts } from './watch-counts.ts';
 
 interface PriorityAndFairnessOptions {
   /** Sum of --max-requests-inflight and --max-mutating-requests-inflight. */
@@ -26,7 +28,45 @@ interface PriorityAndFairnessOptions {
   readonly watchList: boolean;
   readonly clock: FlowClock;
   readonly metrics: FlowMetrics;
+  /** What all threads see. */
+  readonly counters: FlowCounters;
+  /** The queues are in another thread. */
+  readonly elsewhere?: FlowElsewhere;
 }
+
+/** Decides in the main thread. */
+export interface FlowElsewhere extends FlowControl {
+  /** Whether only the main thread knows the number of a resource's objects. */
+  counts(target: ResourceTarget): boolean;
+}
+
+/** The configuration as the main thread tells it to the others. */
+export interface ToldConfiguration {
+  readonly schemas: readonly FlowSchema[];
+  readonly levels: readonly PriorityLevel[];
+  readonly slots: ReadonlyMap<string, number>;
+}
+
+/** The counters of flow control in memory that all threads see. */
+export interface FlowMemory {
+  readonly seats: SharedArrayBuffer;
+  readonly watches: SharedArrayBuffer;
+}
+
+/** Returns memory for the main thread and `threads` others. */
+export const allocateFlowMemory = (threads: number): FlowMemory => ({
+  seats: SeatCounters.allocate(threads),
+  watches: WatchCounts.allocate(threads),
+});
+
+/** The counters as one thread changes them. */
+export interface FlowCounters {
+  readonly seats: SeatCounters;
+  readonly watches: WatchCounts;
+}
+
+/** How often the seats of other threads are observed, for metrics and for the demand of levels. Peaks are seen in any case. */
+const OBSERVATION_MS = 100;
 
 const MAX_WAIT_MS = 60_000;
 const ADJUSTMENT_PERIOD_MS = 10_000;
@@ -43,22 +83,26 @@ export class PriorityAndFairness implements FlowControl {
   readonly #clock: FlowClock;
   readonly #metrics: FlowMetrics;
   readonly #levels: Levels;
-  readonly #watches = new WatchCounts();
+  readonly #counters: FlowCounters;
+  readonly #elsewhere: FlowElsewhere | undefined;
   readonly #retryAfter: RetryAfter;
   readonly #surroundings: Surroundings;
   readonly #waitLimitMs: number;
+  readonly #listeners = new Set<(configuration: ToldConfiguration) => void>();
   #schemas: readonly FlowSchema[] = [];
   #configs: readonly PriorityLevel[] = [];
   #routes: readonly Route[] = [];
 
   constructor(options: PriorityAndFairnessOptions) {
-    const { clock, metrics, countObjects, watchList, requestTimeoutMs } = options;
+    const { clock, metrics, countObjects, watchList, requestTimeoutMs, counters } = options;
     this.#clock = clock;
     this.#metrics = metrics;
-    this.#levels = new Levels(options);
+    this.#counters = counters;
+    this.#elsewhere = options.elsewhere;
+    this.#levels = new Levels({ ...options, counters: counters.seats });
     this.#retryAfter = new RetryAfter(() => clock.now());
     this.#waitLimitMs = requestTimeoutMs === 0 ? MAX_WAIT_MS : Math.min(requestTimeoutMs / 4, MAX_WAIT_MS);
-    const countWatches = (target: ResourceTarget): number => this.#watches.interestedIn(target);
+    const countWatches = (target: ResourceTarget): number => counters.watches.interestedIn(target);
     this.#surroundings = { countObjects, countWatches, watchList };
     this.configure([], []);
   }
@@ -69,6 +113,35 @@ export class PriorityAndFairness implements FlowControl {
     this.#configs = levels;
     this.#levels.configure(levels);
     this.#routes = createRoutes(schemas, this.#levels.current, this.#metrics);
+    for (const listener of this.#listeners) listener(this.configuration);
+  }
+
+  get configuration(): ToldConfiguration {
+    return { schemas: this.#schemas, levels: this.#configs, slots: this.#counters.seats.slots };
+  }
+
+  /** Calls back with each new configuration. Returns a function that ends this. */
+  follow(listener: (configuration: ToldConfiguration) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes the configuration of the main thread. */
+  hear({ schemas, levels, slots }: ToldConfiguration): void {
+    this.#counters.seats.know(slots);
+    this.configure(schemas, levels);
+  }
+
+  /** A seat of another thread is free, for which requests wait. */
+  freed(slot: number): void {
+    for (const { queues } of this.#levels.all.values()) if (queues.seats.slot === slot) queues.freed();
+  }
+
+  /** Frees what the requests of a thread held that no longer runs. */
+  threadEnded(row: number): void {
+    this.#counters.seats.clear(row);
+    this.#counters.watches.clear(row);
+    for (const { queues } of this.#levels.all.values()) queues.freed();
   }
 
   /** The levels by name, for debugging. */
@@ -78,6 +151,8 @@ export class PriorityAndFairness implements FlowControl {
 
   adjust(): void {
     this.#levels.adjust();
+    // Other threads do not say that the last request of a deleted level is over.
+    for (const level of this.#levels.all.values()) this.#reap(level);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -87,14 +162,32 @@ export class PriorityAndFairness implements FlowControl {
     }
   }
 
+  /** Observes what other threads do. */
+  async observe(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await pause(OBSERVATION_MS, signal);
+      for (const { queues } of this.#levels.all.values()) queues.observe();
+    }
+  }
+
   begin(request: FlowRequest): Turn | Promise<Turn> | undefined {
     if (request.verb !== 'watch' && isLongRunning(request)) return undefined;
+    const elsewhere = this.#elsewhere;
+    if (request.target !== undefined && elsewhere?.counts(request.target)) return elsewhere.begin(request);
     const route = findRoute(this.#routes, request);
     const { level, recorder, schema } = route;
-    const work = estimateWork(request, { widest: level.widest, recorder }, this.#surroundings);
+    const work = estimateWork(request, level.widest, this.#surroundings);
+    const arrival = {
+      schema: schema.name,
+      distinguisher: distinguish(route, request),
+      work,
+      request,
+      recorder,
+    };
+    const ticket = elsewhere === undefined ? level.queues.start(arrival) : level.queues.startAtOnce(arrival);
+    if (ticket === undefined && elsewhere !== undefined) return elsewhere.begin(request);
     recorder.estimated(seatsOf(work));
-    const distinguisher = distinguish(route, request);
-    const ticket = level.queues.start({ schema: schema.name, distinguisher, work, request, recorder });
+    if (work.watches !== undefined) recorder.watchers(work.watches);
     if (ticket === undefined) {
       recorder.waited(0, false);
       return this.#refuse(route);
@@ -132,7 +225,7 @@ export class PriorityAndFairness implements FlowControl {
         level.queues.finish(ticket);
         this.#reap(level);
       },
-      forget: isWatch ? this.#watches.register(request) : undefined,
+      forget: isWatch ? this.#counters.watches.register(request) : undefined,
     });
   }
 

@@ -1,7 +1,5 @@
-import { parseFieldSelector, requiredValue } from '../object/selectors.ts';
 import type { ResourceTarget } from '../request/api-request.ts';
 import type { FlowRequest } from './flow-control.ts';
-import type { FlowRecorder } from './flow-recorder.ts';
 
 /** The expected cost of a request. A seat is the share of one request in the server; wide requests need several. */
 export interface Work {
@@ -10,6 +8,8 @@ export interface Work {
   /** Seats for the work after the answer (events to watchers), for `extraMs`. */
   readonly finalSeats: number;
   readonly extraMs: number;
+  /** The watches that get the event of a write; undefined for other requests. */
+  readonly watches?: number;
 }
 
 export const seatsOf = ({ initialSeats, finalSeats }: Work): number => Math.max(initialSeats, finalSeats);
@@ -53,31 +53,24 @@ export interface Surroundings {
 /** Made once, because a small object for each request adds up. */
 const LEAST = plainWork(MIN_SEATS);
 
-/** The level that the request is going to. */
-interface Destination {
-  /** The most seats that one request may take there. */
-  readonly widest: number;
-  readonly recorder: Pick<FlowRecorder, 'watchers'>;
-}
-
-/** Estimates the cost of a request without reading anything. */
-export function estimateWork(request: FlowRequest, to: Destination, around: Surroundings): Work {
+/** Estimates the cost of a request without reading anything. `widest`: the most seats that one request may take at its level. */
+export function estimateWork(request: FlowRequest, widest: number, around: Surroundings): Work {
   const { verb, target, query } = request;
   if (target === undefined) return LEAST;
   if (target.group === 'history.cluster.io' && isRead(verb, target))
-    return estimateHistory(target, query, to);
+    return estimateHistory(target, query, widest);
   switch (verb) {
     case 'list':
-      return estimateList(target, query, to.widest, around);
+      return estimateList(target, query, widest, around);
     case 'watch':
       return around.watchList && isTrue(query.get('sendInitialEvents'))
-        ? estimateList(target, query, to.widest, around)
+        ? estimateList(target, query, widest, around)
         : LEAST;
     case 'create':
     case 'update':
     case 'patch':
     case 'delete':
-      return estimateWrite(target, to, around);
+      return estimateWrite(target, widest, around);
     default:
       return LEAST;
   }
@@ -90,7 +83,7 @@ const isRead = (verb: string, { resource, subresource }: ResourceTarget): boolea
 function estimateHistory(
   { resource, subresource }: ResourceTarget,
   query: URLSearchParams,
-  { widest }: Destination,
+  widest: number,
 ): Work {
   const usual = USUAL_ROWS[subresource === '' ? resource : subresource] ?? 0;
   const limit = Number(query.get('limit') ?? 0);
@@ -138,59 +131,15 @@ function isOfThePast(query: URLSearchParams, limit: number): boolean {
 const has = (query: URLSearchParams, name: string): boolean => (query.get(name) ?? '') !== '';
 
 /** A write itself is cheap, but its events are not when many watch. They are sent after the answer. */
-function estimateWrite(target: ResourceTarget, to: Destination, around: Surroundings): Work {
+function estimateWrite(target: ResourceTarget, widest: number, around: Surroundings): Work {
   // Tokens have no watchers.
   if (target.resource === 'serviceaccounts' && target.subresource === 'token') return LEAST;
   if (target.resource === 'restores' && target.group === 'history.cluster.io')
-    return plainWork(Math.min(RESTORE_SEATS, to.widest));
+    return plainWork(Math.min(RESTORE_SEATS, widest));
   const watches = around.countWatches(target);
-  to.recorder.watchers(watches);
-  if (watches < WATCHES_PER_SEAT) return LEAST;
+  if (watches < WATCHES_PER_SEAT) return { ...LEAST, watches };
   const seats = Math.ceil(watches / WATCHES_PER_SEAT);
-  const finalSeats = Math.min(seats, to.widest);
+  const finalSeats = Math.min(seats, widest);
   // Fewer seats for a longer time make the same amount of work.
-  return { initialSeats: MIN_SEATS, finalSeats, extraMs: (seats * EVENT_MS) / finalSeats };
-}
-
-/**
- * How many watches get the event of a write. Watches of one node's pods are not counted: every node has one, a pod concerns only
- * one of them, and which one is unknown before the object is read.
- */
-export class WatchCounts {
-  readonly #counts = new Map<string, number>();
-
-  /** Returns a function that removes the watch. */
-  register({ target, query }: FlowRequest): () => void {
-    if (target === undefined || (target.resource === 'pods' && isOfOneNode(query))) return () => {};
-    const key = keyOf(target, target.namespace, target.name);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-    return () => {
-      const left = (this.#counts.get(key) ?? 1) - 1;
-      if (left === 0) this.#counts.delete(key);
-      else this.#counts.set(key, left);
-    };
-  }
-
-  interestedIn(target: ResourceTarget): number {
-    if (this.#counts.size === 0) return 0;
-    const { namespace, name } = target;
-    let count = this.#counts.get(keyOf(target, '', '')) ?? 0;
-    if (namespace !== '') count += this.#counts.get(keyOf(target, namespace, '')) ?? 0;
-    if (name !== '') count += this.#counts.get(keyOf(target, namespace, name)) ?? 0;
-    return count;
-  }
-}
-
-const keyOf = ({ group, resource }: ResourceTarget, namespace: string, name: string): string =>
-  `${group}/${resource}/${namespace}/${name}`;
-
-function isOfOneNode(query: URLSearchParams): boolean {
-  const selector = query.get('fieldSelector');
-  if (selector === null) return false;
-  try {
-    return (requiredValue(parseFieldSelector(selector), 'spec.nodeName') ?? '') !== '';
-  } catch {
-    // An invalid selector is answered with an error later.
-    return false;
-  }
+  return { initialSeats: MIN_SEATS, finalSeats, extraMs: (seats * EVENT_MS) / finalSeats, watches };
 }

@@ -7,7 +7,7 @@ import { parseGoBool } from '../object/go-value.ts';
 
 export const FLOW_CONTROL_GROUP = 'flowcontrol.apiserver.k8s.io';
 /** `true`: the server keeps the shipped spec. `false`: the spec belongs to the operator. */
-export const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
+const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
 
 const words = (text: string): string[] => text.split(' ');
 

@@ -1,19 +1,8 @@
 import { canonicalGroup } from '../api/dialect.ts';
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, parseQualifiedResource } from '../api/names.ts';
 import { badRequest } from '../api/status.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ObjectKey } from '../storage/key.ts';
-
-/** `deployments.apps`, `pods` */
-export const toResourceText = ({ group, resource }: GroupResource): string =>
-  group === '' ? resource : `${resource}.${group}`;
-
-export function parseResourceText(text: string): GroupResource {
-  const dot = text.indexOf('.');
-  return dot < 0
-    ? { group: '', resource: text }
-    : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
-}
 
 /**
  * Parses `<resource>[.<group>]:<namespace>:<name>`, which names an object in one word.
@@ -31,7 +20,7 @@ export function parseReference(text: string, registry: Registry): ObjectKey {
     throw badRequest(
       `name: Invalid value: ${JSON.stringify(text)}: must be <resource>[.<group>]:<namespace>:<name>, such as deployments.apps:default:web or nodes::n1`,
     );
-  return { ...storedResource(parseResourceText(resource), registry), namespace, name };
+  return { ...storedResource(parseQualifiedResource(resource), registry), namespace, name };
 }
 
 /**

@@ -2,8 +2,7 @@ import type { GroupResource } from '../api/names.ts';
 import { tooManyRequests } from '../api/status.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
-import type { History, HistoryBegin, LogPage, LogQuery } from '../storage/history.ts';
-import type { Revision } from '../storage/revision.ts';
+import { type History, type LogPage, withRows } from '../storage/history.ts';
 import { Slots } from '../util/concurrency.ts';
 import type { HistoryParts } from './parts.ts';
 
@@ -30,10 +29,10 @@ export class ReadLimits {
     read: (parts: HistoryParts) => Promise<Result>,
   ): Promise<Result> {
     const allowance = new Allowance(this.#large, request);
-    const counted = new Map<History, CountedHistory>();
+    const counted = new Map<History, History>();
     const historyOf = (resource: GroupResource): History => {
       const history = parts.historyOf(resource);
-      const known = counted.get(history) ?? new CountedHistory(history, allowance);
+      const known = counted.get(history) ?? countedHistory(history, allowance);
       counted.set(history, known);
       return known;
     };
@@ -86,32 +85,12 @@ class Allowance {
   }
 }
 
-class CountedHistory implements History {
-  readonly #history: History;
-  readonly #allowance: Allowance;
-
-  constructor(history: History, allowance: Allowance) {
-    this.#history = history;
-    this.#allowance = allowance;
-  }
-
-  revisionAt(moment: string): Promise<Revision | 'future' | undefined> {
-    return this.#history.revisionAt(moment);
-  }
-
-  begin(): Promise<HistoryBegin> {
-    return this.#history.begin();
-  }
-
-  newest(): Promise<Revision> {
-    return this.#history.newest();
-  }
-
-  async rows(query: LogQuery): Promise<LogPage> {
-    if (query.states === 'none') return this.#history.rows(query);
-    const mostBytes = await this.#allowance.next();
-    const page = await this.#history.rows(mostBytes === undefined ? query : { ...query, mostBytes });
-    this.#allowance.count(page);
+/** Counts the states of its pages, and bounds their size. */
+const countedHistory = (history: History, allowance: Allowance): History =>
+  withRows(history, async (query) => {
+    if (query.states === 'none') return history.rows(query);
+    const mostBytes = await allowance.next();
+    const page = await history.rows(mostBytes === undefined ? query : { ...query, mostBytes });
+    allowance.count(page);
     return page;
-  }
-}
+  });

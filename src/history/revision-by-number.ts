@@ -4,7 +4,6 @@ import { StorageError } from '../storage/errors.ts';
 import type { History, LoggedRevision } from '../storage/history.ts';
 import { parseRevision, type Revision } from '../storage/revision.ts';
 import { beforeHistory } from '../verbs/as-of.ts';
-import { toResourceText } from './object-reference.ts';
 import { type HistoryParts, REVISIONS } from './parts.ts';
 
 /**
@@ -20,7 +19,7 @@ export async function findByNumber(
   const row = await readRevision(historyOf(resource ?? REVISIONS), name);
   if (elsewhere.length === 0) return row;
   if (row !== undefined && (resource === undefined || isSame(row.key, resource))) return row;
-  const named = elsewhere.map(toResourceText).join(', ');
+  const named = elsewhere.map(toQualifiedResource).join(', ');
   throw new StatusError({
     code: 404,
     reason: 'NotFound',

@@ -1,4 +1,4 @@
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, parseQualifiedResource, toQualifiedResource } from '../api/names.ts';
 import { badRequest } from '../api/status.ts';
 import {
   type FieldRequirement,
@@ -12,7 +12,7 @@ import type { History, LoggedRevision, LogQuery } from '../storage/history.ts';
 import { type Revision, toRevision } from '../storage/revision.ts';
 import type { WriteVerb } from '../storage/revision-log.ts';
 import { beforeHistory, parseAsOf, readAsOf, readPast, revisionOf } from '../verbs/as-of.ts';
-import { parseResourceText, storedResource, toResourceText } from './object-reference.ts';
+import { storedResource } from './object-reference.ts';
 
 /** Conditions of a list or watch of revisions that the log evaluates. */
 export type RowConditions = Pick<
@@ -35,7 +35,7 @@ export function readConditions(query: URLSearchParams, registry: Registry): RowC
       `fieldSelector: verb: Unsupported value: ${JSON.stringify(verb)}: supported values: ${VERBS.join(', ')}`,
     );
   const found = {
-    resource: resource === undefined ? undefined : storedResource(parseResourceText(resource), registry),
+    resource: resource === undefined ? undefined : storedResource(parseQualifiedResource(resource), registry),
     namespace: of('object.namespace'),
     name: of('object.name'),
     uid: of('object.uid'),
@@ -64,10 +64,13 @@ export function namesOf(query: URLSearchParams, registry: Registry): NameResourc
   const named = new Map(
     readSelector(query.get('fieldSelector') ?? '')
       .filter(({ field }) => field === 'object.resource')
-      .map(({ value }) => [toResourceText(storedResource(parseResourceText(value), registry)), value]),
+      .map(({ value }) => [
+        toQualifiedResource(storedResource(parseQualifiedResource(value), registry)),
+        value,
+      ]),
   );
   return (resource) => {
-    const text = toResourceText(resource);
+    const text = toQualifiedResource(resource);
     return named.get(text) ?? text;
   };
 }
@@ -75,7 +78,7 @@ export function namesOf(query: URLSearchParams, registry: Registry): NameResourc
 /** The fields of a row that selectors match. */
 export const fieldsOf = (
   { key, uid, verb, attribution }: LoggedRevision,
-  nameOf: NameResource = toResourceText,
+  nameOf: NameResource = toQualifiedResource,
 ): Record<string, string> => ({
   'object.resource': nameOf(key),
   'object.namespace': key.namespace,

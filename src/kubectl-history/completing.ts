@@ -1,7 +1,8 @@
+import { toQualifiedResource } from '../api/names.ts';
 import { parseCommandLine } from './arguments.ts';
 import { COMMANDS } from './commands/all-commands.ts';
 import { EVERYWHERE, FLAGS, type Flag, KUBECTL_FLAGS } from './flags.ts';
-import { qualified, type Resource } from './found-resources.ts';
+import type { Resource } from './found-resources.ts';
 import type { HistoryClient } from './history-client.ts';
 import { placeOf, selectorOf } from './last-change.ts';
 import { readNamed } from './named-object.ts';
@@ -181,7 +182,7 @@ async function objects(
   const resource = await resources.find(type);
   const namespace = resource.isNamespaced ? cluster.namespace : undefined;
   const scope = namespace === undefined ? [] : [`--namespace=${namespace}`];
-  const there = await namesFrom(session, ['get', qualified(resource), '--output=name', ...scope]);
+  const there = await namesFrom(session, ['get', toQualifiedResource(resource), '--output=name', ...scope]);
   const gone = command.name === 'restore' ? await namesGone(history, { resource, namespace }) : [];
   const names = [...new Set([...gone, ...there])];
   return only(typed, slash < 0 ? names : names.map((name) => `${type}/${name}`));
@@ -194,7 +195,7 @@ async function namesGone(
   { resource, namespace }: { readonly resource: Resource; readonly namespace: string | undefined },
 ): Promise<readonly string[]> {
   const fields = {
-    ...{ 'object.resource': qualified(resource), 'object.namespace': namespace },
+    ...{ 'object.resource': toQualifiedResource(resource), 'object.namespace': namespace },
     verb: 'delete',
   };
   const deletions = await history.revisions({ fields, limit: MOST_GONE });

@@ -17,10 +17,6 @@ export interface Resource {
   readonly isNamespaced: boolean;
 }
 
-/** `deployments.apps`, `pods`. */
-export const qualified = ({ group, resource }: Pick<Resource, 'group' | 'resource'>): string =>
-  group === '' ? resource : `${resource}.${group}`;
-
 /** Finds resources by the users' words. */
 export interface Resources {
   /** @throws UsageError for an unknown word */

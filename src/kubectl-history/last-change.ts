@@ -1,4 +1,4 @@
-import { qualified } from './found-resources.ts';
+import { toQualifiedResource } from '../api/names.ts';
 import type { HistoryClient } from './history-client.ts';
 import type { ObjectName, Revision } from './history-types.ts';
 import { type NamedObject, toShortName } from './named-object.ts';
@@ -26,7 +26,7 @@ export const selectorOf = ({
   object: { resource, name },
   namespace,
 }: ObjectPlace): Record<string, string> => ({
-  'object.resource': qualified(resource),
+  'object.resource': toQualifiedResource(resource),
   'object.namespace': namespace,
   'object.name': name,
 });

@@ -1,4 +1,5 @@
-import { qualified, type Resource, type Resources } from './found-resources.ts';
+import { toQualifiedResource } from '../api/names.ts';
+import type { Resource, Resources } from './found-resources.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The words of a command that name a type, or one object of it. */
@@ -49,7 +50,7 @@ export async function readObject(
 
 /** The reference of an object in history: `deployments.apps:default:web`, `nodes::n1`. */
 export const toReference = ({ resource, name }: NamedObject, namespace: string): string =>
-  `${qualified(resource)}:${resource.isNamespaced ? namespace : ''}:${name}`;
+  `${toQualifiedResource(resource)}:${resource.isNamespaced ? namespace : ''}:${name}`;
 
 /** The path of an object, or of all objects of a type. */
 export function pathOf({ resource, name }: Named, namespace: string | undefined): string {

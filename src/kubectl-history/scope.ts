@@ -1,5 +1,5 @@
+import { toQualifiedResource } from '../api/names.ts';
 import type { CommandArguments } from './arguments.ts';
-import { qualified } from './found-resources.ts';
 import type { RevisionsQuery } from './history-client.ts';
 import { parsePointInTime } from './moment.ts';
 import { type Named, readNamed } from './named-object.ts';
@@ -22,7 +22,7 @@ export async function readScope(session: Session, open: OpenSession, args: Comma
   const isEverywhere = args.has('allNamespaces') || named?.resource.isNamespaced === false;
   const namespace = isEverywhere ? undefined : open.cluster.namespace;
   const fields = {
-    'object.resource': named && qualified(named.resource),
+    'object.resource': named && toQualifiedResource(named.resource),
     'object.namespace': namespace,
     'object.name': named?.name,
     user: args.text('by'),

@@ -1,4 +1,4 @@
-import type { Container, PodSpec, Volume } from '../api/types/core/v1.ts';
+import type { Container, Pod, PodSpec, Volume } from '../api/types/core/v1.ts';
 import { statesResources } from './pod-resources.ts';
 import { parseQuantity } from './quantity.ts';
 
@@ -64,6 +64,13 @@ export function qosClass(spec: PodSpec): string {
   if (!isAsked(cpu) && !isAsked(memory)) return 'BestEffort';
   return isGuaranteed(cpu) && isGuaranteed(memory) ? 'Guaranteed' : 'Burstable';
 }
+
+/**
+ * Whether an update leaves the class of service as it was: as its status has it or, where a newer version of Kubernetes counted
+ * fields that the emulated one lacks, as the rest of the old pod has it.
+ */
+export const keepsQosClass = (spec: PodSpec, old: Pod): boolean =>
+  [old.status?.qosClass, qosClass(old.spec ?? {})].includes(qosClass(spec));
 
 /** Sums over all containers, in billionths. */
 interface Amounts {

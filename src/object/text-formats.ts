@@ -48,6 +48,17 @@ export function checkName(name: string, rule: NameRule): readonly string[] {
   }
 }
 
+const SEARCH_DOMAIN = /^_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*$/;
+const SEARCH_DOMAIN_TEXT =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with " +
+  "an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
+
+/** A domain in which a resolver searches names. Those of services may begin with an underscore. */
+export const checkSearchDomain = (name: string): readonly string[] => [
+  ...longerThan(name, MAX_SUBDOMAIN_CHARS),
+  ...(SEARCH_DOMAIN.test(name) ? [] : [SEARCH_DOMAIN_TEXT]),
+];
+
 function checkPathSegment(name: string): string[] {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%'].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);

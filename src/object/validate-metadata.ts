@@ -9,18 +9,27 @@ const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
 interface MetadataRules {
   readonly namespaced: boolean;
-  readonly strategy: { readonly nameRule: NameRule };
+  readonly strategy: {
+    readonly nameRule: NameRule;
+    readonly relaxedNames?: { readonly gate: string; readonly rule: NameRule };
+  };
 }
 
-export function validateObjectMeta(meta: ObjectMeta, { namespaced, strategy }: MetadataRules): FieldError[] {
+export function validateObjectMeta(
+  meta: ObjectMeta,
+  { namespaced, strategy }: MetadataRules,
+  isOn: (gate: string) => boolean = () => false,
+): FieldError[] {
+  const { relaxedNames: relaxed } = strategy;
+  const nameRule = relaxed !== undefined && isOn(relaxed.gate) ? relaxed.rule : strategy.nameRule;
   const { name = '', generateName = '', namespace = '' } = meta;
   const errors: FieldError[] = [];
   if (name === '') errors.push(required('metadata.name', 'name or generateName is required'));
-  else addInvalid(errors, 'metadata.name', name, checkName(name, strategy.nameRule));
+  else addInvalid(errors, 'metadata.name', name, checkName(name, nameRule));
   if (generateName !== '') {
     // A prefix may end where a name may not: the suffix follows.
     const prefix = generateName.replace(/-$/, 'a');
-    addInvalid(errors, 'metadata.generateName', generateName, checkName(prefix, strategy.nameRule));
+    addInvalid(errors, 'metadata.generateName', generateName, checkName(prefix, nameRule));
   }
   if (namespaced) addInvalid(errors, 'metadata.namespace', namespace, checkName(namespace, 'dns-label'));
   addLabels(errors, meta.labels, 'metadata.labels');

@@ -1,6 +1,6 @@
 import type { Dialect } from '../api/dialect.ts';
 import { type Minor, NEWEST_MINOR, parseMinor, toVersion } from '../api/emulation.ts';
-import { builtInResources } from '../resources/all.ts';
+import { builtInResources, resourcesBeside } from '../resources/all.ts';
 import { DEFAULT_MINOR } from '../version.ts';
 import type { CommandLine } from './command-line.ts';
 import { describeGateChanges, describeGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
@@ -76,6 +76,12 @@ export function readApi(line: CommandLine) {
   const config = parseRuntimeConfig(given.runtimeConfig, runtimeConfig.shown, {
     ...{ minor, acceptsLater: given.runtimeConfigForwardCompatible },
   });
+  const resources = builtInResources(minor, {
+    isNamed: (version) => given.runtimeConfigForwardCompatible && config.isNamed(version),
+    followsServed: given.forwardCompatible
+      ? (version, byDefault) => config.isEnabled(version, byDefault)
+      : undefined,
+  });
   return Object.freeze({
     emulated: minor,
     compatible,
@@ -84,12 +90,8 @@ export function readApi(line: CommandLine) {
       isEnabled: Object.assign((name: string) => gates.isEnabled(name), { minor, compatible }),
     },
     runtimeConfig: config,
-    resources: builtInResources(minor, {
-      isNamed: (version) => given.runtimeConfigForwardCompatible && config.isNamed(version),
-      followsServed: given.forwardCompatible
-        ? (version, byDefault) => config.isEnabled(version, byDefault)
-        : undefined,
-    }),
+    resources,
+    resourcesBeside: resourcesBeside(resources),
     ...line.valuesOf(domainFlags),
   });
 }

@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { dumpLevels, dumpQueues, dumpRequests } from '../flow-control/dumps.ts';
+import { dumpLevels, dumpQueues, dumpRequests, type RunningTurns } from '../flow-control/dumps.ts';
 import type {
   AdmittedTurn,
   Classification,
@@ -96,15 +96,26 @@ function tooManyRequests({ retryAfterSeconds }: RefusedTurn): ApiResponse {
 
 const REFUSAL = Buffer.from('Too many requests, please try again later.\n');
 
+/** What other threads run. */
+export type TurnsOfOthers = (asked: { readonly details: boolean }) => Promise<readonly RunningTurns[]>;
+
 /** The queues and their waiting requests, for operators (Kubernetes: apf_controller_debug). */
-export function createFlowControlDumps(levels: () => ReadonlyMap<string, Level>, clock: FlowClock): Hono {
+export function createFlowControlDumps(
+  levels: () => ReadonlyMap<string, Level>,
+  clock: FlowClock,
+  turnsOfOthers: TurnsOfOthers,
+): Hono {
   return new Hono()
     .basePath('/debug/api_priority_and_fairness')
-    .get('/dump_priority_levels', () => toTable(dumpLevels(levels())))
+    .get('/dump_priority_levels', async () => {
+      const others = await turnsOfOthers({ details: false });
+      return toTable(dumpLevels(levels(), others));
+    })
     .get('/dump_queues', () => toTable(dumpQueues(levels())))
-    .get('/dump_requests', ({ req }) => {
+    .get('/dump_requests', async ({ req }) => {
       const details = (req.query('includeRequestDetails') ?? '') !== '';
-      return toTable(dumpRequests(levels(), { clock, details }));
+      const others = await turnsOfOthers({ details });
+      return toTable(dumpRequests(levels(), { clock, details }, others));
     });
 }
 

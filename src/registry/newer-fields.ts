@@ -1,8 +1,17 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
-import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { toApiVersion } from '../api/names.ts';
+import type { ApiObject, JsonObject, JsonValue, ManagedFieldsEntry, ObjectMeta } from '../api/object-meta.ts';
+import { type FieldSchema, type MessageSchema, messageIn } from '../api/schema.ts';
 import { equal } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
+import {
+  difference,
+  type FieldSet,
+  fieldElement,
+  isEmpty,
+  sorted,
+  union,
+} from '../object/managed-fields/field-set.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 
 /**
@@ -20,11 +29,14 @@ export class NewerFields {
     this.#types = types;
   }
 
-  /** Takes the fields out of `object`. */
+  /** Takes the fields out of `object`, and its owners' claims to them. */
   takeOut({ storage, custom }: Pick<ResourceDefinition, 'storage' | 'custom'>, object: ApiObject): TakenOut {
     if (custom !== undefined) return NOTHING;
     const branches = this.#branchesOf(this.#types.message(storage.type));
-    return branches.length === 0 ? NOTHING : takeFrom(object, branches);
+    const taken = branches.length === 0 ? NOTHING : takeFrom(object, branches);
+    if (taken === undefined) return NOTHING;
+    const owners = takeFromOwners(object, toApiVersion(storage), branches);
+    return together(owners === undefined ? [taken] : [taken, owners]);
   }
 
   /** The newer fields of a message and the fields that lead to some. Recursive types lead back to the same list. */
@@ -80,12 +92,6 @@ const formOf = ({
   keys: listMapKeys.length > 0 || patchMergeKey === undefined ? listMapKeys : [patchMergeKey],
 });
 
-function messageIn(value: ValueSchema): MessageSchema | undefined {
-  if ('message' in value) return value.message;
-  if (value.kind === 'list') return messageIn(value.items);
-  return value.kind === 'map' ? messageIn(value.values) : undefined;
-}
-
 function takeFrom(owner: JsonObject, branches: readonly Branch[]): TakenOut {
   const all: NonNullable<TakenOut>[] = [];
   for (const branch of branches) {
@@ -129,6 +135,68 @@ function takeFromMap(map: JsonObject, inside: readonly Branch[]): TakenOut {
     if (taken !== undefined) all.push((object) => within(object[key], taken));
   }
   return together(all);
+}
+
+/**
+ * Takes newer fields out of what the owners of an object own, so that a write in the emulated version neither claims nor loses
+ * them. Owners in another version than the stored one have other paths, and keep them.
+ */
+function takeFromOwners({ metadata }: ApiObject, apiVersion: string, branches: readonly Branch[]): TakenOut {
+  const all: { readonly owner: ManagedFieldsEntry; readonly newer: FieldSet }[] = [];
+  for (const owner of metadata.managedFields ?? []) {
+    if (owner.apiVersion !== apiVersion) continue;
+    const owned = setOfOwner(owner);
+    const newer = newerIn(owned, branches);
+    if (isEmpty(newer)) continue;
+    all.push({ owner: { ...owner }, newer });
+    owner.fieldsV1 = toJson(difference(owned, newer));
+  }
+  if (all.length === 0) return NOTHING;
+  return ({ metadata: now }) => {
+    const owners = isObject(now) ? (now as ObjectMeta).managedFields : undefined;
+    // A client may have removed all of them.
+    if (owners === undefined) return;
+    for (const { owner, newer } of all) {
+      const left = owners.find((one) => isOwner(one, owner));
+      if (left === undefined) owners.push({ ...owner, fieldsV1: toJson(newer) });
+      else left.fieldsV1 = toJson(sorted(union(setOfOwner(left), newer)));
+    }
+  };
+}
+
+// The stored JSON of a set is its working form.
+const setOfOwner = ({ fieldsV1 = {} }: ManagedFieldsEntry): FieldSet => fieldsV1 as unknown as FieldSet;
+const toJson = (set: FieldSet): JsonObject => set as unknown as JsonObject;
+
+const isOwner = (one: ManagedFieldsEntry, other: ManagedFieldsEntry): boolean =>
+  one.manager === other.manager &&
+  one.operation === other.operation &&
+  one.apiVersion === other.apiVersion &&
+  (one.subresource ?? '') === (other.subresource ?? '');
+
+function newerIn(owned: FieldSet, branches: readonly Branch[]): FieldSet {
+  const found: Record<string, FieldSet> = {};
+  for (const branch of branches) {
+    const name = fieldElement(branch.name);
+    const node = owned[name];
+    if (node === undefined) continue;
+    if (branch.kind === 'newer') found[name] = node;
+    else {
+      const { kind, inside } = branch;
+      const below = kind === 'message' ? newerIn(node, inside) : newerInItems(node, inside);
+      if (!isEmpty(below)) found[name] = below;
+    }
+  }
+  return found;
+}
+
+function newerInItems(items: FieldSet, inside: readonly Branch[]): FieldSet {
+  const found: Record<string, FieldSet> = {};
+  for (const [element, item] of Object.entries(items)) {
+    const below = newerIn(item, inside);
+    if (!isEmpty(below)) found[element] = below;
+  }
+  return found;
 }
 
 type ListBranch = Exclude<Branch, { readonly kind: 'newer' }>;

@@ -32,5 +32,7 @@ export interface TokenIssuing {
   /** Feature gates ServiceAccountTokenNodeBinding and ServiceAccountTokenPodNodeInfo. */
   readonly bindsNodes: boolean;
   readonly tellsNodes: boolean;
+  /** Feature gate TokenRequestServiceAccountUIDValidation. */
+  readonly checksUids: boolean;
   sign(order: TokenOrder): Promise<string>;
 }

@@ -200,6 +200,22 @@ export const builtInResources = (
     ({ versions }) => versions.length > 0,
   );
 
+/**
+ * Resources that are not among these, but among those of another version of Kubernetes, each storage once. A server that has
+ * emulated that version may have stored objects of them, so every server knows them: they end with their namespace and their
+ * owner.
+ */
+export function resourcesBeside(own: readonly ResourceDefinition[]): readonly ResourceDefinition[] {
+  const nameOf = ({ storage: { group, resource } }: ResourceDefinition): string => `${group}/${resource}`;
+  const known = new Set(own.map(nameOf));
+  return EVERY_RESOURCE.filter((definition) => {
+    const isStored = definition.verbs.includes('list') && definition.verbs.includes('delete');
+    if (!isStored || known.has(nameOf(definition))) return false;
+    known.add(nameOf(definition));
+    return true;
+  });
+}
+
 const isAlpha = (version: string): boolean => version.includes('alpha');
 
 /** Versions stand in their order, the best one first: those behind a version are worse. */

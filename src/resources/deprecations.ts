@@ -1,4 +1,5 @@
 import type { Minor } from '../api/emulation.ts';
+import { toApiVersion } from '../api/names.ts';
 import type { ServedVersion, VersionDeprecation } from '../registry/resource-definition.ts';
 
 /** When Kubernetes deprecated versions of types, which are named as in the IDL (Kubernetes: the lifecycles in k8s.io/api). */
@@ -65,7 +66,7 @@ export function deprecationOf(
   const end = ENDS[type];
   if (end === undefined || end.since > minor) return undefined;
   const { since, until, by } = end;
-  const name = group === '' ? version : `${group}/${version}`;
+  const name = toApiVersion({ group, version });
   const gone = until === undefined ? '' : `, unavailable in v1.${until}+`;
   const instead = by === undefined ? '' : `; use ${by}`;
   return {

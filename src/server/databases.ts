@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, toQualifiedResource } from '../api/names.ts';
 import type { Logger } from '../observability/logger.ts';
 import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { EncryptionFile } from '../storage/encryption/encryption-file.ts';
@@ -102,9 +102,8 @@ export function overridesOf(
 export function toStored(resource: GroupResource, flag: string): GroupResource {
   const stored = storageOf(resource);
   if (stored !== undefined) return stored;
-  const name = resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`;
   throw new Error(
-    `${flag}: there is no built-in resource ${JSON.stringify(name)}; one is such as pods, or leases of the group coordination.k8s.io`,
+    `${flag}: there is no built-in resource ${JSON.stringify(toQualifiedResource(resource))}; one is such as pods, or leases of the group coordination.k8s.io`,
   );
 }
 

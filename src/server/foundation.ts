@@ -73,10 +73,10 @@ export function createFoundation(
   const remind = createReminder((trouble) => logger.warn('the start waits for the database', { trouble }));
   return {
     services: createServices(logger),
-    types: loadTypes(
-      api.emulated,
-      api.resources.flatMap(({ versions }) => versions.map(({ type }) => type)),
-    ),
+    types: loadTypes(api.emulated, [
+      ...api.resources.flatMap(({ versions }) => versions.map(({ type }) => type)),
+      ...api.resourcesBeside.map(({ storage }) => storage.type),
+    ]),
     emulated: api.emulated,
     registry: createRegistry(api),
     logger,
@@ -105,11 +105,13 @@ const createServices = (logger: Logger): Services =>
     pause,
   });
 
-function createRegistry({ resources, runtimeConfig, featureGates }: ServerOptions['api']): Registry {
+function createRegistry(api: ServerOptions['api']): Registry {
+  const { resources, runtimeConfig, featureGates } = api;
   const registry = new Registry();
   const isServed = (version: GroupVersion, { enabledByDefault, gate }: ServedVersion): boolean =>
     (gate === undefined || featureGates.isEnabled(gate)) &&
     runtimeConfig.isEnabled(version, enabledByDefault);
   for (const definition of resources) registry.add(definition, isServed);
+  for (const definition of api.resourcesBeside) registry.add(definition, () => false);
   return registry;
 }

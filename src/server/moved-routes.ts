@@ -1,4 +1,4 @@
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, toQualifiedResource } from '../api/names.ts';
 import { StorageError } from '../storage/errors.ts';
 import type { LogProgress } from '../storage/log-progress.ts';
 import { MOVES, type Move, parseMove } from '../storage/moves.ts';
@@ -124,9 +124,6 @@ export class MovedRoutes<Backend> {
 
 const toKey = ({ group, resource }: GroupResource): string => `${group}/${resource}`;
 
-export const toName = ({ group, resource }: GroupResource): string =>
-  group === '' ? resource : `${resource}.${group}`;
-
 function isOpening<Backend>(route: Backend | Opening<Backend> | undefined): route is Opening<Backend> {
   return typeof route === 'object' && route !== null && 'opened' in route;
 }
@@ -135,7 +132,7 @@ function isOpening<Backend>(route: Backend | Opening<Backend> | undefined): rout
 async function inTime<Backend>(opened: Promise<Backend>, resource: GroupResource): Promise<Backend> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const reason = `the database to which ${toName(resource)} was moved is not open`;
+    const reason = `the database to which ${toQualifiedResource(resource)} was moved is not open`;
     timer = setTimeout(() => reject(new StorageError({ kind: 'unavailable', reason })), OPENED_MS);
   });
   return Promise.race([opened, late]).finally(() => clearTimeout(timer));

@@ -1,4 +1,4 @@
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, toQualifiedResource } from '../api/names.ts';
 import type { Logger } from '../observability/logger.ts';
 import { storageFlags } from '../options/storage.ts';
 import type { Move, Moves } from '../storage/moves.ts';
@@ -7,7 +7,7 @@ import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { persist, Rest } from '../util/pause.ts';
 import type { NumberedDatabase } from './databases.ts';
-import { type LeftCache, MovedRoutes, toName } from './moved-routes.ts';
+import { type LeftCache, MovedRoutes } from './moved-routes.ts';
 
 const AGAIN_MS = 1000;
 const IDLE_MS = 3_600_000;
@@ -75,7 +75,7 @@ export class ServerMoves<Backend> {
       for (const resource of resources) {
         const move = this.routes.moveOf(resource);
         if (move?.phase === 'Moved' ? arrival?.move === move.id : arrival?.isComplete !== false) continue;
-        const name = toName(resource);
+        const name = toQualifiedResource(resource);
         throw new Error(
           move?.phase === 'Moved'
             ? `${flag}: ${name} was moved to another database than the flag names: leave it out, and the server finds that`
@@ -112,7 +112,7 @@ export class ServerMoves<Backend> {
 
   async #open(move: Move, cut: Revision): Promise<Backend> {
     const { logger, serve } = this.#parts;
-    const name = toName(move.resource);
+    const name = toQualifiedResource(move.resource);
     return persist(
       async () => {
         const { log } = await this.#databaseOf(move);

@@ -170,6 +170,7 @@ export async function createServiceAccounts(
       numbersTokens: isOn('ServiceAccountTokenJTI'),
       bindsNodes: isOn('ServiceAccountTokenNodeBinding'),
       tellsNodes: isOn('ServiceAccountTokenPodNodeInfo'),
+      checksUids: isOn('TokenRequestServiceAccountUIDValidation'),
     }),
     documents: isDiscoverable(issuer) ? () => createIssuerDocuments(place, keys.published()) : undefined,
     run: keys.run,

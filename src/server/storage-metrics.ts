@@ -1,4 +1,5 @@
-import type { GroupResource } from '../api/names.ts';
+import type { Minor } from '../api/emulation.ts';
+import { type GroupResource, toQualifiedResource } from '../api/names.ts';
 import { type Cell, Numbers } from '../observability/instruments.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -35,6 +36,7 @@ interface StorageMetrics {
 interface StorageMetricsOptions {
   readonly metrics: Metrics;
   readonly backends: readonly MeasuredBackend[];
+  readonly emulated: Minor;
   /** 0: not polled. */
   readonly countPollMs: number;
   /** 0: not polled. */
@@ -55,12 +57,24 @@ export function createStorageMetrics(options: StorageMetricsOptions): StorageMet
         labels: ['resource'],
       }),
     );
+    // The name that Kubernetes has since 1.34. It keeps the older one for dashboards.
+    const grouped = new Numbers('gauge', {
+      name: 'apiserver_resource_objects',
+      help: 'Objects in storage, by group and resource, as of the last poll.',
+      labels: ['group', 'resource'],
+    });
+    if (options.emulated >= 34) metrics.add(grouped);
     polls.push(
       polled(options, countPollMs, async () => {
         const found = await Promise.all(backends.map(countObjects));
         counts = new Map(found.flatMap((one) => [...one]));
         objects.clear();
-        for (const [name, count] of counts) objects.at(name).value = count;
+        grouped.clear();
+        for (const [name, count] of counts) {
+          objects.at(name).value = count;
+          const [resource = '', ...group] = name.split('.');
+          grouped.at(group.join('.'), resource).value = count;
+        }
       }),
     );
   }
@@ -78,21 +92,18 @@ export function createStorageMetrics(options: StorageMetricsOptions): StorageMet
       }),
     );
   }
-  return { services: polls, counted: (resource) => counts.get(nameOf(resource)) };
+  return { services: polls, counted: (resource) => counts.get(toQualifiedResource(resource)) };
 }
 
 /** Resources in memory are counted there. */
 async function countObjects({ cache, database }: MeasuredBackend): Promise<ReadonlyMap<string, number>> {
   const kept = cache.state.resources.filter(({ objects }) => objects !== undefined);
-  const found = new Map(kept.map(({ resource, objects = 0 }) => [nameOf(resource), objects]));
+  const found = new Map(kept.map(({ resource, objects = 0 }) => [toQualifiedResource(resource), objects]));
   if (cache.uncached === undefined) return found;
   for (const { resource, objects } of await database.log.countObjects())
-    if (cache.isRead(resource)) found.set(nameOf(resource), objects);
+    if (cache.isRead(resource)) found.set(toQualifiedResource(resource), objects);
   return found;
 }
-
-const nameOf = ({ group, resource }: { group: string; resource: string }): string =>
-  group === '' ? resource : `${resource}.${group}`;
 
 function polled({ logger }: StorageMetricsOptions, everyMs: number, poll: () => Promise<void>): Service {
   const run = async (signal: AbortSignal): Promise<void> => {
@@ -137,7 +148,7 @@ export function addServingMetrics(metrics: Metrics, backends: readonly ServingBa
   const help = 'Watches being served, by resource.';
   add('gauge', 'pg_apiserver_watchers', help, ['resource'], ({ cache }, at) => {
     for (const { resource, watchers } of cache.state.resources)
-      if (watchers > 0) at(nameOf(resource)).add(watchers);
+      if (watchers > 0) at(toQualifiedResource(resource)).add(watchers);
   });
 }
 

@@ -45,6 +45,8 @@ export interface ServedStorage extends Phase {
   readonly allocations: Pick<Allocations, 'held' | 'holder'>;
   readonly peers: Peers;
   readonly signingKeys: SigningKeyStore;
+  /** Undefined for a resource that never had an object, and in a serving thread for one that is read from the log. */
+  countObjects(resource: GroupResource): number | undefined;
 }
 
 /** The first phase: the log in the database, and the cache of its current state. Only this file knows both implementations. */
@@ -60,8 +62,6 @@ export interface StoragePhase extends ServedStorage {
   readonly views: ObjectViews | undefined;
   /** Started by the controllers, after the first objects of the cluster exist. */
   readonly upkeep: readonly Service[];
-  /** Undefined for a resource that never had an object. */
-  countObjects(resource: GroupResource): number | undefined;
   /** Whether the cache follows the database. */
   checks(): NamedChecks;
 }

@@ -1,9 +1,8 @@
 import type { GroupResource } from '../api/names.ts';
 import { errorText } from '../util/error-text.ts';
 import { DecodedFeed } from './decoded-feed.ts';
-import { DecodedHistory } from './decoded-history.ts';
 import { StorageError } from './errors.ts';
-import type { History } from './history.ts';
+import { type History, withRows } from './history.ts';
 import type { ObjectKey } from './key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from './object-encoding.ts';
 import type { ResourceSet } from './resource-set.ts';
@@ -44,7 +43,11 @@ export class EncodedLog implements RevisionLog {
 
   /** Returns a history of this log with its objects decoded. */
   decodeHistory(history: History): History {
-    return new DecodedHistory(history, this.#codec);
+    return withRows(history, async (query) => {
+      const page = await history.rows(query);
+      if (query.states === 'none') return page;
+      return { ...page, rows: await decodeAll(page.rows, (row) => this.#codec.decodeBoth(row)) };
+    });
   }
 
   /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */

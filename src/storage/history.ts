@@ -21,6 +21,14 @@ export interface History {
   rows(query: LogQuery): Promise<LogPage>;
 }
 
+/** The same history, with other rows. */
+export const withRows = (history: History, rows: History['rows']): History => ({
+  revisionAt: (moment) => history.revisionAt(moment),
+  begin: () => history.begin(),
+  newest: () => history.newest(),
+  rows,
+});
+
 export interface HistoryBegin {
   /** The state at this revision is kept; writes are kept from the next one on. */
   readonly revision: Revision;

@@ -10,15 +10,15 @@ import { repeatedKeysError } from '../codec/yaml-problems.ts';
 import { parseYamlText } from '../codec/yaml-text.ts';
 import { copyJson } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
+import { checkConfig } from '../object/managed-fields/check-config.ts';
+import { formatPath } from '../object/managed-fields/field-set.ts';
 import {
   ApplyConflict,
   applyInSteps,
   describeConflicts,
   describeOwner,
   MAX_DESCRIBED,
-} from '../object/managed-fields/apply-config.ts';
-import { checkConfig } from '../object/managed-fields/check-config.ts';
-import { formatPath } from '../object/managed-fields/field-set.ts';
+} from '../object/managed-fields/server-side-apply.ts';
 import { emptyObject } from '../object/managed-fields/shape.ts';
 import { Unconverted } from '../object/managed-fields/track.ts';
 import { toSeen, toStorage } from '../registry/conversion.ts';

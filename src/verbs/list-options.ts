@@ -1,3 +1,4 @@
+import type { Gates } from '../api/feature-gates.ts';
 import { badRequest, type FieldError, invalid } from '../api/status.ts';
 import {
   type FieldRequirement,
@@ -17,6 +18,7 @@ import type { Scope } from '../storage/key.ts';
 import { NO_REVISION, parseRevision, type Revision } from '../storage/revision.ts';
 import type { Entry, Freshness, ListFreshness, SoughtValue, WatchQuery } from '../storage/store.ts';
 import { readBoolean, readInteger, readString } from './query-options.ts';
+import { parseShards, type Shards } from './shards.ts';
 
 /** Options of list, watch and deletecollection, read from the query and checked against each other. */
 export interface ListOptions {
@@ -30,11 +32,15 @@ export interface ListOptions {
   readonly timeoutSeconds: number | undefined;
   readonly allowWatchBookmarks: boolean;
   readonly sendInitialEvents: boolean | undefined;
+  /** Undefined: all parts, or the feature ShardedListAndWatch is off. */
+  readonly shards: Shards | undefined;
 }
 
 /** @throws StatusError 400 for values that cannot be read */
-export function readListOptions(query: URLSearchParams): ListOptions {
+export function readListOptions(query: URLSearchParams, isOn: Gates): ListOptions {
+  const shardSelector = isOn('ShardedListAndWatch') ? readString(query, 'shardSelector') : '';
   return {
+    shards: shardSelector === '' ? undefined : parseShards(shardSelector),
     labelSelector: readString(query, 'labelSelector'),
     fieldSelector: readString(query, 'fieldSelector'),
     resourceVersion: readString(query, 'resourceVersion'),
@@ -184,7 +190,7 @@ export function toWatchStart(options: ListOptions): WatchQuery['start'] | 'lates
 interface Selection {
   readonly scope: Scope;
   /** Undefined: everything in the scope. */
-  readonly matches: ((entry: Entry) => boolean) | undefined;
+  readonly matches: Test;
   /** What the test implies. */
   readonly sought: readonly SoughtValue[];
 }
@@ -219,12 +225,14 @@ export function toSelection(options: ListOptions, target: ResourceTarget, served
     ...left.filter((requirement) => isIndexed(requirement, served)).map(toSoughtField),
     ...labels.flatMap(toSoughtLabel),
   ];
-  if (left.length === 0) return { scope, matches: byLabels, sought };
-  const byFields = (entry: Entry): boolean => matchesFields(left, entry.fields);
-  const matches =
-    byLabels === undefined ? byFields : (entry: Entry): boolean => byLabels(entry) && byFields(entry);
-  return { scope, matches, sought };
+  const byFields = left.length === 0 ? undefined : (entry: Entry) => matchesFields(left, entry.fields);
+  return { scope, matches: both(both(byLabels, byFields), options.shards?.matches), sought };
 }
+
+type Test = ((entry: Entry) => boolean) | undefined;
+
+const both = (one: Test, other: Test): Test =>
+  one === undefined || other === undefined ? (one ?? other) : (entry) => one(entry) && other(entry);
 
 const toSoughtField = ({ field, value }: FieldRequirement): SoughtValue => ({
   of: 'field',

@@ -110,7 +110,7 @@ async function getAt(call: VerbCall, key: ObjectKey, revision: Revision): Promis
 
 export async function list(call: VerbCall): Promise<ApiResponse> {
   const form = formFor(call);
-  const options = readListOptions(call.request.query);
+  const options = readListOptions(call.request.query, call.context.isFeatureOn);
   checkListOptions(options);
   const page = await readPage(call, options);
   const head = {
@@ -118,6 +118,7 @@ export async function list(call: VerbCall): Promise<ApiResponse> {
     continue:
       page.next === undefined ? '' : encodeContinueToken({ revision: page.revision, after: page.next }),
     remainingItemCount: page.remaining,
+    shards: options.shards?.text,
   };
   const body = await form.list(page.entries, head);
   return { kind: 'bytes', code: 200, contentType: form.contentType, ...body, compressible: true };

@@ -64,7 +64,7 @@ const REMOVED_TOGETHER = 256;
 export async function removeCollection(call: VerbCall): Promise<ApiResponse> {
   const { context } = call;
   const form = formFor(call);
-  const selection = readListOptions(call.request.query);
+  const selection = readListOptions(call.request.query, call.context.isFeatureOn);
   checkListOptions(selection);
   refuseAsOf(call.request.query);
   const options = await readDeleteOptions(call);

@@ -1,4 +1,4 @@
-import type { GroupResource } from '../api/names.ts';
+import { type GroupResource, toQualifiedResource } from '../api/names.ts';
 import * as status from '../api/status.ts';
 import { StatusError, type StatusInit } from '../api/status.ts';
 import { type Shortage, StorageError, type UnreadableObject } from '../storage/errors.ts';
@@ -102,7 +102,7 @@ function unreadable(objects: readonly UnreadableObject[]): StatusError {
     .join('; ');
   const more = objects.length > MOST_NAMED ? `; and ${objects.length - MOST_NAMED} more` : '';
   const { group = '', resource = '' } = first?.key ?? {};
-  const what = group === '' ? resource : `${resource}.${group}`;
+  const what = toQualifiedResource({ group, resource });
   return new StatusError({
     code: 500,
     reason: 'StorageReadError',

@@ -26,7 +26,7 @@ import { earlierLifeOf, storeFor, type VerbCall, type VerbContext } from './verb
  */
 export function watch(call: VerbCall): ApiResponse {
   const { context, request, served } = call;
-  const options = readListOptions(request.query);
+  const options = readListOptions(request.query, context.isFeatureOn);
   checkWatchOptions(options, context.watchList);
   refuseAsOf(request.query);
   const selection = toSelection(options, request.target, served);

@@ -15,7 +15,7 @@ test('a plugin is configured in the file itself, or in one of its own', () => {
   );
 });
 
-test('everything that is wrong with the file is told at once', () => {
+test('one error lists every problem of the file', () => {
   const text = `${HEAD.replace('v1', 'v7')}plugins:\n- name: PodSecurity\n  path: 1\n- name: Unheard\n- name: PodSecurity\n  file: x\n`;
   expect(() => parseAdmissionConfig(text)).toThrow(
     /apiVersion: Unsupported value: .*plugins\[0\]\.path: .*plugins\[1\]\.name: Unsupported value: "Unheard".*plugins\[2\]\.file: unknown field/,

@@ -98,7 +98,7 @@ test.each(['kind', 'namespace', 'name', 'uid', 'apiVersion'])(
   },
 );
 
-test('the host tells events apart; several limits are told together, and each counts what another refuses', async () => {
+test('events of different hosts are counted apart; a refusal lists every limit that is reached, and each limit counts what another refuses', async () => {
   const hosts = from('aab', (letter) => ({ event: { source: { host: letter } } }));
   expect(outline(await send([limit('SourceAndObject', 1)], hosts))).toBe('.x.');
   const answers = await send([limit('Server', 1), limit('User', 1)], times(2, {}));
@@ -107,7 +107,7 @@ test('the host tells events apart; several limits are told together, and each co
   );
 });
 
-test('events whose keys are long, and differ at the end, are told apart', async () => {
+test('events with long keys that differ only at the end are counted apart', async () => {
   const requests = from('aab', (letter) => ({ event: { source: { host: 'x'.repeat(5000) + letter } } }));
   expect(outline(await send([limit('SourceAndObject', 1)], requests))).toBe('.x.');
 });

@@ -6,7 +6,7 @@ import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
 
 const container = (image: string): JsonObject => ({ name: 'c', image });
 
-/** What a webhook is asked, and a pod is told, where images whose names begin with `bad` are. */
+/** A webhook that refuses images whose names begin with `bad`; it records the reviews it gets and the waits between them. */
 class Backend {
   readonly asked: JsonObject[] = [];
   readonly waits: number[] = [];
@@ -123,7 +123,7 @@ test('an answer that may not be kept is asked for again', async () => {
   expect(backend.asked).toHaveLength(2);
 });
 
-test('a refusal without a reason is told as one', async () => {
+test('a refusal without a reason is reported as a refusal', async () => {
   const backend = new Backend();
   backend.answer = () => ({ status: { allowed: false } });
   const why = 'pods "p" is forbidden: one or more images rejected by webhook backend';

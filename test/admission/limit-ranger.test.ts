@@ -88,7 +88,7 @@ describe('limits of containers', () => {
     expect(await refusedPod({ type: 'Container', ...limit }, object)).toBe(message);
   });
 
-  test('init containers are measured too, and all reasons are told at once', async () => {
+  test('init containers are measured too, and one refusal lists all reasons', async () => {
     const object = pod(container({ cpu: '1' }, { cpu: '3' }));
     (object.spec as JsonObject).initContainers = [container({ cpu: '1' }, { cpu: '4' })];
     expect(await refusedPod({ type: 'Container', max: { cpu: '2' } }, object)).toBe(

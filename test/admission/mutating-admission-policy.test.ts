@@ -309,7 +309,7 @@ test('with failurePolicy Ignore, a failing mutation is left out, and the others 
   expect(object.metadata.labels).toEqual({ a: '1', b: '2' });
 });
 
-test('a result that is no object of the type is an internal error, whatever the failurePolicy', async () => {
+test('a result that is no object of the type is an internal error also with the failure policy Ignore', async () => {
   const unknown = jsonPatch('[JSONPatch{op: "add", path: "/spec/nope", value: 1}]');
   const status = await refusal([unknown], { spec: { failurePolicy: 'Ignore' } });
   expect(status).toMatchObject({

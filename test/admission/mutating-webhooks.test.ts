@@ -317,7 +317,7 @@ test.each<[string, object, string]>([
     patched([{ op: 'replace', path: '/metadata/namespace', value: 'kube-system' }]),
     'the namespace of the provided object does not match the namespace sent on the request',
   ],
-])('a patch that %s is an error whatever the failurePolicy', async (_, response, message) => {
+])('a patch that %s is an error also with the failure policy Ignore', async (_, response, message) => {
   webhook.respond = respondWith(() => response);
   const object = configMap();
   const asked = mutating(hook({ failurePolicy: 'Ignore' })).mutate?.(attributesOf('configmaps', { object }));
@@ -348,7 +348,7 @@ test('owners of fields that a webhook leaves unreadable stay as they were, with 
   ]);
 });
 
-test('webhooks may note things, under their name, and an ignored failure is noted and told', async () => {
+test('audit annotations of webhooks carry the name of the webhook, and an ignored failure is annotated and logged', async () => {
   webhook.respond = respondWith(() => ({ allowed: true, auditAnnotations: { why: 'because' } }));
   const noted = new Map<string, string>();
   const annotate = (key: string, value: string): void => void noted.set(key, value);

@@ -14,7 +14,7 @@ const NAMESPACES = { group: '', resource: 'namespaces' };
 const inNamespace = (namespace: string) => toObject({ metadata: { namespace } });
 const cluster = new FakeCluster({ namespaces: [{ metadata: { name: 'default' } }] });
 
-test('NamespaceExists refuses whatever is in a namespace that is not there', async () => {
+test('NamespaceExists refuses every object in a namespace that does not exist', async () => {
   const plugin = pluginFrom(namespaceExists, { objects: cluster });
   for (const operation of ['CREATE', 'UPDATE', 'DELETE'] as const) {
     const refused = (namespace: string) =>

@@ -331,7 +331,7 @@ test('a node asks for certificates of its own name', async () => {
     );
   }
   expect(await ask('jane', 'kubernetes.io/kube-apiserver-client')).toBeUndefined();
-  // The request is the first block, for whoever validates and signs it too.
+  // The request is the first block; controllers that validate and sign it read the same one.
   const pemOf = async (name: string) => Buffer.from(await makeRequest(name), 'base64').toString();
   const [own, foreign] = [await pemOf('system:node:mine'), await pemOf('system:node:other')];
   const askWith = (pem: string) => {

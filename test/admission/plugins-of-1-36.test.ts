@@ -1,12 +1,20 @@
 import { expect, test } from 'vitest';
 import { findPlugin, pluginsOf } from '../../src/admission/all-plugins.ts';
 import { podGroupWorkload } from '../../src/admission/plugins/pod-group-workload.ts';
+import { jobValidation, podGroupProtection } from '../../src/admission/plugins/pod-groups.ts';
 import { podResizeLimits } from '../../src/admission/plugins/pod-resize-limits.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
+import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { builtInResources } from '../../src/resources/all.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
 
 /** Plugins that are on by default since 1.36. */
+
+function definitionOf(resource: string): ResourceDefinition {
+  const definition = builtInResources(36).find((one) => one.resource === resource);
+  if (definition === undefined) throw new Error(`there are no ${resource}`);
+  return definition;
+}
 
 const workload = (name: string, more: JsonObject = {}): JsonObject => ({
   metadata: { name, namespace: 'default', ...more },
@@ -18,18 +26,36 @@ const node = (name: string, system?: string): JsonObject => ({
   status: { allocatable: { cpu: '2', memory: '1Gi' } },
 });
 
+const policies = {
+  gang: { schedulingPolicy: { gang: { minCount: 2 } } },
+  basic: { schedulingPolicy: { basic: {} } },
+};
+const group = (name: string, policy: keyof typeof policies, owner?: JsonObject): JsonObject => ({
+  metadata: { name, namespace: 'default', ...(owner === undefined ? {} : { ownerReferences: [owner] }) },
+  spec: policies[policy],
+});
+
 const objects = new FakeCluster({
+  podgroups: [
+    group('named', 'gang'),
+    group('basic', 'basic'),
+    group('owned', 'gang', { uid: 'controlled', controller: true }),
+    group('held', 'gang', { uid: 'held' }),
+  ],
   workloads: [workload('w'), workload('ending', { deletionTimestamp: '2026-01-01T00:00:00Z' })],
   nodes: [node('linux', 'linux'), node('windows', 'windows'), node('bare')],
 });
 
-test.each(['PodGroupWorkloadExists', 'PodResizeValidator'])('%s is on since 1.36', (name) => {
-  expect(findPlugin(name)?.isDefault).toBe(true);
-  expect(pluginsOf(35).map((one) => one.name)).not.toContain(name);
-  expect(pluginsOf(36).map((one) => one.name)).toContain(name);
-  for (const plugin of [podGroupWorkload, podResizeLimits])
-    expect(plugin.create({ objects, isFeatureOn: () => false })).toBeUndefined();
-});
+test.each(['PodGroupProtection', 'PodGroupWorkloadExists', 'JobValidation', 'PodResizeValidator'])(
+  '%s is on since 1.36',
+  (name) => {
+    expect(findPlugin(name)?.isDefault).toBe(true);
+    expect(pluginsOf(35).map((one) => one.name)).not.toContain(name);
+    expect(pluginsOf(36).map((one) => one.name)).toContain(name);
+    for (const plugin of [podGroupWorkload, podResizeLimits, podGroupProtection, jobValidation])
+      expect(plugin.create({ objects, isFeatureOn: () => false })).toBeUndefined();
+  },
+);
 
 test.each<[JsonObject, string | undefined]>([
   [{}, undefined],
@@ -49,8 +75,7 @@ test.each<[JsonObject, string | undefined]>([
 ])('a group of pods with %j: %s', async (spec, why) => {
   const plugin = podGroupWorkload.create({ objects, isFeatureOn: (gate) => gate === 'GenericWorkload' });
   if (plugin === undefined) throw new Error('the plugin is off');
-  const definition = builtInResources(36).find(({ resource }) => resource === 'podgroups');
-  if (definition === undefined) throw new Error('there are no groups of pods');
+  const definition = definitionOf('podgroups');
   const object = toObject({ spec });
   const refused = await refusalOf(plugin, attributesOf('pods', { definition, namespace: 'default', object }));
   expect(refused?.split(' is forbidden: ')[1]).toBe(why);
@@ -95,6 +120,52 @@ test.each<[string, JsonObject, string, string | undefined]>([
       subresource,
       object: toObject(after),
       old: toObject(asking('linux', { cpu: '1' }, 1)),
+    }),
+  );
+  expect(refused?.split(' is forbidden: ')[1]).toBe(why);
+});
+
+test('a new group of pods gets the finalizer that keeps it, once', async () => {
+  const plugin = podGroupProtection.create({ isFeatureOn: (gate) => gate === 'GenericWorkload' });
+  if (plugin?.mutate === undefined) throw new Error('the plugin is off');
+  const definition = definitionOf('podgroups');
+  const object = toObject({ metadata: { finalizers: ['a.example.com/b'] } });
+  const attributes = attributesOf('pods', { definition, namespace: 'default', object });
+  for (let n = 0; n < 2; n += 1) await plugin.mutate(attributes);
+  expect(object.metadata.finalizers).toEqual(['a.example.com/b', 'scheduling.k8s.io/podgroup-protection']);
+  expect(plugin.operations).toEqual(['CREATE']);
+});
+
+const job = (parallelism: number, uid: string, podGroupName?: string): JsonObject => ({
+  metadata: { name: 'j', namespace: 'default', uid },
+  spec: {
+    parallelism,
+    template: { spec: podGroupName === undefined ? {} : { schedulingGroup: { podGroupName } } },
+  },
+});
+
+const WHY = (name: string): string =>
+  `cannot change parallelism for a Job referencing gang-scheduled PodGroup "${name}"`;
+
+test.each<[string, number, string, string | undefined, string | undefined]>([
+  ['whose template names a gang', 3, 'j', 'named', WHY('named')],
+  ['whose template names another group', 3, 'controlled', 'basic', undefined],
+  ['whose template names no group that is there', 3, 'controlled', 'none', undefined],
+  ['that controls a gang', 3, 'controlled', undefined, WHY('owned')],
+  ['that owns a gang without controlling it', 3, 'held', undefined, undefined],
+  ['that has no gang', 3, 'j', undefined, undefined],
+  ['with a gang, of which something else changes', 2, 'j', 'named', undefined],
+])('the parallelism of a job %s', async (_, parallelism, uid, podGroupName, why) => {
+  const plugin = jobValidation.create({ objects, isFeatureOn: (gate) => gate === 'GenericWorkload' });
+  if (plugin === undefined) throw new Error('the plugin is off');
+  const refused = await refusalOf(
+    plugin,
+    attributesOf('pods', {
+      definition: definitionOf('jobs'),
+      operation: 'UPDATE',
+      namespace: 'default',
+      object: toObject(job(parallelism, uid, podGroupName)),
+      old: toObject(job(2, uid, podGroupName)),
     }),
   );
   expect(refused?.split(' is forbidden: ')[1]).toBe(why);

@@ -71,7 +71,7 @@ describe('node selectors of pods', () => {
     expect(await admit(given)).toEqual(expected);
   });
 
-  test('labels that are none are told', async () => {
+  test('invalid labels are reported with their path', async () => {
     expect(await admit({ namespace: 'a b=c' })).toMatch(
       /^<nil>: Invalid value: "a b": name part must consist/,
     );
@@ -80,7 +80,7 @@ describe('node selectors of pods', () => {
     );
   });
 
-  test('a namespace that is not there is told', async () => {
+  test('a namespace that does not exist is reported', async () => {
     const plugin = createPodNodeSelector(new FakeCluster(), new Map());
     expect(await refusalOf(plugin, attributesOf('pods', { object: toObject({}) }))).toBe(
       'Internal error occurred: namespace default does not exist',

@@ -102,7 +102,7 @@ describe('LimitPodHardAntiAffinityTopology', () => {
   });
   test.each([
     ['nothing', {}, undefined],
-    ['nobody', apart(), undefined],
+    ['no topology', apart(), undefined],
     ['nodes', apart('kubernetes.io/hostname'), undefined],
     ['zones', apart('kubernetes.io/hostname', 'zone'), 'zone'],
     ['an unnamed place', apart(''), ''],

@@ -97,7 +97,7 @@ describe('tolerations of pods', () => {
     expect(await admit(given)).toEqual(expected);
   });
 
-  test('an annotation that is no list is told', async () => {
+  test('an annotation that is no list is reported', async () => {
     expect(await admit({ annotations: { defaultTolerations: '{}' } })).toContain('no list of tolerations');
     expect(await admit({ annotations: { defaultTolerations: '{' } })).toContain('JSON');
     expect(await admit({ annotations: { defaultTolerations: '[{"key":5}]' } })).toContain(

@@ -91,7 +91,7 @@ describe('pods', () => {
       'failed quota: quota: must specify limits.cpu for: c; memory for: c',
     ],
     [
-      'a quota nobody has counted yet',
+      'a quota without a status yet',
       { pods: '5' },
       {},
       pod(),

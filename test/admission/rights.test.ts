@@ -60,7 +60,7 @@ test.each<[string, string[], JsonObject[] | undefined, JsonObject[], string | un
     undefined,
   ],
   [
-    'blocking what nobody knows',
+    'blocking an owner of an unknown kind',
     [],
     undefined,
     [{ ...owner('1', true), kind: 'Web' }],

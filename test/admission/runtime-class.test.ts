@@ -31,7 +31,7 @@ describe('overhead', () => {
     expect(await admit({ overhead: { cpu: '100m' } }, { overhead })).toBe(mismatch);
   });
 
-  test('is nobody else to say', async () => {
+  test('is refused in a pod whose class defines none', async () => {
     const why =
       'pods "it" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead';
     expect(await admit({ overhead: { cpu: '1' } })).toBe(why);

@@ -119,7 +119,7 @@ describe('accounts that are still being made', () => {
     expect(asked()).toBe(10);
   });
 
-  test('nobody waits for an account of another name', async () => {
+  test('only a pod with the default account waits for its account', async () => {
     const { plugin, asked } = lateCluster({ known: 1 });
     const object = pod({ serviceAccountName: 'robot' });
     expect(await refusalOf(plugin, attributesOf('pods', { object }))).toContain('"robot" not found');

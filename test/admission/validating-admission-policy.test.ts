@@ -164,9 +164,9 @@ test.each<[string, JsonObject, string]>([
   ['the message where the made one fails', { messageExpression: "'a' + object.nope", message: 'no' }, 'no'],
   ['the message where the made one has lines', { messageExpression: "'a\\nb'", message: 'no' }, 'no'],
   ['the message where the made one is blank', { messageExpression: "'  '", message: 'no' }, 'no'],
-])('a refusal tells %s', async (_what, validation, told) => {
+])('a refusal tells %s', async (_what, validation, expected) => {
   const policies = [policy({ validations: [{ expression: 'object.spec.replicas <= 2', ...validation }] })];
-  expect(await messageOf({ policies })).toBe(`'p' with binding 'b' denied request: ${told}`);
+  expect(await messageOf({ policies })).toBe(`'p' with binding 'b' denied request: ${expected}`);
 });
 
 test('a policy without a binding is not in force', async () => {
@@ -318,11 +318,16 @@ test.each([
     'foo == 1',
     "compilation error: compilation failed: ERROR: <input>:1:1: undeclared reference to 'foo' (in container '')\n | foo == 1\n | ^",
   ],
-])('%s fails, which refuses the request unless the policy says to ignore it', async (expression, told) => {
-  const spec = { validations: [{ expression }], variables: [{ name: 'bad', expression: 'object.nope' }] };
-  expect(await messageOf({ policies: [policy(spec)] })).toBe(`'p' with binding 'b' denied request: ${told}`);
-  expect(await messageOf({ policies: [policy({ ...spec, failurePolicy: 'Ignore' })] })).toBeUndefined();
-});
+])(
+  '%s fails, which refuses the request unless the policy says to ignore it',
+  async (expression, expected) => {
+    const spec = { validations: [{ expression }], variables: [{ name: 'bad', expression: 'object.nope' }] };
+    expect(await messageOf({ policies: [policy(spec)] })).toBe(
+      `'p' with binding 'b' denied request: ${expected}`,
+    );
+    expect(await messageOf({ policies: [policy({ ...spec, failurePolicy: 'Ignore' })] })).toBeUndefined();
+  },
+);
 
 test('a warning reaches the user and an audit the log, and neither refuses', async () => {
   const bindings = [binding({ validationActions: ['Warn', 'Audit'] })];
@@ -367,20 +372,20 @@ test.each<[string, JsonObject, string | undefined]>([
   ['of the namespace of the request', { name: 'limits', parameterNotFoundAction: 'Deny' }, 'no'],
   ['of another namespace', { name: 'wide', namespace: 'play' }, undefined],
   ['by their labels', { selector: { matchLabels: { use: 'it' } } }, 'no'],
-  ['that nobody has, where that is allowed', { name: 'none', parameterNotFoundAction: 'Allow' }, undefined],
+  ['that do not exist, where that is allowed', { name: 'none', parameterNotFoundAction: 'Allow' }, undefined],
   [
-    'that nobody has',
+    'that do not exist',
     { name: 'none', parameterNotFoundAction: 'Deny' },
     'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
   ],
   [
-    'that nobody has any of',
+    'that match no object',
     { selector: { matchLabels: { use: 'not' } }, parameterNotFoundAction: 'Deny' },
     'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction',
   ],
-])('parameters %s are used', async (_what, paramRef, told) => {
+])('parameters %s are used', async (_what, paramRef, expected) => {
   const setting = { policies: [policy(WITH_PARAMS)], bindings: [binding({ paramRef })], params: PARAMS };
-  expect(await messageOf(setting)).toBe(told && `'p' with binding 'b' denied request: ${told}`);
+  expect(await messageOf(setting)).toBe(expected && `'p' with binding 'b' denied request: ${expected}`);
 });
 
 test('a binding without parameters runs the policy without any', async () => {
@@ -437,7 +442,7 @@ function loops(depth: number): string {
   return depth === 0 ? 'true' : `[1,2,3,4,5,6,7,8,9,10].all(x${depth}, ${loops(depth - 1)})`;
 }
 
-test('policies never keep anybody from correcting policies', async () => {
+test('policies do not apply to objects of policies, so that a wrong one can be corrected', async () => {
   const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
   const spec = { matchConstraints: { resourceRules: [rule] }, validations: [{ expression: 'false' }] };
   const plugin = pluginOf({ policies: [policy(spec)] });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => server[Symbol.asyncDispose]());
 
-/** What a webhook's client is told to trust; '' for whom the host trusts. */
+/** The authorities that a webhook's client trusts; '' for those of the host. */
 function authoritiesOf(caBundle: string): string | undefined {
   const client = { url: server.url, caBundle: Buffer.from(caBundle).toString('base64') };
   const [webhook] = toWebhooks([
@@ -53,7 +53,7 @@ async function call(caBundle: string): Promise<string> {
 
 const UNKNOWN = /^unable to verify the first certificate|cannot be verified: CERT_SIGNATURE_FAILURE$/;
 
-test('the certificates of a bundle are believed, whatever stands around them', async () => {
+test('the certificates of a bundle are trusted, with any text around them', async () => {
   const other = await Authority.create('others');
   expect(await call(`subject: us\n${other.pem}\nin between\n${authority.pem}after`)).toBe('200');
 });
@@ -70,7 +70,7 @@ test.each([
     async () => authority.pem.replaceAll('CERTIFICATE', 'X509 CERTIFICATE'),
   ],
   ['a certificate with headers', async () => authority.pem.replace('-\n', '-\nA: b\n\n')],
-])('a bundle of %s vouches for nobody', async (_, bundle) => {
+])('a bundle of %s makes no server trusted', async (_, bundle) => {
   const text = await bundle();
   expect(authoritiesOf(text)).not.toBe('');
   expect(await call(text)).toMatch(UNKNOWN);

@@ -174,7 +174,7 @@ test.each<[string, JsonObject, AdmissionAttributes, boolean]>([
   expect(await select(webhookOf(webhook), attributes)).toBe(expected);
 });
 
-test('a namespace that does not exist is told, but only by a webhook that looks at namespaces and the object', async () => {
+test('a namespace that does not exist is an error, but only for a webhook whose selectors need namespace and object', async () => {
   const attributes = attributesOf('pods', { object: labelled({}, 'nowhere') });
   const failed = select(webhookOf({ namespaceSelector: BLUE }), attributes);
   await expect(failed).rejects.toThrow(StatusError);
@@ -194,7 +194,7 @@ const conditions = (...expressions: string[]): Promise<ConditionsAnswer> => {
 
 const NOBODY = { username: 'nobody', uid: '', groups: [], extra: {} };
 
-test('conditions must all hold, and one that does not decides whatever became of the others', async () => {
+test('all conditions must hold, and a false one decides also when others fail', async () => {
   expect(await conditions('object.metadata.name == "a"', 'oldObject == null')).toEqual({ matches: true });
   expect(await conditions('true', 'false')).toEqual({ matches: false });
   expect(await conditions('object.nothing == 1', 'false')).toEqual({ matches: false });

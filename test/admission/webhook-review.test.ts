@@ -151,7 +151,7 @@ test.each<[JsonObject | undefined, number, string]>([
     418,
     'admission webhook "w.example.com" denied the request: pot',
   ],
-])('a refusal with %j is told', (status, code, message) => {
+])('a refusal with %j becomes a failure with the name of the webhook', (status, code, message) => {
   expect(toRefusal(webhook, status).status).toMatchObject({ code, message, status: 'Failure' });
 });
 
@@ -215,6 +215,9 @@ test.each<[number, string, string, string | undefined]>([
   ],
   [503, '', '', 'the server is currently unable to handle the request'],
   [500, 'application/json', '{"kind":"Status","message":"as it says"}', 'as it says'],
-])('an answer %i %s %s is told as clients tell it', (code, contentType, body, problem) => {
-  expect(answerProblem({ code, contentType, body: Buffer.from(body) })).toBe(problem);
-});
+])(
+  'an answer %i %s %s is described as Kubernetes clients describe it',
+  (code, contentType, body, problem) => {
+    expect(answerProblem({ code, contentType, body: Buffer.from(body) })).toBe(problem);
+  },
+);

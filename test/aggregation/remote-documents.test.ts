@@ -61,7 +61,7 @@ async function start(
         body: typeof body === 'string' ? Readable.from([Buffer.from(body)]) : body,
       };
     },
-    upgrade: () => Promise.reject(new Error('nobody asks for it')),
+    upgrade: () => Promise.reject(new Error('no upgrade is expected here')),
   };
   const remote = new RemoteVersions();
   remote.replace(await Promise.all(objects.map(entryOf)));
@@ -145,12 +145,12 @@ test.each<[lie: string, Servers[string], why: RegExp]>([
     /it is of "apps\/v1", not of bad\.example\.com\/v1/,
   ],
   [
-    'more than anybody needs',
+    'more than the limit of a document',
     () => ({ type: AGGREGATED_TYPE, body: Readable.from(large()) }),
     /more than 4194304 bytes/,
   ],
   ['nothing that ends well', () => ({ code: 503, body: '' }), /answered with 503/],
-])('a server that says %s is stale, and nobody else is', async (_, bad, why) => {
+])('a server that says %s is stale, and other servers stay fresh', async (_, bad, why) => {
   await using started = await start({ good, bad }, [apiService('bad', 'v1'), apiService('good', 'v1')]);
   const { documents, errors } = started;
   await expect.poll(() => errors.some((error) => why.test(error))).toBe(true);
@@ -163,7 +163,7 @@ function* large(): Generator<Buffer> {
   for (let at = 0; at < 160; at += 1) yield Buffer.alloc(64 * 1024, ' ');
 }
 
-test('nobody waits for a server that says nothing', async () => {
+test('other servers do not wait for one that says nothing', async () => {
   const silent: Servers[string] = () => new Promise(() => {});
   await using started = await start({ good, silent }, [apiService('silent', 'v1'), apiService('good', 'v1')]);
   const { documents } = started;

@@ -100,7 +100,7 @@ test.each([
   expect(response !== undefined).toBe(isPassed);
 });
 
-test('a resource is passed on by its group version, whatever the path looks like', async () => {
+test('a resource is passed on by its group version, in every form of its path', async () => {
   const target = { group: 'far.example.com', version: 'v1' };
   const url = '/apis/far.example.com/v1/namespaces/a%20b/things/c%2520?watch=1&labelSelector=x%3Dy';
   const { sent } = await pass({ url, target });
@@ -111,7 +111,7 @@ test('a resource is passed on by its group version, whatever the path looks like
   expect((await pass({ url, target: { group: 'apps', version: 'v1' } })).sent).toBeUndefined();
 });
 
-test('the other server is told who calls, once for each group and value', async () => {
+test('the other server receives the name and groups of the caller, once for each group and value', async () => {
   const headers = ['Host', 'us', 'X-Remote-User', 'eve', 'X-REMOTE-EXTRA-a%2Fb', 'eve', 'Audit-ID', 'own'];
   const { sent } = await pass({ url: '/apis/far.example.com/v1', headers });
   expect(sent?.message.headers).toEqual([

@@ -29,12 +29,12 @@ const event = (type: ObjectEventType, entry: Entry) => ({ type, entry, revision:
 
 test('it knows those of other servers alone, and tells of their changes alone', async () => {
   const remote = new RemoteVersions();
-  let told = 0;
+  let changes = 0;
   remote.onChange(() => {
-    told += 1;
+    changes += 1;
   });
   remote.replace([await entryOf('apps', undefined)]);
-  expect([remote.isEmpty, remote.find('apps', 'v1'), told]).toEqual([true, undefined, 0]);
+  expect([remote.isEmpty, remote.find('apps', 'v1'), changes]).toEqual([true, undefined, 0]);
   remote.apply(event('ADDED', await entryOf('far.example.com', 'api')));
   expect(remote.find('far.example.com', 'v1')).toMatchObject({
     service: { namespace: 'far', name: 'api', port: 443 },
@@ -42,9 +42,9 @@ test('it knows those of other servers alone, and tells of their changes alone', 
     isAvailable: true,
   });
   remote.apply(event('MODIFIED', await entryOf('far.example.com', undefined)));
-  expect([remote.isEmpty, told]).toEqual([true, 2]);
+  expect([remote.isEmpty, changes]).toEqual([true, 2]);
   remote.apply(event('MODIFIED', await entryOf('apps', undefined)));
-  expect(told).toBe(2);
+  expect(changes).toBe(2);
 });
 
 test('a group of two names is found by either, and stays with one API service when the other goes', async () => {

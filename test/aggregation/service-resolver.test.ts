@@ -65,7 +65,7 @@ test.each<[what: string, byEndpoints: boolean, known: Known, place: object]>([
     { host: '10.1.1.1', port: 8443 },
   ],
   [
-    'the ready endpoint of its slices where nobody writes endpoints',
+    'the ready endpoint of its slices where there are no Endpoints objects',
     true,
     {
       service: {},

@@ -80,8 +80,8 @@ test('names, namespaces, groups of users and groups of the API each narrow a rul
 test('a caller who failed authentication matches no rule about users', () => {
   const rules =
     '- {level: Request, userGroups: [developers]}\n- {level: Request, users: [alice]}\n- {level: Metadata}';
-  const { user: _, ...nobody } = attributes('GET /api/v1/pods');
-  expect(findRule(policyOf(rules), nobody)?.level).toBe('Metadata');
+  const { user: _, ...withoutUser } = attributes('GET /api/v1/pods');
+  expect(findRule(policyOf(rules), withoutUser)?.level).toBe('Metadata');
 });
 
 test('a group may be named in either dialect', () => {

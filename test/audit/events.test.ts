@@ -300,7 +300,7 @@ test('a request at level None costs no trail and leaves no event', async () => {
   expect(await registry.metrics()).toContain('apiserver_audit_level_total{level="None"} 1');
 });
 
-test('verdicts are told in annotations', async () => {
+test('verdicts are recorded in annotations', async () => {
   const { auditor, events } = start('- {level: Metadata, omitStages: [RequestReceived]}');
   const verdicts = [
     { decision: 'no-opinion', reason: 'none of yours' },

@@ -1,5 +1,5 @@
 import { type AuditEvent, AuditRecord, type EventBodies } from '../../src/audit/audit-event.ts';
-import type { AuditSink, Clock, LossReport } from '../../src/audit/sink.ts';
+import type { AuditSink, LossReport } from '../../src/audit/sink.ts';
 import type { UserInfo } from '../../src/request/api-request.ts';
 
 export const ALICE: UserInfo = {
@@ -54,8 +54,8 @@ export class Losses {
   };
 }
 
-/** Time that stands still until it is told to go on. */
-export class ManualClock implements Clock {
+/** A clock that stands still until a test moves it. */
+export class ManualClock {
   #now = 0;
   #timers: { at: number; call: () => void }[] = [];
 

@@ -44,7 +44,7 @@ test('errors of the file itself are named', () => {
   expect(() => parseAuthenticationConfig('', RULES)).toThrow('kind: Required value');
 });
 
-test('an issuer is an https URL of somebody else', () => {
+test('the URL of an issuer is https, without password, query or fragment, and not that of this server', () => {
   refuse('jwt.0.issuer.url', '', 'jwt[0].issuer.url: Required value: URL is required');
   refuse('jwt.0.issuer.url', 'http://idp.example.com', 'URL scheme must be https');
   refuse('jwt.0.issuer.url', 'https://u:p@idp.example.com', 'URL must not contain a username or password');
@@ -122,7 +122,7 @@ test('the unknown may come in by conditions only where the gate allows it', () =
   );
 });
 
-test('names of flags are told apart by the issuer, unless the claim is email or a prefix is given', () => {
+test('user names of an issuer from flags begin with its URL, unless the claim is email or a prefix is given', () => {
   const flags = {
     ...{ issuerUrl: 'https://idp', clientId: 'us', certificateAuthority: undefined, algorithms: ['RS256'] },
     ...{ usernameClaim: 'sub', usernamePrefix: '', groupsClaim: 'roles', groupsPrefix: 'idp:' },

@@ -33,7 +33,7 @@ import {
 import { TokenWebhook } from '../../src/authn/token-webhook.ts';
 import { Authority } from '../kit/pki.ts';
 
-/** What everything promises that finds out who somebody is. */
+/** The promises of every authenticator. */
 
 const folder = mkdtempSync(join(tmpdir(), 'authenticators-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,6 +59,7 @@ const issuer = new TokenIssuer({
   extendsExpiration: false,
   numbersTokens: false,
   bindsNodes: true,
+  checksUids: false,
   tellsNodes: true,
 });
 const boundToken = await issuer.sign({
@@ -124,7 +125,7 @@ const cached = (tokens: TokenAuthenticator) =>
 const webhook = webhookBy((token) =>
   token === 'secret-token' ? { authenticated: true, user: { username: 'ann' } } : { authenticated: false },
 );
-/** Of a provider that nobody has been able to reach. */
+/** Of a provider that has never been reached. */
 const unreachable = new JwtAuthenticators({
   configs: parseAuthenticationConfig(
     stringify({
@@ -188,11 +189,11 @@ const CASES: readonly TokenCase[] = [
   },
 ];
 
-/** Somebody, nobody, or an error: what an authenticator answers, as text. */
+/** What an authenticator answers, as text: a user, no user, or an error. */
 async function ask(tokens: TokenAuthenticator, token: string, audiences = ['api']): Promise<string> {
   try {
     const found = await tokens.authenticate(token, audiences);
-    return found === undefined ? 'nobody' : `user ${found.user.username}`;
+    return found === undefined ? 'no user' : `user ${found.user.username}`;
   } catch (error) {
     return error instanceof Error ? 'error' : 'thrown';
   }
@@ -207,7 +208,7 @@ describe.each(CASES)('$name', ({ tokens, token, username }) => {
     for (const audience of found?.audiences ?? []) expect(['api', 'other']).toContain(audience);
   });
 
-  test('nothing else names anybody, and what is not of its kind is no error', async () => {
+  test('any other text names no user, and a text of another kind is no error', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...'abcdef0123456789.') }),
@@ -216,23 +217,23 @@ describe.each(CASES)('$name', ({ tokens, token, username }) => {
     const strings = text.filter((one) => one !== token);
     await fc.assert(
       fc.asyncProperty(strings, async (one) => {
-        expect(await ask(tokens, one)).toBe('nobody');
+        expect(await ask(tokens, one)).toBe('no user');
       }),
       { seed: 13, numRuns: 100 },
     );
   });
 
-  test('its token with one character changed names nobody', async () => {
+  test('its token with one character changed names no user', async () => {
     if (token === undefined) return;
     // The last character of a signature has bits that mean nothing.
     for (let at = 0; at < token.length - 1; at += Math.ceil(token.length / 40)) {
       const changed = `${token.slice(0, at)}${token[at] === 'a' ? 'b' : 'a'}${token.slice(at + 1)}`;
-      expect(['nobody', 'error']).toContain(await ask(tokens, changed));
+      expect(['no user', 'error']).toContain(await ask(tokens, changed));
     }
   });
 });
 
-test('what cannot be looked up names nobody: it is an error, also through a cache and a union', async () => {
+test('a token that cannot be looked up is an error, also through a cache and a union', async () => {
   const down = webhookBy(() => new Error('out of order'));
   const cases: readonly (readonly [TokenAuthenticator, string])[] = [
     [down, 'any'],
@@ -323,7 +324,7 @@ describe('authenticators of requests', async () => {
   ];
 
   test.each(CASES)(
-    '%s: right credentials name somebody, wrong ones are an error, none say nothing',
+    '%s: right credentials name a user, wrong ones are an error, absent ones are no answer',
     async (_, authenticator, right, wrong) => {
       expect((await authenticator.authenticate(right))?.user.username).toBe('ann');
       await expect((async () => authenticator.authenticate(wrong))()).rejects.toThrow();

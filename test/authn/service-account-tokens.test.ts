@@ -62,6 +62,7 @@ const issuerOf = (path: string, issuer = 'https://one.example.com') =>
     extendsExpiration: true,
     numbersTokens: false,
     bindsNodes: true,
+    checksUids: false,
     tellsNodes: true,
   });
 const keyFile = save('rsa.pem', rsa.privateKey);
@@ -154,7 +155,7 @@ test('a token of a node alone ends with the node, where such tokens are accepted
   expect(await check(token)).toBe('service account token has been invalidated');
 });
 
-test('a token that is used after its warning is told to the audit log', async () => {
+test('a token that is used after its warning is noted in the audit log', async () => {
   const token = await issuerOf(keyFile).sign(order({ warnAfterSeconds: 60 }));
   nowMs += 65_000;
   const found = await verifier([keyFile]).authenticate(token, ['api']);

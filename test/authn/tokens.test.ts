@@ -70,7 +70,7 @@ test('requests that come together ask once, and errors are asked about again', a
   expect(asked).toBe(5);
 });
 
-test('the first that knows a token decides, and errors matter only when nobody does', async () => {
+test('the first that knows a token decides, and errors matter only when none knows it', async () => {
   const union = createTokenUnion([knows({ t: new Error('mine and wrong') }), knows({ t: ann })]);
   expect(await union.authenticate('t', [])).toBe(ann);
   const both = createTokenUnion([knows({ t: new Error('one') }), knows({ t: new Error('two') })]);

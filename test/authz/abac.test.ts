@@ -37,8 +37,8 @@ test('user and group together ask for both, and a star for everyone known', () =
   const all = abac(line({ ...spec, user: '*' }));
   expect(allowed(all, asks(ann, 'get', 'pods')).decision).toBe('allow');
   expect(allowed(all, asks(stranger, 'get', 'pods')).decision).toBe('no-opinion');
-  const nobody = abac(line(spec));
-  expect(allowed(nobody, asks(ann, 'get', 'pods')).decision).toBe('no-opinion');
+  const other = abac(line(spec));
+  expect(allowed(other, asks(ann, 'get', 'pods')).decision).toBe('no-opinion');
 });
 
 test('a path is matched as it is or by what stands before its star', () => {

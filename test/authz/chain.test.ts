@@ -36,7 +36,7 @@ test('the first authorizer with an opinion decides, whether it answers at once o
   });
 });
 
-test('without an opinion the reasons and errors of all are told', async () => {
+test('without an opinion the answer has the reasons and errors of all', async () => {
   const one = answering({ decision: 'no-opinion', reason: 'one', error: 'broken' });
   const none = answering({ decision: 'no-opinion', reason: '' });
   expect(await createChain([one, none, alwaysDeny, one]).authorize(question)).toEqual({

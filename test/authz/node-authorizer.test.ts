@@ -276,7 +276,7 @@ describe('a node', () => {
     expect((node.authorize(asksPath(n1, 'get', '/metrics')) as Verdict).decision).toBe('no-opinion');
   });
 
-  test('is told in a rules review that its rules are not listed', () => {
+  test('a rules review says that its rules are not listed', () => {
     expect(node.rules(n1)).toMatchObject({ incomplete: true });
     expect(node.rules(user('ann')).incomplete).toBeUndefined();
   });

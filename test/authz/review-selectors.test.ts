@@ -24,7 +24,7 @@ const request = (verb: string, query: string, path = '/api/v1/pods'): Authorizat
 const ON_NODE = 'fieldSelector=spec.nodeName%3Dn1';
 
 describe('what a request selects', () => {
-  test('is told of lists, watches and deletes of collections', () => {
+  test('is known for lists, watches and deletes of collections', () => {
     for (const verb of ['list', 'watch', 'deletecollection'])
       expect(request(verb, `${ON_NODE}&labelSelector=app`).selectors).toEqual({
         fields: [{ field: 'spec.nodeName', negated: false, value: 'n1' }],
@@ -215,7 +215,7 @@ describe('a node, with AuthorizeNodeWithSelectors', () => {
     expect(may(asks(NODE, 'delete', 'nodes', { name: 'n1' }))).toBe('');
   });
 
-  test('without the feature lists whatever the rules of nodes say', () => {
+  test('without the feature, rules for nodes that allow a list allow it', () => {
     const plain = createNodeAuthorizer(graph, [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }]);
     expect(plain.authorize(request('list', ''))).toMatchObject({ decision: 'allow' });
   });

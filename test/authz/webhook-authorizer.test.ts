@@ -111,7 +111,7 @@ test('a question of great length is not remembered', async () => {
   expect(sent).toHaveLength(2);
 });
 
-test('a failure decides as configured, is told and is not remembered', async () => {
+test('a failure decides as configured, is reported and is not remembered', async () => {
   const broken = new Error('connection refused');
   const hook = webhook([broken, ALLOWED], { onFailure: 'deny' });
   expect(await hook.authorize(question)).toEqual({
@@ -162,7 +162,7 @@ test('match conditions decide whether the webhook is asked', async () => {
   });
 });
 
-test('a rules review is told that its rules cannot be listed', () => {
+test('a rules review says that the rules of a webhook cannot be listed', () => {
   expect(webhook([ALLOWED]).rules()).toMatchObject({ incomplete: true, resourceRules: [] });
 });
 

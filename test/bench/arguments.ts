@@ -15,7 +15,7 @@ export interface Settings {
   readonly only: readonly string[];
   /** A server that runs already. Undefined: one of our own. */
   readonly kubeconfig: string | undefined;
-  /** Its processes on this machine, so that their CPU and memory can be told. */
+  /** Its processes on this machine, for their CPU and memory. */
   readonly serverPids: readonly number[];
   readonly databasePids: readonly number[];
   readonly jsonFile: string | undefined;

@@ -3,7 +3,7 @@ import { CALL_LIMIT } from '../../src/cel/budget.ts';
 import { compileCel, toCel } from '../../src/cel/program.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 
-/** What an expression costs goes with the time that it takes, whatever it does. */
+/** The cost of an expression is proportional to its CPU time, for every function. */
 
 const LONG = 'x'.repeat(3_000_000);
 const MANY = Array.from({ length: 3000 }, (_, at) => at);

@@ -44,7 +44,7 @@ test('whole numbers are integers, and nothing of JavaScript shows through', () =
 
 test('the error of an expression is one line', () => {
   expect(() => evaluate('1 +')).toThrow(/^Unexpected token: EOF$/);
-  expect(() => evaluate('nobody.knows')).toThrow('Unknown variable: nobody');
+  expect(() => evaluate('missing.field')).toThrow('Unknown variable: missing');
   expect(() => evaluate("1.matches('x')")).toThrow(/matches/);
   expect(() => evaluate(`${'('.repeat(300)}1${')'.repeat(300)}`)).toThrow(
     'expression recursion limit exceeded: 250',

@@ -15,7 +15,7 @@ function startOn(version: string): { status: number | null; stdout: string; stde
   return spawnSync(process.execPath, [preload, MAIN, '--version'], { encoding: 'utf8' });
 }
 
-test('a Node.js that is too old is told so in one line', () => {
+test('a Node.js that is too old gets a message of one line', () => {
   for (const version of ['12.22.0', '20.20.2', `${Number(oldest) - 1}.99.0`]) {
     expect(startOn(version)).toMatchObject({
       status: 1,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runMigrate } from '../kit/roles.ts';
 import { createTestDatabase } from '../postgres.ts';
 
-test('migrate lists what there is, shows what it would do, ends where it is told, and does the rest', async () => {
+test('migrate lists what there is, shows what it would do, stops at the named migration, and does the rest', async () => {
   await using database = await createTestDatabase({ empty: true });
   const listed = await runMigrate(database.url, '--list');
   expect(listed.code).toBe(0);

@@ -15,7 +15,7 @@ test('a certificate that the cluster signed is verified by its authority, as it 
   expect(findAuthority(cert, own.pem)).toBe(own.pem);
 });
 
-test('a certificate of somebody else is verified by the root in its chain, or by the certificate itself', async () => {
+test('a certificate from a file is verified by the root in its chain, or by the certificate itself', async () => {
   const own = await Authority.create('own');
   const other = await Authority.create('other');
   const { cert } = await other.issue({ subject: 'CN=server', serves: true });

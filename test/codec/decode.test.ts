@@ -81,7 +81,7 @@ test.each([
     { spec: { containers: [{ resources: { limits: { cpu: 'much' } } }] } },
     'quantities must match the regular expression',
   ],
-])("a wrong type in %s is told in Kubernetes' words", (type, object, message) => {
+])("a wrong type in %s is reported in Kubernetes' words", (type, object, message) => {
   expect(() => decode(type, object as JsonObject)).toThrow(DecodeError);
   expect(() => decode(type, object as JsonObject)).toThrow(message);
 });

@@ -81,7 +81,7 @@ test('values that are added below each other are no deeper than one may be', () 
   expect(() => applyJsonPatch({}, operations.slice(0, 3))).not.toThrow();
 });
 
-test('problems of a document are told a hundred times and in short', () => {
+test('the problems of a document are reported a hundred times and in short', () => {
   const long = 'k'.repeat(100_000);
   const fields = Array.from({ length: 5000 }, (_, at) => `"u${at}":1`).join(',');
   const unknown = decodeObject(

@@ -14,7 +14,7 @@ const json = Buffer.from(
   JSON.stringify({ kind: 'Pod', apiVersion: 'v1', metadata: METADATA, spec: { labels: { no: 'no' } } }),
 );
 
-test('a field of metadata is read from the bytes, whatever is around it', () => {
+test('a field of metadata is read from the bytes, with any text around it', () => {
   for (const [name, value] of Object.entries(METADATA)) {
     expect(JSON.parse(readMetadataField(json, name) ?? ''), name).toEqual(value);
   }

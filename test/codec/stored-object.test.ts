@@ -13,7 +13,7 @@ import { RandomObjects } from './random-object.ts';
 
 const STORED = '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","uid":"u"},"spec":{"é":1}}';
 
-test('the stored form is the same in whatever order the head comes, and with or without a version', () => {
+test('the stored form is the same for every order of the head, with and without a version', () => {
   const spec = { é: 1 };
   const objects: ApiObject[] = [
     { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'web', uid: 'u' }, spec },

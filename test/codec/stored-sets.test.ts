@@ -29,7 +29,7 @@ const pod = (fieldsV1: ApiObject | object = SET, manager = 'web'): ApiObject => 
 const plain = (object: unknown): Buffer => Buffer.from(JSON.stringify(object));
 const ownedBy = ({ metadata }: ApiObject): unknown => metadata.managedFields?.[0]?.fieldsV1;
 
-test('objects with the same sets share them, and nobody can change them', () => {
+test('objects with the same sets share them, and the sets cannot be changed', () => {
   const [one, other] = [parseStored(plain(pod())), parseStored(plain({ ...pod(), spec: { nodeName: 'b' } }))];
   expect(ownedBy(one)).toStrictEqual(SET);
   expect(ownedBy(one)).toBe(ownedBy(other));
@@ -118,7 +118,7 @@ const randomObject = (): JsonObject => ({
   ...(below(2) === 0 ? {} : { status: { fieldsV1: randomSet(), numbers: [1, 0.5, -1] } }),
 });
 
-test('whatever names and sets look like, an object is read as JSON says, and written as it was', () => {
+test('an object with odd names and sets is read as JSON says, and written as it was', () => {
   let shared = 0;
   for (let round = 0; round < 5000; round += 1) {
     const json = plain(randomObject());

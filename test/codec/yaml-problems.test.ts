@@ -36,7 +36,7 @@ test.each([
 
 const repeated = (text: string): readonly string[] => parseYamlText(Buffer.from(text)).duplicates;
 
-test('repeated keys are told by the line of their second value, those inside a value before its own', () => {
+test('repeated keys are reported by the line of their second value, those inside a value before its own', () => {
   const text = `a: 1
 b:
 - x: 1
@@ -64,11 +64,11 @@ f: {<<: *d, <<: *d}
   ]);
 });
 
-test('JSON that is sent as YAML is told of in the same words', () => {
+test('JSON that is sent as YAML is reported in the same words', () => {
   expect(repeated('{"a":{"b":1,"b":2}}')).toEqual(['line 1: key "b" already set in map']);
 });
 
-test('however many there are, a hundred are told', () => {
+test('of five hundred repeated keys, a hundred are reported', () => {
   expect(repeated('a: 1\n'.repeat(500))).toHaveLength(100);
 });
 

@@ -20,7 +20,7 @@ test('an address that was shared is the page that it was taken from', () => {
   for (const address of addresses) expect(parseAddress(formatAddress(address))).toEqual(address);
 });
 
-test('an address that nobody made leads somewhere, and takes nothing in that the page does not know', () => {
+test('a malformed address leads to a page, and takes over no parameter that the page does not know', () => {
   expect(parseAddress('')).toEqual({ page: 'list', resource: '', params: {} });
   expect(parseAddress('#/object/pods')).toMatchObject({ page: 'list' });
   expect(parseAddress('#/%zz/x?token=secret&__proto__=1&at=5')).toEqual({

@@ -9,7 +9,7 @@ const blamed = (object: Parameters<typeof toLines>[0], paths: readonly string[])
     .map(({ path }) => blame.fieldAt(path ?? '')?.revision);
 };
 
-test('a line is blamed on the revision of its field, by whatever fields the elements of a list are told apart', () => {
+test('a line is blamed on the revision of its field, with every kind of key of a list', () => {
   const object = {
     spec: {
       containers: [
@@ -43,7 +43,7 @@ test('a value with brackets and dots of its own is found as well', () => {
   expect(blamed(object, paths)).toEqual(['1', '2', '3']);
 });
 
-test('nobody is named for a field that nobody is known for', () => {
+test('a field without a known author names none', () => {
   expect(blamed({ a: 1, b: [{ name: 'x' }] }, ['a'])).toEqual(['1', undefined]);
 });
 

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { ageOf, agoOf, DAY, HOUR, MINUTE, parseMoment, SECOND } from '../../src/console/model/moments.ts';
+import { ageOf, agoOf, MINUTE, parseMoment, SECOND } from '../../src/console/model/moments.ts';
+
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const NOW = new Date(2026, 0, 31, 12, 0, 0).getTime();
 

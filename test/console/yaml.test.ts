@@ -10,7 +10,7 @@ const EDITIONS = ['1.1', '1.2'] as const;
 const read = (text: string, version: (typeof EDITIONS)[number]): unknown =>
   parse(text, { version, strict: false });
 
-test('YAML that is shown says what the object says, whatever is in it', () => {
+test('the YAML on the page says what the object says, for every value', () => {
   const strings = fc.oneof(
     fc.string({ unit: 'grapheme-composite' }),
     fc.string({

@@ -35,7 +35,7 @@ test('without a lease no controller manager is at work', async () => {
   expect(await manager.isAtWork()).toBe(false);
 });
 
-test('a controller manager is at work while its lease changes, whatever its clock says', async () => {
+test('a controller manager is at work while its lease changes, with any difference of the clocks', async () => {
   const { manager, renew, pass } = begin();
   for (let time = 0; time < 5; time += 1) {
     renew();

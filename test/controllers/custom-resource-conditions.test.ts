@@ -70,7 +70,7 @@ test('what others say of a definition stays', () => {
   expect(conditionsAfter(definition([other]), ACCEPTED)?.[0]).toBe(other);
 });
 
-test('a definition whose webhook has certificates that nobody can read is not served until they are mended', () => {
+test('a definition whose webhook has unreadable certificates is not served until they are corrected', () => {
   const conversion = {
     strategy: 'Webhook',
     webhook: { clientConfig: { url: 'https://a.b', caBundle: 'eA==' }, conversionReviewVersions: ['v1'] },
@@ -92,7 +92,7 @@ test('a definition whose webhook has certificates that nobody can read is not se
   expect(conditionsAfter(definition([GOOD, SERVED], { conversion }), ACCEPTED)).toEqual([GOOD, SERVED]);
 });
 
-test('schemas from before v1 that are not structural are told, and it is taken back when they are mended', () => {
+test('schemas from before v1 that are not structural are reported, and the condition goes when they are corrected', () => {
   const schema = { openAPIV3Schema: { type: 'object', properties: { a: {}, b: { type: 'array' } } } };
   const versions = [{ name: 'v1', served: true, storage: true, schema }];
   const old = definition([GOOD, SERVED], { versions, preserveUnknownFields: true });
@@ -100,9 +100,9 @@ test('schemas from before v1 that are not structural are told, and it is taken b
   expect(violations).toBe(
     '[spec.versions[0].schema.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields, spec.versions[0].schema.openAPIV3Schema.properties[b].items: Required value: must be specified]',
   );
-  const told = conditionsAfter(old, ACCEPTED, violations) ?? [];
-  expect(told[2]).toEqual(condition('NonStructuralSchema', 'True', 'Violations', violations, NOW));
-  const mended = definition([...told]);
+  const conditions = conditionsAfter(old, ACCEPTED, violations) ?? [];
+  expect(conditions[2]).toEqual(condition('NonStructuralSchema', 'True', 'Violations', violations, NOW));
+  const mended = definition([...conditions]);
   expect(structuralViolations(mended)).toBe('');
   expect(conditionsAfter(mended, ACCEPTED)).toEqual([GOOD, SERVED]);
 });

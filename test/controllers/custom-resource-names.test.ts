@@ -29,7 +29,7 @@ const held = (revision: number, names: CustomResourceDefinitionNames, more: Part
 const decisionOf = (claims: Claim[], plural: string): NameDecision | undefined =>
   decideNames(claims).get(`${plural}.example.com`);
 
-test('names that nobody has are granted, categories whatever they are', () => {
+test('free names are granted, and categories always', () => {
   const wanted = { ...named('widgets', 'Widget', 'wd'), categories: ['all'] };
   expect(decisionOf([claim(1, wanted)], 'widgets')).toEqual({ accepted: wanted });
 });
@@ -82,7 +82,7 @@ describe('names in conflict', () => {
       },
     ],
     [
-      'ListKindConflict, which is told where there are several',
+      'ListKindConflict, which is reported where there are several',
       { ...named('others', 'Other', 'h'), listKind: 'HolderList', kind: 'HolderList' },
       {
         accepted: { plural: 'others', singular: 'other', kind: '', listKind: '' },

@@ -14,7 +14,7 @@ const SHOP: ApiObject = {
   status: { phase: 'Active' },
 };
 
-/** A namespace in which somebody else makes the map a moment before: nobody has heard of it yet. */
+/** A namespace in which another client makes the map just before the controller does, which has not seen it yet. */
 function raced(theirs: ApiObject) {
   const { client, store } = createTestClient({ definitions: [configmaps, namespaces] });
   store.put('', 'namespaces', SHOP);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LEASES } from '../../src/api/known-resources.ts';
 import type { Lease } from '../../src/api/types/coordination/v1.ts';
 import type { LeaseCandidate } from '../../src/api/types/coordination/v1alpha1.ts';
 import type { LeaseCandidate as NewerCandidate } from '../../src/api/types/coordination/v1beta1.ts';
@@ -10,7 +11,6 @@ import {
   LeaderElections,
   nextStep,
 } from '../../src/controllers/leader-election.ts';
-import { LEASES } from '../../src/controllers/server-identity.ts';
 import { leases } from '../../src/resources/coordination/lease.ts';
 import { alphaLeaseCandidates } from '../../src/resources/coordination/lease-candidate.ts';
 import { createTestClient } from '../kit/client.ts';
@@ -94,7 +94,7 @@ test('the strategy of candidates is the one that fits all of their preferences',
   expect(bestOf([candidate('a', { strategies: ['example.com/mine'] })])).toBeUndefined();
 });
 
-test('a lease that nobody holds goes to the best who is there', () => {
+test('a free lease goes to the best candidate that is there', () => {
   const [old, young] = [candidate('old', { version: '1.30.0' }), candidate('young')];
   expect(step(undefined, young, old)).toEqual(electing('old'));
   expect(step(lease({}), young)).toEqual(electing('young'));
@@ -117,9 +117,9 @@ test('who was silent is asked, and votes only when it answers in time', () => {
 test('a better candidate is preferred, and said once', () => {
   const better = candidate('better', { version: '1.30.0' });
   expect(step(held('present'), candidate('present'), better)).toEqual(electing('better'));
-  const told = electedLease(held('present'), { holder: 'better', strategy: 's' }, NOW);
-  expect(told.spec).toMatchObject({ holderIdentity: 'present', preferredHolder: 'better', strategy: 's' });
-  expect(step(told, candidate('present'), better)).toEqual({ kind: 'wait' });
+  const elected = electedLease(held('present'), { holder: 'better', strategy: 's' }, NOW);
+  expect(elected.spec).toMatchObject({ holderIdentity: 'present', preferredHolder: 'better', strategy: 's' });
+  expect(step(elected, candidate('present'), better)).toEqual({ kind: 'wait' });
 });
 
 test('an elected holder is given a short term, in which it must take over', () => {

@@ -108,7 +108,7 @@ test('a server that dies is replaced when its lease has not changed for its whol
   expect(servers.said).toEqual(['b+']);
 });
 
-test('a lease that is renewed by anyone is not taken, however old its clock says it is', async () => {
+test('a lease that is renewed is not taken, with any time of its clock', async () => {
   await leases.take('upkeep', 'other', undefined);
   servers.start('b', leases);
   for (let time = 0; time < 10; time += 1) {
@@ -126,7 +126,7 @@ test('a server that cannot renew stops before its lease can be another’s', asy
   await pass(DEADLINE_MS);
   expect(servers.said).toEqual(['a+', 'a-']);
   expect(DEADLINE_MS).toBeLessThan(LEASE_MS);
-  // Its own name may still be in the lease; it waits like anyone.
+  // Its own name may still be in the lease; it waits as for a lease of another.
   own.trouble = undefined;
   await pass(LEASE_MS - 1);
   expect(servers.said).toEqual(['a+', 'a-']);
@@ -143,7 +143,7 @@ test('a server that finds the lease with another stops at once', async () => {
   expect(leases.rows.get('upkeep')?.holder).toBe('other');
 });
 
-test('a lease of an earlier tenure, brought back by a promotion of the database, is nobody’s right to work', async () => {
+test('a lease of an earlier tenure, brought back by a promotion of the database, gives no server the right to work', async () => {
   servers.start('a', leases);
   await pass(ROUND_MS);
   const earlier = leases.rows.get('upkeep');

@@ -25,16 +25,16 @@ const published = (certificate: string | undefined, ...managers: string[]): ApiO
 const mended = (current: ApiObject, fully: boolean): unknown =>
   rootCertificate(ours).mend(current, fully)?.data;
 
-test('the right certificate stays, whoever wrote it', () => {
+test('the right certificate stays, with any field manager', () => {
   expect(mended(published(ours, 'kube-controller-manager'), true)).toBeUndefined();
 });
 
-test('a value that is no certificate is replaced at once, whoever wrote it', () => {
+test('a value that is no certificate is replaced at once, with any field manager', () => {
   for (const broken of [undefined, '', 'nonsense'])
     expect(mended(published(broken, 'kube-controller-manager'), false)).toEqual({ 'ca.crt': ours });
 });
 
-test("another certificate stays when it is somebody else's", () => {
+test('a certificate that this server did not write stays', () => {
   expect(mended(published(theirs, 'kube-controller-manager'), true)).toBeUndefined();
   expect(mended(published(theirs, CA_MANAGER, 'kubectl-edit'), true)).toBeUndefined();
   expect(mended(published(theirs), true)).toBeUndefined();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { LEASES, ServerIdentity, serverIdentity } from '../../src/controllers/server-identity.ts';
+import { LEASES } from '../../src/api/known-resources.ts';
+import { ServerIdentity, serverIdentity } from '../../src/controllers/server-identity.ts';
 import { leases } from '../../src/resources/coordination/lease.ts';
 import { createTestClient } from '../kit/client.ts';
 

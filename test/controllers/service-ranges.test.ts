@@ -51,7 +51,7 @@ test('a range can be widened', () => {
 
 const setUp = () => createTestClient({ definitions: [servicecidrs, ipaddresses, services] });
 
-test('only ranges that are ready and stay are told', async () => {
+test('only ranges that are ready and stay are passed on', async () => {
   const { client, store } = setUp();
   const put = (object: ServiceCIDR): void => store.put('networking.k8s.io', 'servicecidrs', object);
   put(cidr('ready', ['10.0.1.0/24'], ready));
@@ -62,16 +62,16 @@ test('only ranges that are ready and stay are told', async () => {
       metadata: { name: 'ending', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['f'] },
     }),
   );
-  let told: readonly IpRange[] = [];
+  let given: readonly IpRange[] = [];
   const follow = new ReadyRanges((ranges) => {
-    told = ranges;
+    given = ranges;
   });
   const entries = await client.entries(SERVICE_CIDRS);
   follow.replace(entries);
-  expect(told).toEqual([range('10.0.1.0/24')]);
+  expect(given).toEqual([range('10.0.1.0/24')]);
   const entry = entries.find(({ name }) => name === 'ready') as Entry;
   follow.apply({ type: 'DELETED', entry, revision: entry.revision });
-  expect(told).toEqual([]);
+  expect(given).toEqual([]);
 });
 
 test('the ranges of the flags are shown, and every range becomes ready', async () => {
@@ -125,8 +125,10 @@ test('a range that is deleted stays until no service has an address of it that n
     return rule.act(entry as Entry, client);
   };
   expect(await act()).toBe(5000);
-  const told = await client.get(SERVICE_CIDRS, { name: 'old' });
-  expect(told?.status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'Terminating' }]);
+  const ending = await client.get(SERVICE_CIDRS, { name: 'old' });
+  expect(ending?.status?.conditions).toMatchObject([
+    { type: 'Ready', status: 'False', reason: 'Terminating' },
+  ]);
   store.put('networking.k8s.io', 'servicecidrs', cidr('new', ['10.0.0.0/16'], ready));
   expect(await act()).toBeUndefined();
   expect(await client.get(SERVICE_CIDRS, { name: 'old' })).toBeUndefined();

@@ -55,7 +55,7 @@ test('a scale shows the values where the definition says, and the metadata that 
   });
 });
 
-test('what nobody has counted yet is 0, and a selector that is not there is left out', () => {
+test('an absent count is 0, and an absent selector is left out', () => {
   const none = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: METADATA, status: { replicas: 0 } };
   expect(view.read(objectOf({ spec: { pool: { size: 0 } } }))).toEqual({ ...none, spec: {} });
   expect(view.read(objectOf({ spec: { pool: { size: 0 } }, status: null }))).toEqual({ ...none, spec: {} });

@@ -17,8 +17,8 @@ interface Version {
   readonly deprecationWarning?: string;
 }
 
-/** What clients of the first version are told. */
-function toldOf(...versions: Version[]): string | undefined {
+/** The warning for clients of the first version. */
+function warningOf(...versions: Version[]): string | undefined {
   const definition = definitionOf({ plural: 'widgets', kind: 'Widget' });
   const [first] = definition.spec?.versions ?? [];
   if (definition.spec !== undefined)
@@ -43,7 +43,8 @@ test.each<[string, Version[], string | undefined]>([
     [old, { name: 'v1beta2' }, { name: 'v1' }, { name: 'v2' }],
     `; use ${GROUP}/v2 Widget`,
   ],
-])('clients of a version are told %s', (_, versions, told) => {
-  const full = told?.startsWith(';') || told === '' ? `${GROUP}/v1beta1 Widget is deprecated${told}` : told;
-  expect(toldOf(...versions)).toBe(full);
+])('the warning for clients of a version says %s', (_, versions, ending) => {
+  const full =
+    ending?.startsWith(';') || ending === '' ? `${GROUP}/v1beta1 Widget is deprecated${ending}` : ending;
+  expect(warningOf(...versions)).toBe(full);
 });

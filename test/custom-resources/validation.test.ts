@@ -40,16 +40,16 @@ const objectOf = (fields: JsonObject): ApiObject => ({
 });
 
 type Wrong = string[];
-const told = (errors: Iterable<{ field: string; message: string }>): Wrong =>
+const listed = (errors: Iterable<{ field: string; message: string }>): Wrong =>
   [...errors].map(({ field, message }) => `${field}: ${message}`);
 
 const ofObject = (custom: CustomVersion, object: JsonObject, old?: JsonObject): Wrong =>
-  told(
+  listed(
     atOnce(custom.validate(objectOf(object), old === undefined ? undefined : objectOf(old), () => undefined)),
   );
 
 const ofStatus = (custom: CustomVersion, object: JsonObject, old: JsonObject): Wrong =>
-  told(atOnce(custom.validateStatus(objectOf(object), objectOf(old))));
+  listed(atOnce(custom.validateStatus(objectOf(object), objectOf(old))));
 
 const SHORT: JSONSchemaProps = { type: 'string', maxLength: 3 };
 const SET: JSONSchemaProps = { type: 'array', items: SHORT, 'x-kubernetes-list-type': 'set' };

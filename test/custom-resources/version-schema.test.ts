@@ -5,7 +5,7 @@ import { VersionSchema } from '../../src/custom-resources/version-schema.ts';
 
 const types = loadTypes();
 
-test('metadata of an embedded object has nothing but metadata, wherever a default put it', () => {
+test('metadata of an embedded object has nothing but metadata, with defaults at any depth', () => {
   const head = { apiVersion: 'foos/v1', kind: 'Foo' };
   const metadata = { name: 'bar', odd: 'x' };
   const text = (given: string): JSONSchemaProps => ({ type: 'string', default: given });

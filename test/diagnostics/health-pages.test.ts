@@ -81,7 +81,7 @@ test('a start that takes long is alive for its grace period, and ready when it i
   expect(() => of('readyz')?.check()).not.toThrow();
 });
 
-test('what is well but not as it should be is told to whoever lists the checks', async () => {
+test('the list of checks shows the note of a check that passes', async () => {
   const polled: HealthCheck = {
     name: 'tail',
     endpoints: ['readyz'],

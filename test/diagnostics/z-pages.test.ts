@@ -46,7 +46,7 @@ test('programs read them in v1beta1 since 1.36, and in v1alpha1 since 1.35', asy
   expect(JSON.parse(found.text)).toEqual({
     kind: 'Statusz',
     apiVersion: 'config.k8s.io/v1beta1',
-    metadata: { name: 'apiserver', creationTimestamp: null },
+    metadata: { name: 'apiserver' },
     startTime: '2026-02-02T10:00:00Z',
     uptimeSeconds: 3723,
     goVersion: 'node24',

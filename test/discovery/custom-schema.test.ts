@@ -144,7 +144,7 @@ const CASES: Readonly<Record<string, { schema: JSONSchemaProps; v2: object; v3: 
       anyOf: [{ minimum: 1 }],
     },
   },
-  'defaults are left out of v2, whatever their value': {
+  'defaults are left out of v2, with every value': {
     schema: {
       type: 'object',
       default: {},
@@ -190,7 +190,7 @@ describe.each(Object.entries(CASES))('%s', (_, { schema, v2, v3 }) => {
   test('v3', () => expect(field(schema, 'v3')).toStrictEqual(v3));
 });
 
-test('an object has the fields of every object, whatever its definition says of them', () => {
+test('an object has the fields of every object, also where its definition declares them otherwise', () => {
   const schema = { type: 'object', properties: { metadata: { type: 'object' }, kind: { type: 'integer' } } };
   expect(toObjectSchema(schema, 'v3')).toMatchObject({
     type: 'object',

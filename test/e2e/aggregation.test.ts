@@ -151,7 +151,7 @@ test('every group version of the server itself has an API service, with the prio
   expect(found.get('v1.apiregistration.k8s.io')).toBeUndefined();
 });
 
-test('a request is passed on in the name of its caller, whatever the caller says of it', async () => {
+test('a request is passed on in the name of its caller, with any headers of the caller', async () => {
   extension.answer = (_, response) => json(response.setHeader('x-own', 'yes'), { kind: 'Flunder' }, 201);
   const headers = {
     'x-remote-user': 'somebody-else',
@@ -301,7 +301,7 @@ test('what another server serves is found like what this one serves', async () =
   expect((await cluster.kubectl('get flunders a -o name')).stdout).toBe('flunder.wardle.example.com/a\n');
 });
 
-test('a dead server is unavailable for its own paths and for nobody else, and is found again', async () => {
+test('a dead server is unavailable for its own paths alone, and is found again', async () => {
   await extension.stop();
   await hurry();
   const url = `https://${CLUSTER_IP}:${extension.port}/apis/wardle.example.com/v1`;
@@ -331,7 +331,7 @@ test('a dead server is unavailable for its own paths and for nobody else, and is
   await reached('v1.wardle.example.com', { status: 'True', reason: 'Passed' });
 });
 
-test('what somebody else writes into the status stays, and whether the server is available is written again', async () => {
+test('conditions that a client writes into the status stay, and the condition Available is written again', async () => {
   const name = 'v1.wardle.example.com';
   const own = { type: 'Checked', status: 'True', reason: 'ByHand', message: '' };
   const merge = { 'content-type': 'application/merge-patch+json' };
@@ -369,7 +369,7 @@ test('the status says which object is missing on the way to a server', async () 
   await cluster.request('DELETE', `${PATH}/${name}`);
 });
 
-test('a group version whose API service was deleted is served and not listed, until somebody makes it again', async () => {
+test('a group version whose API service was deleted is served and not listed, until the service is made again', async () => {
   const { metadata, spec } = (await cluster.request('GET', `${PATH}/v1.autoscaling`)).json;
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
   const listed = async (): Promise<unknown> => {

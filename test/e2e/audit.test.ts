@@ -130,7 +130,7 @@ test('the audit id a caller brings is kept', async () => {
   expect(eventsOf(answer)).toHaveLength(1);
 });
 
-test('of a secret, nothing but that it was touched is in the log, whatever is done with it', async () => {
+test('the log says that a Secret was touched, and nothing of its contents, for every verb', async () => {
   const secrets = '/api/v1/namespaces/default/secrets';
   const data = { password: Buffer.from('hunter2').toString('base64') };
   await cluster.request('POST', secrets, { metadata: { name: 's', annotations: { note: 'hunter2' } }, data });
@@ -210,7 +210,7 @@ const deployment = (name: string, replicas: number) => ({
   },
 });
 
-test('whoever replaces an object is recorded with all of it, its uid and the version it was made from', async () => {
+test('a replacement is recorded with the whole object, its uid and the version it was made from', async () => {
   const created = await cluster.request('POST', DEPLOYMENTS, deployment('put', 1));
   const { uid, resourceVersion } = created.json.metadata;
   const [creation] = eventsOf(created);
@@ -261,8 +261,8 @@ test('subresources are recorded with what was asked and answered', async () => {
   });
   const { json: seen } = await cluster.request('GET', `${DEPLOYMENTS}/sub`);
   const status = { ...seen, status: { observedGeneration: 7 } };
-  const told = await cluster.request('PUT', `${DEPLOYMENTS}/sub/status`, status);
-  expect(eventsOf(told)[0]).toMatchObject({
+  const shown = await cluster.request('PUT', `${DEPLOYMENTS}/sub/status`, status);
+  expect(eventsOf(shown)[0]).toMatchObject({
     objectRef: { subresource: 'status', resourceVersion: seen.metadata.resourceVersion },
     requestObject: { status: { observedGeneration: 7 } },
     responseObject: { status: { observedGeneration: 7 } },

@@ -184,7 +184,7 @@ async function resumeAs({ cert, key }: Pair): Promise<string> {
   return second.line;
 }
 
-test('an intermediate lets in whom it may issue for, and nobody else, to the front proxy too', async () => {
+test('an intermediate authority is accepted for the clients that it may issue for alone, by the front proxy too', async () => {
   const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
   const isAuthority = (length?: number) => new x509.BasicConstraintsExtension(true, length, true);
   const chained = async (root: Authority, subject: string, ...extensions: x509.Extension[]) => {
@@ -220,7 +220,7 @@ test('an intermediate lets in whom it may issue for, and nobody else, to the fro
   expect((await send({ pair: noProxy, headers })).code).toBe(401);
 });
 
-test('nobody asks for a certificate of system:masters, in whatever block of the text and before which other', async () => {
+test('a certificate of system:masters cannot be requested, in any block of the text and before any other', async () => {
   const harmless = Buffer.from(await makeRequest('harmless'), 'base64').toString();
   const masters = Buffer.from(await makeRequest('eve, O=system:masters'), 'base64').toString();
   const ask = async (name: string, pem: string) => {
@@ -265,7 +265,7 @@ test('authorities are believed, and no longer believed, within seconds of a chan
   await expect.poll(async () => (await send({ pair })).code).toBe(401);
 });
 
-test('a front proxy says who is calling; nobody else can', async () => {
+test('a front proxy names the caller; no other client can', async () => {
   const proxy = await proxies.issue({ subject: 'CN=front-proxy' });
   const headers = {
     'x-remote-user': 'rita',
@@ -350,7 +350,7 @@ const review = (status: object): Handler => {
   };
 };
 
-test('the webhook is asked about tokens that nobody else knows, and its answers hold for their time', async () => {
+test('the webhook is asked about tokens that no other authenticator knows, and its answers hold for their time', async () => {
   const wendy = { username: 'wendy', uid: '9', groups: ['web'], extra: { scope: ['x'] } };
   answer = review({ authenticated: true, user: wendy });
   const before = webhook.count;
@@ -388,7 +388,7 @@ test('a review passes on the audiences, and believes the webhook about its own o
   expect((await ask('static-token', ['vault'])).authenticated).toBe(undefined);
 });
 
-test('a webhook that lies, fails or drips lets nobody in and stops nobody else', async () => {
+test('a webhook that lies, fails or drips authenticates no token, and other callers go on', async () => {
   const nobody = (body: unknown): Handler => {
     return (_, response) => response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
@@ -462,7 +462,7 @@ test('a browser may send its token as a protocol of a websocket', async () => {
   expect(await connect(encode('static-token'), 'x.k8s.io')).toBe('x.k8s.io ADDED');
   expect(await connect(encode('wrong-token'), 'x.k8s.io')).toContain('401');
   expect(await connect(encode('static-token'))).toContain('401');
-  // Without an upgrade the header means nothing, and its sender is nobody.
+  // Without an upgrade the header means nothing, and its sender is anonymous.
   const plain = { 'sec-websocket-protocol': `${encode('static-token')}, x` };
   expect((await send({ method: 'GET', path: `${CORE}/default/pods`, headers: plain })).code).toBe(403);
 });

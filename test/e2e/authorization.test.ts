@@ -63,7 +63,7 @@ test('the roles of every cluster are there from the start, those that gather inc
   expect(edit.json.rules.length).toBeGreaterThan(10);
 });
 
-test('who has no role is told what is forbidden, in the words people know', async () => {
+test('the refusal for a user without a role names verb, resource and namespace as Kubernetes does', async () => {
   const refused = await as(first, 'alice-token', 'GET', `${CORE}/pods`);
   expect(refused.code).toBe(403);
   expect(refused.json.message).toBe(
@@ -153,7 +153,7 @@ test('who may patch but not create cannot create by applying, and a dry run need
   expect((await first.bearer('alice-token', 'PATCH', `${path}&dryRun=All`, config, apply)).code).toBe(200);
 });
 
-test('nobody gives away more than they have', async () => {
+test('users cannot give away more rights than they have', async () => {
   await first.request(
     'POST',
     `${RBAC}/clusterroles`,

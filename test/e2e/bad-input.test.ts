@@ -104,7 +104,7 @@ test('paths that lead nowhere are 404, verbs that do not exist there 405', async
   expect((await cluster.request('GET', '/api/v1/%zz')).code).toBe(400);
 });
 
-test('a path that neither a built-in group nor a definition has is answered in text, whatever the method', async () => {
+test('a path that neither a built-in group nor a definition has is answered in text, for every method', async () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   await cluster.request('POST', definitions, definitionOf({ plural: 'crons', kind: 'Cron' }));
   const cron = { apiVersion: 'stable.example.com/v1', kind: 'Cron', metadata: { name: 'a' } };

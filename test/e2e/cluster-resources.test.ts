@@ -78,7 +78,7 @@ test('roles are bound to subjects, and to no other role afterwards', async () =>
   expect(changed.json.details.causes[0]).toMatchObject({ field: 'roleRef', reason: 'FieldValueInvalid' });
 });
 
-test('a definition of custom resources is completed, and one that is wrong is told all that is', async () => {
+test('a definition of custom resources is completed, and a wrong one is refused with all of its errors', async () => {
   const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', ...GOOD };
   await ok('apply -f -', JSON.stringify(definition));
   const shown = JSON.parse(await ok('get crd crons.stable.example.com -o json'));

@@ -123,7 +123,7 @@ const services = '/api/v1/namespaces/default/services';
 const ask = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
   stage.cluster.request(method, path, body, headers);
 
-test('a service is reached by the name and by the number of its port, whatever the method', async () => {
+test('a service is reached by the name and by the number of its port, with every method', async () => {
   for (const name of ['shop:web', 'http:shop:web', 'shop:80']) {
     const answer = await ask('PUT', `${services}/${name}/proxy/a/b%20c/?q=%2F&r`, 'text', {
       'content-type': 'text/x',

@@ -77,7 +77,7 @@ test('an agent with the certificate of another authority gets nothing, unless th
   expect(blind).toMatchObject({ code: 200, text: 'first\nsecond\nthird\n' });
 });
 
-test('a node without a fitting address, and a node that is gone, are told apart', async () => {
+test('a node without a fitting address and a node that is gone have different errors', async () => {
   const node = {
     metadata: { name: 'nowhere' },
     status: { addresses: [{ type: 'ExternalIP', address: '192.0.2.9' }] },

@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 let database: TestDatabase;
 let cluster: Cluster;
 let browser: Browser;
-/** Of somebody who may do anything, and of somebody who may read the pods of one namespace. */
+/** Of a user who may do anything, and of one who may read the pods of one namespace. */
 let token: string;
 let guest: string;
 let origin: string;
@@ -140,7 +140,7 @@ async function momentOf(revision: string): Promise<string> {
   return new Date(Number(row?.ms)).toISOString();
 }
 
-/** All that anybody can put into names and values, and printer columns of a kind of their own. */
+/** All that a client can put into names and values, and printer columns of a kind of its own. */
 async function makeHostile(): Promise<void> {
   await write('POST', MAPS, {
     metadata: { name: 'hostile', annotations: { 'example.com/a': HOSTILE } },
@@ -233,7 +233,7 @@ test('the page is for everybody, and small; a token opens the cluster, and is ke
   );
 });
 
-test('through kubectl proxy nobody is asked for a token, and seven pages at once load and are live', async () => {
+test('through kubectl proxy the page asks for no token, and seven pages at once load and are live', async () => {
   const proxy = spawnKubectl(cluster, ['proxy', '--port=0']);
   try {
     await proxy.says('Starting to serve on');
@@ -385,7 +385,7 @@ test('a moment before history says since when history is kept', async () => {
   );
 });
 
-test('changes are listed with who, what and where, filtered, followed, and told one by one', async () => {
+test('changes are listed with who, what and where, filtered, followed, and shown one by one', async () => {
   await visit('#/changes?ns=shop', async (page) => {
     const rows = page.locator('.changes tbody tr:not(.gap)');
     await seen(page, 'live');
@@ -597,7 +597,7 @@ test('the page shows what its user may see, and tells what not', async () => {
   );
 });
 
-test('it is told that the server is away; when it is back the list goes on with what was missed', async () => {
+test('the page shows that the server is away; when it is back the list goes on with what was missed', async () => {
   await visit(
     '#/list/configmaps?ns=shop',
     async (page) => {

@@ -29,7 +29,7 @@ const REQUESTS: readonly (readonly [string, string, unknown?, Record<string, str
   ['GET', `${PODS}/unseen/log`],
 ];
 
-test('while the database is away, whatever needs it is answered 503 with Retry-After, and nothing 500', async () => {
+test('while the database is away, each request that needs it is answered 503 with Retry-After, and none 500', async () => {
   await using postgres = await startPrivatePostgres();
   await using cluster = await startCluster(postgres.url);
   await postgres.kill();

@@ -199,7 +199,7 @@ test('a new first key writes without a restart, and an update that changes nothi
   expect(again.json.metadata.resourceVersion).toBe(rewritten.json.metadata.resourceVersion);
 });
 
-test('a file that is wrong changes nothing, and is counted and told of', async () => {
+test('a file that is wrong changes nothing, and is counted and logged', async () => {
   const before = await reloads('failure');
   put({ apiVersion: 'apiserver.config.k8s.io/v1', kind: 'EncryptionConfiguration', resources: [] });
   await vi.waitFor(async () => expect(await reloads('failure')).toBe(before + 1), PATIENCE);
@@ -228,7 +228,7 @@ test('a KMS plugin encrypts what is its own, and what it once gave the key of is
   expect([code, json.template.spec.containers[0].image]).toEqual([200, 'hidden-image']);
 });
 
-test("what was changed or moved in the database is named and refused, in nobody's way, and deleted by who insists", async () => {
+test('an object that was changed or moved in the database is named and refused, disturbs no other, and can be deleted with an option', async () => {
   await cluster.request('POST', SECRETS, secret('moved'));
   await cluster.request('POST', SECRETS, secret('changed'));
   await cluster.stop();

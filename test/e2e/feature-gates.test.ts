@@ -65,7 +65,7 @@ test('an object that has such a field keeps it through writes of a server that w
   expect(labelled.json.spec.initContainers[0].restartPolicy).toBe('Always');
 });
 
-test('a question about access is answered without the selectors that nobody looks at', async () => {
+test('without the feature, a review of access drops the selectors', async () => {
   const resourceAttributes = { verb: 'list', resource: 'pods' };
   const { code, json } = await without.request(
     'POST',

@@ -6,7 +6,7 @@ import type { ProbeReading } from '../kit/event-loop-probe.ts';
 import { PATIENCE } from '../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
-/** What becomes of objects whose owners are deleted, on a server that nobody helps. */
+/** What becomes of objects whose owners are deleted, on a server without a controller manager. */
 
 let database: TestDatabase;
 let cluster: Cluster;
@@ -223,7 +223,7 @@ test('history says that the collector did it, under the name that policies of Ku
   ]);
 });
 
-test('many dependents go at once, and hold up nobody', async () => {
+test('many dependents go at once, and block the thread only shortly', async () => {
   const owner = await map('crowded');
   const count = 1000;
   let made = 0;

@@ -199,7 +199,7 @@ test('who may read one namespace sees the history of that one alone', async () =
   expect(anonymous.code).toBe(401);
 });
 
-test('what a Secret holds is shown to who may get it now, and told as changed to others', async () => {
+test('the contents of a Secret are shown to users who may get it now, and to others as changed', async () => {
   const path = selecting('object.resource=secrets,object.name=s');
   const [shown] = (await as('reader', path)).json.items;
   expect(shown.changes).toContainEqual({ path: 'data.password', old: btoa('first'), new: btoa('second') });
@@ -271,8 +271,8 @@ test('a timeline tells of an object, of what it owned though that is gone, and o
   });
   for (const gone of ['below', 'owned']) await write('DELETE', `${maps}/${gone}`);
   const { entries } = await read(`${GROUP}/timelines/deployments.apps:other:web`);
-  const told = entries.map(({ verb, object, event }: Answer['json']) => [verb, object.name, event?.reason]);
-  expect(told).toEqual([
+  const shown = entries.map(({ verb, object, event }: Answer['json']) => [verb, object.name, event?.reason]);
+  expect(shown).toEqual([
     ['create', 'web', undefined],
     ['create', 'owned', undefined],
     ['create', 'below', undefined],

@@ -209,7 +209,7 @@ test('new keys of the provider are believed within seconds', async () => {
       whoami(byFlags, await provider.token({ ...mail, n }, { kid: `made-up-${n}` })),
     ),
   );
-  // No more often than every three seconds, whatever callers make up.
+  // No more often than every three seconds, with any keys that callers make up.
   const allowed = 1 + Math.floor((Date.now() - begun) / 3000);
   expect(provider.keyRequests - before).toBeLessThanOrEqual(allowed);
 });
@@ -227,7 +227,7 @@ test('a changed configuration counts within seconds, and a wrong one changes not
   await expect.poll(async () => whoami(byFile, token)).toBe(401);
 });
 
-test('a provider that is slow, dead, lies or comes with a wrong certificate lets nobody in and stops nobody else', async () => {
+test('a provider that is slow, dead, lies or has a wrong certificate authenticates no token, and other callers go on', async () => {
   const other = await Authority.create('strangers');
   const unread = await provider.token({ ...mail, jti: 'unread' });
   provider.rotate();
@@ -238,15 +238,15 @@ test('a provider that is slow, dead, lies or comes with a wrong certificate lets
     () => 'no json',
   ];
   for (const lie of lies) {
-    let told = 0;
+    let requests = 0;
     provider.misbehave = (request, response) => {
       response.end(lie(request.url ?? ''));
-      told += 1;
+      requests += 1;
       return true;
     };
     const token = await provider.token({ ...mail, lie: String(lie) });
     // The provider is asked again only after a while.
-    while (told === 0) expect(await whoami(byFlags, token)).toBe(401);
+    while (requests === 0) expect(await whoami(byFlags, token)).toBe(401);
   }
   // Whether the old keys are still held when it comes is a matter of time; it is answered in any case.
   expect([201, 401]).toContain((await byFlags.bearer(unread, 'POST', WHOAMI, {})).code);

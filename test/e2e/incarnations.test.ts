@@ -148,11 +148,11 @@ test('lists of revisions and timelines tell of the present life alone', async ()
     `${HISTORY}/timelines/secrets:shop:key`,
     `${HISTORY}/timelines/namespaces::shop`,
   ]) {
-    const told = await as('tenant', 'GET', path);
-    const revisions = (told.json.items ?? told.json.entries).map(
+    const answer = await as('tenant', 'GET', path);
+    const revisions = (answer.json.items ?? answer.json.entries).map(
       (one: { revision?: string; metadata?: { name: string } }) => Number(one.revision ?? one.metadata?.name),
     );
-    expect([path, told.code, revisions.length > 0]).toEqual([path, 200, true]);
+    expect([path, answer.code, revisions.length > 0]).toEqual([path, 200, true]);
     expect(Math.min(...revisions)).toBeGreaterThanOrEqual(Number(born.created));
     const all = await as('auditor', 'GET', path);
     const isTold = [old.created, old.changed].some((revision) => all.text.includes(`"${revision}"`));

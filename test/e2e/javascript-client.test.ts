@@ -93,7 +93,7 @@ test('server-side apply creates, finds conflicts, and takes over by force', asyn
   expect((await apply('one', {})).data).toEqual({ a: '2' });
 });
 
-test('a watch tells what happens from the list on, and ends when it is told to', async () => {
+test('a watch shows what happens from the list on, and ends when it is aborted', async () => {
   const { metadata } = await core.listNamespacedConfigMap({ namespace });
   const events: [string, string | undefined][] = [];
   const ended = new Promise<unknown>((resolve) => {

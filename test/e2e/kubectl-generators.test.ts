@@ -8,7 +8,7 @@ import { spawnKubectl, watchBegins } from '../kit/running-tool.ts';
 import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';
 import type { TestDatabase } from '../postgres.ts';
 
-/** A day with kubectl, without a controller anywhere: whatever a command needs of one, the test does in its place. */
+/** A day with kubectl, without a controller anywhere: the test does what a command needs of one. */
 
 let shared: SharedCluster;
 let database: TestDatabase;
@@ -447,10 +447,10 @@ describe('nodes', () => {
           'Operation cannot be fulfilled on pods/binding "p2": pod p2 is already assigned to node "n1"',
       },
     });
-    const nobody = await cluster.request('POST', '/api/v1/namespaces/default/bindings', {
-      ...{ apiVersion: 'v1', kind: 'Binding', metadata: { name: 'nobody' }, target: { name: 'n2' } },
+    const absent = await cluster.request('POST', '/api/v1/namespaces/default/bindings', {
+      ...{ apiVersion: 'v1', kind: 'Binding', metadata: { name: 'absent' }, target: { name: 'n2' } },
     });
-    expect(nobody).toMatchObject({ code: 404, json: { message: 'pods "nobody" not found' } });
+    expect(absent).toMatchObject({ code: 404, json: { message: 'pods "absent" not found' } });
     expect((await cluster.request('GET', '/api/v1/namespaces/default/bindings')).code).toBe(405);
   });
 

@@ -76,7 +76,7 @@ test('an object is shown as it was', async () => {
   );
 });
 
-test('what was changed is told, and by whom, of one object and of all, and followed', async () => {
+test('changes and their authors are shown, of one object and of all, and followed', async () => {
   await kubectl('create deployment web --image=nginx:1.26');
   await kubectl('set image deployment/web nginx=nginx:9.99 --as=alice --as-group=system:masters');
   const masked = (text: string): string =>
@@ -145,7 +145,7 @@ test('a name that a shell would run is not completed', async () => {
   expect(stdout).toBe(':4\n');
 });
 
-test('who may not read an object is not told of it, in words that name it', async () => {
+test('the answer to a user who may not read an object does not name it', async () => {
   await kubectl('create serviceaccount stranger');
   const as = '--as=system:serviceaccount:default:stranger';
   expect(await history(`who -A ${as}`)).not.toContain('alice');

@@ -83,11 +83,11 @@ const OTHERS: readonly (readonly [name: string, path: string, accept: string])[]
   ],
 ];
 
-test.each([...LISTS, ...OTHERS])('%s holds nobody up', async (name, path, accept) => {
+test.each([...LISTS, ...OTHERS])('%s blocks the thread only shortly', async (name, path, accept) => {
   await expectHarmless(cluster, { name, method: 'GET', path, headers: { accept }, codes: [200] });
 });
 
-test('what deletecollection answers in YAML holds nobody up', async () => {
+test('deletecollection in YAML blocks the thread only shortly', async () => {
   const headers = { accept: 'application/yaml' };
   const path = `${MANY}&dryRun=All&limit=500`;
   await expectHarmless(cluster, { name: 'deletecollection', method: 'DELETE', path, headers, codes: [200] });

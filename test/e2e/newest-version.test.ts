@@ -39,7 +39,8 @@ beforeAll(async () => {
       '--logging-format=json',
       '-v=1',
       '--enable-logs-handler',
-      '--feature-gates=CBORServingAndStorage=true,ManifestBasedAdmissionControlConfig=true',
+      '--kvstore-count-metric-poll-period=1s',
+      '--feature-gates=CBORServingAndStorage=true,ShardedListAndWatch=true,ManifestBasedAdmissionControlConfig=true',
       `--admission-control-config-file=${write('admission.yaml', admissionConfig(manifests))}`,
       '--send-retry-after-while-not-ready-once',
       '--tls-curve-preferences=23',
@@ -377,4 +378,57 @@ test('later versions are served where a flag asks for them, and an external sign
   expect(review.json.status.userInfo.username).toBe('system:serviceaccount:default:default');
   const { json: published } = await forward.request('GET', '/openid/v1/jwks');
   expect(published.keys).toMatchObject([{ kid: 'one', alg: 'ES256' }]);
+});
+
+test('objects are counted by group too, beside the older name of the metric', async () => {
+  await vi.waitFor(async () => {
+    const { text } = await cluster.request('GET', '/metrics');
+    expect(text).toMatch(/^apiserver_resource_objects\{group="",resource="namespaces"\} [1-9]/m);
+    expect(text).toMatch(
+      /^apiserver_resource_objects\{group="rbac.authorization.k8s.io",resource="roles"\} [1-9]/m,
+    );
+    expect(text).toMatch(/^apiserver_storage_objects\{resource="namespaces"\} [1-9]/m);
+  }, PATIENCE);
+});
+
+test('lists and watches are divided between clients, each of which gets a part', async () => {
+  const maps = '/api/v1/namespaces/default/configmaps';
+  const labels = { shared: 'true' };
+  const range = (start: string, end: string): string =>
+    `labelSelector=shared&shardSelector=${encodeURIComponent(`shardRange(object.metadata.uid, '${start}', '${end}')`)}`;
+  const parts = [
+    range('0x0000000000000000', '0x8000000000000000'),
+    range('0x8000000000000000', '0x10000000000000000'),
+  ];
+  const watches = parts.map((part) => cluster.watch(`${maps}?watch=1&${part}`));
+  for (let n = 0; n < 20; n += 1)
+    await cluster.request('POST', maps, { metadata: { name: `m${n}`, labels } });
+  const namesOf = async (query: string): Promise<string[]> => {
+    const items: { metadata: { name: string } }[] = (await cluster.request('GET', `${maps}?${query}`)).json
+      .items;
+    return items.map(({ metadata }) => metadata.name).sort();
+  };
+  const all = await namesOf('labelSelector=shared');
+  const lists = await Promise.all(parts.map((part) => namesOf(part)));
+  expect(lists.every(({ length }) => length > 0)).toBe(true);
+  expect(lists.flat().sort()).toEqual(all);
+  for (const [at, watch] of watches.entries()) {
+    await vi.waitFor(() => {
+      expect(watch.events.map(({ object }) => object.metadata.name).sort()).toEqual(lists[at]);
+    }, PATIENCE);
+    watch.stop();
+  }
+  const { json } = await cluster.request('GET', `${maps}?limit=1&${parts[0]}`);
+  expect(json.metadata.shardInfo).toEqual({
+    selector: "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')",
+  });
+  const next = `limit=100&continue=${encodeURIComponent(json.metadata.continue)}&${parts[0]}`;
+  expect([...(await namesOf(next)), json.items[0].metadata.name].sort()).toEqual(lists[0]);
+  const refused = await cluster.request('GET', `${maps}?shardSelector=all`);
+  expect([refused.code, refused.json.message]).toEqual([
+    400,
+    expect.stringContaining('invalid shard selector'),
+  ]);
+  expect((await cluster.request('DELETE', `${maps}?${parts[0]}`)).code).toBe(200);
+  expect(await namesOf('labelSelector=shared')).toEqual(lists[1]);
 });

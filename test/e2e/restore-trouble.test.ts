@@ -161,12 +161,12 @@ test('when the connections of the database are cut, each object has a result tha
   );
   await held.release();
   const { json } = await first;
-  const told = new Map<string, string>(
+  const actions = new Map<string, string>(
     json.status.results.map(({ object, action }: RestoreResult) => [object?.name, action]),
   );
   const second = await restore(spec);
-  for (const { object } of second.unchanged ?? []) expect(told.get(object?.name ?? '')).toBe('created');
-  for (const { object } of second.created ?? []) expect(told.get(object?.name ?? '')).toBe('failed');
+  for (const { object } of second.unchanged ?? []) expect(actions.get(object?.name ?? '')).toBe('created');
+  for (const { object } of second.created ?? []) expect(actions.get(object?.name ?? '')).toBe('failed');
   expect(second.failed).toBeUndefined();
   await expectWhole(spec);
 });

@@ -266,7 +266,7 @@ test('a namespace deleted by mistake comes back with everything in it', async ()
   expect(actionsOf(foreseen.filter(isNotRaced))).toEqual(actionsOf(results.filter(isNotRaced)));
   expect(messageOf(foreseen, 'moved')).toBe(messageOf(results, 'moved'));
   const audited = readFileSync(join(folder, 'audit.log'), 'utf8');
-  for (const told of [JSON.stringify(results), audited]) expect(told).not.toContain('aGlkZGVu');
+  for (const text of [JSON.stringify(results), audited]) expect(text).not.toContain('aGlkZGVu');
   const { revision } = results.find(({ object: of }) => of?.resource === 'deployments') ?? {};
   expect(audited).toContain(`deployments.apps:shop:web@${revision}`);
 
@@ -316,11 +316,11 @@ test('a dry run of a namespace that is gone tells what the restore then does, re
     await cluster.request('DELETE', `${at('pods')}/${name}?gracePeriodSeconds=0`);
   await expect.poll(async () => (await cluster.request('GET', `${NAMESPACES}/gone`)).code).toBe(404);
 
-  const told = (results: RestoreResult[]) =>
+  const actionsOf = (results: RestoreResult[]) =>
     results
       .filter(isNotRaced)
       .map(({ object: of, action, message }) => [of?.resource, of?.name, action, message]);
-  const foreseen = told(await restore({ namespace: 'gone', to }, '?dryRun=All'));
+  const foreseen = actionsOf(await restore({ namespace: 'gone', to }, '?dryRun=All'));
   expect(foreseen).toContainEqual(['pods', 'careful', 'created', undefined]);
   expect(foreseen).toContainEqual([
     'pods',
@@ -334,11 +334,11 @@ test('a dry run of a namespace that is gone tells what the restore then does, re
     'failed',
     expect.stringContaining('serviceaccount "away" not found'),
   ]);
-  // Nobody else is shown what it has foreseen.
+  // No other client sees what it has foreseen.
   expect((await cluster.request('GET', `${NAMESPACES}/gone`)).code).toBe(404);
   const alone = pod('careful', 'worker', {});
   expect((await cluster.request('POST', `${at('pods')}?dryRun=All`, alone)).code).toBe(404);
-  expect(told(await restore({ namespace: 'gone', to }))).toEqual(foreseen);
+  expect(actionsOf(await restore({ namespace: 'gone', to }))).toEqual(foreseen);
 });
 
 const CAREFUL = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
@@ -356,7 +356,7 @@ test('each write of a restore is an audit event as its policy wants it for such 
   await write('DELETE', `${at('secrets')}/key`);
   await write('PUT', `${at('configmaps')}/changed`, { metadata: { name: 'changed' }, data: { k: 'now' } });
 
-  const told = async (query: string) => {
+  const resultsOf = async (query: string) => {
     const before = auditEvents().length;
     const { code, headers, json } = await post({ namespace: 'audited', to }, query);
     expect(code).toBe(201);
@@ -377,8 +377,8 @@ test('each write of a restore is an audit event as its policy wants it for such 
     ['Metadata', 'create', 'key'],
     ['RequestResponse', 'update', 'changed'],
   ];
-  expect((await told('?dryRun=All')).objects.map(named)).toEqual(wanted);
-  const { objects, results } = await told('');
+  expect((await resultsOf('?dryRun=All')).objects.map(named)).toEqual(wanted);
+  const { objects, results } = await resultsOf('');
   expect(objects.map(named)).toEqual(wanted);
   const [key, changed] = objects;
   expect(JSON.stringify(key)).not.toContain(data.k);
@@ -393,7 +393,7 @@ test('each write of a restore is an audit event as its policy wants it for such 
   expect(changed.responseObject.metadata.resourceVersion).toBe(revisionOf('changed'));
 });
 
-test('who may not write some of it restores the rest, and is told; who may not read it is told of no names', async () => {
+test('a caller who may not write some of it restores the rest, and learns so; one who may not read it learns no names', async () => {
   const rules = [
     { apiGroups: [''], resources: ['namespaces', 'configmaps', 'limitranges'], verbs: ['get'] },
     { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
@@ -447,7 +447,7 @@ test('who may not write some of it restores the rest, and is told; who may not r
   });
 });
 
-test('nobody gains rights by a restore: of roles and bindings those come back whose rights the caller has', async () => {
+test('a restore gives no rights: of roles and bindings those come back whose rights the caller has', async () => {
   const rbac = 'rbac.authorization.k8s.io';
   const all = ['get', 'create', 'update'];
   const rules = [
@@ -485,7 +485,7 @@ test('nobody gains rights by a restore: of roles and bindings those come back wh
   expect(messageOf(results, 'secrets')).toContain('attempting to grant RBAC permissions not currently held');
 });
 
-test('custom resources are restored, whichever version is stored', async () => {
+test('custom resources are restored from every stored version', async () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const outline = definitionOf({ plural: 'ships', kind: 'Ship' });
   const [v1] = outline.spec?.versions ?? [];
@@ -521,7 +521,7 @@ test('custom resources are restored, whichever version is stored', async () => {
   expect((await cluster.request('GET', `${ships}/s`)).json.spec).toEqual({ sails: 1 });
 });
 
-test('what belongs to a definition that is gone is told of, and comes back after the definition', async () => {
+test('objects whose definition is gone are reported, and come back after the definition', async () => {
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   await write('POST', definitions, definitionOf({ plural: 'boats', kind: 'Boat' }));
   await write('POST', NAMESPACES, { metadata: { name: 'sea' } });
@@ -613,9 +613,9 @@ test('data of a secret comes back and is not shown, and no client can say that a
   const changed = { metadata: { name: 'key' }, data: { k: 'c2Vjb25k' } };
   const { json } = await cluster.request('PUT', `${keys}/key?fieldManager=restore`, changed, as);
   const revision = `/apis/history.cluster.io/v1alpha1/revisions/${versionOf(json)}`;
-  const { json: told } = await cluster.request('GET', revision);
-  expect(told).toMatchObject({ manager: 'restore', userAgent: 'curl/8' });
-  expect(told.restored).toBeUndefined();
+  const { json: shown } = await cluster.request('GET', revision);
+  expect(shown).toMatchObject({ manager: 'restore', userAgent: 'curl/8' });
+  expect(shown.restored).toBeUndefined();
 
   const wish = { object: object('secrets', 'key'), to: versionOf(made) };
   const [foreseen] = await restore(wish, '?dryRun=All');
@@ -624,7 +624,7 @@ test('data of a secret comes back and is not shown, and no client can say that a
   expect((await cluster.request('GET', `${keys}/key`)).json.data).toEqual({ k: 'Zmlyc3Q=' });
 });
 
-test('what cannot change is told of, with what can be done', async () => {
+test('the error for a field that cannot change says what to do', async () => {
   const keys = inCore('default', 'secrets');
   const fixed = await write('POST', keys, { metadata: { name: 'fixed' }, data: { k: 'Zmlyc3Q=' } });
   await write('PUT', `${keys}/fixed`, { metadata: { name: 'fixed' }, data: {}, immutable: true });
@@ -648,7 +648,7 @@ test('what cannot change is told of, with what can be done', async () => {
   );
 });
 
-test('while a namespace is being deleted, nothing is restored into it, and what to do is told', async () => {
+test('while a namespace is being deleted, nothing is restored into it, and the error says what to do', async () => {
   await write('POST', NAMESPACES, { metadata: { name: 'ending' } });
   const held = { name: 'held', finalizers: ['example.com/held'] };
   await write('POST', inCore('ending', 'configmaps'), { metadata: held });
@@ -669,7 +669,7 @@ test('while a namespace is being deleted, nothing is restored into it, and what 
   await patch(`${inCore('ending', 'configmaps')}/held`, { metadata: { finalizers: null } }, 'merge-patch');
 });
 
-test('another object of the name is told apart; one that is being deleted is not touched; what it owned then is its own again', async () => {
+test('another object of the name is kept apart; one that is being deleted is not touched; what it owned then is its own again', async () => {
   const made = await write('POST', MAPS, { metadata: { name: 'twice' }, data: { k: 'first' } });
   const child = { metadata: { name: 'child', ownerReferences: [{ ...ownedBy(made) }] }, data: {} };
   const last = await write('POST', MAPS, child);

@@ -97,7 +97,7 @@ test('a server lives its whole life as a role that may create nothing in schema 
   expect(cluster.output.stderr + cluster.output.stdout).not.toMatch(/permission denied|must be owner/);
 }, 180_000);
 
-test('a server role on a database that was not migrated is told in one line what to run', async () => {
+test('a server role on a database that was not migrated gets one line that says what to run', async () => {
   await using database = await createTestDatabase({ empty: true });
   await using roles = new TestRoles(database);
   await database.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');

@@ -142,7 +142,7 @@ test('every writing verb says who wrote, and every subresource has its own entry
   expect(of('putter')).toEqual({ 'f:spec': { 'f:minReadySeconds': {} } });
 });
 
-test('nobody owns what a write cannot change, and a manager without a name takes that of its program', async () => {
+test('fields that a write cannot change get no owner, and a manager without a name takes that of its program', async () => {
   const pod = {
     metadata: { name: 'reset' },
     spec: { containers: [{ name: 'c', image: 'i' }] },

@@ -111,7 +111,7 @@ test('a token request answers what was asked, bounded by the flag, and refuses w
   expect(named.json.message).toContain('must match the service account name if specified');
 });
 
-test('a token for somebody else does not let its holder in, and a review says for whom it is', async () => {
+test('a token for another audience does not authenticate its holder, and a review names its audience', async () => {
   const token = await tokenOf({ audiences: ['vault', ISSUER] });
   const foreign = await tokenOf({ audiences: ['vault'] });
   expect((await whoami(foreign)).code).toBe(401);
@@ -183,7 +183,7 @@ test('others can verify tokens with what the server publishes', async () => {
   expect(JSON.parse(Buffer.from(payload).toString()).iss).toBe(ISSUER);
 });
 
-test('forged, foreign, expired and early tokens do not let anybody in', async () => {
+test('forged, foreign, expired and early tokens authenticate no caller', async () => {
   const { key, kid } = ownKey();
   const good = decodeJwt(knownToken);
   const nowSeconds = Math.floor(Date.now() / 1000);
@@ -262,7 +262,7 @@ test('the key survives a restart, and so do its tokens', async () => {
   expect((await whoami(knownToken)).code).toBe(201);
 });
 
-test('whoever may impersonate acts as somebody else, and whoever may not is told so', async () => {
+test('a user who may impersonate acts as another, and one who may not gets a refusal that says so', async () => {
   const who = await cluster.kubectl(
     'auth whoami -o json --as=jane --as-group=devs --as-group=ops,eu --as-uid=u-1',
   );

@@ -262,12 +262,12 @@ test('a server that starts puts right what is not, and tells about what only peo
   await servers[1]?.start();
   expect((await allocations("namespace = 'broken'")).map(({ name }) => name).sort()).toEqual(['a', 'c']);
   const events = await at(1).request('GET', '/api/v1/namespaces/broken/events');
-  const told = events.json.items.map((event: JsonObject) => [
+  const noted = events.json.items.map((event: JsonObject) => [
     event.reason,
     (event.involvedObject as JsonObject).name,
     event.message,
   ]);
-  expect(told).toEqual([
+  expect(noted).toEqual([
     [
       'ClusterIPAlreadyAllocated',
       'b',

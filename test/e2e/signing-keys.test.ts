@@ -74,7 +74,7 @@ test('a new key is known to all servers before one signs with it, and the tokens
   for (const server of servers) await expect.poll(() => publishedBy(server), SOON).toContain(next);
   const refused: number[] = [];
   for (const server of servers) {
-    // Whichever key a token is of, and wherever it comes from, it is good everywhere at every moment.
+    // A token of either key, and from every server, is good everywhere at every moment.
     await expect
       .poll(async () => {
         const token = await tokenOf(server);

@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** '' while nobody does the work. */
+/** '' while no server does the work. */
 async function holder(): Promise<string> {
   const [row] = await database.query<{ holder: string }>(
     "SELECT holder FROM work_leases WHERE work = 'upkeep'",
@@ -31,7 +31,7 @@ const worker = (): Promise<Cluster> =>
   vi.waitFor(async () => {
     const name = await holder();
     const found = servers.find(({ port }) => name.includes(`:${port}_`));
-    if (found === undefined) throw new Error(`nobody works: ${name}`);
+    if (found === undefined) throw new Error(`no server works: ${name}`);
     return found;
   }, PATIENCE);
 
@@ -49,8 +49,8 @@ async function leave(server: Cluster, name: string): Promise<() => Promise<void>
   const finished = { type: 'Complete', status: 'True', lastProbeTime: at, lastTransitionTime: at };
   const status = { startTime: at, completionTime: at, succeeded: 1, conditions: [finished] };
   const merge = { 'content-type': 'application/merge-patch+json' };
-  const told = await server.request('PATCH', `${JOBS}/${name}/status`, { status }, merge);
-  expect(told.code, told.text).toBe(200);
+  const written = await server.request('PATCH', `${JOBS}/${name}/status`, { status }, merge);
+  expect(written.code, written.text).toBe(200);
   return () =>
     vi.waitFor(async () => {
       expect((await server.request('GET', `${JOBS}/${name}`)).code).toBe(404);

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
+import { PATIENCE } from '../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 
 /** One database under servers that emulate different versions, one after the other and side by side. */
@@ -65,7 +66,7 @@ test('1.36 serves what came since, and describes it', async () => {
   );
 });
 
-test('an older version keeps what a newer one stored, whatever it writes itself', async () => {
+test('an older version keeps what a newer one stored, through every write of its own', async () => {
   await using cluster = await emulate('1.33');
   const before = await specOf(cluster, `${PODS}/new`);
   expect((await cluster.kubectl('label pod new by=kubectl')).code).toBe(0);
@@ -98,6 +99,103 @@ test('servers of both versions on one database each serve their own, and lose no
   const { metadata, spec } = body as { metadata: JsonObject; spec: JsonObject };
   expect(Object.keys(metadata.annotations as JsonObject)).toHaveLength(6);
   expect(spec.hostnameOverride).toBe('web.example.com');
+});
+
+const NAMESPACES = '/api/v1/namespaces';
+const groupsIn = (namespace: string): string =>
+  `/apis/scheduling.k8s.io/v1alpha2/namespaces/${namespace}/podgroups`;
+
+test('what only a newer version serves ends with its namespace, whichever server deletes that', async () => {
+  const flags = ['--runtime-config=scheduling.k8s.io/v1alpha2', '--feature-gates=GenericWorkload=true'];
+  const newest = (): Promise<Cluster> => startCluster(database.url, ['--emulated-version=1.36', ...flags]);
+  await using old = await emulate('1.31');
+  {
+    await using fresh = await newest();
+    for (const name of ['brief', 'held']) {
+      expect((await fresh.request('POST', NAMESPACES, { metadata: { name } })).code).toBe(201);
+      const group = { metadata: { name: 'g' }, spec: { schedulingPolicy: { basic: {} } } };
+      const { code, json } = await fresh.request('POST', groupsIn(name), group);
+      expect([code, json.metadata.finalizers]).toEqual([201, ['scheduling.k8s.io/podgroup-protection']]);
+    }
+    const release = { metadata: { finalizers: null } };
+    const merge = { 'content-type': 'application/merge-patch+json' };
+    expect((await fresh.request('PATCH', `${groupsIn('brief')}/g`, release, merge)).code).toBe(200);
+  }
+  const codeOf = async (name: string): Promise<number> =>
+    (await old.request('GET', `${NAMESPACES}/${name}`)).code;
+  for (const name of ['brief', 'held']) await old.request('DELETE', `${NAMESPACES}/${name}`);
+  await vi.waitFor(async () => expect(await codeOf('brief')).toBe(404), PATIENCE);
+  const { json } = await old.request('GET', `${NAMESPACES}/held`);
+  expect(json.status.conditions).toContainEqual(
+    expect.objectContaining({ type: 'NamespaceContentRemaining', status: 'True' }),
+  );
+  expect((await old.request('POST', NAMESPACES, { metadata: { name: 'brief' } })).code).toBe(201);
+  await using again = await newest();
+  expect((await again.request('GET', groupsIn('brief'))).json.items).toEqual([]);
+  expect((await again.request('GET', groupsIn('held'))).json.items).toHaveLength(1);
+});
+
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+const DEPLOYMENT = '/apis/apps/v1/namespaces/default/deployments/applied?fieldManager=me';
+
+test('a field that only a newer version has stays its owner’s, and takes no right from an older one', async () => {
+  await using old = await emulate('1.31');
+  await using fresh = await startCluster(database.url, [
+    '--emulated-version=1.36',
+    '--feature-gates=TaintTolerationComparisonOperators=true',
+  ]);
+  const deployment = (more: JsonObject): JsonObject => ({
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'applied' } },
+    spec: {
+      selector: { matchLabels: { a: 'b' } },
+      template: {
+        metadata: { labels: { a: 'b' } },
+        spec: { containers: [{ name: 'c', image: 'i' }], ...more },
+      },
+    },
+  });
+  const apply = async (server: Cluster, more: JsonObject = {}): Promise<JsonObject> => {
+    const { code, json } = await server.request('PATCH', DEPLOYMENT, deployment(more), APPLY);
+    expect(code).toBeLessThan(300);
+    return json.spec.template.spec;
+  };
+  expect(await apply(fresh, { hostnameOverride: 'web.example.com' })).toHaveProperty('hostnameOverride');
+  expect(await apply(old)).toHaveProperty('hostnameOverride', 'web.example.com');
+  expect(await apply(fresh)).not.toHaveProperty('hostnameOverride');
+
+  const resources = { requests: { cpu: '1' }, limits: { cpu: '2' } };
+  const tolerations = [{ key: 'k', operator: 'Gt', value: '5', effect: 'NoSchedule' }];
+  const spec = { resources, tolerations, containers: [{ name: 'c', image: 'i' }] };
+  expect((await fresh.request('POST', PODS, { metadata: { name: 'known' }, spec })).code).toBe(201);
+  const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
+  const image = { spec: { containers: [{ name: 'c', image: 'j' }] } };
+  const changed = await old.request('PATCH', `${PODS}/known`, image, strategic);
+  expect([changed.code, changed.json.spec.containers[0].image]).toEqual([200, 'j']);
+  const added = [{ op: 'add', path: '/spec/tolerations/0', value: { ...tolerations[0], operator: 'Lt' } }];
+  const json = { 'content-type': 'application/json-patch+json' };
+  expect((await old.request('PATCH', `${PODS}/known`, added, json)).json.message).toContain(
+    'spec.tolerations[0].operator: Unsupported value: "Lt"',
+  );
+});
+
+test('a template has no time of creation since 1.34, and a change of version changes no object', async () => {
+  await using old = await emulate('1.33');
+  await using fresh = await emulate('1.34');
+  const path = '/apis/apps/v1/namespaces/default/replicasets';
+  const labels = { a: 'b' };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  for (const [server, other, time] of [
+    [old, fresh, { creationTimestamp: null }],
+    [fresh, old, {}],
+  ] as const) {
+    const name = server === old ? 'older' : 'newer';
+    const spec = { selector: { matchLabels: labels }, template };
+    const made = await server.request('POST', path, { metadata: { name }, spec });
+    expect(made.json.spec.template.metadata).toEqual({ labels, ...time });
+    const { metadata } = made.json;
+    const changed = await other.request('PUT', `${path}/${name}`, { metadata: { name, labels }, spec });
+    expect(changed.json.metadata).toMatchObject({ labels, generation: metadata.generation });
+  }
 });
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';

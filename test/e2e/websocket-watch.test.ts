@@ -99,7 +99,7 @@ test('a log is read as binary messages, or in base64 for those who ask', async (
   expect(decoded.join('')).toBe('first\nsecond\nthird\n');
 });
 
-test('a body is not lost to an upgrade that nobody here knows', async () => {
+test('a body is not lost to an upgrade that the server does not know', async () => {
   const answer = await stage.cluster.request(
     'POST',
     configMaps,

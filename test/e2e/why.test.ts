@@ -164,7 +164,7 @@ test('the timeline of the Deployment names what answers what', async () => {
 
 const READER = 'reader-of-pods';
 
-test('a cause in an object that the caller may not read is told of, and not which it is', async () => {
+test('a cause in an object that the caller may not read is mentioned, without its name', async () => {
   await cluster.kubectl(`create role ${READER} --verb=get,list --resource=pods`);
   await cluster.kubectl(`create rolebinding ${READER} --role=${READER} --user=${READER}`);
   const { metadata } = await write({}, 'GET', `${PODS}/web-aaa-x`);
@@ -193,7 +193,7 @@ async function endOf(resource: string, name: string): Promise<string> {
   return newest();
 }
 
-test('of large objects, the changes of the revision that is asked about are told, and those of its causes left to these', async () => {
+test('of large objects, the changes of the revision that is asked about are shown, and those of its causes left to these', async () => {
   const maps = '/api/v1/namespaces/default/configmaps';
   const data = { text: 'x'.repeat(1_000_000) };
   const { metadata: owner } = await write({}, 'POST', maps, { metadata: { name: 'large' }, data });

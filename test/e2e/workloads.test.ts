@@ -45,7 +45,7 @@ test('the generation of a deployment rises with what is wanted, not with its sta
   expect(await ok('get deployment web --show-labels --no-headers')).toMatch(/web\s+2\/3\s.*tier=front/);
 });
 
-test('mistakes are all told at once, each with its path', async () => {
+test('one error lists all mistakes, each with its path', async () => {
   const scale = { spec: { replicas: -1 } };
   const path = '/apis/apps/v1/namespaces/default/deployments/web/scale';
   const { code, json } = await cluster.request('PATCH', path, scale, {
@@ -64,9 +64,9 @@ test('mistakes are all told at once, each with its path', async () => {
     'status.readyReplicas: Invalid value: 9: cannot be greater than status.replicas',
   );
   const selector = JSON.stringify({ spec: { selector: { matchLabels: { app: 'x' } } } });
-  const told = await refused(`patch deployment web --type=merge -p ${selector}`);
-  expect(told).toContain('`selector` does not match template `labels`');
-  expect(told).toContain('field is immutable');
+  const refusal = await refused(`patch deployment web --type=merge -p ${selector}`);
+  expect(refusal).toContain('`selector` does not match template `labels`');
+  expect(refusal).toContain('field is immutable');
 });
 
 test('jobs and cron jobs are made and shown', async () => {

@@ -189,7 +189,7 @@ async function recover(world: World, work: Workload): Promise<Finding[]> {
   await work.stopWriting();
   const newest = (await world.log()).at(-1)?.revision ?? 0n;
   const caughtUp = async (): Promise<boolean> => work.watchers.every(({ position }) => position >= newest);
-  // Who does not is told of by the judge.
+  // The judge reports a watcher that does not.
   await until('watches catch up', caughtUp, RECOVERY_MS).catch(() => {});
   await work.stopWatching();
   return findings;
@@ -219,7 +219,7 @@ async function collect(world: World, work: Workload): Promise<Record> {
     splits: world.splits,
     originMs: performance.timeOrigin,
     operations: work.operations,
-    told: work.historians.flatMap(({ told }) => told),
+    answers: work.historians.flatMap(({ answers }) => answers),
     pasts: work.historians.flatMap(({ pasts }) => pasts),
     blames: work.historians.flatMap(({ blames }) => blames),
     watches: work.watchers.flatMap(({ sessions }) => sessions),
@@ -244,7 +244,7 @@ async function judgeSettings(world: World): Promise<Finding[]> {
 }
 
 function summarize(
-  { operations, watches, told, pasts, blames, log, epochs, promotions }: Record,
+  { operations, watches, answers, pasts, blames, log, epochs, promotions }: Record,
   faults: number,
   work: Workload,
 ): string {
@@ -260,6 +260,6 @@ function summarize(
     `${operations.length} operations (${counts}), the slowest took ${Math.round(slowest)} ms`,
     ...(unknown === '' ? [] : [`unknown: ${unknown}`]),
     `${log.length} rows, ${watches.length} watches, ${events} events, ${work.bearer.checked} tokens shown`,
-    `${told.length} histories of ${told.reduce((sum, { rows }) => sum + rows.length, 0)} rows, ${pasts.length} pasts, ${blames.length} blames`,
+    `${answers.length} histories of ${answers.reduce((sum, { rows }) => sum + rows.length, 0)} rows, ${pasts.length} pasts, ${blames.length} blames`,
   ].join('; ');
 }

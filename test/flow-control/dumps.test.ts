@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { dumpLevels, dumpQueues, dumpRequests } from '../../src/flow-control/dumps.ts';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';
-import { freshSchemas, TurnedClock, toRequest } from './kit.ts';
+import { freshSchemas, ownCounters, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 function create() {
   const clock = new TurnedClock();
@@ -11,6 +11,7 @@ function create() {
     requestTimeoutMs: 60_000,
     countObjects: () => 0,
     watchList: true,
+    counters: ownCounters(),
     clock,
     metrics: NO_METRICS,
   });

@@ -6,7 +6,14 @@ import {
   parsePriorityLevel,
 } from '../../src/flow-control/flow-configuration.ts';
 import type { AdmittedTurn, FlowClock, FlowRequest, Turn } from '../../src/flow-control/flow-control.ts';
+import {
+  allocateFlowMemory,
+  type FlowCounters,
+  type FlowMemory,
+} from '../../src/flow-control/priority-and-fairness.ts';
+import { SeatCounters } from '../../src/flow-control/queueing/seats.ts';
 import { MANDATORY, suggestedIn } from '../../src/flow-control/shipped-configuration.ts';
+import { WatchCounts } from '../../src/flow-control/watch-counts.ts';
 import type { ResourceTarget } from '../../src/request/api-request.ts';
 
 const SUGGESTED = suggestedIn(31);
@@ -99,6 +106,19 @@ const withUid = (object: ApiObject): ApiObject => ({
   ...object,
   metadata: { ...object.metadata, uid: `uid of ${object.metadata.name}` },
 });
+
+/** The counters of one thread in memory that others see. */
+export const countersIn = (
+  { seats, watches }: FlowMemory,
+  row: number,
+  onFreed?: (slot: number) => void,
+): FlowCounters => ({
+  seats: new SeatCounters(seats, row, onFreed),
+  watches: new WatchCounts(watches, row),
+});
+
+/** The counters of a server of one thread. */
+export const ownCounters = (): FlowCounters => countersIn(allocateFlowMemory(0), 0);
 
 /** A turn that was given at once. */
 export function admitted(turn: Turn | Promise<Turn> | undefined): AdmittedTurn {

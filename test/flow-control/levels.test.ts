@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PriorityLevel } from '../../src/flow-control/flow-configuration.ts';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { type Level, Levels } from '../../src/flow-control/levels.ts';
 import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { plainWork } from '../../src/flow-control/request-cost.ts';
-import { freshLevels, TurnedClock, toRequest } from './kit.ts';
+import { freshLevels, ownCounters, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 function limited(name: string, shares: number, more: Partial<PriorityLevel> = {}): PriorityLevel {
   const queuing = { queues: 8, handSize: 2, queueLengthLimit: 100 };
@@ -22,7 +22,10 @@ function limited(name: string, shares: number, more: Partial<PriorityLevel> = {}
 
 function create(serverSeats: number, configs: readonly PriorityLevel[]) {
   const clock = new TurnedClock();
-  const levels = new Levels({ clock, metrics: NO_METRICS, serverSeats });
+  const levels = new Levels({
+    ...{ clock, metrics: NO_METRICS, serverSeats },
+    counters: ownCounters().seats,
+  });
   levels.configure(configs);
   const level = (name: string): Level => {
     const found = levels.all.get(name);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { MaxInFlight } from '../../src/flow-control/flow-control.ts';
 import { RetryAfter } from '../../src/flow-control/priority-and-fairness.ts';
-import { admitted, toRequest } from './kit.ts';
+import { admitted, ownCounters, toRequest } from './kit.ts';
 
 test('without fairness, reading and mutating requests have a limit each, and requests above it are refused at once', () => {
-  const limits = new MaxInFlight({ reading: 2, mutating: 1 });
+  const limits = new MaxInFlight({ reading: 2, mutating: 1 }, ownCounters().seats);
   const one = admitted(limits.begin(toRequest({ verb: 'get' })));
   admitted(limits.begin(toRequest({ verb: 'list' })));
   expect(limits.begin(toRequest({ verb: 'get' }))).toMatchObject({ admitted: false, retryAfterSeconds: 1 });
@@ -17,7 +17,7 @@ test('without fairness, reading and mutating requests have a limit each, and req
 });
 
 test('administrators and long-running requests are not refused, and 0 is no limit', () => {
-  const limits = new MaxInFlight({ reading: 1, mutating: 0 });
+  const limits = new MaxInFlight({ reading: 1, mutating: 0 }, ownCounters().seats);
   admitted(limits.begin(toRequest({})));
   expect(limits.begin(toRequest({ groups: ['system:masters'] }))).toBeUndefined();
   expect(limits.begin(toRequest({ verb: 'watch' }))).toBeUndefined();

@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { parseFlowSchema } from '../../src/flow-control/flow-configuration.ts';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { Levels } from '../../src/flow-control/levels.ts';
 import { createMatcher, createRoutes, distinguish, findRoute } from '../../src/flow-control/match-request.ts';
-import { freshLevels, freshSchemas, type RequestInit, TurnedClock, toRequest } from './kit.ts';
+import { freshLevels, freshSchemas, ownCounters, type RequestInit, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
+
+const createLevels = (): Levels =>
+  new Levels({
+    ...{ clock: new TurnedClock(), metrics: NO_METRICS, serverSeats: 600 },
+    counters: ownCounters().seats,
+  });
 
 function schemaOf(rule: JsonObject): ApiObject {
   const spec = { priorityLevelConfiguration: { name: 'x' }, rules: [rule] };
@@ -95,7 +101,7 @@ test.each<[string, string[], string, boolean]>([
 });
 
 function freshRoutes() {
-  const levels = new Levels({ clock: new TurnedClock(), metrics: NO_METRICS, serverSeats: 600 });
+  const levels = createLevels();
   levels.configure(freshLevels());
   return createRoutes(freshSchemas(), levels.current, NO_METRICS);
 }
@@ -140,7 +146,7 @@ test.each<[string, RequestInit, object, string]>([
   ['a workload', WORKLOAD, {}, 'service-accounts → workload-low'],
   ['a person', {}, {}, 'global-default → global-default'],
   [
-    'somebody',
+    'an anonymous client',
     { user: 'system:anonymous', groups: ['system:unauthenticated'] },
     {},
     'global-default → global-default',
@@ -151,7 +157,7 @@ test.each<[string, RequestInit, object, string]>([
   expect(`${schema.name} → ${level.config.name}`).toBe(expected);
 });
 
-test('flows are told apart by user or by namespace, as the schema says, and only where there are queues', () => {
+test('flows are separated by user or by namespace, as the schema says, and only where there are queues', () => {
   const routes = freshRoutes();
   const flowOf = (init: RequestInit, target = {}): string => {
     const request = toRequest(init, target);
@@ -164,7 +170,7 @@ test('flows are told apart by user or by namespace, as the schema says, and only
 });
 
 test('a schema whose level does not exist is passed over; of two with the same precedence the name decides', () => {
-  const levels = new Levels({ clock: new TurnedClock(), metrics: NO_METRICS, serverSeats: 600 });
+  const levels = createLevels();
   levels.configure(freshLevels());
   const everyone = (name: string, level: string, precedence: number) => {
     const schema = schemaOf({ subjects: [{ kind: 'User', user: { name: '*' } }], ...ALL });
@@ -186,7 +192,7 @@ test('a schema whose level does not exist is passed over; of two with the same p
 });
 
 test('before any object exists, administrators are exempt and all others share the catch-all', () => {
-  const levels = new Levels({ clock: new TurnedClock(), metrics: NO_METRICS, serverSeats: 600 });
+  const levels = createLevels();
   levels.configure([]);
   const routes = createRoutes([], levels.current, NO_METRICS);
   expect(findRoute(routes, toRequest({ groups: ['system:masters'] })).schema.name).toBe('exempt');

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PriorityLevel } from '../../src/flow-control/flow-configuration.ts';
 import type { AdmittedTurn, Turn } from '../../src/flow-control/flow-control.ts';
-import { type FlowMetrics, NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
+import type { FlowMetrics } from '../../src/flow-control/flow-recorder.ts';
 import { PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';
-import { admitted, freshLevels, freshSchemas, TurnedClock, toRequest } from './kit.ts';
+import { admitted, freshLevels, freshSchemas, ownCounters, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 function create(options: { seats?: number; metrics?: FlowMetrics; objects?: number } = {}) {
   const clock = new TurnedClock();
@@ -12,6 +13,7 @@ function create(options: { seats?: number; metrics?: FlowMetrics; objects?: numb
     requestTimeoutMs: 60_000,
     countObjects: () => options.objects ?? 0,
     watchList: true,
+    counters: ownCounters(),
     clock,
     metrics: options.metrics ?? NO_METRICS,
   });
@@ -43,7 +45,7 @@ function fill(engine: PriorityAndFairness): { holders: AdmittedTurn[]; waiting: 
   }
 }
 
-test('a request takes a seat of its level and gives it back, and is told how it was classified', () => {
+test('a request takes a seat of its level and gives it back, and learns its schema and level', () => {
   const { engine, totals } = create();
   const turn = admitted(engine.begin(toRequest({})));
   expect(turn.classification).toEqual({
@@ -172,10 +174,10 @@ test('a changed configuration decides on the next request, and waiting requests 
   expect(engine.levels.has('vip')).toBe(false);
 });
 
-test('what happens is told to the metrics, and everything that was begun is also told to have ended', async () => {
-  const told: Record<string, number> = {};
+test('metrics count each step, and each beginning has its end', async () => {
+  const counts: Record<string, number> = {};
   const note = (name: string) => () => {
-    told[name] = (told[name] ?? 0) + 1;
+    counts[name] = (counts[name] ?? 0) + 1;
   };
   const flow = new Proxy(NO_METRICS.flow('', ''), { get: (_, name) => note(String(name)) });
   const { engine, clock } = create({ ...SMALL, metrics: { ...NO_METRICS, flow: () => flow } });
@@ -188,7 +190,7 @@ test('what happens is told to the metrics, and everything that was begun is also
   for (const turn of await Promise.all(both)) if (turn?.admitted === true) turn.end();
   for (const holder of holders) holder.end();
   const ran = holders.length + 2;
-  expect(told).toEqual({
+  expect(counts).toEqual({
     estimated: ran + 1,
     enqueued: ran + 1,
     dequeued: ran + 1,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { DemandIntegral } from '../../src/flow-control/queueing/demand.ts';
 import type { Ticket } from '../../src/flow-control/queueing/queue.ts';
 import { type QueueingPolicy, QueueSet } from '../../src/flow-control/queueing/queue-set.ts';
 import { plainWork, type Work } from '../../src/flow-control/request-cost.ts';
-import { TurnedClock, toRequest } from './kit.ts';
+import { ownCounters, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 const QUEUING = { queues: 64, handSize: 6, queueLengthLimit: 50 };
 
@@ -19,7 +19,8 @@ class Desk {
   constructor(policy: QueueingPolicy, limit: number, clock = new TurnedClock()) {
     this.clock = clock;
     const recorder = NO_METRICS.level('it');
-    this.set = new QueueSet({ clock: this.clock, demand: new DemandIntegral(0), recorder });
+    const seats = ownCounters().seats.open('it');
+    this.set = new QueueSet({ clock: this.clock, demand: new DemandIntegral(0), recorder, seats });
     this.set.configure(policy, limit);
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { estimateWork, WatchCounts } from '../../src/flow-control/request-cost.ts';
+import { estimateWork } from '../../src/flow-control/request-cost.ts';
+import { WatchCounts } from '../../src/flow-control/watch-counts.ts';
 import type { ResourceTarget } from '../../src/request/api-request.ts';
 import { type RequestInit, toRequest } from './kit.ts';
 
@@ -12,8 +13,7 @@ interface Around {
 
 function estimate(init: RequestInit, around: Around, target: Partial<ResourceTarget> = {}) {
   const { objects, watches = 0, widest = 10, watchList = true } = around;
-  const to = { widest, recorder: { watchers: () => {} } };
-  return estimateWork(toRequest(init, target), to, {
+  return estimateWork(toRequest(init, target), widest, {
     countObjects: () => objects,
     countWatches: () => watches,
     watchList,
@@ -56,10 +56,10 @@ test('a watch costs as much as a list when it begins with one', () => {
 
 test('a write costs what telling its watches costs, after it was answered', () => {
   const write = { verb: 'update' };
-  expect(estimate(write, { watches: 9 })).toEqual({ initialSeats: 1, finalSeats: 0, extraMs: 0 });
-  expect(estimate(write, { watches: 25 })).toEqual({ initialSeats: 1, finalSeats: 3, extraMs: 5 });
+  expect(estimate(write, { watches: 9 })).toMatchObject({ initialSeats: 1, finalSeats: 0, extraMs: 0 });
+  expect(estimate(write, { watches: 25 })).toMatchObject({ initialSeats: 1, finalSeats: 3, extraMs: 5 });
   // 100 seats for 5 ms become 10 seats for 50 ms.
-  expect(estimate(write, { watches: 1000 })).toEqual({ initialSeats: 1, finalSeats: 10, extraMs: 50 });
+  expect(estimate(write, { watches: 1000 })).toMatchObject({ initialSeats: 1, finalSeats: 10, extraMs: 50 });
   const token = { resource: 'serviceaccounts', subresource: 'token' };
   expect(estimate({ verb: 'create' }, { watches: 1000 }, token).finalSeats).toBe(0);
 });
@@ -97,7 +97,7 @@ test('everything else takes one seat', () => {
 });
 
 test('a write counts the watches of all namespaces, of its own, and of its object', () => {
-  const counts = new WatchCounts();
+  const counts = new WatchCounts(WatchCounts.allocate(0), 0);
   const target = (more: Partial<ResourceTarget>): ResourceTarget => {
     const found = toRequest({}, more).target;
     if (found === undefined) throw new Error('no target');
@@ -117,7 +117,7 @@ test('a write counts the watches of all namespaces, of its own, and of its objec
 });
 
 test('watches of the pods of one node are not counted with every pod', () => {
-  const counts = new WatchCounts();
+  const counts = new WatchCounts(WatchCounts.allocate(0), 0);
   const pods = { resource: 'pods', namespace: '' };
   counts.register(toRequest({ verb: 'watch', query: 'fieldSelector=spec.nodeName%3Dn1' }, pods));
   counts.register(toRequest({ verb: 'watch', query: 'fieldSelector=spec.nodeName!%3Dn1' }, pods));

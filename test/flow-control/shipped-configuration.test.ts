@@ -8,17 +8,13 @@ import {
   parseFlowSchema,
   parsePriorityLevel,
 } from '../../src/flow-control/flow-configuration.ts';
-import {
-  AUTO_UPDATE,
-  isAbandoned,
-  MANDATORY,
-  revise,
-  suggestedIn,
-} from '../../src/flow-control/shipped-configuration.ts';
+import { isAbandoned, MANDATORY, revise, suggestedIn } from '../../src/flow-control/shipped-configuration.ts';
 import { flowschemas } from '../../src/resources/flowcontrol/flow-schema.ts';
 import { prioritylevelconfigurations } from '../../src/resources/flowcontrol/priority-level-configuration.ts';
 import type { Entry } from '../../src/storage/store.ts';
 import { problemsOnCreate } from '../kit/manifests.ts';
+
+const AUTO_UPDATE = 'apf.kubernetes.io/autoupdate-spec';
 
 const SUGGESTED = suggestedIn(31);
 

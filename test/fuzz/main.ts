@@ -5,7 +5,7 @@ import { PROMISES } from './parsers.ts';
 /**
  * npm run fuzz -- --minutes=N [--only=TEXT]
  *
- * Tries all promises in turn, with other cases each time, until the time is up. What breaks one is told with the seed that
+ * Tries all promises in turn, with other cases each time, until the time is up. Prints a case that breaks a promise with the seed
  * finds it again, in its smallest form. Answers 1 when something broke.
  */
 const { values } = parseArgs({

@@ -105,7 +105,7 @@ const nameIn = (path: string, parent: string): string => {
   return rest.startsWith('[') ? (JSON.parse(rest.slice(1, -1)) as string) : rest.replace(/^\./, '');
 };
 
-/** With the elements of lists in one order, whatever theirs is. */
+/** With the elements of lists in one order, for every order of theirs. */
 export function inOneOrder(given: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(given)) {
     const elements = given.map((one) => inOneOrder(one) ?? null);

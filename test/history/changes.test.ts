@@ -71,7 +71,7 @@ test('a list goes by the keys of its type where that has some', () => {
   expect(pathsOf(compare(service(1), service(2)))).toEqual(['spec.ports[name=http].nodePort']);
 });
 
-test('no more changes are found than are asked for, and it is told that there are more', () => {
+test('no more changes are found than are asked for, and the result says that there are more', () => {
   const of = (value: number): JsonObject =>
     Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f${at}`, value]));
   const { changes, isTruncated } = atOnce(changesBetween(of(1), of(2), undefined, 7));
@@ -90,7 +90,7 @@ test('leaves are all fields without parts, in their order', () => {
   ]);
 });
 
-test('the changes make the new state of the old one, whatever the objects are', () => {
+test('the changes make the new state of the old one, for all objects', () => {
   fc.assert(
     fc.property(states, ([before, after]) => {
       const changes = compare(before, after);

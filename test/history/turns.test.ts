@@ -17,7 +17,7 @@ const listed = (value: number): JsonObject => ({
   },
 });
 
-test('lists of tens of thousands of elements are compared and blamed in turns that hold nobody up', () => {
+test('lists of tens of thousands of elements are compared and blamed in short turns', () => {
   const before = listed(1);
   const after = listed(2);
   const compared = longestStep(changesBetween(before, after, undefined, Number.POSITIVE_INFINITY));

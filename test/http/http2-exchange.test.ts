@@ -162,7 +162,7 @@ test('an answer survives an error of the backend that gets the body', async () =
       answer.writeHead(503, {});
       answer.end(Buffer.from('unreachable'));
     });
-    body?.destroy(new Error('there is nobody'));
+    body?.destroy(new Error('the client is gone'));
     body?.on('error', () => {});
   };
   const seen = await ask(streams, { ':method': 'POST' }, 'x'.repeat(100_000));

@@ -7,7 +7,7 @@ import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 
-/** A manifest as a plugin finds it: with an object for metadata, whatever the test left out. */
+/** A manifest as a plugin finds it: with an object for metadata, also where the test has none. */
 export const toObject = (manifest: JsonObject): ApiObject => ({
   kind: '',
   apiVersion: 'v1',
@@ -15,7 +15,7 @@ export const toObject = (manifest: JsonObject): ApiObject => ({
   metadata: { name: 'it', ...(manifest.metadata as JsonObject | undefined) },
 });
 
-/** What plugins see of a cluster that consists of these objects, by resource. Nobody's `find` is late here. */
+/** What plugins see of a cluster that consists of these objects, by resource. `find` is up to date at once. */
 export class FakeCluster implements ClusterObjects {
   readonly #objects: ReadonlyMap<string, readonly ApiObject[]>;
 

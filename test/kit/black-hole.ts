@@ -6,7 +6,7 @@ export interface BlackHole extends DatabaseProxy {
   readonly connections: number;
   /** How many there are. */
   readonly open: number;
-  /** From now on every byte is lost, in both directions, of connections old and new: nobody is told that anything is wrong. */
+  /** From now on every byte is lost, in both directions, of connections old and new, and no connection is closed. */
   swallow(): void;
   /** New connections reach the database again. Old ones have lost bytes, and stay silent. */
   release(): void;

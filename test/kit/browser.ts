@@ -16,7 +16,7 @@ function unpackBrowser(): string {
   const target = join(CACHE, `chromium-${version}`);
   if (existsSync(target)) return target;
   mkdirSync(CACHE, { recursive: true });
-  // Whoever comes last wins whole.
+  // Of several that write at once, the last one's whole file stays.
   const partial = `${target}.${process.pid}`;
   writeFileSync(partial, brotliDecompressSync(readFileSync(join(PACKAGE, 'bin', 'chromium.br'))));
   chmodSync(partial, 0o755);
@@ -71,7 +71,7 @@ export async function openTab(
     complaints.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  // Requests to elsewhere would be the page's, whatever became of them.
+  // The page made every request to another server, also those that failed.
   page.on('request', (request) => {
     if (!request.url().startsWith(new URL(url).origin)) complaints.push(`a request to ${request.url()}`);
   });

@@ -9,7 +9,7 @@ export interface CallerAnswer {
   readonly text: string;
 }
 
-/** Somebody with a bearer token and one HTTP/2 connection, on which any number of requests go at once. */
+/** A client with a bearer token and one HTTP/2 connection, on which any number of requests go at once. */
 export class Caller implements Disposable {
   readonly #session: ClientHttp2Session;
   readonly #token: string;

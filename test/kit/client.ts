@@ -22,7 +22,7 @@ const NO_WATCH: Store['watch'] = () => Promise.reject(new Error('nothing is watc
 const keyText = ({ group, resource, namespace, name }: ObjectKey): string =>
   [group, resource, namespace, name].join('/');
 
-/** A database, and a cache that hears of what others write only when it is told to catch up. */
+/** A database, and a cache that sees what others write only after `catchUp`. */
 export class LaggingStore implements Store {
   readonly commits: Write[] = [];
   /** How often the database was asked. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +20,7 @@ export interface Cluster extends AsyncDisposable {
   kubectl33(args: string, input?: string): Promise<ToolResult>;
   helm(args: string): Promise<ToolResult>;
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Like request, as whoever has the token rather than as the administrator. */
+  /** Like request, as the user of the token rather than as the administrator. */
   bearer(
     token: string,
     method: string,
@@ -34,7 +35,7 @@ export interface Cluster extends AsyncDisposable {
   /** Sends a message to the preloaded module, and answers its next one. */
   ask(message: string): Promise<unknown>;
   start(): Promise<void>;
-  /** Resolves with the exit code when it ends, for whatever reason. */
+  /** Resolves with the exit code when it ends, for every reason. */
   ended(): Promise<number | null>;
   /** SIGTERM, and waits for the end. Answers the exit code. */
   stop(): Promise<number | null>;
@@ -278,8 +279,7 @@ class ProcessCluster implements Cluster {
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.once('error', reject);
         response.once('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve({ code: response.statusCode ?? 0, headers: response.headers, text, json: parseOr(text) });
+          resolve(answerOf(response, Buffer.concat(chunks).toString()));
         });
       });
       request.once('error', reject);
@@ -323,6 +323,18 @@ class ProcessCluster implements Cluster {
     await this.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** Its JSON is parsed when it is looked at: most tests look at the code, or at a text of many megabytes. */
+function answerOf({ statusCode = 0, headers }: IncomingMessage, text: string): Answer {
+  let parsed: { readonly json: unknown } | undefined;
+  return {
+    ...{ code: statusCode, headers, text },
+    get json() {
+      parsed ??= { json: parseOr(text) };
+      return parsed.json;
+    },
+  };
 }
 
 function parseOr(text: string): unknown {

@@ -8,7 +8,7 @@ export interface DatabaseProxy extends Disposable {
   readonly sockets: ReadonlySet<Socket>;
 }
 
-/** Decides what becomes of a connection. `reach` opens one to the database. Errors of sockets are nobody's. */
+/** Decides what becomes of a connection. `reach` opens one to the database. Errors of sockets are ignored. */
 export type Join = (near: Socket, reach: () => Socket) => void;
 
 /** Stands before a database, on a port of its own. */

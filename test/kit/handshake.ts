@@ -7,7 +7,7 @@ const CERTIFICATE_REQUEST = 13;
 
 /**
  * Common names of the authorities that a server names in its handshake. TLS 1.2 sends them in the clear (RFC 5246, section
- * 7.4.4), and Node tells nobody of them: so a relay listens to a handshake.
+ * 7.4.4), and Node does not show them: so a relay listens to a handshake.
  */
 export async function acceptedAuthorities(port: number, servername?: string): Promise<string[]> {
   const heard: Buffer[] = [];

@@ -4,7 +4,7 @@ import protobuf from 'protobufjs';
 
 /**
  * A KMS v2 plugin as a program of its own: node kms-plugin.ts <socket> <key id> [delay in ms]. It encrypts with keys made of their
- * ids. Lines of its input are orders: `key <id>`, `delay <ms>`, `unwell <why>`, `well`. It answers each with what it is told, and
+ * ids. Lines of its input are orders: `key <id>`, `delay <ms>`, `unwell <why>`, `well`. It answers each with the order, and
  * `ready` once it listens; `calls` tells how often each method was called.
  */
 const { root } = protobuf.parse(

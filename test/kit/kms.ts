@@ -32,7 +32,7 @@ export class KmsPlugin implements AsyncDisposable {
     return plugin;
   }
 
-  /** Resolves with what it answers, when it has done as it was told. */
+  /** Resolves with the plugin's answer, once it has carried out the order. */
   async tell(order: string): Promise<string> {
     const answer = once(this.#lines, 'line');
     this.#child.stdin?.write(`${order}\n`);

@@ -14,7 +14,7 @@ export interface RunningTool {
   readonly ended: Promise<number | null>;
 }
 
-/** To be ended by whoever begins it: `process.kill()`. */
+/** The caller ends it: `process.kill()`. */
 export function spawnKubectl(
   { folder, kubeconfig }: Cluster,
   args: readonly string[],

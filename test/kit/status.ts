@@ -10,7 +10,7 @@ function statusOf({ subresources, resource }: ResourceDefinition): ViewSubresour
   return view;
 }
 
-/** The object made of `manifest` after somebody wrote `status`. */
+/** The object made of `manifest` after a write of `status`. */
 export function withStatus(
   definition: ResourceDefinition,
   manifest: JsonObject,

@@ -7,6 +7,7 @@ export const NO_TOKENS: TokenIssuing = {
   extendsExpiration: false,
   maxExtendedSeconds: 365 * 24 * 3600,
   bindsNodes: false,
+  checksUids: false,
   tellsNodes: false,
-  sign: () => Promise.reject(new Error('nobody makes tokens here')),
+  sign: () => Promise.reject(new Error('no tokens are made here')),
 };

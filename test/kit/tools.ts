@@ -22,7 +22,7 @@ function unpack(path: string, version: ToolVersion): string {
   const binary = files[path];
   if (binary === undefined) throw new Error(`${name} has no ${path}`);
   mkdirSync(CACHE, { recursive: true });
-  // Several test files may unpack at once: the rename makes whichever comes last win whole.
+  // Several test files may unpack at once: each renames a whole folder, and the last one stays.
   const partial = `${target}.${process.pid}`;
   writeFileSync(partial, binary);
   chmodSync(partial, 0o755);

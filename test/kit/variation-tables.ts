@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 /** Changes to a good manifest by dotted path, and the lines that must come of them. */
 export type Variation = [changes: Readonly<Record<string, JsonValue | undefined>>, lines: string[]];
 
-/** A status, what somebody writes over it, the lines that must come of it, and through which subresource. */
+/** A status, a write over it, the lines that must come of it, and through which subresource. */
 export type StatusChange = [before: JsonObject, after: JsonObject, lines: string[], view?: string];
 
 /** Without the examples and the expression that end what is said of names, and without values longer than what is said of them. */

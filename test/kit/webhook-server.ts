@@ -33,7 +33,7 @@ export interface WebhookWishes {
   /** Names that its certificate is for, beside 127.0.0.1. */
   readonly names?: readonly string[];
   readonly host?: string;
-  /** Authority of clients that it asks for a certificate; undefined: it asks nobody. */
+  /** Authority of clients whose certificates it asks for; undefined: it asks for none. */
   readonly clientCa?: string;
 }
 

@@ -39,11 +39,11 @@ export interface Outcome {
 export interface RunOptions {
   /** Columns of the terminal that the output goes to; none unless given. */
   readonly columns?: number;
-  /** What somebody at a terminal types. */
+  /** The input of a user at a terminal. */
   readonly typed?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Whoever read the output has gone, as `head` does. */
+  /** The reader of the output has gone, as `head` goes. */
   readonly isBroken?: boolean;
   readonly onOutput?: (all: string) => void;
 }

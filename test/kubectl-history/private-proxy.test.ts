@@ -59,7 +59,7 @@ test('what asks below the secret reaches the server, in the name of this machine
   expect((await ask(`${proxy.address}moved`)).headers.location).toBe(`${pathname}console/`);
 });
 
-test('what does not know the secret is told nothing', async () => {
+test('a request without the secret gets no answer of the server', async () => {
   const { origin, pathname } = new URL(proxy.address);
   const almost = `${origin}${pathname.slice(0, -3)}x/`;
   for (const url of [

@@ -44,7 +44,7 @@ const restored = ({ calls }: Outcome): object[] =>
     .filter(({ args }) => args.includes('create'))
     .map(({ args, input }) => ({ path: args[args.indexOf('--raw') + 1], ...JSON.parse(input).spec }));
 
-test('whatever leads kubectl to the server is handed on to each call of it', async () => {
+test('flags that lead kubectl to the server are passed to each of its calls', async () => {
   const { calls, code } = await run(
     'log deploy/web --context=other --as alice --request-timeout 5s --kubeconfig=/k -n shop',
   );
@@ -367,7 +367,7 @@ test('log reads page by page, and no further than its limit', async () => {
   }
 });
 
-test('whoever stops reading is not told of it, and no more is asked of the server', async () => {
+test('a closed output is no error, and ends the requests to the server', async () => {
   const of = (query: string): string => `${HISTORY}/revisions?fieldSelector=${WEB}&limit=500${query}`;
   const page = (token: string): object => ({ metadata: { continue: token }, items: [status] });
   cluster.answers = Object.fromEntries(
@@ -398,7 +398,7 @@ test('undo asks, and changes nothing without a yes', async () => {
   ]);
 });
 
-test('undo restores parts, to a moment, without asking where nobody is there to answer', async () => {
+test('undo restores parts, to a moment, without asking where there is no terminal', async () => {
   const outcome = await run("undo deploy/web --to '10 min ago' --path .spec.replicas --path spec.paused");
   expect(outcome.code).toBe(0);
   expect(restored(outcome).at(-1)).toMatchObject({
@@ -476,7 +476,7 @@ test('a restore of which a part failed ends with 1, and tells which', async () =
   });
 });
 
-test('hidden values are told as changed', async () => {
+test('hidden values are reported as changed', async () => {
   const hidden = { ...badImage, changes: [{ path: 'data.password', hidden: true }] };
   cluster.answers[`${HISTORY}/revisions?fieldSelector=${WEB}&limit=500`] = { body: { items: [hidden] } };
   expect((await run('log deploy/web')).stdout).toContain(

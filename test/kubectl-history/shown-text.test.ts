@@ -15,7 +15,7 @@ const hostile = fc.string({
 });
 const paint = (_: unknown, text: string): string => text;
 
-test('no text has an effect on a terminal, wherever it is shown', () => {
+test('no text has an effect on a terminal, at any place in the output', () => {
   fc.assert(
     fc.property(hostile, hostile, (a, b) => {
       const layout = { paint, indent: 4, width: 60, most: 20 };

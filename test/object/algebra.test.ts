@@ -138,7 +138,7 @@ test.each([
     { op: 'test', path: '/list/x', value: 2 },
     `error in test for path: '/list/x': strconv.Atoi: parsing "x": invalid syntax`,
   ],
-])('what a JSON patch cannot do is told as Kubernetes tells it: %j', (operation, message) => {
+])('a JSON patch that fails is reported in Kubernetes’ words: %j', (operation, message) => {
   expect(() => applyJsonPatch({ a: 1, list: [1, 2] }, [operation])).toThrow(message);
 });
 

@@ -24,7 +24,7 @@ const readers = {
 };
 
 test.each(Object.entries(readers))(
-  '%s: keys with escapes stay what they are, whatever was read before',
+  '%s: keys with escapes stay the same, after keys of the same text',
   (name, read) => {
     for (const [at, [expected, key]] of TWINS.entries()) {
       const first = `${name}${at}`;

@@ -2,13 +2,6 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
-import {
-  ApplyConflict,
-  applyInSteps,
-  describeConflicts,
-  LAST_APPLIED,
-} from '../../src/object/managed-fields/apply-config.ts';
-import { fieldsOf } from '../../src/object/managed-fields/apply-configuration.ts';
 import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
 import {
   difference,
@@ -18,11 +11,19 @@ import {
   setOf,
   union,
 } from '../../src/object/managed-fields/field-set.ts';
+import { fieldsOf } from '../../src/object/managed-fields/merge-config.ts';
+import {
+  ApplyConflict,
+  applyInSteps,
+  describeConflicts,
+} from '../../src/object/managed-fields/server-side-apply.ts';
 import { emptyObject, type Shape, shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate, type Writing, withoutServerFields } from '../../src/object/managed-fields/track.ts';
 import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { atOnce } from '../../src/util/turns.ts';
 import { RandomObjects } from '../codec/random-object.ts';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 const types = loadTypes();
 const TIME = '2026-01-01T00:00:00Z';
@@ -120,7 +121,7 @@ test('a field its manager does not apply any more goes, and one that another app
   expect(map.owners).toEqual(['Apply a: .data.one', 'Apply b: .data.two']);
 });
 
-test('a field that someone else has updated since is theirs, and stays when its first manager lets it go', () => {
+test('a field that another manager has updated since is its own, and stays when its first manager lets it go', () => {
   const map = configMap().apply('a', { data: { one: '1', two: '2' } });
   map.update('editor', { data: { one: 'edited', two: '2' } });
   expect(map.owners).toEqual(['Apply a: .data.two', 'Update editor: .data.one']);
@@ -128,7 +129,7 @@ test('a field that someone else has updated since is theirs, and stays when its 
   expect(map.plain).toEqual({ data: { one: 'edited' } });
 });
 
-test('another value for a field of someone else is a conflict that names everything, and changes nothing', () => {
+test('another value for a field of another manager is a conflict that names everything, and changes nothing', () => {
   const map = configMap().apply('a', { data: { one: '1', two: '2' } });
   const before = structuredClone(map.object);
   expect(conflictOf(() => map.apply('b', { data: { one: 'x', two: 'y', three: '3' } }))).toBe(
@@ -157,7 +158,7 @@ test('force takes the field from its owner; the same value is shared', () => {
   expect(map.owners).toEqual(['Apply a: .data.two', 'Apply b: .data.one .data.two']);
 });
 
-test('elements of a list have owners of their own, told apart by their keys and the defaults of these', () => {
+test('elements of a list have owners of their own, and are identified by their keys and the defaults of these', () => {
   const svc = service().apply('a', { spec: { ports: [{ port: 80 }, { port: 80, protocol: 'UDP' }] } });
   expect(svc.owners[0]).toContain('.spec.ports[port=80,protocol="TCP"].port');
   svc.apply('b', { spec: { ports: [{ port: 443, name: 'tls' }] } });

@@ -34,8 +34,8 @@ function* texts(): Generator<string> {
   }
 }
 
-describe('names told by one look at each character', () => {
-  test('are those that the regular expressions of Kubernetes tell', () => {
+describe('names that are recognised in one pass over their characters', () => {
+  test('are those that the regular expressions of Kubernetes accept', () => {
     const wrong: string[] = [];
     for (const text of texts()) {
       if (isDnsLabel(text) !== DNS_LABEL.test(text)) wrong.push(`label ${JSON.stringify(text)}`);

@@ -94,7 +94,7 @@ describe('what a type says of its objects', () => {
     'core/v1.Service',
     'batch/v1.CronJob',
     'apiextensions/v1.CustomResourceDefinition',
-  ])('%s: all that is wrong is found, in the order of the fields, whatever order they come in', (type) => {
+  ])('%s: all errors are found, in the order of the fields, for every order of the input', (type) => {
     const schema = types.message(type);
     let wrong = 0;
     for (let round = 0; round < 400; round += 1) {

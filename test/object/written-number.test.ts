@@ -6,7 +6,7 @@ import { applyMergePatch } from '../../src/object/merge-patch.ts';
 import { mergedJson } from '../../src/object/patch-error.ts';
 import { isWritten, withoutWritten } from '../../src/object/written-number.ts';
 
-test('numbers that Go would write otherwise are told from those that it would not', () => {
+test('numbers keep their text exactly where Go would write them otherwise', () => {
   const kept = (text: string): boolean => isWritten(parseAsWritten(text));
   for (const text of ['1.0', '1e3', '1E3', '1.50', '-0.0', '1e400', '0.10', '1e+3'])
     expect(kept(text), text).toBe(true);

@@ -5,7 +5,7 @@ import { parseOptions } from '../../src/options/options.ts';
 const ALL = pluginsOfVersion(31);
 const pluginsOf = (...args: string[]): readonly string[] => parseOptions(args).admission.plugins;
 
-test('the twenty default plugins are on, and run in one order whatever the order of the flags', () => {
+test('the twenty default plugins are on, and run in one order for every order of the flags', () => {
   expect(pluginsOf()).toHaveLength(20);
   const known = ALL.filter(({ isDefault }) => isDefault).map(({ name }) => name);
   expect(pluginsOf()).toEqual(known);

@@ -4,7 +4,7 @@ import { parseOptions } from '../../src/options/options.ts';
 
 const auditOf = (...args: string[]) => parseOptions(args).audit;
 
-test('the log blocks and the webhook batches unless told otherwise', () => {
+test('by default the log blocks and the webhook batches', () => {
   const { policyFile, log, webhook } = auditOf();
   expect(policyFile).toBe('');
   expect(log).toMatchObject({

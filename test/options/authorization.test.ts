@@ -17,7 +17,7 @@ test.each([
   [['--bind-address=128.0.0.1']],
   [['--authorization-mode=']],
   [['--authorization-webhook-version=v1']],
-])('with %j nobody said who may do what, and the server says what to add', (flags) => {
+])('%j declare no authorization, and the server names the flag to add', (flags) => {
   expect(() => check(...flags)).toThrow(UsageError);
   expect(() => check(...flags)).toThrow(
     /^--authorization-mode is not given.* add --authorization-mode=Node,RBAC, [^\n]*$/,

@@ -46,7 +46,7 @@ test.each([
   ['--kvstore-cafile'],
   ['--kvstore-certfile'],
   ['--kvstore-keyfile'],
-])('a file that is not there is told with its flag, %s', (flag, ...others) => {
+])('the error for a file that is not there names its flag, %s', (flag, ...others) => {
   const error = refusal(`${flag}=${ABSENT}`, ...others);
   expect(String(error)).toBe(
     `Error: ${flag}: ${ABSENT}: ENOENT: no such file or directory, open '${ABSENT}'`,
@@ -60,7 +60,7 @@ test.each([
   ['--peer-ca-file', '--feature-gates=UnknownVersionInteroperabilityProxy=true'],
   ['--agent-certificate-authority'],
   ['--kvstore-cafile'],
-])('a file without an authority is told with its flag, %s', (flag, ...others) => {
+])('the error for a file without an authority names its flag, %s', (flag, ...others) => {
   const error = refusal(`${flag}=${BROKEN}`, ...others);
   expect(String(error)).toBe(`Error: ${flag}: ${BROKEN} holds no certificate in PEM form`);
 });
@@ -71,10 +71,13 @@ test.each([
   ['--tls-cert-file', '--tls-private-key-file'],
   ['--kvstore-certfile', '--kvstore-keyfile'],
   ['--cluster-signing-cert-file', '--cluster-signing-key-file'],
-])('a pair that is none is told with its flags, %s and %s', (certFlag, keyFlag) => {
-  const why = `${certFlag} and ${keyFlag}: ${BROKEN} and ${BROKEN} are no certificate and its key`;
-  expect(String(refusal(`${certFlag}=${BROKEN}`, `${keyFlag}=${BROKEN}`))).toContain(why);
-});
+])(
+  'the error for a key that does not fit its certificate names their flags, %s and %s',
+  (certFlag, keyFlag) => {
+    const why = `${certFlag} and ${keyFlag}: ${BROKEN} and ${BROKEN} are no certificate and its key`;
+    expect(String(refusal(`${certFlag}=${BROKEN}`, `${keyFlag}=${BROKEN}`))).toContain(why);
+  },
+);
 
 test('of certificates for names, the one that cannot be read is named', () => {
   expect(String(refusal(`--tls-sni-cert-key=${ABSENT},${BROKEN}`))).toContain(

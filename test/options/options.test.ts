@@ -147,7 +147,7 @@ test('runtime-config: a version named wins over its stage, a stage over all', ()
   expect(runtimeConfig.isEnabled({ group: 'networking.k8s.io', version: 'v1beta1' }, false)).toBe(true);
 });
 
-test('a start waits for storage as long as it takes, unless it is told how long', () => {
+test('a start waits for storage as long as it takes, unless a flag bounds it', () => {
   const timeoutOf = (...flags: string[]): number => parseOptions(flags).storage.initializationTimeoutMs;
   expect(timeoutOf()).toBe(0);
   expect(timeoutOf('--storage-initialization-timeout=1m')).toBe(60_000);

@@ -65,6 +65,6 @@ test.each<[string, () => Promise<Trial> | Trial, string]>([
     () => ({ leaf: { subject: 'CN=hook' }, serverName: 'elsewhere' }),
     'ERR_TLS_CERT_ALTNAME_INVALID',
   ],
-])('a server is told nothing when %s', async (_, trial, code) => {
+])('no request is sent to a server when %s', async (_, trial, code) => {
   expect(await answerOf(await trial())).toBe(code);
 });

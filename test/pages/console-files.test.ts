@@ -28,7 +28,7 @@ function ask(path: string, headers: Record<string, string> = {}, method = 'GET')
 const textOf = (response: ApiResponse | undefined): string =>
   response?.kind === 'bytes' ? Buffer.concat(response.chunks).toString() : '';
 
-test('the page runs nothing but its own files, in no frame, and asks nobody else', () => {
+test('the page runs nothing but its own files, in no frame, and sends requests to its server alone', () => {
   const { headers = {}, contentType = '' } = ask('/console/') as Extract<ApiResponse, { kind: 'bytes' }>;
   const policy = String(headers['content-security-policy']);
   expect(policy).toMatch(
@@ -53,7 +53,7 @@ test('files that are named by their content are kept for ever, and the page is a
   expect(ask('/console/', { 'if-none-match': '"other"' })).toMatchObject({ code: 200 });
 });
 
-test('a file is sent packed to whoever can unpack it', () => {
+test('a file is sent packed to clients that can unpack it', () => {
   const path = '/console/assets/a-1.js';
   const sent = (accepted: string): string => textOf(ask(path, { 'accept-encoding': accepted }));
   expect(['gzip, deflate, br', 'gzip', '', 'identity', 'br;q=0, gzip;q=0.5', 'gzip;q=0.0'].map(sent)).toEqual(

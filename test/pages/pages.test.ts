@@ -17,7 +17,7 @@ function ask(
   { method = 'GET', path, query = '', ...rest }: Asked,
 ): Promise<ApiResponse | undefined> {
   const signal = new AbortController().signal;
-  const body = (): Promise<Buffer> => Promise.reject(new Error('nobody should read the body'));
+  const body = (): Promise<Buffer> => Promise.reject(new Error('the body is not read here'));
   const request = { method, path, query: new URLSearchParams(query), signal, body, ...rest };
   return toPageHandler(pages)(request as unknown as ApiRequest);
 }
@@ -126,7 +126,7 @@ test('a chunked page is streamed, no faster than the client reads', async () => 
   ]);
 });
 
-test('what one application does not know can be told from an answer that says 404', async () => {
+test('an unknown path differs from an answer that says 404', async () => {
   const pages = createPages().get('/gone', ({ text }) => text('gone', 404));
   expect(await ask(pages, { path: '/gone' })).toMatchObject({ code: 404 });
   expect(isUnknown(await pages.request('/other'))).toBe(true);

@@ -12,7 +12,7 @@ import { Waits } from '../../src/request/waits.ts';
 import { StorageError, type StorageFailure } from '../../src/storage/errors.ts';
 import { reviewToken } from '../../src/verbs/review-handlers.ts';
 
-/** Whatever a stage reads through the store, while PostgreSQL is away. */
+/** A read of a stage through the store, while PostgreSQL is away. */
 const fails = (failure: StorageFailure) => (): Promise<never> => Promise.reject(new StorageError(failure));
 const away = fails({ kind: 'unavailable', reason: 'connect ECONNREFUSED 10.1.2.3:5432' });
 const unknown = fails({ kind: 'unknown', reason: 'no answer' });
@@ -94,7 +94,7 @@ test.each<[string, Stages, ApiRequest?]>([
   },
 );
 
-test('a write that nobody knows to be made is answered 504, which clients do not repeat', async () => {
+test('a write whose outcome is unknown is answered 504, which clients do not repeat', async () => {
   const { code, headers, recorded } = await answer({ resources: unknown }, toRequest('create'));
   expect({ code, headers, recorded }).toEqual({ code: 504, headers: {}, recorded: [504] });
 });

@@ -35,7 +35,7 @@ test('of a refusal without end no more is read than is shown, and the agent is l
   expect(body.destroyed).toBe(true);
 });
 
-test('a refusal that breaks off is told as far as it came', async () => {
+test('a refusal that breaks off is reported as far as it came', async () => {
   async function* broken(): AsyncIterable<Buffer> {
     yield Buffer.from('no such container');
     throw new Error('the agent went away');

@@ -46,7 +46,7 @@ test('a file that cannot be read is found at the start', () => {
   );
 });
 
-test('of a host whose addresses were checked, these alone are dialled, by whatever way', async () => {
+test('of a host whose addresses were checked, these alone are dialled, by every way', async () => {
   const server = createServer((_, response) => void response.end('here'));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

@@ -95,9 +95,9 @@ test('what belongs to a field goes with it', () => {
 test('what nodes tell of a feature stays with the pods that use it', () => {
   const status = { resourceClaimStatuses: [{ name: 'x' }] };
   const using = object({ spec: { resourceClaims: [{ name: 'x' }] } });
-  const told = object({ spec: { resourceClaims: [{ name: 'x' }] }, status: structuredClone(status) });
-  byDefault.drop(pods, told, using);
-  expect(told.status).toEqual(status);
+  const gated = object({ spec: { resourceClaims: [{ name: 'x' }] }, status: structuredClone(status) });
+  byDefault.drop(pods, gated, using);
+  expect(gated.status).toEqual(status);
   const untold = object({ spec: {}, status: structuredClone(status) });
   byDefault.drop(pods, untold, object({ spec: {} }));
   expect(untold.status).toEqual({});
@@ -162,7 +162,7 @@ test('every gate that the IDL names exists, and so does every field that an anno
       expect(leadsTo(field, name), `${field.name} ungates ${name}`).toBe(true);
 });
 
-/** A gate that is known may still be one that nobody can set. */
+/** A known gate may still be one that no flag can set. */
 function problemWith(gate: string): string {
   try {
     parseFeatureGates([`${gate}=true`], '--feature-gates');

@@ -17,7 +17,7 @@ const spec = (): JsonObject => ({
   ],
 });
 
-test('fields that only newer versions have are taken out, wherever they are, and put back', () => {
+test('fields that only newer versions have are taken out, at every depth, and put back', () => {
   const stored = object({ spec: { template: { spec: spec() } } });
   const taken = of131.takeOut(deployments, stored);
   expect(stored.spec).toEqual({
@@ -63,4 +63,35 @@ test('the newest version takes nothing out', () => {
   const stored = object({ spec: spec() });
   expect(new NewerFields(loadTypes(36)).takeOut(pods, stored)).toBeUndefined();
   expect(stored.spec).toEqual(spec());
+});
+
+test('the owners of such fields keep them, with other fields that they own or apply afterwards', () => {
+  const owner = (manager: string, fields: JsonObject): JsonObject => ({
+    manager,
+    operation: 'Apply',
+    apiVersion: 'v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:spec': fields },
+  });
+  const rules = { 'f:containers': { 'k:{"name":"a"}': { 'f:restartPolicyRules': {} } } };
+  const stored = object({ spec: spec() });
+  const both = { 'f:hostname': {}, 'f:hostnameOverride': {} };
+  // Objects share their sets.
+  const owners = [owner('both', Object.freeze(both)), owner('rules', rules)];
+  stored.metadata.managedFields = owners.map((one) => ({ ...one }));
+  const taken = of131.takeOut(pods, stored);
+  expect(stored.metadata.managedFields).toMatchObject([
+    owner('both', { 'f:hostname': {} }),
+    { manager: 'rules', fieldsV1: {} },
+  ]);
+  const next = object({ spec: { containers: [{ name: 'a' }] } });
+  next.metadata.managedFields = [owner('both', { 'f:subdomain': {} })];
+  putBack(taken, next);
+  expect(next.metadata.managedFields).toEqual([
+    owner('both', { 'f:hostnameOverride': {}, 'f:subdomain': {} }),
+    owners[1],
+  ]);
+  putBack(taken, stored);
+  expect(stored.metadata.managedFields).toEqual(owners);
+  expect(both).toEqual({ 'f:hostname': {}, 'f:hostnameOverride': {} });
 });

@@ -8,7 +8,7 @@ const range = (text: string): IpRange => {
   return cidr;
 };
 
-test('the network and the broadcast address of a range are nobody’s', () => {
+test('the network and the broadcast address of a range are not given out', () => {
   const pool = createAddressPool(range('10.0.0.5/24'), 1);
   expect(pool).toMatchObject({ name: 'IPv4', range: '10.0.0.0/24', size: 254, reserved: 1, dynamicFrom: 16 });
   expect([0, 253].map((index) => pool.valueAt(index))).toEqual(['10.0.0.1', '10.0.0.254']);

@@ -11,7 +11,7 @@ test('a restore says of itself what it restored, once', () => {
   expect(said(restoringAgent('', 5n))).toBe('5');
 });
 
-test('what no restore wrote says nothing, whatever its client calls itself', () => {
+test('a write that no restore made names none, with any user agent of its client', () => {
   expect(said('kubectl/v1 restore/4711', 'kubectl')).toBeUndefined();
   for (const agent of ['x restore/1', 'restore/1', 'x restore/1 restore/2', 'restore/1 restore/2'])
     expect(said(writingAgent(agent, RESTORE_MANAGER))).toBeUndefined();

@@ -295,7 +295,7 @@ describe('a request for the state of pools', () => {
 
 const GANG = { gang: { minCount: 2 } };
 
-/** What is wrong with a policy, wherever it is. */
+/** The errors of a policy, in every place. */
 const POLICIES: readonly [JsonObject, string[]][] = [
   [{ basic: {} }, []],
   [GANG, []],

@@ -297,7 +297,7 @@ describe('signing requests', () => {
     expect(line).toMatch(/^spec\.request: Invalid value: .*: x509: ECDSA verification failure$/);
   });
 
-  test('a request is made in the name of whoever makes it, and has no status', () => {
+  test('a request is made in the name of its caller, and has no status', () => {
     const claimed = created(
       certificatesigningrequests,
       { ...varyAll(good, { 'spec.username': 'root' }), status: { certificate: 'eA==' } },

@@ -25,7 +25,7 @@ function viewOf(definition: ResourceDefinition, name: string): ViewSubresource {
   return view;
 }
 
-/** What a write of a view is told. */
+/** The errors of a write of a view. */
 function problemsOfView(view: ViewSubresource, object: ApiObject, old: ApiObject): string[] {
   const errors = view.validate?.(view.write(object, old), old) ?? [];
   return errors.map(({ field, message }) => `${field}: ${message}`);
@@ -553,7 +553,7 @@ describe('secrets', () => {
 
   test.each<[string, JsonObject, string[]]>([
     [
-      'a token of nobody',
+      'a token without an account',
       of('kubernetes.io/service-account-token'),
       ['metadata.annotations[kubernetes.io/service-account.name]: Required value'],
     ],

@@ -351,7 +351,7 @@ describe('schemas', () => {
   });
 });
 
-test('what makes a schema no structural one is told in the order of the sentences', () => {
+test('the violations of a schema that is not structural come in the order of the sentences', () => {
   const found: FieldError[] = [];
   validateStructural(FieldPath.root(found).field('schema'), {
     type: 'object',

@@ -55,9 +55,9 @@ const OTHERWISE: readonly (readonly [place: RegExp, said: readonly string[]])[] 
   // A rule of the whole list, or of what the entry lies in, speaks first.
   [/accessModes\[0\]$|^resourcequotas spec\.scopes\[0\]|^nodes spec\.taints/, []],
   [/volumeClaimTemplates\[0\]\.status\.allocatedResourceStatuses/, []],
-  // What all versions have in common is told of at the place that it has inside of Kubernetes.
+  // The common parts of all versions are reported at their place inside of Kubernetes.
   [/^customresourcedefinitions .*x-kubernetes-validations\[0\]\.reason/, []],
-  // Values that the type knows, but nobody may write.
+  // Values that the type knows, but that may not be written.
   [/^services spec\.ipFamilies/, ['IPv4 IPv6']],
   [/^storageclasses reclaimPolicy/, ['Delete Retain']],
   [/webhooks\[0\]\.sideEffects/, ['None NoneOnDryRun']],

@@ -8,7 +8,7 @@ import { created, problemsOnCreate, problemsOnView } from '../kit/manifests.ts';
 import { type StatusChange, shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
 
-/** How requests are told apart and queued. */
+/** How requests are classified and queued. */
 
 const types = loadTypes();
 

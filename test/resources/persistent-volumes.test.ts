@@ -258,7 +258,7 @@ describe('persistent volumes', () => {
     ]);
   });
 
-  test('since when the phase holds is known, whoever writes it', () => {
+  test('the time of the last change of the phase is set for every writer', () => {
     const old: ApiObject = {
       ...created(persistentvolumes, good),
       status: { phase: 'Available', lastPhaseTransitionTime: '2020-01-01T00:00:00Z' },

@@ -178,7 +178,7 @@ test('counts in place of the sum of the containers', () => {
   });
 });
 
-test('a pod holds what it asks for or what its node has set aside, whichever is more', () => {
+test('a pod holds the larger of its requests and what its node has set aside', () => {
   const { spec = {} } = podWith(
     {},
     { requests: { cpu: '1' }, limits: { cpu: '1' } },

@@ -131,7 +131,7 @@ describe('a status of a pod', () => {
     ]);
   });
 
-  test('has its address in both forms, whichever was written', () => {
+  test('has its address in both forms, from either of them', () => {
     expect(writeStatus(SMALL, {}, { podIP: '10.0.0.1' }).object.status).toEqual({
       podIP: '10.0.0.1',
       podIPs: [{ ip: '10.0.0.1' }],

@@ -63,7 +63,7 @@ describe('a pod is refused for', () => {
       ],
     ],
     [
-      'a token of nobody',
+      'a token without an account',
       { 'spec.volumes': [{ name: 'x', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] },
       [
         'spec.volumes[0].projected.sources[0].serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set',

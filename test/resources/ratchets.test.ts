@@ -140,7 +140,7 @@ const rows: readonly [string, ResourceDefinition, JsonObject, Changes][] = [
     { 'spec.schedule': 'TZ=UTC * * * * *' },
   ],
   [
-    'a time zone nobody knows',
+    'an unknown time zone',
     cronjobs,
     {
       spec: {
@@ -205,7 +205,7 @@ const rows: readonly [string, ResourceDefinition, JsonObject, Changes][] = [
     { 'webhooks.0.sideEffects': 'Some' },
   ],
   [
-    'versions of reviews that nobody speaks',
+    'unknown versions of reviews',
     mutatingwebhookconfigurations,
     { webhooks: [hook] },
     { 'webhooks.0.admissionReviewVersions': ['v0'] },

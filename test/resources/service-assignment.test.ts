@@ -133,7 +133,7 @@ describe('addresses of a new service', () => {
     ],
     ['none for a headless one', { clusterIP: 'None' }, dual, { clusterIPs: ['None'], ipFamilies: ['IPv4'] }],
     [
-      'families of a headless one without a selector are both, whatever is configured',
+      'families of a headless one without a selector are both, with every configuration',
       { clusterIP: 'None', selector: {} },
       single,
       { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' },
@@ -362,6 +362,6 @@ describe('ports of the nodes', () => {
   });
 });
 
-test('an address is held in one spelling, whatever the caller’s', () => {
+test('an address is held in one spelling, for every spelling of the caller', () => {
   expect(held({ clusterIPs: ['010.000.000.009', 'FD00:0::0:9'] })).toEqual(['IPv4 10.0.0.9', 'IPv6 fd00::9']);
 });

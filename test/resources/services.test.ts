@@ -281,14 +281,14 @@ describe('what a service is when nothing else is said', () => {
     );
   });
 
-  test('clusterIPs follow clusterIP, and nobody creates a status', () => {
+  test('clusterIPs follow clusterIP, and a status cannot be created', () => {
     expect(specOf({ clusterIP: '10.0.0.7' })).toMatchObject({ clusterIPs: ['10.0.0.7'] });
     const manifest = { ...service({}), status: { loadBalancer: { ingress: [{ ip: '192.0.2.1' }] } } };
     expect(created(services, manifest).status).toEqual({ loadBalancer: {} });
   });
 });
 
-test('whoever writes addresses that will mean something else is warned', () => {
+test('addresses that will mean something else bring warnings', () => {
   const warnings = (spec: JsonObject): unknown =>
     services.strategy.warnings?.(created(services, service(spec)), undefined);
   expect(warnings({ clusterIP: '010.0.0.1', externalIPs: ['2001:DB8::1'], externalName: 'a' })).toEqual([

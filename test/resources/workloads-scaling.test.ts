@@ -48,7 +48,7 @@ test('a good autoscaler has no problems', () => {
   expect(problemsOnCreate(horizontalpodautoscalers, FULL)).toEqual([]);
 });
 
-test('an autoscaler follows CPU and scales in usual steps unless told otherwise', () => {
+test('by default an autoscaler follows CPU and scales in usual steps', () => {
   expect(created(horizontalpodautoscalers, { spec: base }).spec).toEqual({
     ...base,
     minReplicas: 1,

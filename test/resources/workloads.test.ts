@@ -198,7 +198,7 @@ test.each([
   expect(problemsOnCreate(daemonsets, { spec: { ...spec, updateStrategy } })).toEqual(lines);
 });
 
-test('the template generation of a daemon set rises with its template, whatever the caller says', () => {
+test('the template generation of a daemon set rises with its template, also when the caller sets another', () => {
   const key = 'deprecated.daemonset.template.generation';
   const old = created(daemonsets, { spec });
   expect(old.metadata.annotations).toEqual({ [key]: '1' });

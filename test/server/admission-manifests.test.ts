@@ -3,12 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import {
-  MUTATING_POLICIES,
-  MUTATING_POLICY_BINDINGS,
-  POLICIES,
-  POLICY_BINDINGS,
-} from '../../src/admission/known-resources.ts';
 import { ManifestFolder } from '../../src/admission/manifests/manifest-folder.ts';
 import {
   openPolicyManifests,
@@ -20,6 +14,12 @@ import { Hooks } from '../../src/admission/policies/read-policy.ts';
 import { VALIDATING } from '../../src/admission/policies/validating.ts';
 import { HookList, type WebhookConfiguration } from '../../src/admission/webhooks/webhook.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
+import {
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
+  POLICIES,
+  POLICY_BINDINGS,
+} from '../../src/api/known-resources.ts';
 import type { ResourceOf } from '../../src/api/names.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { Metrics } from '../../src/observability/metrics.ts';

@@ -6,7 +6,7 @@ import {
   firstServiceAddress,
 } from '../../src/server/advertised-address.ts';
 
-test('a server is reached where it is told to say, where it listens, or at the host’s own address', () => {
+test('a server is reached at the advertised address, where it listens, or at the host’s own address', () => {
   expect(findAdvertisedAddress('192.0.2.1', '127.0.0.1')).toBe('192.0.2.1');
   expect(findAdvertisedAddress('', '192.0.2.2')).toBe('192.0.2.2');
   expect(findAdvertisedAddress('', '127.0.0.1')).toBeUndefined();

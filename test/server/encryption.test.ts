@@ -72,11 +72,11 @@ test('where the file may change, one check stands for all plugins', async () => 
 test('a new file is in effect once its plugins are well; with one that is not, the file before stays', async () => {
   write('one');
   const file = openFile(true);
-  const told: string[] = [];
+  const events: string[] = [];
   const stop = new AbortController();
   file.report({
-    onReload: () => void told.push('reloaded'),
-    onError: (error) => void told.push(String(error)),
+    onReload: () => void events.push('reloaded'),
+    onError: (error) => void events.push(String(error)),
     onRecovery: () => {},
   });
   const running = file.run(stop.signal);
@@ -86,10 +86,10 @@ test('a new file is in effect once its plugins are well; with one that is not, t
   const before = form();
   expect(before).toContain('plugin="one"');
   write('dead-two', 'one');
-  await expect.poll(() => told).toEqual(['EncodingUnavailable: dead-two is away']);
+  await expect.poll(() => events).toEqual(['EncodingUnavailable: dead-two is away']);
   expect(form()).toBe(before);
   write('three', 'one');
-  await expect.poll(() => told.at(-1)).toBe('reloaded');
+  await expect.poll(() => events.at(-1)).toBe('reloaded');
   expect(form()).toContain('plugin="three"');
   expect(file.plugins.map(({ name }) => name)).toEqual(['three', 'one']);
   stop.abort();

@@ -70,7 +70,7 @@ test('informers are in sync when the cache works and the log is followed, by pol
   await expect(inSync?.check()).rejects.toThrow('changes do not arrive: no connection');
 });
 
-test('read servers that are all out of service are told of, without their addresses, and readiness stays', async () => {
+test('read servers that are all out of service are reported, without their addresses, and readiness stays', async () => {
   const servers = ['db2:5432', 'db3:5432'].map((name) => ({ name, isInService: true, answered: 0 }));
   const database = {
     feed: {

@@ -24,7 +24,7 @@ test('a start waits for the keys of service account tokens while the database ha
     return [key];
   };
   const unused = (): never => {
-    throw new Error('nobody asks');
+    throw new Error('no request is expected here');
   };
   const parts = {
     signingKeys: { file: '', store: { list } },

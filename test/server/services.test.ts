@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Services } from '../../src/server/services.ts';
 import { aborted } from '../../src/util/pause.ts';
 
-/** Time passes only when the test says so, and nothing waits longer than it is told to. */
+/** A clock that only the test moves, so that pauses last as long as the test says. */
 class Bench {
   readonly logged: string[] = [];
   readonly pauses: number[] = [];
@@ -197,17 +197,17 @@ test('what a run that is over says late does not make the server ready', async (
 
 test('services are stopped last first, each after those that were begun later have ended', async () => {
   const { services } = new Bench();
-  const told: string[] = [];
+  const events: string[] = [];
   for (const name of ['first', 'second', 'third']) {
     services.start(name, 'upkeep', async (signal) => {
       await aborted(signal);
-      told.push(`${name} stops`);
+      events.push(`${name} stops`);
       await new Promise(setImmediate);
-      told.push(`${name} has ended`);
+      events.push(`${name} has ended`);
     });
   }
   await services.stop();
-  expect(told).toEqual(
+  expect(events).toEqual(
     ['third', 'second', 'first'].flatMap((name) => [`${name} stops`, `${name} has ended`]),
   );
 });

@@ -34,3 +34,32 @@ test('a thread that does not answer is unready after two seconds, and not alive 
     vi.useRealTimers();
   }
 });
+
+test('a thread that hangs is noticed after five looks, and one that was only late is not', async () => {
+  vi.useFakeTimers();
+  try {
+    let answer: (trouble: string) => void = () => {};
+    const ask = (): Promise<string> =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const pulse = new ThreadPulse('thread 2', ask);
+    const stop = new AbortController();
+    let failure: unknown;
+    const watched = pulse.watch(stop.signal).catch((error: unknown) => {
+      failure = error;
+    });
+    await vi.advanceTimersByTimeAsync(14_000);
+    answer('');
+    await vi.advanceTimersByTimeAsync(14_000);
+    expect(failure).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(String(failure)).toContain('thread 2: no answer for 15 s');
+    await watched;
+    const stopped = new ThreadPulse('thread 3', ask).watch(stop.signal);
+    stop.abort();
+    await stopped;
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,6 +1,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type FlowRequest, MaxInFlight } from '../../src/flow-control/flow-control.ts';
+import { SeatCounters } from '../../src/flow-control/queueing/seats.ts';
 import { RemoteFlowControl, ThreadTurns } from '../../src/server/threads/remote-flow-control.ts';
 import type { ServerService, ThreadHearing } from '../../src/server/threads/thread-contract.ts';
 import { errorForms } from '../../src/storage/error-forms.ts';
@@ -41,7 +42,7 @@ const REQUEST: FlowRequest = {
 };
 
 test('the seats of all threads are one pool, and those of a thread that is gone are free', async () => {
-  const limits = new MaxInFlight({ reading: 2, mutating: 1 });
+  const limits = new MaxInFlight({ reading: 2, mutating: 1 }, new SeatCounters(SeatCounters.allocate(0), 0));
   const one = threadOf(limits);
   const other = threadOf(limits);
   const first = await one.flowControl.begin(REQUEST);

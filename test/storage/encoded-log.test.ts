@@ -122,7 +122,7 @@ test('a write is encoded, and one that cannot be is refused with the reason', as
   expect(writes).toHaveLength(1);
 });
 
-test('whatever is read is decoded, and what cannot be is told of', async () => {
+test('every read decodes, and reports what it cannot decode', async () => {
   const { log } = logOf([stored(1, 'one'), plain(2, 'two'), stored(3, 'x')]);
   const loaded: StoredObject[] = [];
   await log.reader.loadCurrent(
@@ -137,7 +137,7 @@ test('whatever is read is decoded, and what cannot be is told of', async () => {
   expect((await log.reader.get(objects[0]?.key ?? stored(1, '').key))?.json.toString()).toBe('one');
 });
 
-test('a long list is decoded in turns of a few milliseconds, whichever way it comes', async () => {
+test('a long list is decoded in turns of a few milliseconds, in every way of reading it', async () => {
   // Each takes a while; a turn of the event loop is seen to pass in between.
   const many = Array.from({ length: 60 }, (_, n) => stored(n + 1, '!slow'));
   const { log, sink } = logOf(many);
@@ -172,7 +172,7 @@ test('a long list is decoded in turns of a few milliseconds, whichever way it co
   for (const [name, work] of Object.entries(ways)) expect(await turnsOf(work), name).toBeGreaterThan(3);
 });
 
-test('a form that nobody knows is told of by its name', async () => {
+test('an unknown form is reported by its name', async () => {
   const odd = { ...stored(1, ''), encoded: { bytes: NO_JSON, mediaType: 'text/odd' } };
   const found = await logOf([odd]).log.reader.get(odd.key);
   expect(found?.unreadable).toBe('it is stored as text/odd, which this server is not configured to read');

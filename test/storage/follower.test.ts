@@ -32,7 +32,7 @@ afterAll(async () => {
 
 /** An index of names that tells what happened to it, and can refuse a name once. */
 class Names implements Followed {
-  readonly told: string[] = [];
+  readonly seen: string[] = [];
   refused = '';
   #waiting: { text: string; resolve: () => void }[] = [];
 
@@ -49,12 +49,12 @@ class Names implements Followed {
   }
 
   sees(text: string): Promise<void> {
-    if (this.told.includes(text)) return Promise.resolve();
+    if (this.seen.includes(text)) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ text, resolve }));
   }
 
   #tell(text: string): void {
-    this.told.push(text);
+    this.seen.push(text);
     for (const waiter of this.#waiting) if (waiter.text === text) waiter.resolve();
   }
 }
@@ -73,7 +73,7 @@ test('an index begins with everything at once, sees every change, and begins ane
   const ended = new AbortController();
   const following = follower.run(ended.signal);
   await follower.ready();
-  expect([maps.told, secrets.told]).toEqual([['all: a b'], ['all: ']]);
+  expect([maps.seen, secrets.seen]).toEqual([['all: a b'], ['all: ']]);
 
   await cache.commit(write('create', 'c'));
   await maps.sees('ADDED c');
@@ -85,10 +85,10 @@ test('an index begins with everything at once, sees every change, and begins ane
   const filled = Promise.withResolvers<void>();
   const again = follower.run(ended.signal, filled.resolve);
   await filled.promise;
-  expect(secrets.told).toEqual(['all: ', 'all: ']);
+  expect(secrets.seen).toEqual(['all: ', 'all: ']);
   await cache.commit(write('create', 'e'));
   await maps.sees('ADDED e');
-  expect(maps.told).toEqual(['all: a b', 'ADDED c', 'all: a b c d', 'ADDED e']);
+  expect(maps.seen).toEqual(['all: a b', 'ADDED c', 'all: a b c d', 'ADDED e']);
 
   ended.abort();
   await again;
@@ -105,7 +105,7 @@ test('indexes are filled anew, without an error, from a history that takes the p
   await names.sees('ADDED kept');
   await cache.reset();
   await names.sees('all: kept');
-  expect(names.told).toEqual(['all: ', 'ADDED kept', 'all: kept']);
+  expect(names.seen).toEqual(['all: ', 'ADDED kept', 'all: kept']);
   ended.abort();
   await following;
 });

@@ -61,7 +61,7 @@ test.each([
   ['application/yaml', 'nonsense'],
   ['application/vnd.kubernetes.protobuf', 'nonsense'],
   ['application/vnd.kubernetes.protobuf', 'k8s\0\u0001'],
-])('bytes that are no %s are refused, whatever they are', (mediaType, text) => {
+])('bytes that are no %s are refused', (mediaType, text) => {
   const stored = { bytes: Buffer.from(text), mediaType };
   expect(() => encodingOf('application/json').decode(keyOf(PODS), stored)).toThrow();
 });

@@ -51,7 +51,7 @@ const WATCH = {
 } as WatchQuery;
 const never = new AbortController().signal;
 
-test('a read that ends when its resource has moved is asked again of the new store, whatever it said', async () => {
+test('a read that ends when its resource has moved is asked again of the new store, after an answer and after an error', async () => {
   for (const fails of [false, true]) {
     const after = storeAt(20);
     let route: ReturnType<Route>;

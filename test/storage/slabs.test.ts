@@ -4,27 +4,26 @@ import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { copyBytes, referenceTo, Slabs, SlabUse, viewOf } from '../../src/storage/slabs.ts';
+import { Slabs } from '../../src/storage/slabs.ts';
 
 const MEGABYTE = 1024 * 1024;
 
 test('what is kept is a copy that neighbours share memory with, unless it is large', () => {
-  for (const shared of [true, false]) {
-    const slabs = new Slabs({ shared });
-    const source = Buffer.from('{"kind":"Pod"}');
-    const [first, second] = [slabs.keep(source), slabs.keep(randomBytes(5000))];
-    source.fill(0);
-    expect(first.toString()).toBe('{"kind":"Pod"}');
-    expect(second.buffer).toBe(first.buffer);
-    const large = slabs.keep(randomBytes(MEGABYTE / 2));
-    expect(large.buffer.byteLength).toBe(large.length);
-    expect(slabs.keep(Buffer.alloc(0))).toHaveLength(0);
-    expect(slabs.keep(randomBytes(10)).buffer).toBe(first.buffer);
-  }
+  const slabs = new Slabs();
+  const source = Buffer.from('{"kind":"Pod"}');
+  const [first, second] = [slabs.keep(source), slabs.keep(randomBytes(5000))];
+  source.fill(0);
+  expect(first.toString()).toBe('{"kind":"Pod"}');
+  expect(first.buffer).toBeInstanceOf(SharedArrayBuffer);
+  expect(second.buffer).toBe(first.buffer);
+  const large = slabs.keep(randomBytes(MEGABYTE / 2));
+  expect(large.buffer.byteLength).toBe(large.length);
+  expect(slabs.keep(Buffer.alloc(0))).toHaveLength(0);
+  expect(slabs.keep(randomBytes(10)).buffer).toBe(first.buffer);
 });
 
 test('no two objects overlap, and a slab that is full is followed by another', () => {
-  const slabs = new Slabs({ shared: true });
+  const slabs = new Slabs();
   const sources = Array.from({ length: 2000 }, (_, at) => randomBytes(1 + ((at * 7919) % 9000)));
   const kept = sources.map((bytes) => slabs.keep(bytes));
   expect(kept.every((bytes, at) => bytes.equals(sources[at] ?? NOTHING))).toBe(true);
@@ -33,7 +32,7 @@ test('no two objects overlap, and a slab that is full is followed by another', (
 
 const NOTHING = Buffer.alloc(0);
 
-test('another thread reads the same memory by reference, and it is freed once neither thread has a view of it', async () => {
+test('another thread reads the same memory, and it is freed once neither thread has a view of it', async () => {
   const worker = new Worker(READER, { eval: true });
   const ask = (question: unknown): Promise<unknown> =>
     new Promise((resolve) => {
@@ -45,7 +44,7 @@ test('another thread reads the same memory by reference, and it is freed once ne
   try {
     await ask([]);
     const before = residentMegabytes();
-    const slabs = new Slabs({ shared: true });
+    const slabs = new Slabs();
     const source = Buffer.alloc(8000, 'object');
     const digest = createHash('sha256');
     for (let at = 0; at < 20_000; at += 1) {
@@ -53,7 +52,7 @@ test('another thread reads the same memory by reference, and it is freed once ne
       digest.update(source);
       held.kept.push(slabs.keep(source));
     }
-    expect(await ask(held.kept.map(referenceTo))).toBe(digest.digest('hex'));
+    expect(await ask(held.kept)).toBe(digest.digest('hex'));
     expect(residentMegabytes() - before).toBeGreaterThan(140);
     held.kept = [];
     await collected();
@@ -66,15 +65,15 @@ test('another thread reads the same memory by reference, and it is freed once ne
   }
 });
 
-/** Keeps views of the references in the last message, and answers their digest. */
+/** Keeps the views of the last message, and answers their digest. */
 const READER = `
   const { createHash } = require('node:crypto');
   const { parentPort } = require('node:worker_threads');
   require('node:v8').setFlagsFromString('--expose-gc');
   const collect = require('node:vm').runInNewContext('gc');
   let views = [];
-  parentPort.on('message', (references) => {
-    views = references.map(({ slab, offset, length }) => Buffer.from(slab, offset, length));
+  parentPort.on('message', (kept) => {
+    views = kept;
     const digest = createHash('sha256');
     for (const view of views) digest.update(view);
     setImmediate(() => {
@@ -94,7 +93,7 @@ async function collected(): Promise<void> {
 }
 
 test('the collector runs in time for slabs that are no longer used', async () => {
-  const slabs = new Slabs({ shared: true });
+  const slabs = new Slabs();
   const bytes = Buffer.alloc(100_000, 'x');
   const before = process.memoryUsage.rss();
   const lately: Buffer[] = [];
@@ -110,29 +109,11 @@ test('the collector runs in time for slabs that are no longer used', async () =>
 });
 
 test('bytes in slabs are read as any others', () => {
-  const kept = new Slabs({ shared: true }).keep(Buffer.from('{"metadata":{"name":"é"}}'));
+  const kept = new Slabs().keep(Buffer.from('{"metadata":{"name":"é"}}'));
   const own = Buffer.from(kept);
   expect(kept.equals(own)).toBe(true);
-  expect(viewOf(referenceTo(kept)).compare(own)).toBe(0);
   expect(kept.indexOf(Buffer.from('"name"'))).toBe(own.indexOf('"name"'));
   expect(kept.toString('latin1')).toBe(own.toString('latin1'));
   expect(new TextDecoder('utf-8', { fatal: true }).decode(kept)).toBe(own.toString());
   expect(gunzipSync(gzipSync(kept)).equals(own)).toBe(true);
-  const target = Buffer.alloc(40, ' ');
-  copyBytes(kept.subarray(1, 11), target, 3);
-  expect(target.toString('latin1').trim()).toBe('"metadata"');
-  expect(() => referenceTo(own)).toThrow('not in memory that threads share');
-});
-
-test('a slab is thin when at most half of it is in use', () => {
-  const slabs = new Slabs({ shared: true });
-  const kept = Array.from({ length: 25 }, () => slabs.keep(Buffer.alloc(100_000)));
-  const use = new SlabUse();
-  const [first, , , ...others] = kept.filter(({ buffer }) => buffer === kept[0]?.buffer);
-  for (const bytes of others) use.add(bytes);
-  expect(use.isThin(first ?? NOTHING)).toBe(false);
-  const thin = new SlabUse();
-  for (const bytes of others.slice(3)) thin.add(bytes);
-  expect(thin.isThin(first ?? NOTHING)).toBe(true);
-  expect(thin.isThin(Buffer.alloc(10))).toBe(false);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/json.ts';
-import { fieldsOf, mergeConfig } from '../../src/object/managed-fields/apply-configuration.ts';
 import { checkConfig } from '../../src/object/managed-fields/check-config.ts';
+import { fieldsOf, mergeConfig } from '../../src/object/managed-fields/merge-config.ts';
 import { shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { toMessage } from '../../src/structural/apply-types.ts';
 import type { Schema } from '../../src/structural/schema-node.ts';

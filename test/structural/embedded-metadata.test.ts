@@ -23,7 +23,7 @@ const SCHEMA: Schema = {
   },
 };
 
-test('metadata of an object takes the form of its type, and its unknown fields are told', () => {
+test('metadata of an object takes the form of its type, and its unknown fields are reported', () => {
   const object = { metadata: { name: 'a', foo: 1, labels: { a: 'b' }, creationTimestamp: null } };
   expect(coerceMetadata(object, strict)).toEqual(['metadata.foo']);
   expect(object.metadata).toEqual({ name: 'a', labels: { a: 'b' } });
@@ -57,7 +57,7 @@ test('on reading from storage, the fields that do not fit go and the others stay
   expect(other.metadata).toBe('text');
 });
 
-test('embedded objects are coerced wherever they are', () => {
+test('embedded objects are coerced at every depth', () => {
   const object = {
     one: { kind: 'A', metadata: { name: 'a', foo: 1 } },
     list: [{ metadata: { bar: 1 } }, 'text', null],

@@ -79,7 +79,7 @@ test.each<[string, Schema, JsonObject, JsonObject, string[]]>([
   expect(prune(whole, schema, { isResourceRoot: true })).toEqual([]);
 });
 
-test('a value that is no whole object loses kind and metadata, which are not told of', () => {
+test('a value that is no whole object loses kind and metadata, which are not reported', () => {
   const value = { kind: 'A', apiVersion: 'v1', metadata: {}, a: 1 };
   expect(prune(value, { type: 'object' }, { isResourceRoot: false })).toEqual(['a']);
   expect(value).toEqual({});
@@ -91,7 +91,7 @@ test('an object without a schema keeps what every object has', () => {
   expect(value).toEqual({ kind: 'A' });
 });
 
-test('of very many unknown fields, or very long ones, some are told', () => {
+test('of very many unknown fields, or very long ones, some are reported', () => {
   const name = 'n'.repeat(100_000);
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`f${at}`, 1]));
   const unknown = prune(

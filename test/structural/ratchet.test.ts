@@ -102,7 +102,7 @@ test.each<[string, JsonObject, JsonObject, string[]]>([
     ['map.y'],
   ],
   [
-    'items are told apart by their keys, wherever they stand',
+    'items are identified by their keys, at every position',
     {
       keyed: [
         { k: 'a', v: 'long' },

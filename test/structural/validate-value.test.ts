@@ -95,7 +95,7 @@ test('a value inside an object is named from the root of the object, the texts f
 const oneOf = (schema: Schema): Schema => ({ type: 'object', properties: { a: schema } });
 
 test.each<[Schema, JsonValue, string[]]>([
-  // Of alternatives that do not fit, the errors of the one that comes nearest are told.
+  // Of alternatives that do not fit, the errors of the nearest one are reported.
   [
     { anyOf: [{ type: 'string' }, { type: 'integer', minimum: 5 }] },
     1,
@@ -121,7 +121,7 @@ test.each<[Schema, JsonValue, string[]]>([
       '<nil>: Invalid value: "": "a" must validate all the schemas (allOf). None validated',
     ],
   ],
-  // The same text is told once.
+  // The same text is reported once.
   [
     { type: 'string', anyOf: [{ minLength: 3 }, { minLength: 3 }], minLength: 3 },
     'x',

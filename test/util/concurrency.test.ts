@@ -3,8 +3,8 @@ import { runTogether, Slots, workInBatches } from '../../src/util/concurrency.ts
 import { aborted } from '../../src/util/pause.ts';
 import { endTurn } from '../../src/util/turns.ts';
 
-test('when one loop fails, the others are stopped and waited for before the error is told', async () => {
-  const told: string[] = [];
+test('when one loop fails, the others are stopped and waited for before the error is thrown', async () => {
+  const events: string[] = [];
   const fail = Promise.withResolvers<never>();
   const together = runTogether(
     [
@@ -12,28 +12,28 @@ test('when one loop fails, the others are stopped and waited for before the erro
       async (signal) => {
         await aborted(signal);
         await new Promise(setImmediate);
-        told.push('the other has ended');
+        events.push('the other has ended');
         throw new Error('on the way out');
       },
     ],
     new AbortController().signal,
-  ).catch((error: Error) => told.push(error.message));
+  ).catch((error: Error) => events.push(error.message));
   fail.reject(new Error('broken'));
   await together;
-  expect(told).toEqual(['the other has ended', 'broken']);
+  expect(events).toEqual(['the other has ended', 'broken']);
 });
 
 test('a loop that has nothing more to do does not end the others', async () => {
   const stop = new AbortController();
-  const told: string[] = [];
+  const events: string[] = [];
   const together = runTogether([async () => {}, aborted], stop.signal).then(() =>
-    told.push('all have ended'),
+    events.push('all have ended'),
   );
   await new Promise(setImmediate);
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
   stop.abort();
   await together;
-  expect(told).toEqual(['all have ended']);
+  expect(events).toEqual(['all have ended']);
 });
 
 test('no more than so many are done at once, in the order they came, also when some fail', async () => {
@@ -65,7 +65,7 @@ test('no more than so many are done at once, in the order they came, also when s
   ]);
 });
 
-/** Work that ends when it is told to: `begun` has what was begun and has not ended. */
+/** Work that ends when its signal fires: `begun` has what was begun and has not ended. */
 function createWork() {
   const begun = new Map<number, PromiseWithResolvers<void>>();
   const work = async (item: number): Promise<void> => {
@@ -92,19 +92,19 @@ test('as many batches as there are workers are under way at a time', async () =>
   }
 });
 
-test('after a failure no batch is begun, and those under way have ended before it is told', async () => {
+test('after a failure no batch is begun, and those under way have ended before it is thrown', async () => {
   const { begun, work } = createWork();
-  const told: string[] = [];
+  const events: string[] = [];
   const all = workInBatches([0, 1, 2, 3, 4, 5], { workers: 2, batchSize: 1, work }).catch((error: Error) =>
-    told.push(error.message),
+    events.push(error.message),
   );
   begun.get(0)?.reject(new Error('refused'));
   await endTurn();
   expect([...begun.keys()]).toEqual([1]);
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
   begun.get(1)?.resolve();
   await all;
-  expect(told).toEqual(['refused']);
+  expect(events).toEqual(['refused']);
   expect(begun.size).toBe(0);
 });
 

@@ -46,24 +46,24 @@ test('a value made from files follows them, survives invalid ones, and each erro
   rmSync(folder, { recursive: true });
 });
 
-test('a change is acted on before the next one is looked for, and what acting on it throws is told', async () => {
+test('the action on a change ends before the next change is looked for, and its errors are reported', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-followed-'));
   const path = join(folder, 'a');
   writeFileSync(path, 'first');
-  const told: unknown[] = [];
+  const events: unknown[] = [];
   const stop = new AbortController();
   const files = new FollowedFiles({
     paths: [path],
     make: ([text = '']) => text,
     onChange: async (text) => {
-      told.push(`began ${text}`);
+      events.push(`began ${text}`);
       if (text === 'the second') writeFileSync(path, 'and the third');
       await new Promise((resolve) => setTimeout(resolve, 20));
-      told.push(`ended ${text}`);
+      events.push(`ended ${text}`);
       if (text === 'and the third') throw new Error('no use');
     },
     onError: (error) => {
-      told.push(String(error));
+      events.push(String(error));
       stop.abort();
     },
     everyMs: 1,
@@ -71,7 +71,7 @@ test('a change is acted on before the next one is looked for, and what acting on
   const running = files.run(stop.signal);
   writeFileSync(path, 'the second');
   await running;
-  expect(told).toEqual([
+  expect(events).toEqual([
     'began the second',
     'ended the second',
     'began and the third',

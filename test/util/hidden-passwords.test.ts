@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hidePasswords } from '../../src/util/hidden-passwords.ts';
 
-test('passwords in URLs are hidden wherever in an argument they are, whatever they hold', () => {
+test('passwords of any characters are hidden in URLs anywhere in an argument', () => {
   expect(hidePasswords('--kvstore-servers=postgres://u:secret@h/d,postgres://v:secret2@h:1/d?x=1')).toBe(
     '--kvstore-servers=postgres://u:…@h/d,postgres://v:…@h:1/d?x=1',
   );

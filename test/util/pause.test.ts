@@ -51,15 +51,23 @@ test('a signal ends the waiting, whether for the next attempt or for one that do
   await expect(unlessAborted(work, other.signal)).rejects.toBe(reason);
 });
 
-test('a trouble is told at once, again after half a minute, and another one soon', () => {
+test('a trouble is reported at once, again after half a minute, and another one soon', () => {
   let now = 0;
-  const told: string[] = [];
+  const events: string[] = [];
   const remind = createReminder(
-    (trouble) => told.push(`${now} ${trouble}`),
+    (trouble) => events.push(`${now} ${trouble}`),
     () => now,
   );
   for (now = 0; now <= 61_000; now += 1000) remind(now < 40_000 ? 'refused' : now % 2000 === 0 ? 'a' : 'b');
-  expect(told).toEqual(['0 refused', '30000 refused', '40000 a', '45000 b', '50000 a', '55000 b', '60000 a']);
+  expect(events).toEqual([
+    '0 refused',
+    '30000 refused',
+    '40000 a',
+    '45000 b',
+    '50000 a',
+    '55000 b',
+    '60000 a',
+  ]);
 });
 
 test('each place tells of the same trouble once, and again after half a minute', () => {

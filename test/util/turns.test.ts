@@ -27,7 +27,7 @@ test('steps are done at once until they wait for something', async () => {
   expect(() => atOnce(adding([Promise.resolve(2)]))).toThrow('these steps wait');
 });
 
-test('steps are told why what they wait for did not come', async () => {
+test('steps get the error of the promise that they wait for', async () => {
   function* forgiving(): Steps<string> {
     try {
       return String(yield* adding([Promise.reject(new Error('away'))]));

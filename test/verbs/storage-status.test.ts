@@ -23,7 +23,7 @@ test('a write that was certainly not made may be repeated', () => {
   expect({ code, retry: details?.retryAfterSeconds }).toEqual({ code: 503, retry: 1 });
 });
 
-test('that the database cannot be reached is told to clients; where it is, and what it said, to the log', () => {
+test('clients learn that the database cannot be reached; the log names its address and its error', () => {
   const reason = 'password authentication failed for user "pg" at 10.1.2.3:5432';
   const error = toStatusError(
     new StorageError({ kind: 'unavailable', reason }),

@@ -44,7 +44,7 @@ test('a block of another type in front is refused, not passed over', async () =>
 });
 
 test('every organization is read, however its text is written, and the last common name', async () => {
-  // The types of the library know plain strings alone; it writes what it is told.
+  // The types of the library know plain strings alone; it writes every value that it gets.
   const name = [
     { CN: ['first'] },
     { O: [{ utf8String: 'a+b, c\\d' }] },

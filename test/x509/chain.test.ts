@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 
 const isAuthority = (pathLength?: number) => new x509.BasicConstraintsExtension(true, pathLength, true);
 const usage = (...usages: string[]) => new x509.ExtendedKeyUsageExtension(usages);
-/** DER that is in order, of an extension that nobody knows. */
+/** Valid DER of an unknown extension. */
 const unknown = (critical: boolean) => new x509.Extension('1.2.3.4.5', critical, Buffer.from([5, 0]));
 const past = { notBefore: new Date(Date.now() - 2 * HOUR_MS), notAfter: new Date(Date.now() - HOUR_MS) };
 
@@ -180,7 +180,7 @@ test.each<[string, x509.Extension, Partial<LeafOptions>, RegExp]>([
     /for this name/,
   ],
   [
-    'held to names that nobody compares',
+    'held to names of a kind that is not compared',
     constraints('permitted', tree(8, Buffer.from([42]))),
     {},
     /unhandled critical/,

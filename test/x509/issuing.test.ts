@@ -91,7 +91,7 @@ test.each([
   },
 );
 
-test('subject, key and names are those of the request, whatever their strings are; its other extensions are left out', async () => {
+test('subject, key and names are those of the request, with every type of string; its other extensions are left out', async () => {
   const pair = await authority('ec', pkcs8);
   const subject = [
     { O: [{ bmpString: 'devs' }], OU: [{ utf8String: 'ö' }] },

@@ -6,7 +6,7 @@ const of = (type: string, text: string): string => toPem(type, Buffer.from(text)
 const typesOf = (text: string): string[] => [...pemBlocks(text)].map(({ type }) => type);
 const textsOf = (text: string): string[] => [...pemBlocks(text)].map(({ der }) => der.toString());
 
-test('blocks are read in order, whatever stands around and between them', () => {
+test('blocks are read in order, with any text around and between them', () => {
   const text = `subject: us\n${of('A', 'one')}between\n${of('B', 'two')}after`;
   expect(typesOf(text)).toEqual(['A', 'B']);
   expect(textsOf(text)).toEqual(['one', 'two']);
@@ -23,7 +23,7 @@ test.each([
   expect(textsOf(text)).toEqual(['x'.repeat(100)]);
 });
 
-test('headers belong to a block and are told', () => {
+test('headers belong to a block and are reported', () => {
   const [block] = pemBlocks(
     '-----BEGIN A-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: x\n\neHg=\n-----END A-----\n',
   );

@@ -1,5 +1,5 @@
+import { SERVICES } from '../../api/known-resources.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { SERVICES } from '../known-resources.ts';
 import { describePlugin, isWriteOf, refusal } from '../plugin.ts';
 
 /** Refuses new external addresses of services (Kubernetes: network/denyserviceexternalips). */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { ResourceOf } from '../../api/names.ts';
+import { EVENTS } from '../../api/known-resources.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { type FieldError, StatusError } from '../../api/status.ts';
 import type { Event } from '../../api/types/core/v1.ts';
@@ -18,7 +18,6 @@ import { NEVER } from '../../util/pause.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import { describePlugin, isWriteOf, type OnceInServer, type PluginParts, type WriteOf } from '../plugin.ts';
 
-const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
 const MAX_KEY_CHARS = 500;
 
 /**

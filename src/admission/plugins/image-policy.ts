@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { PODS } from '../../api/known-resources.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import type { Pod } from '../../api/types/core/v1.ts';
@@ -13,7 +14,6 @@ import { errorText } from '../../util/error-text.ts';
 import { goDuration } from '../../util/go-duration.ts';
 import { NEVER } from '../../util/pause.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { PODS } from '../known-resources.ts';
 import {
   type Ask,
   describePlugin,

@@ -1,3 +1,4 @@
+import { CLAIMS, PODS } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type {
   Container,
@@ -11,7 +12,6 @@ import { formatQuantity, type Quantity } from '../../object/quantity.ts';
 import { NOTHING, type ResourceList, toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { CLAIMS, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refuseFor } from '../plugin.ts';
 
 const LIMIT_RANGES: ResourceOf<LimitRange> = { group: '', resource: 'limitranges' };

@@ -1,4 +1,5 @@
 import type { TypeLibrary } from '../../api/idl/types.ts';
+import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../../api/known-resources.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { StatusError } from '../../api/status.ts';
 import type { Bindings } from '../../cel/policies/compiler.ts';
@@ -7,7 +8,6 @@ import { equal } from '../../object/equality.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
-import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../known-resources.ts';
 import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/manifest-rules.ts';
 import { evaluateConditions } from '../match-conditions.ts';
 import { Namespaces, RequestMatcher, type ResourceVersion } from '../match-resources.ts';

@@ -1,10 +1,11 @@
+import { NAMESPACES } from '../../api/known-resources.ts';
 import { forbidden, notFound, StatusError } from '../../api/status.ts';
 import type { Namespace } from '../../api/types/core/v1.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { NAMESPACES, ObjectLookup } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, type PluginParts, refusal } from '../plugin.ts';
 
 /** Namespaces that the cluster itself needs; they cannot be deleted. */

@@ -1,10 +1,11 @@
 import type { Minor } from '../../api/emulation.ts';
+import { NODES, PODS } from '../../api/known-resources.ts';
 import type { Container, Pod, PodSpec, ResourceRequirements } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
 import { isSidecar } from '../../object/pod-resources.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { NODES, ObjectLookup, PODS } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 
 /** An update that only some nodes can carry out. */

@@ -2,7 +2,7 @@ import type { ResourceOf } from '../../api/names.ts';
 import type { PodGroup, Workload } from '../../api/types/scheduling/v1alpha2.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { ObjectLookup } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 
 const GROUPS: ResourceOf<PodGroup> = { group: 'scheduling.k8s.io', resource: 'podgroups' };

@@ -1,3 +1,4 @@
+import { NAMESPACES, PODS } from '../../api/known-resources.ts';
 import type { JsonValue } from '../../api/object-meta.ts';
 import { forbidden, internalError, unknownError } from '../../api/status.ts';
 import type { Namespace, PodSpec } from '../../api/types/core/v1.ts';
@@ -6,7 +7,7 @@ import { isObject } from '../../object/json-values.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { NAMESPACES, ObjectLookup, PODS } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
 import { specOf } from './pod-specs.ts';
 

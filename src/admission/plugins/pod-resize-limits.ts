@@ -1,9 +1,10 @@
+import { NODES, PODS } from '../../api/known-resources.ts';
 import type { Node, PodSpec } from '../../api/types/core/v1.ts';
 import { podResources } from '../../object/pod-resources.ts';
 import { type ResourceList, toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { NODES, ObjectLookup, PODS } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 
 const NANOS_PER_MILLI = 1_000_000n;

@@ -1,8 +1,8 @@
+import { PODS } from '../../api/known-resources.ts';
 import { type FieldError, forbidden, invalid, unknownError } from '../../api/status.ts';
 import type { Container, EphemeralContainer, Pod, PodSpec } from '../../api/types/core/v1.ts';
 import { forbiddenField, notSupported } from '../../object/field-errors.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, refusal } from '../plugin.ts';
 import { CONTAINER_LISTS, podSpecOf, specOf } from './pod-specs.ts';
 

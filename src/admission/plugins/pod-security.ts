@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { NAMESPACES, PODS } from '../../api/known-resources.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { internalError } from '../../api/status.ts';
 import type { Namespace, Pod } from '../../api/types/core/v1.ts';
@@ -6,7 +7,6 @@ import { StorageError } from '../../storage/errors.ts';
 import type { Store } from '../../storage/store.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { NAMESPACES, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, type WriteOf } from '../plugin.ts';
 import { ALL_CHECKS, Evaluator } from '../pod-security/evaluator.ts';
 import { BOUNDS, type Bounds, warningsOf } from '../pod-security/existing-pods.ts';

@@ -1,3 +1,4 @@
+import { NAMESPACES, PODS } from '../../api/known-resources.ts';
 import type { JsonValue } from '../../api/object-meta.ts';
 import { type FieldError, notFound, unknownError } from '../../api/status.ts';
 import type { Namespace, Pod, Toleration } from '../../api/types/core/v1.ts';
@@ -7,7 +8,7 @@ import { qosClass } from '../../object/pod-spec.ts';
 import { errorText } from '../../util/error-text.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { NAMESPACES, ObjectLookup, PODS } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
 import { specOf } from './pod-specs.ts';
 import { areAllowed, mergeTolerations } from './tolerations.ts';

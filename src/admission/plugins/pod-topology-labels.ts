@@ -1,9 +1,10 @@
+import { NODES, PODS } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { Binding } from '../../api/types/core/v1.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { NODES, ObjectLookup, PODS } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
 
 /** The body of a pod's subresource "binding". */

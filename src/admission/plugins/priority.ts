@@ -1,16 +1,11 @@
-import type { ResourceOf } from '../../api/names.ts';
+import { PODS, PRIORITY_CLASSES } from '../../api/known-resources.ts';
 import type { PodSpec } from '../../api/types/core/v1.ts';
 import type { PriorityClass } from '../../api/types/scheduling/v1.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { ObjectLookup, PODS } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 import { specOf } from './pod-specs.ts';
-
-const PRIORITY_CLASSES: ResourceOf<PriorityClass> = {
-  group: 'scheduling.k8s.io',
-  resource: 'priorityclasses',
-};
 
 /** The values of a priority class. */
 interface Priority {

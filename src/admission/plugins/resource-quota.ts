@@ -1,9 +1,8 @@
-import type { ResourceOf } from '../../api/names.ts';
+import { PODS, QUOTAS } from '../../api/known-resources.ts';
 import type { Pod, ResourceQuota } from '../../api/types/core/v1.ts';
 import { fromResourceList, type ResourceList } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts } from '../plugin.ts';
 import {
   type Charged,
@@ -14,8 +13,6 @@ import {
   withCharge,
 } from '../quota/charge.ts';
 import { measureOf, type Quota, toQuota } from '../quota/quota.ts';
-
-const QUOTAS: ResourceOf<ResourceQuota> = { group: '', resource: 'resourcequotas' };
 
 /** Writes the usage of quotas. */
 export interface QuotaLedger {

@@ -1,10 +1,11 @@
+import { PODS } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { PodSpec } from '../../api/types/core/v1.ts';
 import type { RuntimeClass } from '../../api/types/node/v1.ts';
 import { toResourceList } from '../../object/resource-list.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { ObjectLookup, PODS } from '../known-resources.ts';
+import { ObjectLookup } from '../object-lookup.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 import { specOf } from './pod-specs.ts';
 import { mergeTolerations } from './tolerations.ts';

@@ -1,3 +1,4 @@
+import { PODS, SERVICE_ACCOUNTS } from '../../api/known-resources.ts';
 import type {
   Container,
   EphemeralContainer,
@@ -11,7 +12,6 @@ import { generateName } from '../../object/metadata.ts';
 import { podSecretNames } from '../../object/pod-spec.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import { PODS, SERVICE_ACCOUNTS } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 import { isMirrorPod, specOf } from './pod-specs.ts';
 

@@ -1,10 +1,10 @@
+import { SIGNING_REQUESTS } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { ClusterTrustBundle } from '../../api/types/certificates/v1alpha1.ts';
 import { equal, equalExcept } from '../../object/equality.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import { readCertificationRequest } from '../../x509/certification-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { SIGNING_REQUESTS } from '../known-resources.ts';
 import { type Access, describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 
 const TRUST_BUNDLES: ResourceOf<ClusterTrustBundle> = {

@@ -1,3 +1,4 @@
+import { CLAIMS, STORAGE_CLASSES } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
@@ -5,7 +6,6 @@ import type { Ingress, IngressClass } from '../../api/types/networking/v1.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import type { AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { CLAIMS, STORAGE_CLASSES } from '../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal } from '../plugin.ts';
 
 const DEFAULT_STORAGE_ANNOTATIONS = [

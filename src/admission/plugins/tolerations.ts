@@ -1,7 +1,7 @@
+import { NODES, PODS } from '../../api/known-resources.ts';
 import type { PodSpec, Toleration } from '../../api/types/core/v1.ts';
 import { isExtendedResource } from '../../object/resource-list.ts';
 import type { AdmissionPlugin } from '../admission.ts';
-import { NODES, PODS } from '../known-resources.ts';
 import { describePlugin, isWriteOf } from '../plugin.ts';
 import { specOf } from './pod-specs.ts';
 

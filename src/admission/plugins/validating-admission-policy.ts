@@ -1,5 +1,5 @@
+import { POLICIES, POLICY_BINDINGS } from '../../api/known-resources.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
-import { POLICIES, POLICY_BINDINGS } from '../known-resources.ts';
 import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/manifest-rules.ts';
 import { Namespaces, RequestMatcher } from '../match-resources.ts';
 import { describePlugin, type PluginParts } from '../plugin.ts';

@@ -1,9 +1,9 @@
+import { PODS } from '../../api/known-resources.ts';
 import type { Pod } from '../../api/types/core/v1.ts';
 import { parseStored } from '../../codec/stored-object.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 import { Pace } from '../../util/turns.ts';
-import { PODS } from '../known-resources.ts';
 import { type Evaluator, reasonsOf } from './evaluator.ts';
 import { type LevelVersion, toText } from './namespace-levels.ts';
 import { toCheckedPod } from './pod-check.ts';

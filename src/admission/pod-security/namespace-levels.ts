@@ -13,7 +13,7 @@ import type { AdmissionAttributes } from '../admission.ts';
 
 /** From the most to the least permissive. */
 const LEVELS = ['privileged', 'baseline', 'restricted'] as const;
-export type Level = (typeof LEVELS)[number];
+type Level = (typeof LEVELS)[number];
 
 /** The minor version whose checks count: `v1.22` is 22. {@link LATEST} is newer than every other. */
 export type Version = number;

@@ -6,9 +6,9 @@ import { toApplyConfiguration, toJsonPatch } from '../../cel/policies/policy-pat
 import { type Compiled, toCel } from '../../cel/program.ts';
 import { applyJsonPatch } from '../../object/json-patch.ts';
 import { isObject } from '../../object/json-values.ts';
-import { mergeConfig } from '../../object/managed-fields/apply-configuration.ts';
 import { atomicsIn } from '../../object/managed-fields/atomics.ts';
 import { checkConfig } from '../../object/managed-fields/check-config.ts';
+import { mergeConfig } from '../../object/managed-fields/merge-config.ts';
 import { shapeOfMessage } from '../../object/managed-fields/shape.ts';
 import { TestFailed } from '../../object/patch-error.ts';
 import { errorText } from '../../util/error-text.ts';

@@ -1,3 +1,4 @@
+import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../../api/known-resources.ts';
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
@@ -5,7 +6,6 @@ import type {
 } from '../../api/types/admissionregistration/v1.ts';
 import type { PatchKind, PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
-import { MUTATING_POLICIES, MUTATING_POLICY_BINDINGS } from '../known-resources.ts';
 import { type Binding, type Policy, type PolicyKind, readBinding, readPolicy } from './read-policy.ts';
 
 /** An expression that makes a patch. */

@@ -1,3 +1,9 @@
+import {
+  MUTATING_POLICIES,
+  MUTATING_POLICY_BINDINGS,
+  POLICIES,
+  POLICY_BINDINGS,
+} from '../../api/known-resources.ts';
 import { invalid } from '../../api/status.ts';
 import type {
   MutatingAdmissionPolicy,
@@ -12,12 +18,6 @@ import { forbiddenField } from '../../object/field-errors.ts';
 import type { UserInfo } from '../../request/api-request.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../admission.ts';
 import type { ClusterObjects, FollowedObjects } from '../cluster-objects.ts';
-import {
-  MUTATING_POLICIES,
-  MUTATING_POLICY_BINDINGS,
-  POLICIES,
-  POLICY_BINDINGS,
-} from '../known-resources.ts';
 import { type Access, isWriteOf, type Right, type WriteOf } from '../plugin.ts';
 import type { FindKind } from '../plugins/owner-references.ts';
 

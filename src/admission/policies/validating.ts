@@ -1,3 +1,4 @@
+import { POLICIES, POLICY_BINDINGS } from '../../api/known-resources.ts';
 import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
@@ -5,7 +6,6 @@ import type {
 } from '../../api/types/admissionregistration/v1.ts';
 import type { PolicyCompiler } from '../../cel/policies/compiler.ts';
 import type { Compiled } from '../../cel/program.ts';
-import { POLICIES, POLICY_BINDINGS } from '../known-resources.ts';
 import { type Binding, type Policy, type PolicyKind, readBinding, readPolicy } from './read-policy.ts';
 
 export interface Validation {

@@ -1,4 +1,5 @@
-import type { GroupResource, ResourceOf } from '../../api/names.ts';
+import { CLAIMS, PODS, SERVICES } from '../../api/known-resources.ts';
+import { type GroupResource, type ResourceOf, toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type {
   Affinity,
@@ -25,7 +26,6 @@ import {
 import { matchesLabels } from '../../object/selectors.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { AdmissionOperation } from '../admission.ts';
-import { CLAIMS, PODS, SERVICES } from '../known-resources.ts';
 import { storageClassOf } from '../plugins/storage-plugins.ts';
 
 /** A ResourceQuota as it is enforced: by its status, into which a controller copies the spec together with the usage. */
@@ -85,8 +85,7 @@ export interface Measure<T extends ApiObject = ApiObject> {
 }
 
 /** `count/deployments.apps`, `count/pods`. */
-const countName = ({ group, resource }: GroupResource): string =>
-  group === '' ? `count/${resource}` : `count/${resource}.${group}`;
+const countName = (resource: GroupResource): string => `count/${toQualifiedResource(resource)}`;
 
 const amount = (count: number): Quantity =>
   parseQuantity(String(count)) ?? { nanos: 0n, format: 'DecimalSI' };

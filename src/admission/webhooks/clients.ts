@@ -2,6 +2,7 @@ import { lookup as lookupHost } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { SERVICES } from '../../api/known-resources.ts';
 import type { JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import { asObject, checkFields } from '../../object/field-errors.ts';
@@ -16,7 +17,6 @@ import {
 import type { Dial } from '../../outbound/egress/dial.ts';
 import { WebhookClient } from '../../outbound/webhook-client.ts';
 import type { ClusterObjects } from '../cluster-objects.ts';
-import { SERVICES } from '../known-resources.ts';
 import type { ClientConfig, ServiceReference } from './webhook.ts';
 
 /** The credentials for calling webhooks. */

@@ -30,7 +30,8 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  * field": their gates do not apply below this field).
  *
  * Versions of Kubernetes (api/emulation.ts), of a field and of a message: since (the first that has it: "1.33"), until (the first
- * that has it no more). enum_since names values of an enumeration that older versions lack: "1.35: Gt, Lt".
+ * that has it no more). enum_since names values of an enumeration that older versions lack: "1.35: Gt, Lt". omitted_since: the
+ * first that leaves the field out of JSON when it is empty.
  */
 const SOURCE = fileURLToPath(new URL('src/api/idl/', PROJECT));
 const TYPES = fileURLToPath(new URL('src/api/types/', PROJECT));
@@ -153,6 +154,7 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...compileGate(text('gate'), text('gate_off')),
     ...compileLife(options),
     ...compileEnumSince(text('enum_since')),
+    ...compileOmittedSince(options),
   };
 }
 
@@ -175,6 +177,10 @@ function compileEnumSince(text: string | undefined): Pick<CompiledField, 'enumSi
   const [version, values = ''] = text.split(': ');
   const since = readMinor(version);
   return { enumSince: Object.fromEntries(values.split(', ').map((value) => [value, since])) };
+}
+
+function compileOmittedSince({ '(omitted_since)': since }: Options): Pick<CompiledField, 'omittedSince'> {
+  return since === undefined ? {} : { omittedSince: readMinor(since) };
 }
 
 function readMinor(version: unknown): Minor {

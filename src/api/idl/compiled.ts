@@ -41,6 +41,10 @@ export interface CompiledField extends Life {
   readonly enum?: readonly string[];
   /** Values of the enumeration that older versions lack. */
   readonly enumSince?: Readonly<Record<string, Minor>>;
+  /** The first version that does not write the field when it is empty. */
+  readonly omittedSince?: Minor;
+  /** It does not, in the chosen version. */
+  readonly omitted?: boolean;
   /** `set`, or `map: key, key`. */
   readonly list?: string;
   /** Strategic merge key; '' for a list of scalars. */

@@ -55,15 +55,21 @@ function typesOf(compiled: CompiledTypes, minor: Minor, served: readonly string[
 }
 
 function messageOf(message: CompiledMessage, minor: Minor): CompiledMessage {
-  if (message.fields.every((field) => field.enumSince === undefined && isAlive(field, minor))) return message;
+  if (message.fields.every((field) => isSameInAll(field) && isAlive(field, minor))) return message;
   const alive = message.fields.filter((field) => isAlive(field, minor));
   const newer = message.fields.filter(({ since = minor }) => since > minor).map(({ name }) => name);
   return {
     ...message,
-    fields: alive.map((field) => withValuesOf(field, minor)),
+    fields: alive.map((field) => withZeroOf(withValuesOf(field, minor), minor)),
     ...(newer.length === 0 ? {} : { newer }),
   };
 }
+
+const isSameInAll = ({ enumSince, omittedSince }: CompiledField): boolean =>
+  enumSince === undefined && omittedSince === undefined;
+
+const withZeroOf = (field: CompiledField, minor: Minor): CompiledField =>
+  field.omittedSince === undefined || minor < field.omittedSince ? field : { ...field, omitted: true };
 
 const withValuesOf = (field: CompiledField, minor: Minor): CompiledField =>
   field.enumSince === undefined || field.enum === undefined
@@ -211,6 +217,7 @@ function parseList(
 function toZero(field: CompiledField, value: ValueSchema): 'omit' | 'keep' | 'always' {
   if (field.always === true) return 'always';
   if (field.pointer === true) return 'keep';
+  if (field.omitted === true) return 'omit';
   return STRUCTS.has(value.kind) ? 'always' : 'omit';
 }
 

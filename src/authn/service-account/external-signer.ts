@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import protobuf from 'protobufjs/minimal.js';
+import { readFields } from '../../codec/protobuf/read-fields.ts';
 import { GrpcSocket } from '../../outbound/grpc-socket.ts';
 import { errorText } from '../../util/error-text.ts';
 import { keepDoing, pause } from '../../util/pause.ts';
@@ -122,17 +123,6 @@ export class ExternalSigner {
 
 /** The tag of a field with a length. */
 const TEXT = (field: number): number => (field << 3) | 2;
-
-/** Takes a field off the reader; returns false for an unknown one. */
-type TakeField = (field: number, reader: protobuf.Reader) => boolean;
-
-function readFields(bytes: Uint8Array, take: TakeField): void {
-  const reader = protobuf.Reader.create(bytes);
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (!take(tag >>> 3, reader)) reader.skipType(tag & 7);
-  }
-}
 
 function readExpiration(bytes: Buffer): number {
   let seconds = 0;

@@ -38,6 +38,10 @@ export class TokenIssuer implements TokenIssuing {
     return this.#options.bindsNodes;
   }
 
+  get checksUids(): boolean {
+    return this.#options.checksUids;
+  }
+
   get tellsNodes(): boolean {
     return this.#options.tellsNodes;
   }

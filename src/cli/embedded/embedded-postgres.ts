@@ -89,6 +89,11 @@ export class EmbeddedPostgres {
     this.#log = join(this.#folder, 'postgres.log');
   }
 
+  /** What is a template for others: below the shared root where the account could not reach the wanted folder. */
+  get folder(): string {
+    return this.#folder;
+  }
+
   /** A postgres:// URL with password. Only known once started. */
   get url(): string {
     return this.#url;

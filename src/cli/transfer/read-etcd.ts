@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Client } from '@grpc/grpc-js';
 import protobuf from 'protobufjs/minimal.js';
+import { readFields } from '../../codec/protobuf/read-fields.ts';
 import type { StoredValue } from './stored-values.ts';
 
 interface EtcdAddress {
@@ -119,13 +120,4 @@ function decodeKeyValue(bytes: Uint8Array): KeyValue {
     return true;
   });
   return { key, value };
-}
-
-/** `take` returns false for a field that it does not know. */
-function readFields(bytes: Uint8Array, take: (field: number, reader: protobuf.Reader) => boolean): void {
-  const reader = protobuf.Reader.create(bytes);
-  while (reader.pos < reader.len) {
-    const key = reader.uint32();
-    if (!take(key >>> 3, reader)) reader.skipType(key & 7);
-  }
 }

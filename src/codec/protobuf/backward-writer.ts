@@ -16,6 +16,11 @@ export class BackwardWriter {
     this.#at = this.#bytes.length;
   }
 
+  /** Everything, until the next {@link reset}. */
+  view(): Buffer {
+    return this.#bytes.subarray(this.#at);
+  }
+
   /** A copy of everything. */
   finish(): Buffer {
     const message = Buffer.allocUnsafeSlow(this.written);
@@ -77,6 +82,14 @@ export class BackwardWriter {
     this.#bytes.set(bytes, at);
   }
 
+  /** A part of other bytes. */
+  part(bytes: Uint8Array, from: number, to: number): void {
+    const length = to - from;
+    const at = this.#reserve(length);
+    if (length > SHORT_BYTES) this.#bytes.set(bytes.subarray(from, to), at);
+    else for (let index = 0; index < length; index += 1) this.#bytes[at + index] = bytes[from + index] ?? 0;
+  }
+
   /** Calls into native code cost more than a short loop: most strings are names. */
   string(text: string): void {
     const { length } = text;
@@ -118,6 +131,7 @@ export class BackwardWriter {
 
 const NEGATIVE_BYTES = 10;
 const SHORT_CHARS = 24;
+const SHORT_BYTES = 64;
 
 /** Unsigned numbers below 2^53, seven bits a byte. Above 2^32 shifts would cut them off. */
 

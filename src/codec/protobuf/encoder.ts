@@ -11,10 +11,10 @@ import { DELIMITED, isJsonObject, tag, wireTypeOf, writeScalar } from './scalars
 /** Writes the fields of an object, the last one first. */
 type Encode = (object: JsonObject) => void;
 /** Writes a value behind its tag. */
-type EncodeValue = (value: JsonValue) => void;
+export type EncodeValue = (value: JsonValue) => void;
 
 /** Encoding is synchronous, so all messages share one writer. */
-const out = new BackwardWriter();
+export const out = new BackwardWriter();
 const compiled = new WeakMap<MessageSchema, Encode>();
 
 export function encodeMessage(object: JsonObject, schema: MessageSchema): Buffer {
@@ -92,7 +92,11 @@ const NOTHING: JsonObject = Object.freeze({});
  * Writes an absent field that Go writes anyway (gogo/protobuf): the zero value of its type. Undefined for lists, maps and
  * bytes, which Go leaves out.
  */
-function compileZero({ kind }: ValueSchema, number: number, encode: EncodeValue): (() => void) | undefined {
+export function compileZero(
+  { kind }: ValueSchema,
+  number: number,
+  encode: EncodeValue,
+): (() => void) | undefined {
   switch (kind) {
     case 'string':
     case 'bool':
@@ -128,7 +132,7 @@ function compileZero({ kind }: ValueSchema, number: number, encode: EncodeValue)
   }
 }
 
-function compileValue(schema: ValueSchema, number: number): EncodeValue {
+export function compileValue(schema: ValueSchema, number: number): EncodeValue {
   switch (schema.kind) {
     case 'message':
       return compileMessage(schema.message, number);

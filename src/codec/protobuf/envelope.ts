@@ -29,6 +29,10 @@ export function envelopeOf({ kind, apiVersion }: Head, sizeBytes: number): { hea
 export function encodeEnvelope(object: JsonObject, schema: MessageSchema): Buffer {
   const message = encodeMessage(object, schema);
   const type = { kind: String(object.kind ?? ''), apiVersion: String(object.apiVersion ?? '') };
+  return inEnvelope(type, message);
+}
+
+export function inEnvelope(type: Head, message: Buffer): Buffer {
   const { head, tail } = envelopeOf(type, message.length);
   return Buffer.concat([head, message, tail]);
 }

@@ -9,7 +9,7 @@ import type { BackwardWriter } from './backward-writer.ts';
 
 export type WireReader = InstanceType<typeof protobuf.Reader>;
 
-const VARINT = 0;
+export const VARINT = 0;
 const FIXED64 = 1;
 export const DELIMITED = 2;
 

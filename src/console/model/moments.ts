@@ -2,8 +2,8 @@
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^s(ec(ond)?s?)?$/, SECOND],

@@ -1,6 +1,7 @@
+import { CLAIMS, NODES, PODS } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
-import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/types/core/v1.ts';
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/types/core/v1.ts';
 import { toObject } from '../../storage/object-reader.ts';
 import type { Entry } from '../../storage/store.ts';
 import type { Client } from '../../verbs/client/client.ts';
@@ -8,9 +9,6 @@ import type { DueRule } from './due-objects.ts';
 
 /** Objects that are being deleted, but have nothing in the cluster that would remove their finalizers. */
 
-const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
-const NODES: ResourceOf<Node> = { group: '', resource: 'nodes' };
-const CLAIMS: ResourceOf<PersistentVolumeClaim> = { group: '', resource: 'persistentvolumeclaims' };
 const VOLUMES: ResourceOf<PersistentVolume> = { group: '', resource: 'persistentvolumes' };
 
 const DELETION_FIELD = Buffer.from('"deletionTimestamp":');

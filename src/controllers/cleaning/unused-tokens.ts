@@ -1,16 +1,11 @@
-import type { ResourceOf } from '../../api/names.ts';
-import type { ConfigMap, Pod, Secret, ServiceAccount } from '../../api/types/core/v1.ts';
+import { CONFIG_MAPS, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/known-resources.ts';
+import type { Secret } from '../../api/types/core/v1.ts';
 import { INVALID_SINCE, LAST_USED } from '../../authn/service-account/legacy-tokens.ts';
 import { podSecretNames } from '../../object/pod-spec.ts';
 import { pause } from '../../util/pause.ts';
 import { Pace } from '../../util/turns.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import { TRACKING_NAME, TRACKING_NAMESPACE } from '../bootstrap-objects.ts';
-
-const SECRETS: ResourceOf<Secret> = { group: '', resource: 'secrets' };
-const ACCOUNTS: ResourceOf<ServiceAccount> = { group: '', resource: 'serviceaccounts' };
-const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
-const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };
 
 const TYPE = 'kubernetes.io/service-account-token';
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -91,7 +86,9 @@ export class LegacyTokenCleaning {
     const owner = annotations?.['kubernetes.io/service-account.name'] ?? '';
     const uid = annotations?.['kubernetes.io/service-account.uid'] ?? '';
     const account =
-      owner === '' ? undefined : await this.#client.get(ACCOUNTS, { namespace, name: owner }, 'cached');
+      owner === ''
+        ? undefined
+        : await this.#client.get(SERVICE_ACCOUNTS, { namespace, name: owner }, 'cached');
     if (account === undefined || (uid !== '' && uid !== account.metadata.uid)) return false;
     if (!(account.secrets ?? []).some((one) => one.name === name)) return false;
     for await (const pod of this.#client.each(PODS, { namespace }, 'cached')) {

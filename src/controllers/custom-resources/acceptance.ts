@@ -1,4 +1,4 @@
-import type { ResourceOf } from '../../api/names.ts';
+import { DEFINITIONS } from '../../api/known-resources.ts';
 import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.ts';
 import { cutObjects } from '../../codec/cut-objects.ts';
 import { parseStored } from '../../codec/stored-object.ts';
@@ -13,10 +13,6 @@ import { orFact } from '../../verbs/writing/write-call.ts';
 import { conditionOf, type Findings, withFindings } from './definition-conditions.ts';
 import { type Claim, decideNames, type NameDecision, type ReservedNames } from './definition-names.ts';
 
-export const DEFINITIONS: ResourceOf<CustomResourceDefinition> = {
-  group: 'apiextensions.k8s.io',
-  resource: 'customresourcedefinitions',
-};
 const RETRY_MS = 1000;
 /** Retries of failed writes: a webhook that refuses the status of a definition may go on doing so. */
 const BACKOFF = { firstMs: 500, longestMs: 60_000 };

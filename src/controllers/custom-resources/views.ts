@@ -1,9 +1,9 @@
+import { DEFINITIONS } from '../../api/known-resources.ts';
 import type { GroupResource } from '../../api/names.ts';
 import type { ObjectViews } from '../../storage/object-views.ts';
 import type { Entry } from '../../storage/store.ts';
 import { aborted, keepDoing, pause } from '../../util/pause.ts';
 import type { Client } from '../../verbs/client/client.ts';
-import { DEFINITIONS } from './acceptance.ts';
 import { isConditionTrue } from './definition-conditions.ts';
 import { toViewColumns } from './view-columns.ts';
 

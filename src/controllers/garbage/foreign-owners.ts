@@ -1,10 +1,9 @@
-import type { ResourceOf } from '../../api/names.ts';
+import { EVENTS } from '../../api/known-resources.ts';
 import type { Event } from '../../api/types/core/v1.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import type { Place } from './graph.ts';
 import type { Reference } from './ownership.ts';
 
-const EVENTS: ResourceOf<Event> = { group: '', resource: 'events' };
 /** The namespace of events about cluster-scoped objects. */
 const DEFAULT_NAMESPACE = 'default';
 /** Most events that wait to be written; further ones are dropped. */

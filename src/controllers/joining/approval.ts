@@ -1,4 +1,5 @@
 import type { Access } from '../../admission/plugin.ts';
+import { SIGNING_REQUESTS } from '../../api/known-resources.ts';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
@@ -8,7 +9,7 @@ import { toObject } from '../../storage/object-reader.ts';
 import { type CertificationRequest, readCertificationRequest } from '../../x509/certification-request.ts';
 import type { DueRule } from '../cleaning/due-objects.ts';
 import { KUBELET_CLIENT, whyRefused } from './signers.ts';
-import { conditionAt, isIssued, isUndecided, SIGNING_REQUESTS, writeStatus } from './signing-requests.ts';
+import { conditionAt, isIssued, isUndecided, writeStatus } from './signing-requests.ts';
 
 /** A user without the right may get it later, by a binding that is written after the request. */
 const ASK_AGAIN_MS = 30_000;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { ResourceOf } from '../../api/names.ts';
+import { CONFIG_MAPS, SECRETS } from '../../api/known-resources.ts';
 import type { ConfigMap, Secret } from '../../api/types/core/v1.ts';
 import { readBootstrapToken, TOKEN_NAMESPACE } from '../../authn/bootstrap-token.ts';
 import { equal } from '../../object/equality.ts';
@@ -9,8 +9,6 @@ import { runTogether } from '../../util/concurrency.ts';
 import { keepDoing, Rest } from '../../util/pause.ts';
 import type { Client } from '../../verbs/client/client.ts';
 
-const CONFIG_MAPS: ResourceOf<ConfigMap> = { group: '', resource: 'configmaps' };
-const SECRETS: ResourceOf<Secret> = { group: '', resource: 'secrets' };
 const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' };
 const TOKEN_NAME = /^bootstrap-token-([a-z0-9]{6})$/;
 const SIGNATURE_PREFIX = 'jws-kubeconfig-';

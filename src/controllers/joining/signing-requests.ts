@@ -1,4 +1,4 @@
-import type { ResourceOf } from '../../api/names.ts';
+import { SIGNING_REQUESTS } from '../../api/known-resources.ts';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
@@ -7,11 +7,6 @@ import type {
 import type { Entry } from '../../storage/store.ts';
 import type { Client } from '../../verbs/client/client.ts';
 import { toTimestamp } from '../../verbs/writing/object-metadata.ts';
-
-export const SIGNING_REQUESTS: ResourceOf<CertificateSigningRequest> = {
-  group: 'certificates.k8s.io',
-  resource: 'certificatesigningrequests',
-};
 
 const hasCondition = ({ status }: CertificateSigningRequest, type: string): boolean =>
   (status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');

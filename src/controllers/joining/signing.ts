@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { SIGNING_REQUESTS } from '../../api/known-resources.ts';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
@@ -8,7 +9,7 @@ import { errorText } from '../../util/error-text.ts';
 import { type CertificationRequest, readCertificationRequest } from '../../x509/certification-request.ts';
 import type { DueRule } from '../cleaning/due-objects.ts';
 import { isKnownSigner, whyRefused } from './signers.ts';
-import { awaitsCertificate, conditionAt, SIGNING_REQUESTS, writeStatus } from './signing-requests.ts';
+import { awaitsCertificate, conditionAt, writeStatus } from './signing-requests.ts';
 
 /** The authority that signs: paths of PEM files, which are read for each certificate, so that they may be renewed. */
 export interface SigningFiles {

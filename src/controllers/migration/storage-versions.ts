@@ -1,3 +1,4 @@
+import { LEASES } from '../../api/known-resources.ts';
 import type { GroupResource, ResourceOf } from '../../api/names.ts';
 import { toApiVersion } from '../../api/names.ts';
 import type {
@@ -12,7 +13,7 @@ import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import { Slots } from '../../util/concurrency.ts';
 import { keepDoing, pause } from '../../util/pause.ts';
 import type { Client } from '../../verbs/client/client.ts';
-import { IDENTITY, IDENTITY_LABEL, IDENTITY_NAMESPACE, LEASES } from '../server-identity.ts';
+import { IDENTITY, IDENTITY_LABEL, IDENTITY_NAMESPACE } from '../server-identity.ts';
 
 /**
  * Records which server stores which resource in which version (the feature StorageVersionAPI). A server adds its versions when

@@ -30,7 +30,7 @@ export interface ConversionParts {
   readonly limits?: Partial<ConversionLimits>;
 }
 
-export interface ConversionLimits {
+interface ConversionLimits {
   readonly timeoutMs: number;
   /** Most bytes of JSON in a call. A single object may exceed it. */
   readonly maxCallBytes: number;

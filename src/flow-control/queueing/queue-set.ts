@@ -4,6 +4,7 @@ import type { LevelRecorder } from '../flow-recorder.ts';
 import { MAX_SEATS, seatsOf } from '../request-cost.ts';
 import type { DemandIntegral } from './demand.ts';
 import { type Arrival, ESTIMATED_SERVICE_MS, FlowQueue, selectNext, Ticket } from './queue.ts';
+import type { LevelSeats } from './seats.ts';
 import { Dealer } from './shuffle.ts';
 
 /** `unlimited`: every request runs at once. `refuse`: a request that gets no seat is refused. Otherwise it waits in a queue. */
@@ -37,11 +38,15 @@ interface QueueSetTotals {
  *
  * An uncontended request costs 2 µs of CPU here (Node 24, Xeon at 2.5 GHz, metrics included), however many queues there are:
  * totals are kept, not summed, and only queues with waiting requests are compared.
+ *
+ * The queues are in one thread. The others take free seats without a queue (`startAtOnce`), as long as no request waits.
  */
 export class QueueSet {
   readonly #clock: FlowClock;
   readonly #demand: DemandIntegral;
   readonly #recorder: LevelRecorder;
+  /** Those of all threads. */
+  readonly #seats: LevelSeats;
   readonly #queues: FlowQueue<Ticket>[] = [];
   /** Queues with waiting requests. */
   readonly #pending = new Set<FlowQueue<Ticket>>();
@@ -58,7 +63,6 @@ export class QueueSet {
   };
   #policy: QueueingPolicy = 'unlimited';
   #dealer: Dealer | undefined;
-  #limit = 0;
   #activeQueues = 0;
   #virtualNow = 0;
   #syncedAt: number;
@@ -68,10 +72,16 @@ export class QueueSet {
   #leftInRound = SEATS_A_ROUND;
   #roundEnds = false;
 
-  constructor(options: { clock: FlowClock; demand: DemandIntegral; recorder: LevelRecorder }) {
+  constructor(options: {
+    clock: FlowClock;
+    demand: DemandIntegral;
+    recorder: LevelRecorder;
+    seats: LevelSeats;
+  }) {
     this.#clock = options.clock;
     this.#demand = options.demand;
     this.#recorder = options.recorder;
+    this.#seats = options.seats;
     this.#syncedAt = options.clock.now();
   }
 
@@ -87,13 +97,18 @@ export class QueueSet {
     return this.#queueless;
   }
 
+  /** Whether no thread has a request here. */
   get isIdle(): boolean {
-    return this.#totals.waiting === 0 && this.#totals.executing === 0;
+    return this.#totals.waiting === 0 && this.#totals.executing === 0 && this.#seats.requests === 0;
+  }
+
+  get seats(): LevelSeats {
+    return this.#seats;
   }
 
   /** Seats that may be in use at once. */
   get limit(): number {
-    return this.#limit;
+    return this.#seats.limit;
   }
 
   /** May be called at any time. Queues that are no longer wanted are emptied, then dropped. */
@@ -105,7 +120,7 @@ export class QueueSet {
       if (!sameDeck(this.#policy, policy)) this.#dealer = new Dealer(policy.queues, policy.handSize);
     }
     this.#policy = policy;
-    this.#limit = limit;
+    this.#seats.limit = limit;
     this.#dropUnwanted();
     this.#dispatchSoon();
   }
@@ -114,10 +129,14 @@ export class QueueSet {
   start(arrival: Arrival): Ticket | undefined {
     this.#sync();
     const policy = this.#policy;
-    if (typeof policy !== 'object') return this.#startQueueless(arrival);
+    if (typeof policy !== 'object') {
+      const ticket = this.#startQueueless(arrival);
+      if (ticket === undefined) this.#refuse(arrival, 'concurrency-limit');
+      return ticket;
+    }
     const queue = this.#shortestOf(arrival);
-    const { seatsInUse, seatsWaiting } = this.#totals;
-    if (queue.waiting.size >= policy.queueLengthLimit && seatsInUse + seatsWaiting >= this.#limit) {
+    const isFull = (): boolean => this.#seats.inUse + this.#totals.seatsWaiting >= this.limit;
+    if (queue.waiting.size >= policy.queueLengthLimit && isFull()) {
       this.#refuse(arrival, 'queue-full');
       return undefined;
     }
@@ -129,6 +148,29 @@ export class QueueSet {
     return ticket;
   }
 
+  /** As {@link start}, of a thread without queues: undefined says that the thread with the queues decides. */
+  startAtOnce(arrival: Arrival): Ticket | undefined {
+    const isQueued = typeof this.#policy === 'object';
+    if (this.#seats.waiting > 0 || (isQueued && this.#leftInRound <= 0)) return undefined;
+    this.#syncedAt = this.#clock.now();
+    const ticket = this.#startQueueless(arrival);
+    if (ticket === undefined || !isQueued) return ticket;
+    this.#leftInRound -= ticket.seats;
+    this.#endRound();
+    return ticket;
+  }
+
+  /** To be called when another thread gave seats back while requests wait. */
+  freed(): void {
+    this.#dispatchSoon();
+  }
+
+  /** Counts what other threads do. */
+  observe(): void {
+    this.#sync();
+    this.#note();
+  }
+
   /** To be called once for each ticket that ran. */
   finish(ticket: Ticket): void {
     if (ticket.state !== 'executing') return;
@@ -136,6 +178,7 @@ export class QueueSet {
     ticket.state = 'finished';
     const { queue, arrival } = ticket;
     this.#totals.executing -= 1;
+    this.#seats.finished();
     arrival.recorder.finished();
     if (queue === undefined) this.#queueless.delete(ticket);
     else {
@@ -176,10 +219,7 @@ export class QueueSet {
   }
 
   #startQueueless(arrival: Arrival): Ticket | undefined {
-    if (!this.#fits(seatsOf(arrival.work))) {
-      this.#refuse(arrival, 'concurrency-limit');
-      return undefined;
-    }
+    if (!this.#take(seatsOf(arrival.work))) return undefined;
     const ticket = new Ticket(arrival, this.#syncedAt, this.#virtualNow, undefined);
     this.#queueless.add(ticket);
     this.#execute(ticket);
@@ -202,6 +242,7 @@ export class QueueSet {
 
   #release(ticket: Ticket): void {
     this.#totals.seatsInUse -= ticket.seats;
+    this.#seats.giveBack(ticket.seats);
     if (ticket.queue !== undefined) ticket.queue.seatsInUse -= ticket.seats;
     ticket.arrival.recorder.released(ticket.seats);
     this.#note();
@@ -234,6 +275,7 @@ export class QueueSet {
     queue.enqueue(ticket);
     this.#pending.add(queue);
     this.#totals.waiting += 1;
+    this.#seats.waiting = this.#totals.waiting;
     this.#totals.seatsWaiting += ticket.seats;
     ticket.arrival.recorder.enqueued(ticket.seats, queue.waiting.size);
     queue.boundNextStart();
@@ -244,12 +286,13 @@ export class QueueSet {
     queue.dequeue(ticket);
     if (queue.waiting.size === 0) this.#pending.delete(queue);
     this.#totals.waiting -= 1;
+    this.#seats.waiting = this.#totals.waiting;
     this.#totals.seatsWaiting -= ticket.seats;
     ticket.arrival.recorder.dequeued(ticket.seats);
   }
 
   #dispatchAll(): void {
-    while (this.#pending.size > 0 && this.#totals.seatsInUse < this.#limit) {
+    while (this.#pending.size > 0 && this.#seats.inUse < this.limit) {
       if (this.#leftInRound <= 0 || !this.#dispatchNext()) return;
     }
   }
@@ -278,7 +321,7 @@ export class QueueSet {
     const next = selectNext(this.#pending, this.#lastServed, this.#queues.length);
     if (next === undefined) return false;
     const { queue, ticket } = next;
-    if (!this.#fits(ticket.seats)) {
+    if (!this.#take(ticket.seats)) {
       ticket.arrival.recorder.noAccommodation();
       return false;
     }
@@ -287,7 +330,7 @@ export class QueueSet {
     this.#leftInRound -= ticket.seats;
     this.#endRound();
     this.#dequeue(ticket, queue);
-    ticket.narrowTo(this.#limit);
+    ticket.narrowTo(this.limit);
     queue.executing.add(ticket);
     queue.seatsInUse += ticket.seats;
     queue.nextStart += ticket.totalWork;
@@ -296,11 +339,10 @@ export class QueueSet {
     return true;
   }
 
-  /** A request that is wider than its level runs when it is alone. */
-  #fits(seats: number): boolean {
-    if (this.#policy === 'unlimited') return true;
-    const { seatsInUse, executing } = this.#totals;
-    return seats > this.#limit ? executing === 0 : seatsInUse + seats <= this.#limit;
+  #take(seats: number): boolean {
+    if (this.#policy !== 'unlimited') return this.#seats.take(seats);
+    this.#seats.add(seats);
+    return true;
   }
 
   #sync(): void {
@@ -308,17 +350,21 @@ export class QueueSet {
     if (this.#activeQueues > 0) {
       // The rate of real service: when memory answers, free seats do not mean that more could have been served. With a rate that
       // assumes so, every start would be bound by its arrival, and the order would be that of arrival.
-      const rate = Math.min(this.#totals.seatsInUse, this.#limit) / this.#activeQueues;
+      // Seats that other threads took without a queue served no queue.
+      const rate = Math.min(this.#totals.seatsInUse, this.limit) / this.#activeQueues;
       this.#virtualNow += (rate * (now - this.#syncedAt)) / 1000;
       this.#recorder.progress(this.#virtualNow);
     }
     this.#syncedAt = now;
   }
 
+  /** The main thread measures what all of them hold. */
   #note(): void {
-    const totals = this.#totals;
-    this.#demand.set(this.#syncedAt, totals.seatsInUse + totals.seatsWaiting);
-    this.#recorder.usage(this.#syncedAt, totals);
+    if (!this.#seats.isMain) return;
+    const { waiting, seatsWaiting } = this.#totals;
+    const { inUse: seatsInUse, requests: executing } = this.#seats;
+    this.#demand.set(this.#syncedAt, seatsInUse + seatsWaiting);
+    this.#recorder.usage(this.#syncedAt, { waiting, executing, seatsInUse, seatsWaiting });
   }
 
   #dropUnwanted(): void {

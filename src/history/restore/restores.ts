@@ -1,5 +1,6 @@
 import { ForeseenObjects } from '../../admission/foreseen.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
+import { toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { conflict, internalError, tooManyRequests } from '../../api/status.ts';
 import type { Restore, RestoreResult } from '../../api/types/history/v1alpha1.ts';
@@ -89,7 +90,7 @@ function note(results: readonly RestoreResult[], request: AuthorizedResourceRequ
 
 function referenceOf(object: RestoreResult['object']): string {
   const { group = '', resource = '', namespace = '', name = '' } = object ?? {};
-  return `${group === '' ? resource : `${resource}.${group}`}:${namespace}:${name}`;
+  return `${toQualifiedResource({ group, resource })}:${namespace}:${name}`;
 }
 
 interface Doing {

@@ -23,7 +23,7 @@ interface Explaining {
 }
 
 /** Longer chains would help no reader. */
-export const MOST_LINKS = 20;
+const MOST_LINKS = 20;
 
 /**
  * Follows a write back to what it began with. Each step leads to an older revision, so that none is taken twice. It shows no object

@@ -10,9 +10,9 @@ import { endTurn, isLarge } from '../../util/turns.ts';
 import type { Past, PastWrite, Stretch } from './past.ts';
 
 /** Rows that a step may read, over all its searches: a controller hardly answers what is further back. */
-export const ROWS_OF_STEP = 400;
+const ROWS_OF_STEP = 400;
 /** Bytes of states that a step may read, where objects are large. */
-export const BYTES_OF_STEP = 32 * 1024 * 1024;
+const BYTES_OF_STEP = 32 * 1024 * 1024;
 /** How many revisions back a search through a resource goes. */
 const NEAR = 20_000n;
 /** The same for a search through a user's writes. */

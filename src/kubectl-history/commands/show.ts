@@ -1,7 +1,7 @@
+import { toQualifiedResource } from '../../api/names.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import { deletionOf } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
-import { qualified } from '../found-resources.ts';
 import type { HistoryClient } from '../history-client.ts';
 import { placeOf } from '../last-change.ts';
 import { withoutManagedFields } from '../managed-fields.ts';
@@ -81,7 +81,7 @@ async function deletionIn(
 }
 
 function notThere({ resource, name }: Named, namespace: string | undefined, at: string | undefined): string {
-  const what = `${qualified(resource)} ${JSON.stringify(name ?? '')}`;
+  const what = `${toQualifiedResource(resource)} ${JSON.stringify(name ?? '')}`;
   const where = resource.isNamespaced && namespace !== undefined ? ` in namespace ${namespace}` : '';
   if (at === undefined) return `${what} is not there${where}`;
   return `${what} was not there${where} ${toMoment(at)}`;

@@ -1,6 +1,6 @@
+import { toQualifiedResource } from '../../api/names.ts';
 import { noteEmpty } from '../absence.ts';
 import type { CommandArguments } from '../arguments.ts';
-import { qualified } from '../found-resources.ts';
 import type { Revision } from '../history-types.ts';
 import { toShortName } from '../named-object.ts';
 import { isDocument, readFormat, toDocument, toList } from '../output-format.ts';
@@ -93,7 +93,7 @@ function count(writers: Map<string, Writer>, revision: Revision, scope: Scope): 
   const name = `${toShortName(object)}${isElsewhere ? ` in ${object.namespace}` : ''}`;
   writer.changes += 1;
   writer.objects.set(name, (writer.objects.get(name) ?? 0) + 1);
-  const kind = qualified({ group: object.group ?? '', resource: object.resource ?? '' });
+  const kind = toQualifiedResource({ group: object.group ?? '', resource: object.resource ?? '' });
   writer.kinds.set(kind, (writer.kinds.get(kind) ?? new Set()).add(name));
   if (sourceAddress) writer.addresses.add(sourceAddress);
   if (userAgent) writer.agents.add(userAgent);

@@ -9,13 +9,16 @@ import type { PersistentVolumeClaim } from '../../api/types/core/v1.ts';
 import { equalExcept } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goText } from '../../object/go-value.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { age, containerCells } from '../cells.ts';
+import { validateClaimSpec } from '../core/persistent-volume-claim/validate.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { defaultPodTemplate } from '../pod/defaults.ts';
-import { POD_RATCHETS } from '../pod/validation/pod.ts';
-import { checked, checkedUpdate, whenSpecChanged } from '../rules/checked.ts';
+import { POD_RATCHETS, validatePodTemplate } from '../pod/validation/pod.ts';
+import { checked, checkedUpdate, ratchetOf, whenSpecChanged } from '../rules/checked.ts';
 import { goIntOrString, goLabelSelector } from '../rules/go-structs.ts';
 import { mustBeLabels } from '../rules/labels.ts';
+import { mustBeName } from '../rules/name-rules.ts';
 import {
   isZeroIntOrPercent,
   mustAllBeNonNegative,
@@ -62,7 +65,12 @@ export const statefulsets = define<StatefulSet>({
   subresources: [scaleOf()],
   table,
   podTemplate: SPEC_TEMPLATE,
-  ratchets: POD_RATCHETS,
+  ratchets: [
+    ...POD_RATCHETS,
+    // Since Kubernetes 1.33 and 1.34.
+    ratchetOf(/^spec\.serviceName$/),
+    ratchetOf(/^spec\.(template\.|volumeClaimTemplates\[)/),
+  ],
   strategy: {
     // The name becomes part of host names, which know no dots.
     nameRule: 'dns-label',
@@ -146,17 +154,39 @@ function validateRetention(
     at.field('whenScaled').notSupported(whenScaled, RETENTIONS);
 }
 
-/**
- * Volumes of the template may come from claims, so that its pods cannot be judged before they are made; Kubernetes looks at
- * the labels alone.
- */
-function validateTemplate(at: FieldPath, { selector, template = {} }: StatefulSetSpec): void {
+/** Kubernetes judges the pods and claims of a set since 1.34; before, it looks at the labels alone. */
+function validateTemplate(at: FieldPath, spec: StatefulSetSpec): void {
+  const { selector, template = {}, serviceName = '' } = spec;
+  const { minor = DEFAULT_MINOR } = at.isOn;
+  if (minor >= 33 && serviceName !== '') mustBeName(at.field('serviceName'), serviceName, 'dns-label');
+  if (minor >= 34) validateParts(at, spec);
   if (!mustSelectPods(at.field('selector'), selector, 'statefulset')) {
     at.field('selector').invalid(goLabelSelector(selector), '');
     return;
   }
   mustMatchSelector(at.field('template'), template, selector);
-  mustBeLabels(at.field('template').field('labels'), template.metadata?.labels);
+  if (minor < 34) mustBeLabels(at.field('template').field('labels'), template.metadata?.labels);
+}
+
+/** The set itself names its pods, and gives them volumes of its claims. */
+function validateParts(
+  at: FieldPath,
+  { template = {}, volumeClaimTemplates: claims = [] }: StatefulSetSpec,
+): void {
+  const { hostname: _, subdomain: __, ...spec } = template.spec ?? {};
+  const names = new Set(claims.map(({ metadata }) => metadata?.name));
+  const ofClaims = claims.map(({ metadata: { name = '' } = {} }) => ({
+    name,
+    persistentVolumeClaim: { claimName: name },
+  }));
+  const own = (spec.volumes ?? []).filter(({ name }) => !names.has(name));
+  const volumes = claims.length === 0 ? spec.volumes : [...ofClaims, ...own];
+  validatePodTemplate(at.field('template'), {
+    ...template,
+    spec: volumes === undefined ? spec : { ...spec, volumes },
+  });
+  for (const [path, claim] of at.field('volumeClaimTemplates').each(claims))
+    validateClaimSpec(path.field('spec'), claim.spec ?? {});
 }
 
 const MUTABLE = [
@@ -169,11 +199,13 @@ const MUTABLE = [
 ];
 
 function validateUpdate(root: FieldPath, { spec = {} }: StatefulSet, old: StatefulSet): void {
-  if (equalExcept(spec, old.spec ?? {}, MUTABLE)) return;
+  const hasLimit = (root.isOn.minor ?? DEFAULT_MINOR) >= 33;
+  if (equalExcept(spec, old.spec ?? {}, hasLimit ? [...MUTABLE, 'revisionHistoryLimit'] : MUTABLE)) return;
+  const limit = hasLimit ? "'revisionHistoryLimit', " : '';
   root
     .field('spec')
     .forbidden(
-      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+      `updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', ${limit}'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden`,
     );
 }
 

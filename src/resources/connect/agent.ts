@@ -1,16 +1,13 @@
 import { isIP } from 'node:net';
-import type { ResourceOf } from '../../api/names.ts';
+import { NODES } from '../../api/known-resources.ts';
 import { badRequest, unknownError } from '../../api/status.ts';
-import type { Node, NodeStatus, Pod } from '../../api/types/core/v1.ts';
+import type { NodeStatus, Pod } from '../../api/types/core/v1.ts';
 import type { ConnectCall } from '../../registry/resource-definition.ts';
 import type { Backend } from '../../request/backend.ts';
 import { containersOf } from '../pod/containers-of.ts';
 import { isGlobalUnicast, isLoopback } from './loopback.ts';
 
 /** Finds the backend of requests for a pod: the agent of its node, and one of its containers. */
-
-export const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
-const NODES: ResourceOf<Node> = { group: '', resource: 'nodes' };
 
 /** The default port of node agents. */
 const DEFAULT_PORT = 10250;

@@ -1,3 +1,4 @@
+import { PODS } from '../../api/known-resources.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
 import { badRequest, invalid } from '../../api/status.ts';
 import type {
@@ -12,7 +13,7 @@ import type { ConnectCall, ConnectSubresource } from '../../registry/resource-de
 import type { Backend } from '../../request/backend.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 import { mustBeNonNegative } from '../rules/numbers.ts';
-import { chooseContainer, PODS, streamingAgentOf } from './agent.ts';
+import { chooseContainer, streamingAgentOf } from './agent.ts';
 
 /** The output of a container, from the agent of its node. */
 export const podLog: ConnectSubresource<PodLogOptions> = {

@@ -1,9 +1,9 @@
-import type { ResourceOf } from '../../api/names.ts';
+import { ENDPOINTS, PODS, SERVICES } from '../../api/known-resources.ts';
 import { badRequest, serviceUnavailable } from '../../api/status.ts';
-import type { EndpointAddress, Endpoints, Pod, Service } from '../../api/types/core/v1.ts';
+import type { EndpointAddress, Pod } from '../../api/types/core/v1.ts';
 import type { ConnectCall, ConnectSubresource } from '../../registry/resource-definition.ts';
 import type { Backend } from '../../request/backend.ts';
-import { agentOf, PODS } from './agent.ts';
+import { agentOf } from './agent.ts';
 import { isGlobalUnicast } from './loopback.ts';
 
 /** Servers of HTTP in the cluster, each under a path of this server. */
@@ -55,9 +55,6 @@ function firstPort({ spec = {} }: Pod): string {
     if (ports[0] !== undefined) return String(ports[0].containerPort ?? '');
   return '';
 }
-
-const SERVICES: ResourceOf<Service> = { group: '', resource: 'services' };
-const ENDPOINTS: ResourceOf<Endpoints> = { group: '', resource: 'endpoints' };
 
 export const serviceProxy = proxy('ServiceProxyOptions', async (call) => {
   const target = parseTargetName(call.name, 'service');

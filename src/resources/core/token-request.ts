@@ -1,3 +1,4 @@
+import { NODES, PODS, SECRETS, SERVICE_ACCOUNTS } from '../../api/known-resources.ts';
 import { type ResourceOf, toApiVersion } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import { badRequest, conflict, invalid, type StatusError } from '../../api/status.ts';
@@ -6,17 +7,13 @@ import type {
   TokenRequest,
   TokenRequestSpec,
 } from '../../api/types/authentication/v1.ts';
-import type { Node, Pod, Secret, ServiceAccount } from '../../api/types/core/v1.ts';
+import type { Node, Secret, ServiceAccount } from '../../api/types/core/v1.ts';
 import { invalidValue } from '../../object/field-errors.ts';
 import { type FieldPath, problemsOf } from '../../object/field-path.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import type { TokenSubject } from '../../registry/token-issuing.ts';
 
 const KIND = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' } as const;
-const ACCOUNTS: ResourceOf<ServiceAccount> = { group: '', resource: 'serviceaccounts' };
-const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
-const SECRETS: ResourceOf<Secret> = { group: '', resource: 'secrets' };
-const NODES: ResourceOf<Node> = { group: '', resource: 'nodes' };
 const DEFAULT_SECONDS = 3600;
 const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
@@ -36,7 +33,8 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
   create: async (body, context) => {
     assertPlace(body, context);
     const { namespace, name, tokens } = context;
-    const account = await context.get(ACCOUNTS, namespace, name);
+    const account = await context.get(SERVICE_ACCOUNTS, namespace, name);
+    checkUid(body, account, context);
     const issuedAt = new Date();
     const { spec = {} } = body;
     const asked = spec.audiences ?? [];
@@ -67,6 +65,21 @@ export const token: ActionSubresource<TokenRequest, ServiceAccount> = {
 function assertPlace(body: TokenRequest, context: ActionContext): void {
   const wrong = problemsOf((at) => mustBeOfPlace(at, body, context), 'metadata');
   if (wrong.length > 0) throw invalid(KIND, context.name, wrong);
+}
+
+/** The body may say which account it means, for one that was made anew meanwhile. @throws StatusError 409 */
+function checkUid(
+  { metadata: { uid = '' } }: TokenRequest,
+  account: ServiceAccount,
+  context: ActionContext,
+): void {
+  if (uid === '' || uid === account.metadata.uid) return;
+  const why = `the UID in the token request (${uid}) does not match the UID of the service account (${account.metadata.uid})`;
+  if (context.tokens.checksUids)
+    throw conflict({ group: KIND.group, resource: KIND.kind }, context.name, why);
+  context.warn(
+    `${why} but TokenRequestServiceAccountUIDValidation is not enabled. In the future, this will return a conflict error`,
+  );
 }
 
 /** A name in the body must be the one in the path. */

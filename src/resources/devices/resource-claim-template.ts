@@ -1,11 +1,9 @@
-import type { ObjectMeta } from '../../api/object-meta.ts';
 import type { ResourceClaimTemplate } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
-import { checkQualifiedName } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { validateClaimMeta } from '../resource/resource-claim-template.ts';
 import { checked } from '../rules/checked.ts';
-import { mustBeLabels } from '../rules/labels.ts';
 import { setClaimDefaults, validateClaimSpec } from './device-claim-spec.ts';
 import { templateV1alpha3, templateV1beta1 } from './v1beta1.ts';
 
@@ -62,11 +60,4 @@ function validate(root: FieldPath, { spec = {} }: ResourceClaimTemplate): void {
   const at = root.field('spec');
   validateClaimMeta(at.field('metadata'), spec.metadata ?? {});
   validateClaimSpec(at.field('spec'), spec.spec ?? {});
-}
-
-/** Labels and annotations of the claims to be. */
-function validateClaimMeta(at: FieldPath, { labels, annotations = {} }: ObjectMeta): void {
-  mustBeLabels(at.field('labels'), labels);
-  for (const key of Object.keys(annotations))
-    at.field('annotations').invalidFor(key, checkQualifiedName(key.toLowerCase()));
 }

@@ -10,6 +10,7 @@ import type {
 } from '../../api/types/resource/stored.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { checkCidr } from '../../object/text-formats.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
@@ -17,7 +18,6 @@ import { mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustNotChange } from '../rules/immutable.ts';
-import { mustBeCidr } from '../rules/ip-rules.ts';
 import { mustBeName, mustBeOneOf } from '../rules/name-rules.ts';
 import { validateBinding } from './conditions-to-bind.ts';
 import {
@@ -235,6 +235,6 @@ function validateNetwork(at: FieldPath, data: NetworkDeviceData): void {
   if (Buffer.byteLength(interfaceName) > MAX_INTERFACE) at.field('interfaceName').tooLong(MAX_INTERFACE);
   if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE) at.field('hardwareAddress').tooLong(MAX_HARDWARE);
   if (!hasAtMost(at.field('ips'), MAX_IPS, ips)) return;
-  for (const [path, ip] of at.field('ips').each(ips)) mustBeCidr(path, ip);
+  for (const [path, ip] of at.field('ips').each(ips)) path.invalidFor(ip, checkCidr(ip));
   mustBeDistinct(at.field('ips'), ips);
 }

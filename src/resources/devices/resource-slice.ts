@@ -2,7 +2,6 @@ import type { NodeSelector } from '../../api/types/core/v1.ts';
 import type {
   CounterSet,
   Device,
-  ResourcePool,
   ResourceSlice,
   ResourceSliceSpec,
 } from '../../api/types/resource/stored.ts';
@@ -11,7 +10,8 @@ import { goList, goText } from '../../object/go-value.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
-import { mustBeDriverName, mustBePoolName } from '../resource/device-names.ts';
+import { mustBeDriverName } from '../resource/device-names.ts';
+import { validatePool } from '../resource/resource-slice.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustNotChange } from '../rules/immutable.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
@@ -132,14 +132,6 @@ function validateUpdate(
   mustNotChange(at.field('pool').field('name'), spec.pool?.name, old.pool?.name);
   mustNotChange(at.field('driver'), spec.driver, old.driver);
   mustNotChange(at.field('nodeName'), spec.nodeName, old.nodeName);
-}
-
-function validatePool(at: FieldPath, pool: ResourcePool): void {
-  const { name = '', generation = 0, resourceSliceCount = 0 } = pool;
-  mustBePoolName(at.field('name'), name);
-  if (resourceSliceCount <= 0)
-    at.field('resourceSliceCount').invalid(resourceSliceCount, 'must be greater than zero');
-  if (generation < 0) at.field('generation').invalid(generation, 'must be greater than or equal to zero');
 }
 
 const ONE_OF = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';

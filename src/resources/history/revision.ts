@@ -1,3 +1,4 @@
+import { toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { Change, Explanation, RecordedObject, Revision } from '../../api/types/history/v1alpha1.ts';
 import { copyJson } from '../../object/equality.ts';
@@ -95,7 +96,7 @@ export const revisions = define<Revision>({
 
 /** `deployments.apps/web` */
 function objectText({ group = '', resource = '', name = '' }: RecordedObject): string {
-  return `${group === '' ? resource : `${resource}.${group}`}/${name}`;
+  return `${toQualifiedResource({ group, resource })}/${name}`;
 }
 
 const SHOWN_PATHS = 3;

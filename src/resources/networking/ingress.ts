@@ -65,6 +65,7 @@ const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 /** Rules that came later: names of secrets, and the parts of a host below a wildcard. */
 const RATCHETS: readonly Ratchet<Ingress>[] = [
   ratchetOf(/^spec\.tls\[\d+\]\.secretName$/),
+  ratchetOf(/(backend|Backend)\.service\.name$/),
   { covers: isBelowWildcard },
 ];
 
@@ -182,7 +183,8 @@ function validateBackend(at: FieldPath, { resource, service }: IngressBackend): 
     at.invalid('', 'cannot set both resource and service backends');
   else if (resource !== undefined) validateObjectReference(at.field('resource'), resource);
   else if (service !== undefined) {
-    mustBeNamed(at.field('service').field('name'), service.name ?? '', 'dns-1035-label');
+    const rule = at.isOn('RelaxedServiceNameValidation') ? 'dns-label' : 'dns-1035-label';
+    mustBeNamed(at.field('service').field('name'), service.name ?? '', rule);
     validatePort(at, service.port ?? {});
   } else at.invalid('', 'resource or service backend is required');
 }

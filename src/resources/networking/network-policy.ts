@@ -7,10 +7,11 @@ import type {
 import type { FieldPath } from '../../object/field-path.ts';
 import { goList, goText } from '../../object/go-value.ts';
 import { contains, parseCidr } from '../../object/ip.ts';
-import { checkCidr, checkPort, checkPortName } from '../../object/text-formats.ts';
+import { checkPort, checkPortName } from '../../object/text-formats.ts';
 import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, selectorRatchet } from '../rules/checked.ts';
+import { AMBIGUOUS, mustBeCidr } from '../rules/ip-rules.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 
@@ -29,7 +30,7 @@ export const networkpolicies = define<NetworkPolicy>({
       age(policy, now),
     ],
   },
-  ratchets: [selectorRatchet('spec\\..*')],
+  ratchets: [selectorRatchet('spec\\..*'), AMBIGUOUS],
   strategy: {
     tracksGeneration: true,
     defaults: setDefaults,
@@ -100,15 +101,13 @@ function validateIpBlock(at: FieldPath, { cidr = '', except }: IPBlock): void {
     at.field('cidr').required();
     return;
   }
+  mustBeCidr(at.field('cidr'), cidr);
   const range = parseCidr(cidr);
-  if (range === undefined) {
-    at.field('cidr').invalidFor(cidr, checkCidr(cidr));
-    return;
-  }
+  if (range === undefined) return;
   for (const [path, exception] of at.field('except').each(except)) {
+    mustBeCidr(path, exception);
     const inner = parseCidr(exception);
-    if (inner === undefined) path.invalidFor(exception, checkCidr(exception));
-    else if (!contains(range, inner) || range.prefixBits >= inner.prefixBits)
+    if (inner !== undefined && (!contains(range, inner) || range.prefixBits >= inner.prefixBits))
       path.invalid(exception, 'must be a strict subset of `cidr`');
   }
 }

@@ -1,10 +1,12 @@
 import type { ServiceCIDR } from '../../api/types/networking/v1beta1.ts';
+import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goStruct, goText } from '../../object/go-value.ts';
 import { parseCidr, readStrictCidr } from '../../object/ip.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
-import { checked } from '../rules/checked.ts';
+import { checked, checkedUpdate } from '../rules/checked.ts';
 
 export const servicecidrs = define<ServiceCIDR>({
   group: 'networking.k8s.io',
@@ -27,8 +29,23 @@ export const servicecidrs = define<ServiceCIDR>({
   },
   strategy: {
     validate: checked((at, { spec }) => validateRanges(at.field('spec').field('cidrs'), spec?.cidrs ?? [])),
+    validateUpdate: checkedUpdate((at, { spec }, old) =>
+      mustKeepRanges(at.field('spec').field('cidrs'), spec?.cidrs ?? [], old.spec?.cidrs ?? []),
+    ),
   },
 });
+
+/** A range of the other IP family may be added since Kubernetes 1.33. */
+function mustKeepRanges(at: FieldPath, cidrs: readonly string[], old: readonly string[]): void {
+  const { minor = DEFAULT_MINOR } = at.isOn;
+  const grows = minor >= 33 && old.length === 1 && cidrs.length === 2;
+  if (minor < 33 ? !equal(cidrs, old) : !grows && cidrs.length !== old.length) {
+    at.invalid(cidrs, 'field is immutable');
+    return;
+  }
+  for (const [path, cidr, index] of at.each(cidrs))
+    if (index < old.length && cidr !== old[index]) path.invalid(cidr, 'field is immutable');
+}
 
 /** One range, or one for each IP family. */
 function validateRanges(at: FieldPath, cidrs: readonly string[]): void {

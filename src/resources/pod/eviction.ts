@@ -1,3 +1,4 @@
+import { PODS } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { JsonObject } from '../../api/object-meta.ts';
 import { badRequest, forbidden, StatusError } from '../../api/status.ts';
@@ -8,7 +9,6 @@ import { fromLabelSelector, matchesLabels } from '../../object/selectors.ts';
 import type { ActionContext, ActionSubresource } from '../../registry/resource-definition.ts';
 import { hasCondition, timestamp, withCondition } from './pod-conditions.ts';
 
-const PODS: ResourceOf<Pod> = { group: '', resource: 'pods' };
 const SUCCESS: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 /** Attempts to evict a pod that keeps changing. */
 const ATTEMPTS = 5;

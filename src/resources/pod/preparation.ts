@@ -13,18 +13,22 @@ import type { LabelSelectorRequirement } from '../../api/types/meta/v1.ts';
 import { equal } from '../../object/equality.ts';
 import { qosClass } from '../../object/pod-spec.ts';
 import type { GenerationRule } from '../../registry/strategy.ts';
+import type { UserInfo } from '../../request/api-request.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { CONTAINER_LISTS } from './containers-of.ts';
 import { withCondition } from './pod-conditions.ts';
 import { APP_ARMOR_PREFIX, fromAnnotation, holdsAppArmor, toAnnotation } from './security-profiles.ts';
 
 /** The server's own part of a new pod (Kubernetes: pod strategy, PrepareForCreate). */
-export function preparePod(pod: Pod): void {
+export function preparePod(pod: Pod, _?: UserInfo, isOn: Gates = defaultGates): void {
   const { metadata, spec = {} } = pod;
   const status = { phase: 'Pending', qosClass: qosClass(spec) };
   const isGated = (spec.schedulingGates ?? []).length > 0;
   pod.status = isGated ? withCondition(status, GATED) : status;
   addLabelKeys(spec, metadata.labels ?? {});
+  if (spreadsByLabelKeys(isOn))
+    for (const constraint of spec.topologySpreadConstraints ?? [])
+      addExpressions(constraint, metadata.labels ?? {});
   if (spec.os?.name !== 'windows') joinAppArmor(pod);
 }
 
@@ -49,7 +53,13 @@ function addLabelKeys({ affinity }: PodSpec, labels: Labels): void {
   }
 }
 
-function addExpressions(term: PodAffinityTerm, labels: Labels): void {
+/** Whether the keys of spread constraints become expressions too (Kubernetes 1.34). */
+export const spreadsByLabelKeys = (isOn: Gates): boolean =>
+  isOn('MatchLabelKeysInPodTopologySpread') && isOn('MatchLabelKeysInPodTopologySpreadSelectorMerge');
+
+export type KeyedTerm = Pick<PodAffinityTerm, 'labelSelector' | 'matchLabelKeys' | 'mismatchLabelKeys'>;
+
+function addExpressions(term: KeyedTerm, labels: Labels): void {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
   const toExpressions = (keys: readonly string[], operator: string): LabelSelectorRequirement[] =>
     keys.flatMap((key) => {

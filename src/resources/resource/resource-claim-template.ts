@@ -39,7 +39,7 @@ function validate(root: FieldPath, { spec = {} }: ResourceClaimTemplate): void {
 }
 
 /** Labels and annotations of the claims to be. */
-function validateClaimMeta(at: FieldPath, { labels, annotations = {} }: ObjectMeta): void {
+export function validateClaimMeta(at: FieldPath, { labels, annotations = {} }: ObjectMeta): void {
   mustBeLabels(at.field('labels'), labels);
   for (const key of Object.keys(annotations))
     at.field('annotations').invalidFor(key, checkQualifiedName(key.toLowerCase()));

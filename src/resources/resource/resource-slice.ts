@@ -81,7 +81,7 @@ function validateUpdate(
   mustNotChange(at.field('nodeName'), spec.nodeName ?? '', old.nodeName ?? '');
 }
 
-function validatePool(at: FieldPath, pool: ResourcePool): void {
+export function validatePool(at: FieldPath, pool: ResourcePool): void {
   const { name = '', generation = 0, resourceSliceCount = 0 } = pool;
   mustBePoolName(at.field('name'), name);
   if (resourceSliceCount <= 0)

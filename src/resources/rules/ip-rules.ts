@@ -7,16 +7,43 @@ import {
   type StrictReading,
 } from '../../object/ip.ts';
 import { checkCidr, checkIp } from '../../object/text-formats.ts';
+import { type Ratchet, ratchetOf } from './checked.ts';
 
 /** IP addresses, and ranges of them. */
 
+/** Where this feature is on, addresses that programs read in different ways are refused. */
+const STRICT = 'StrictIPCIDRValidation';
+
 export function mustBeIp(at: FieldPath, address: string): void {
-  at.invalidFor(address, checkIp(address));
+  const wrong = checkIp(address);
+  at.invalidFor(address, wrong.length === 0 && at.isOn(STRICT) ? ambiguousIp(address) : wrong);
 }
 
 export function mustBeCidr(at: FieldPath, range: string): void {
-  at.invalidFor(range, checkCidr(range));
+  const wrong = checkCidr(range);
+  at.invalidFor(range, wrong.length === 0 && at.isOn(STRICT) ? ambiguousCidr(range) : wrong);
 }
+
+/** Programs differ in whether leading zeros are octal, and in whether `::ffff:10.0.0.1` is 10.0.0.1. */
+const ambiguousIp = (address: string): string[] => [
+  ...(readStrictIp(address).kind === 'bad' ? ['must not have leading 0s'] : []),
+  ...(isMapped(address) ? ['must not be an IPv4-mapped IPv6 address'] : []),
+];
+
+function ambiguousCidr(range: string): string[] {
+  const reading = readStrictCidr(range);
+  if (reading.kind === 'bad') return ['must not have leading 0s in IP or prefix length'];
+  if (isMapped(range.split('/')[0] ?? '')) return ['must not have an IPv4-mapped IPv6 address'];
+  return reading.masked ? [] : ['must not have bits set beyond the prefix length'];
+}
+
+const isMapped = (address: string): boolean => address.includes(':') && parseIp(address)?.family === 4;
+
+/** Addresses that were stored while the feature was off. */
+export const AMBIGUOUS: Ratchet = {
+  ...ratchetOf(/./, /must not (have leading 0s|(have|be) an IPv4-mapped|have bits set beyond)/),
+  sameValue: true,
+};
 
 /**
  * An address behind a service must mean the same machine to all its readers: it must not be unspecified, loopback, link-local

@@ -5,13 +5,12 @@ import type {
   RefusedTurn,
   Turn,
 } from '../../flow-control/flow-control.ts';
-import { isLongRunning } from '../../request/api-request.ts';
 import type { PortCaller, PortCalls } from '../../util/port-calls.ts';
 import type { AnsweredTurn, AskedTurn, ServerService, ThreadHearing } from './thread-contract.ts';
 
 type Calls = Pick<PortCalls<ThreadHearing, ServerService>, 'call' | 'tell' | 'tellLater'>;
 
-/** RemoteFlowControl asks the main thread for the turn of each request: the seats of all threads are one pool. */
+/** RemoteFlowControl asks the main thread, which has the queues, for the turn of a request that finds no free seat. */
 export class RemoteFlowControl implements FlowControl {
   readonly #calls: Calls;
 
@@ -19,12 +18,7 @@ export class RemoteFlowControl implements FlowControl {
     this.#calls = calls;
   }
 
-  begin(request: FlowRequest): Promise<Turn> | undefined {
-    if (request.verb !== 'watch' && isLongRunning(request)) return undefined;
-    return this.#ask(request);
-  }
-
-  async #ask(request: FlowRequest): Promise<Turn> {
+  async begin(request: FlowRequest): Promise<Turn> {
     const { user, verb, path, target, query } = request;
     const asked = { user, verb, path, target, query: query.size === 0 ? '' : query.toString() };
     const answer = await this.#calls.call('beginTurn', asked, abortOf(request));

@@ -1,5 +1,6 @@
 import type { AskPlugin } from '../../admission/plugin.ts';
 import { WEBHOOK_RULES } from '../../authz/webhook-authorizer.ts';
+import { ConnectionShares } from '../../http/connection-shares.ts';
 import type { LogControl } from '../../observability/logger.ts';
 import type { ServerOptions } from '../../options/options.ts';
 import { createPages, toPageHandler } from '../../pages/pages.ts';
@@ -11,6 +12,7 @@ import { createAggregation } from '../aggregation.ts';
 import { createThreadAuditor } from '../audit.ts';
 import type { WebhookOf } from '../authorization.ts';
 import type { Egress } from '../egress.ts';
+import { createThreadFlowControl } from '../flow-control.ts';
 import { createFoundation } from '../foundation.ts';
 import { Front } from '../front.ts';
 import { Phases } from '../phase.ts';
@@ -46,7 +48,8 @@ async function troubleOf(services: Services): Promise<string> {
 /** The composition of a serving thread: the phases that a request passes. Resolves when it serves. */
 export async function startServingThread(environment: ThreadEnvironment): Promise<void> {
   const { options, egress, logger, databases } = environment;
-  const front = await Front.prepare({ ...environment, isThread: true, checks: NO_CHECKS });
+  const shares = new ConnectionShares(environment.connectionMemory, environment.number - 1);
+  const front = await Front.prepare({ ...environment, shares, isThread: true, checks: NO_CHECKS });
   const foundation = createFoundation({ options, logger, egress, stop: NEVER }, front);
   const phases = new Phases();
   const profiles = toPageHandler(createPages().route('/', front.profiles()));
@@ -54,6 +57,8 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
     families: () => front.metrics.families(),
     trouble: () => troubleOf(foundation.services),
     setVerbosity: (level) => logger.setVerbosity(level),
+    configureFlow: (configuration) => flow.hear(configuration),
+    running: (asked) => flow.running(asked),
     page: (asked, caller) => answerPage(profiles, asked, caller),
     drain: async (plan) => {
       await front.drain(plan);
@@ -63,6 +68,19 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
   const server = new PortCalls<ThreadHearing, ServerService>({
     ...{ port: environment.server, answers, errors: errorForms },
     onError: (error) => logger.error('the main thread', error),
+  });
+  const remote = new RemoteFlowControl(server);
+  const flow = createThreadFlowControl(options.limits, {
+    ...{ ...foundation, memory: environment.flowMemory, row: environment.number },
+    countObjects: (resource) => storage.countObjects(resource),
+    elsewhere: {
+      begin: (request) => remote.begin(request),
+      counts: ({ group, version, resource }) => {
+        const served = foundation.registry.find(group, version, resource);
+        return served !== undefined && storage.isRead(served.definition.storage);
+      },
+    },
+    onFreed: (slot) => server.tell('seatsFreed', slot),
   });
   foundation.services.failed.catch((error: unknown) => {
     // The main thread starts another one.
@@ -90,7 +108,7 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
   const auditor = await createThreadAuditor(options.audit, foundation, (records) =>
     server.call('audit', records),
   );
-  const flowControl = new RemoteFlowControl(server);
+  const { flowControl } = flow;
   const built = { front, storage, policy, writing, aggregation, auditor };
   await phases.begin(
     createThreadServing(foundation, { ...environment, ...built, flowControl, server, profiles }),

@@ -8,10 +8,13 @@ import type { TokenAuthenticator } from '../../authn/token.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
 import type { HealthCheck } from '../../diagnostics/health-pages.ts';
+import type { RunningTurns } from '../../flow-control/dumps.ts';
 import type { FlowControl } from '../../flow-control/flow-control.ts';
+import { ConnectionShares } from '../../http/connection-shares.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { SharedDocuments } from '../../outbound/shared-documents.ts';
 import type { ApiRequest } from '../../request/api-request.ts';
 import type { ApiResponse } from '../../request/api-response.ts';
 import { errorForms } from '../../storage/error-forms.ts';
@@ -20,6 +23,7 @@ import type { SigningKeyStore } from '../../storage/signing-keys.ts';
 import type { LogHearing, LogService } from '../../storage/threads/log-contract.ts';
 import { LogHost } from '../../storage/threads/log-host.ts';
 import { PortCalls } from '../../util/port-calls.ts';
+import type { SharedFlowControl } from '../flow-control.ts';
 import type { Services } from '../services.ts';
 import type { HostedDatabase } from '../storage.ts';
 import { ThreadTurns } from './remote-flow-control.ts';
@@ -39,10 +43,12 @@ interface SharedParts {
   readonly hosted: () => readonly HostedDatabase[];
   readonly hostedOf: (resource: GroupResource) => Promise<HostedDatabase>;
   readonly flowControl: FlowControl | undefined;
+  readonly sharedFlow: SharedFlowControl;
   readonly signingKeys: SigningKeyStore;
   readonly peers: () => ReturnType<Peers['renew']>;
   /** Undefined: there is no token webhook. */
   readonly tokenWebhook: TokenAuthenticator | undefined;
+  readonly documents: Pick<SharedDocuments, 'get'>;
   readonly webhookOf: (config: WebhookConfig) => Authorizer;
   readonly auditSink: AuditSink | undefined;
   readonly askPlugin: AskPlugin;
@@ -66,16 +72,18 @@ interface Running {
   readonly pulse: ThreadPulse;
 }
 
-/** The serving threads, each a service that is started again when it ends. */
+/** The serving threads, each a service that is started again when it ends or hangs. */
 export class ServingThreads {
   readonly #options: ServingThreadsOptions;
   readonly #ticketKeys = randomBytes(48);
+  readonly #connectionMemory: SharedArrayBuffer;
   readonly #running = new Map<number, Running>();
   #isDraining = false;
   #restarts = 0;
 
   constructor(options: ServingThreadsOptions) {
     this.#options = options;
+    this.#connectionMemory = ConnectionShares.allocate(options.count);
   }
 
   /** Resolves when all of them serve. @throws Error of a thread that could not start */
@@ -138,6 +146,14 @@ export class ServingThreads {
     return Promise.all(asked);
   }
 
+  /** Requests that have seats of threads other than this one. */
+  async running(asked: { readonly details: boolean }): Promise<readonly RunningTurns[]> {
+    const answers = [...this.#running.values()].map(({ calls }) =>
+      calls.call('running', asked).catch(() => []),
+    );
+    return (await Promise.all(answers)).flat();
+  }
+
   setVerbosity(level: number): void {
     for (const { calls } of this.#running.values()) calls.tell('setVerbosity', level);
   }
@@ -162,7 +178,8 @@ export class ServingThreads {
     }));
     const workerData: ThreadStart = {
       ...{ ...start, number, ticketKeys: this.#ticketKeys, databases },
-      server: server.port2,
+      ...{ server: server.port2, flowMemory: shared.sharedFlow.memory },
+      connectionMemory: this.#connectionMemory,
     };
     const worker = new Worker(entry, {
       workerData,
@@ -171,9 +188,12 @@ export class ServingThreads {
     });
     const life = new ThreadLife(this.#options, server.port1);
     for (const { hosted, channel } of logs) life.host(hosted, channel.port1);
+    const over = new AbortController();
+    const hangs = Promise.withResolvers<never>();
     life.onServing(() => {
       const pulse = new ThreadPulse(`thread ${number}`, () => life.calls.call('trouble', undefined));
       this.#running.set(number, { number, calls: life.calls, pulse });
+      pulse.watch(over.signal).catch(hangs.reject);
       onServing();
     });
     life.onPage((asked) => this.#profile(asked));
@@ -185,12 +205,15 @@ export class ServingThreads {
       signal.addEventListener('abort', () => resolve(), { once: true }),
     );
     try {
-      await Promise.race([ended, stopped]);
+      await Promise.race([ended, hangs.promise, stopped]);
     } finally {
       this.#running.delete(number);
+      over.abort();
       life.end();
       ended.catch(() => {});
       await worker.terminate();
+      shared.sharedFlow.threadEnded(number);
+      ConnectionShares.forget(this.#connectionMemory, number - 1);
     }
   }
 
@@ -215,6 +238,7 @@ class ThreadLife {
   readonly #logger: Logger;
   readonly #server: MessagePort;
   readonly #logs: HostedThread[] = [];
+  readonly #unfollow: () => void;
   #isOver = false;
   #onServing: () => void = () => {};
   #onPage: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined = () => undefined;
@@ -226,6 +250,7 @@ class ThreadLife {
     this.calls = new PortCalls({
       ...{ port: server, answers: this.#answers(shared), errors: errorForms, onError: this.#onError },
     });
+    this.#unfollow = shared.sharedFlow.follow((told) => this.calls.tell('configureFlow', told));
   }
 
   /** Serves a log to the thread, over a port of its own. */
@@ -255,6 +280,7 @@ class ThreadLife {
     const gone = new Error('the serving thread has ended');
     this.calls.end(gone);
     this.#isOver = true;
+    this.#unfollow();
     this.#turns.end();
     this.#server.close();
     for (const { host, calls, port } of this.#logs) {
@@ -272,7 +298,9 @@ class ThreadLife {
       beginTurn: (asked, caller) => turns.begin(asked, caller),
       turnInitialized: (turn) => turns.initialized(turn),
       turnEnded: (turn) => turns.ended(turn),
+      seatsFreed: (slot) => shared.sharedFlow.freed(slot),
       token: async ({ token, audiences }) => shared.tokenWebhook?.authenticate(token, audiences),
+      document: (named) => shared.documents.get(named),
       verdict: async ({ config, attributes }, { signal }) =>
         shared.webhookOf(config).authorize({ ...attributes, signal }),
       audit: (records) =>

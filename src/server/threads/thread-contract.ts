@@ -4,10 +4,13 @@ import type { AuditEvent, EventBodies } from '../../audit/audit-event.ts';
 import type { Authentication } from '../../authn/authenticator.ts';
 import type { AuthorizationAttributes, Verdict } from '../../authz/authorizer.ts';
 import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
+import type { RunningTurns } from '../../flow-control/dumps.ts';
 import type { Classification, FlowRequest } from '../../flow-control/flow-control.ts';
+import type { FlowMemory, ToldConfiguration } from '../../flow-control/priority-and-fairness.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { PairFiles } from '../../http/serving-tls.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
+import type { NamedDocument } from '../../outbound/shared-documents.ts';
 import type { ResponseHeaders } from '../../request/api-response.ts';
 import type { KnownPeer } from '../../storage/peers.ts';
 import type { StoredSigningKey } from '../../storage/signing-keys.ts';
@@ -16,17 +19,20 @@ import type { PortCaller } from '../../util/port-calls.ts';
 /**
  * Serving in threads (--serving-threads).
  *
- * The main thread keeps what the server has once: databases, the tail, the committer, controllers, leases, the seats of flow control, the
- * caches of webhooks' answers, audit back ends, metrics, health. With one serving thread it also serves. With several, each of these
- * runs the path of a request, from its listener on the shared port to its own watch cache, and asks the main thread where a thing must be
- * one. The same phases make both: what a thread gets in place of a database is a log over a port (storage/threads/).
+ * The main thread keeps what the server has once: databases, the tail, the committer, controllers, leases, the queues of flow control, the
+ * caches of webhooks' answers, documents of identity providers, audit back ends, metrics, health. With one serving thread it also serves.
+ * With several, each of these runs the path of a request, from its listener on the shared port to its own watch cache, and asks the main
+ * thread where a thing must be one. The same phases make both: what a thread gets in place of a database is a log over a port (storage/threads/).
  *
  * - The bytes of objects are in memory that all threads see. Each thread has an index of its own: lists, selectors and watches cost the main
  *   thread nothing.
  * - A consistent read asks the main thread for the newest revision, once for all reads that wait, and waits until its own cache has got
  *   there. So it sees what any thread acknowledged before it began.
+ * - Seats of flow control are counters in shared memory. A thread takes free ones by itself; only where a level is full, or requests wait
+ *   for it, does it ask the main thread.
+ * - The kernel deals connections to listeners by chance; a thread with clearly more of them than the others ends some (ConnectionShares).
  * - Writes of all threads meet in one committer: more threads make larger batches, not more of them.
- * - A thread that ends for any reason is replaced: its connections break, its seats are freed, and nothing else changes.
+ * - A thread that ends for any reason, or hangs, is replaced: its connections break, its seats are freed, and nothing else changes.
  *
  * Processes in place of threads were rejected: they share neither memory nor a start. So was passing connections from one listener: Node
  * passes sockets to processes alone.
@@ -44,6 +50,8 @@ export interface ThreadStart {
   /** A client may resume its TLS session in any thread. */
   readonly ticketKeys: Uint8Array;
   readonly databases: readonly ThreadDatabase[];
+  readonly flowMemory: FlowMemory;
+  readonly connectionMemory: SharedArrayBuffer;
   /** For the methods of ServerService and ThreadHearing. */
   readonly server: MessagePort;
 }
@@ -88,11 +96,15 @@ export interface ServerService {
   beginTurn(asked: AskedTurn, caller: PortCaller): Promise<AnsweredTurn> | AnsweredTurn;
   turnInitialized(turn: number): void;
   turnEnded(turn: number): void;
+  /** Seats of a level are free, for which requests wait. */
+  seatsFreed(slot: number): void;
   /** Asks the token webhook, or its cache. */
   token(asked: {
     readonly token: string;
     readonly audiences: readonly string[];
   }): Promise<Authentication | undefined>;
+  /** Fetches a document of an identity provider. */
+  document(asked: NamedDocument): Promise<string>;
   /** Asks an authorization webhook, or its cache. */
   verdict(
     asked: { readonly config: WebhookConfig; readonly attributes: Omit<AuthorizationAttributes, 'signal'> },
@@ -115,6 +127,9 @@ export interface ThreadHearing {
   /** Returns what does not work; '' when all does. */
   trouble(argument: undefined): Promise<string>;
   setVerbosity(level: number): void;
+  configureFlow(configuration: ToldConfiguration): void;
+  /** Requests that have seats of this thread. */
+  running(asked: { readonly details: boolean }): readonly RunningTurns[];
   /** A profile of this thread. */
   page(asked: AskedPage, caller: PortCaller): Promise<AnsweredPage | undefined>;
   /** Ends requests and the listener. */

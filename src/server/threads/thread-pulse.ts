@@ -1,11 +1,18 @@
+import { pause } from '../../util/pause.ts';
+
 /** How long a thread may be busy before it counts as unready. */
 const READY_MS = 2000;
 /** How long before a restart of the server is the only help. */
 const ALIVE_MS = 30_000;
+/** How often a thread is looked after. */
+const LOOK_MS = 3000;
+/** As many looks without an answer, 15 s, say that a thread hangs. */
+const LOOKS = 5;
 
 /**
  * ThreadPulse asks a serving thread whether it works. Messages arrive in order: a thread that answers has taken the changes of the
- * log that were sent to it before, so that a late answer is also how far it is behind.
+ * log that were sent to it before, so that a late answer is also how far it is behind. A thread that hangs is replaced; the health check
+ * fails where that does not help.
  */
 export class ThreadPulse {
   readonly #name: string;
@@ -34,6 +41,22 @@ export class ThreadPulse {
   assertAlive(): void {
     const silentMs = this.#nowMs() - this.#question().sinceMs;
     if (silentMs > ALIVE_MS) throw new Error(`${this.#name}: no answer for ${Math.round(silentMs / 1000)} s`);
+  }
+
+  /**
+   * Runs until the thread hangs. Looks are counted, not seconds: where the whole machine stood still, or this thread did, the answers are
+   * taken before the next look. @throws Error when the thread hangs
+   */
+  async watch(signal: AbortSignal): Promise<void> {
+    let asked: unknown;
+    let silentLooks = 0;
+    while (!signal.aborted) {
+      const question = this.#question();
+      silentLooks = question === asked ? silentLooks + 1 : 0;
+      asked = question;
+      if (silentLooks >= LOOKS) throw new Error(`${this.#name}: no answer for ${(LOOKS * LOOK_MS) / 1000} s`);
+      await pause(LOOK_MS, signal);
+    }
   }
 
   #question(): { readonly sinceMs: number; readonly trouble: Promise<string> } {

@@ -1,5 +1,5 @@
 import { MessageChannel } from 'node:worker_threads';
-import type { GroupResource } from '../../api/names.ts';
+import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
 import { type StorageOptions, storageFlags } from '../../options/storage.ts';
 import { errorForms } from '../../storage/error-forms.ts';
 import { MOVES } from '../../storage/moves.ts';
@@ -15,7 +15,7 @@ import { createCache, routeByResource, traceCommits, uncachedWhere } from '../ca
 import { toStored } from '../databases.ts';
 import type { Foundation } from '../foundation.ts';
 import { planCaching } from '../kept-in-memory.ts';
-import { MovedRoutes, toName } from '../moved-routes.ts';
+import { MovedRoutes } from '../moved-routes.ts';
 import { createPhase } from '../phase.ts';
 import { cacheServiceOf, SERVICES, type ServedStorage } from '../storage.ts';
 import { addServingMetrics } from '../storage-metrics.ts';
@@ -37,8 +37,14 @@ interface ThreadBackend {
   readonly cache: WatchCache;
 }
 
+/** The storage of a serving thread. */
+interface ThreadStorage extends ServedStorage {
+  /** Whether a resource is read from the log, and not in memory. */
+  isRead(resource: GroupResource): boolean;
+}
+
 /** The first phase of a serving thread: the logs of the main thread, and a cache of each. */
-export function createThreadStorage(foundation: Foundation, parts: ThreadStorageParts): ServedStorage {
+export function createThreadStorage(foundation: Foundation, parts: ThreadStorageParts): ThreadStorage {
   const { databases, server, options } = parts;
   const services = foundation.services.branch();
   const caching = planCaching(options, (resource) => toStored(resource, storageFlags.uncached.shown));
@@ -65,7 +71,7 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
         ...{ signal: stop.signal, isPassing: () => true },
         onFailure: (error) =>
           foundation.logger.warn('the database to which a resource was moved cannot be opened', {
-            ...{ resource: toName(resource), reason: errorText(error) },
+            ...{ resource: toQualifiedResource(resource), reason: errorText(error) },
           }),
       });
       await run(backend);
@@ -102,6 +108,8 @@ export function createThreadStorage(foundation: Foundation, parts: ThreadStorage
     clientStore: caching.kept === undefined ? store : uncachedWhere(caching.uncached, storeBy),
     historyOf: (resource) => of(resource).log.history,
     progressOf: (resource) => of(resource).cache,
+    countObjects: (resource) => of(resource).cache.countObjects(resource),
+    isRead: (resource) => of(resource).cache.isRead(resource),
     allocations: flagged(SERVICES).log.allocations,
     // The main thread renews and releases this server.
     peers: { renew: async () => [...(await server.call('peers', undefined))], release: async () => {} },

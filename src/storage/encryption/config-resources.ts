@@ -1,14 +1,6 @@
-import type { GroupResource } from '../../api/names.ts';
+import { type GroupResource, parseQualifiedResource } from '../../api/names.ts';
 import type { FieldError } from '../../api/status.ts';
 import { invalidValue, required } from '../../object/field-errors.ts';
-
-/** `deployments.apps` → deployments of apps; `*.` → everything of the core group. */
-export function parseGroupResource(text: string): GroupResource {
-  const dot = text.indexOf('.');
-  return dot < 0
-    ? { group: '', resource: text }
-    : { group: text.slice(dot + 1), resource: text.slice(0, dot) };
-}
 
 /**
  * Returns what is wrong with the resources of one rule (apiserver/validation/validation_encryption.go), and those that an earlier
@@ -23,7 +15,7 @@ export function resourceProblems(
   if (resources.length === 0) problems.push(required(path, `at least one ${path} is required`));
   if (new Set(resources).size < resources.length)
     problems.push(invalidValue(path, resources, 'the same resource cannot be specified multiple times'));
-  if (overlaps(resources.map(parseGroupResource))) {
+  if (overlaps(resources.map(parseQualifiedResource))) {
     const why =
       "using overlapping resources such as 'secrets' and '*.' in the same resource list is not allowed as they will be masked";
     problems.push(invalidValue(path, resources, why));
@@ -52,7 +44,7 @@ const isEverything = ({ group, resource }: GroupResource): boolean => group === 
 const INTERNAL = ['apiserveripinfo', 'serviceipallocations', 'servicenodeportallocations'];
 
 function nameProblem(text: string): string | undefined {
-  const { group, resource } = parseGroupResource(text);
+  const { group, resource } = parseQualifiedResource(text);
   if (text.toLowerCase() !== text) return 'resource name should not contain capital letters';
   if (text === '*')
     return "use '*.' to encrypt all the resources from core API group or *.* to encrypt all resources";
@@ -65,7 +57,7 @@ function nameProblem(text: string): string | undefined {
 }
 
 function maskProblem(text: string, seen: ReadonlySet<string>): string | undefined {
-  const { group } = parseGroupResource(text);
+  const { group } = parseQualifiedResource(text);
   const mask = [`*.${group}`, '*.*'].find((one) => seen.has(one));
   return mask === undefined ? undefined : `resource "${text}" is masked by earlier rule "${mask}"`;
 }

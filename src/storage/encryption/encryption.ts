@@ -1,8 +1,7 @@
-import type { GroupResource } from '../../api/names.ts';
+import { type GroupResource, parseQualifiedResource, toQualifiedResource } from '../../api/names.ts';
 import type { ObjectKey } from '../key.ts';
 import { JSON_MEDIA_TYPE, type ObjectEncoding } from '../object-encoding.ts';
 import type { EncodedBytes } from '../revision-log.ts';
-import { parseGroupResource } from './config-resources.ts';
 import type { EncryptionRule, KmsConfig, ProviderConfig } from './encryption-config.ts';
 import { type Direction, EncryptionMetrics, type Transformations } from './encryption-metrics.ts';
 import { KeyedProvider } from './keyed-provider.ts';
@@ -26,7 +25,7 @@ export class ProviderRules {
     for (const { resources, providers } of rules) {
       const made = providers.map(toProvider);
       for (const text of resources) {
-        const { group, resource } = parseGroupResource(text);
+        const { group, resource } = parseQualifiedResource(text);
         const name = `${resource}.${group}`;
         // A later rule that names a resource again adds its providers, for reading.
         this.#rules.set(name, [...(this.#rules.get(name) ?? []), ...made]);
@@ -90,7 +89,9 @@ export class Encryption implements ObjectEncoding {
     const provider = this.#rules.of(key)?.find((one) => one?.knows(form) === true);
     if (provider === undefined) {
       this.#metrics.unknownRead();
-      throw new Error(`it is encrypted by ${describe(form)}, which is not configured for ${nameOf(key)}`);
+      throw new Error(
+        `it is encrypted by ${describe(form)}, which is not configured for ${toQualifiedResource(key)}`,
+      );
     }
     const count = this.#count('from_storage', provider.prefix);
     const plain = count.measure(() => provider.open(form, bytes, toContext(key, form.of)));
@@ -102,7 +103,7 @@ export class Encryption implements ObjectEncoding {
   refuses(resource: GroupResource): string | undefined {
     const providers = this.#rules.of(resource);
     if (providers === undefined || providers.includes(undefined)) return undefined;
-    return `it is not encrypted, and identity is not among the providers of ${nameOf(resource)}`;
+    return `it is not encrypted, and identity is not among the providers of ${toQualifiedResource(resource)}`;
   }
 
   formOf(resource: GroupResource, mediaType: string): string | undefined {
@@ -148,9 +149,6 @@ const toContext = ({ group, resource, namespace, name }: ObjectKey, of: string):
       ? `${group}/${resource}/${namespace}/${name}`
       : `${group}/${resource}/${namespace}/${name}\0${of}`,
   );
-
-const nameOf = ({ group, resource }: GroupResource): string =>
-  group === '' ? resource : `${resource}.${group}`;
 
 const describe = ({ provider, plugin, key }: KeyLabel): string =>
   plugin === undefined

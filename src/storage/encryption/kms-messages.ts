@@ -1,4 +1,5 @@
 import protobuf from 'protobufjs/minimal.js';
+import { readFields } from '../../codec/protobuf/read-fields.ts';
 
 /** The messages of KMS API v2 (k8s.io/kms/apis/v2, api.proto), and the envelope of stored objects that its keys encrypt. */
 
@@ -15,17 +16,6 @@ export interface EncryptedSeed {
   readonly ciphertext: Uint8Array;
   readonly keyId: string;
   readonly annotations: Annotations;
-}
-
-/** Takes a field off the reader; returns false for an unknown one. */
-type TakeField = (field: number, reader: protobuf.Reader) => boolean;
-
-function readFields(bytes: Uint8Array, take: TakeField): void {
-  const reader = protobuf.Reader.create(bytes);
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32();
-    if (!take(tag >>> 3, reader)) reader.skipType(tag & 7);
-  }
 }
 
 export function decodeStatus(bytes: Uint8Array): KmsStatus {

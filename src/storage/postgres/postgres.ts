@@ -38,7 +38,7 @@ import { PostgresSigningKeys } from './shared/signing-keys.ts';
 import { PostgresWorkLeases } from './shared/work-leases.ts';
 import { Compactor } from './upkeep/compactor.ts';
 
-export interface PostgresOptions extends ConnectionOptions {
+interface PostgresOptions extends ConnectionOptions {
   /** postgres:// URLs of standbys, which are preferred for reads of what they have. */
   readonly readUrls?: readonly string[];
   /** 0: never compact here. */

@@ -121,7 +121,3 @@ async function bringUpToDate(client: pg.ClientBase, options: SetupOptions = {}):
   say(left);
   return [];
 }
-
-/** Migrates and does nothing else. @throws as {@link setUpDatabase} and {@link DatabaseSetup.migrate} */
-export const migrateDatabase = (options: ConnectionOptions): Promise<string[]> =>
-  setUpDatabase(options, (database) => database.migrate());

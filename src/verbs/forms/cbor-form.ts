@@ -1,8 +1,7 @@
 import { CborWriter, toCbor } from '../../codec/cbor/write-cbor.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
-import { encodeFrame } from '../../codec/wire-formats.ts';
 import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
-import type { Values } from './values.ts';
+import { framesOf, type Values } from './values.ts';
 
 const PIECE_BYTES = 64 * 1024;
 /** Larger objects are converted in steps, and larger lists are made while they are sent. */
@@ -17,17 +16,7 @@ export class CborForm implements Form {
   constructor({ representation }: FormOptions, values: Values) {
     this.contentType = representation.contentType;
     this.#values = values;
-    this.frames = {
-      id: `cbor ${values.id}`,
-      encode: ({ type, entry, revision }) =>
-        encodeFrame(type, values.object({ json: entry.json, revision }), representation),
-      bookmark: (revision, initialEventsEnd) =>
-        encodeFrame(
-          'BOOKMARK',
-          values.bookmark(revision, initialEventsEnd ? toCbor : undefined),
-          representation,
-        ),
-    };
+    this.frames = framesOf(values, representation, toCbor);
   }
 
   object(stored: Stored): Body {

@@ -32,6 +32,8 @@ export interface ListHead {
   readonly resourceVersion: string;
   readonly continue: string;
   readonly remainingItemCount: number | undefined;
+  /** The selector of the part that the list is; undefined for a whole list. */
+  readonly shards?: string | undefined;
 }
 
 /** Encodes events and bookmarks of a watch, each as the bytes of one frame. */
@@ -95,10 +97,12 @@ export const toListMeta = ({
   resourceVersion,
   continue: token,
   remainingItemCount,
+  shards,
 }: ListHead): JsonObject => ({
   resourceVersion,
   ...(token === '' ? {} : { continue: token }),
   ...(remainingItemCount === undefined ? {} : { remainingItemCount }),
+  ...(shards === undefined ? {} : { shardInfo: { selector: shards } }),
 });
 
 export const encodeLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);

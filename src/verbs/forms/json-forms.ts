@@ -19,7 +19,7 @@ import {
   versionLength,
   versionText,
 } from './form.ts';
-import type { Values } from './values.ts';
+import { framesOf, type Values } from './values.ts';
 
 type Bytes = Pick<Stored, 'json' | 'metadataEnd'>;
 
@@ -146,16 +146,7 @@ export class ParsedForm implements Form {
   constructor({ representation }: FormOptions, values: Values) {
     this.contentType = representation.contentType;
     this.#values = values;
-    this.frames = {
-      id: `json ${values.id}`,
-      encode: ({ type, entry, revision }) =>
-        encodeLine({ type, object: values.object({ json: entry.json, revision }) }),
-      bookmark: (revision, initialEventsEnd) =>
-        encodeLine({
-          type: 'BOOKMARK',
-          object: values.bookmark(revision, initialEventsEnd ? encodeLine : undefined),
-        }),
-    };
+    this.frames = framesOf(values, representation, encodeLine);
   }
 
   object(stored: Stored): Body {

@@ -4,7 +4,8 @@ import { type Body, CHUNK_BYTES, type ItemList } from '../../codec/chunks.ts';
 import { type EncodedItems, EncodedPages, type ItemEncoding } from '../../codec/encoded-pages.ts';
 import { DerivedCache, type PackedPage, packItems } from '../../codec/packed-pages.ts';
 import { encodeItem, encodeMessage } from '../../codec/protobuf/encoder.ts';
-import { encodeEnvelope, encodeWatchFrame, envelopeOf } from '../../codec/protobuf/envelope.ts';
+import { encodeEnvelope, encodeWatchFrame, envelopeOf, inEnvelope } from '../../codec/protobuf/envelope.ts';
+import { encodeStored, encodeStoredItem, type StoredBytes } from '../../codec/protobuf/transcoder.ts';
 import { parseStoredMetadata } from '../../codec/stored-object.ts';
 import type { Entry } from '../../storage/store.ts';
 import { inTurns } from '../../util/turns.ts';
@@ -62,23 +63,22 @@ export class ProtobufForm implements Form {
     this.#id = `${representation.contentType} ${output.kind} ${output.apiVersion} ${version} ${view?.name ?? ''}`;
     this.#encoding = {
       form: this.#id,
-      encode: (entry) => encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD),
+      encode: (entry) => this.#item(entry),
     };
     this.frames = {
       id: this.#id,
-      encode: ({ type, entry, revision }) =>
-        encodeWatchFrame(type, this.#envelope(this.#show(entry, revision))),
+      encode: ({ type, entry, revision }) => encodeWatchFrame(type, this.#object(entry, revision)),
       bookmark: (revision, initialEventsEnd) => {
         const listSchema = types.message(`${this.#type}List`);
         const emptyList = initialEventsEnd ? encodeEnvelope(emptyListOf(output), listSchema) : undefined;
         const object = bookmarkObject({ ...output, revision, emptyList });
-        return encodeWatchFrame('BOOKMARK', this.#envelope(object));
+        return encodeWatchFrame('BOOKMARK', encodeEnvelope(object, this.#schema));
       },
     };
   }
 
   object(stored: Stored): Body {
-    return { chunks: [this.#envelope(this.#show(stored, stored.revision))] };
+    return { chunks: [this.#object(stored, stored.revision)] };
   }
 
   async list(entries: readonly Entry[], head: ListHead): Promise<Body> {
@@ -95,7 +95,7 @@ export class ProtobufForm implements Form {
       items: entries,
       exact: false,
       estimateBytes: ({ json }) => json.length,
-      make: (entry) => encoded.one(entry, this.#encoding),
+      make: (entry) => encoded.copyOf(entry, this.#encoding),
       boundBytes: (bytes) => bytes.length,
       write: (bytes, writer) => writer.bytes(bytes),
     };
@@ -105,7 +105,30 @@ export class ProtobufForm implements Form {
     return { ...toBody(list.head, items, list.tail), packed };
   }
 
-  #show(stored: Pick<Stored, 'json' | 'metadataEnd'>, revision: Stored['revision']): JsonObject {
+  /** The bytes may be used until the next item is encoded. */
+  #item(entry: Entry): Buffer {
+    const stored = this.#storedBytes(entry, entry.revision);
+    const bytes = stored && encodeStoredItem(stored, this.#schema, ITEMS_FIELD);
+    return bytes ?? encodeItem(this.#show(entry, entry.revision), this.#schema, ITEMS_FIELD);
+  }
+
+  #object(entry: Shown, revision: Stored['revision']): Buffer {
+    const stored = this.#storedBytes(entry, revision);
+    const message = stored && encodeStored(stored, this.#schema);
+    return message === undefined
+      ? encodeEnvelope(this.#show(entry, revision), this.#schema)
+      : inEnvelope(this.#output, message);
+  }
+
+  /** Undefined for objects that are shown in another form than that in which they are stored. */
+  #storedBytes(shown: Shown, revision: Stored['revision']): StoredBytes | undefined {
+    if (!isStored(this.#options)) return undefined;
+    const { json } = shown;
+    const end = this.#output.metadataOnly ? metadataEndOf(shown) : json.length;
+    return { json, end, resourceVersion: versionText(revision) };
+  }
+
+  #show(stored: Shown, revision: Stored['revision']): JsonObject {
     const { kind, apiVersion, metadataOnly } = this.#output;
     if (!metadataOnly || !isStored(this.#options)) {
       const object = toServed({ json: stored.json, revision }, this.#options);
@@ -114,11 +137,9 @@ export class ProtobufForm implements Form {
     const metadata = parseStoredMetadata(stored.json, metadataEndOf(stored), versionText(revision));
     return { kind, apiVersion, metadata };
   }
-
-  #envelope(object: JsonObject): Buffer {
-    return encodeEnvelope(object, this.#schema);
-  }
 }
+
+type Shown = Pick<Stored, 'json' | 'metadataEnd'>;
 
 function toBody(head: Buffer, items: EncodedItems, tail: Buffer): Body {
   const sizeBytes = head.length + items.sizeBytes + tail.length;

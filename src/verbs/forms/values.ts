@@ -1,11 +1,14 @@
 import type { JsonObject } from '../../api/object-meta.ts';
+import type { Representation } from '../../codec/negotiate.ts';
 import { parseStored, parseStoredMetadata, parseStoredRest } from '../../codec/stored-object.ts';
+import { encodeFrame } from '../../codec/wire-formats.ts';
 import type { ColumnSet } from '../../registry/resource-definition.ts';
 import type { Revision } from '../../storage/revision.ts';
 import {
   bookmarkObject,
   emptyListOf,
   type FormOptions,
+  type Frames,
   isStored,
   type ListHead,
   metaApiVersion,
@@ -37,6 +40,19 @@ export interface Values {
   /** `end`: the bookmark ends the state of a streaming list. */
   bookmark(revision: Revision, end: ListEnd | undefined): JsonObject;
 }
+
+/** Frames of values. `toBytes` writes the empty list that ends the state of a streaming list. */
+export const framesOf = (values: Values, representation: Representation, toBytes: ListEnd): Frames => ({
+  id: `${representation.format} ${values.id}`,
+  encode: ({ type, entry, revision }) =>
+    encodeFrame(type, values.object({ json: entry.json, revision }), representation),
+  bookmark: (revision, initialEventsEnd) =>
+    encodeFrame(
+      'BOOKMARK',
+      values.bookmark(revision, initialEventsEnd ? toBytes : undefined),
+      representation,
+    ),
+});
 
 /** Objects, views of them, or their metadata. */
 export class ObjectValues implements Values {

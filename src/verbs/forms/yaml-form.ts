@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { type Body, sumBytes } from '../../codec/chunks.ts';
-import { encodeFrame } from '../../codec/wire-formats.ts';
 import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../codec/yaml/emitter.ts';
 import type { Form, FormOptions, Frames, ListHead, Stored } from './form.ts';
-import type { Values } from './values.ts';
+import { framesOf, type Values } from './values.ts';
 
 /** Characters per chunk. */
 const PIECE_CHARACTERS = 64 * 1024;
@@ -19,17 +18,7 @@ export class YamlForm implements Form {
   constructor({ representation }: FormOptions, values: Values) {
     this.contentType = representation.contentType;
     this.#values = values;
-    this.frames = {
-      id: `yaml ${values.id}`,
-      encode: ({ type, entry, revision }) =>
-        encodeFrame(type, values.object({ json: entry.json, revision }), representation),
-      bookmark: (revision, initialEventsEnd) =>
-        encodeFrame(
-          'BOOKMARK',
-          values.bookmark(revision, initialEventsEnd ? toBytes : undefined),
-          representation,
-        ),
-    };
+    this.frames = framesOf(values, representation, toBytes);
   }
 
   object(stored: Stored): Body {

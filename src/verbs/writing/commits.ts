@@ -1,3 +1,4 @@
+import { toApiVersion } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { notFound, StatusError } from '../../api/status.ts';
 import { toStoredJson } from '../../codec/stored-object.ts';
@@ -100,7 +101,7 @@ export class Commits {
     const { uid, revision: expected } = found;
     const metadata = { name, ...(definition.namespaced ? { namespace: call.namespace } : {}), uid };
     const { group, kind } = definition;
-    const apiVersion = group === '' ? call.version : `${group}/${call.version}`;
+    const apiVersion = toApiVersion({ group, version: call.version });
     const object: ApiObject = { kind, apiVersion, metadata };
     const json = toStoredJson(object);
     const revision = await this.#commit(call, { verb: 'delete', object, json, old: object, expected });

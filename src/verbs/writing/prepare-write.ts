@@ -160,9 +160,32 @@ export function validateObject(
   definition: ResourceDefinition,
   object: ApiObject,
   types: TypeLibrary,
-  { old, isOn, own: found }: Judging = {},
+  judging: Judging = {},
 ): FieldError[] {
-  const errors = validateObjectMeta(object.metadata, definition).filter(({ field }) => !isKept(field, old));
+  const { old, isOn } = judging;
+  const errors = errorsOf(definition, object, types, judging);
+  if (old === undefined || !errors.some(isUnsupported)) return errors;
+  // A newer version of Kubernetes may have stored a value that the emulated one lacks.
+  const textOf = ({ field, message }: FieldError): string => `${field}: ${message}`;
+  const stored = new Set(
+    errorsOf(definition, old, types, isOn === undefined ? {} : { isOn })
+      .filter(isUnsupported)
+      .map(textOf),
+  );
+  return errors.filter((error) => !isUnsupported(error) || !stored.has(textOf(error)));
+}
+
+const isUnsupported = ({ type }: FieldError): boolean => type === 'FieldValueNotSupported';
+
+function errorsOf(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  types: TypeLibrary,
+  { old, isOn, own: found }: Judging,
+): FieldError[] {
+  const errors = validateObjectMeta(object.metadata, definition, isOn).filter(
+    ({ field }) => !isKept(field, old),
+  );
   const own = found ?? definition.strategy.validate?.(object, old, isOn) ?? [];
   const general = validateAgainstSchema(object, types.message(definition.storage.type), old).filter(
     ({ field }) => !isJudgedAlone(definition, field),

@@ -265,7 +265,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
   runAsNonRoot: [
     {
-      name: 'nobody says so',
+      name: 'neither the pod nor all containers set it',
       spec: { containers: containers(undefined, {}, { runAsNonRoot: true }) },
       expected: [
         'runAsNonRoot != true',
@@ -406,7 +406,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
   seccompProfile_restricted: [
     {
-      name: 'nobody asks for one',
+      name: 'neither the pod nor all containers ask for a profile',
       spec: { containers: containers(undefined, {}, { seccompProfile: { type: 'Localhost' } }) },
       expected: [
         'seccompProfile',
@@ -512,7 +512,7 @@ test('every check is tried', () => {
   expect(Object.keys(CASES).sort()).toEqual(ALL_CHECKS.map(({ id }) => id).sort());
 });
 
-test('checks are told of by level, then by id; versions rise; only baseline checks are overridden', () => {
+test('checks are listed by level, then by id; versions rise; only baseline checks are overridden', () => {
   const keys = ALL_CHECKS.map(({ level, id }) => `${level} ${id}`);
   expect(keys).toEqual([...keys].sort());
   const baseline = ALL_CHECKS.filter(({ level }) => level === 'baseline').map(({ id }) => id);

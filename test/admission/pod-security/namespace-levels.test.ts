@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { detailsOf, Evaluator, reasonsOf } from '../../../src/admission/pod-security/evaluator.ts';
 import {
   LATEST,
-  type Level,
   type Policy,
   PRIVILEGED,
   parseVersion,
@@ -13,7 +12,11 @@ import {
 import { type Check, toCheckedPod } from '../../../src/admission/pod-security/pod-check.ts';
 
 const ALLOW_ALL: Policy = { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED };
-const told = ({ enforce, audit, warn }: Policy): string[] => [toText(enforce), toText(audit), toText(warn)];
+const levelsOf = ({ enforce, audit, warn }: Policy): string[] => [
+  toText(enforce),
+  toText(audit),
+  toText(warn),
+];
 
 test.each<[string, Record<string, string>, string[], number?]>([
   ['none', {}, ['privileged:latest', 'privileged:latest', 'privileged:latest']],
@@ -78,17 +81,15 @@ test.each<[string, Record<string, string>, string[], number?]>([
     Object.entries(labels).map(([key, value]) => [`pod-security.kubernetes.io/${key}`, value]),
   );
   const { policy, errors } = policyOf({ other: 'label', ...prefixed }, ALLOW_ALL);
-  expect(told(policy)).toEqual(expected);
+  expect(levelsOf(policy)).toEqual(expected);
   expect(errors).toHaveLength(wrong);
 });
 
 test('where the labels say nothing, the defaults count', () => {
   const defaults: Policy = { ...ALLOW_ALL, audit: { level: 'restricted', version: 20 } };
-  expect(told(policyOf({ 'pod-security.kubernetes.io/enforce': 'privileged' }, defaults).policy)).toEqual([
-    'privileged:latest',
-    'restricted:v1.20',
-    'privileged:latest',
-  ]);
+  expect(levelsOf(policyOf({ 'pod-security.kubernetes.io/enforce': 'privileged' }, defaults).policy)).toEqual(
+    ['privileged:latest', 'restricted:v1.20', 'privileged:latest'],
+  );
 });
 
 test.each([
@@ -117,7 +118,7 @@ function check(id: string, level: 'baseline' | 'restricted', since: number[], ov
   return { id, level, versions };
 }
 
-test.each<[Level, number, string]>([
+test.each<[Policy['enforce']['level'], number, string]>([
   ['privileged', 0, ''],
   ['privileged', LATEST, ''],
   ['baseline', 0, 'a:0, c:0'],
@@ -154,7 +155,7 @@ test.each<[Level, number, string]>([
   expect(reasonsOf(found)).toBe(expected);
 });
 
-test('violations are told with what is wrong in brackets, where there is something to tell', () => {
+test('violations are listed with their details in brackets, where there are details', () => {
   const violations = [
     { reason: 'host ports', detail: '8080, 9090' },
     { reason: 'privileged', detail: '' },
@@ -170,7 +171,7 @@ test.each(['k8s.io/v1', 'k8s.io/v1beta1', 'k8s.io/v1alpha1', 'cluster.io/v1'])('
     defaults: { enforce: 'baseline', 'enforce-version': 'v1.7' },
     exemptions: { usernames: ['alice', 'bob'], namespaces: ['kube-system'], runtimeClasses: ['special'] },
   });
-  expect(told(defaults)).toEqual(['baseline:v1.7', 'privileged:latest', 'privileged:latest']);
+  expect(levelsOf(defaults)).toEqual(['baseline:v1.7', 'privileged:latest', 'privileged:latest']);
   expect([...exemptions.usernames, ...exemptions.namespaces, ...exemptions.runtimeClasses]).toEqual([
     'alice',
     'bob',
@@ -179,7 +180,7 @@ test.each(['k8s.io/v1', 'k8s.io/v1beta1', 'k8s.io/v1alpha1', 'cluster.io/v1'])('
   ]);
 });
 
-test('without a file everything is allowed, and nobody is exempt', () => {
+test('without a file everything is allowed, and there are no exemptions', () => {
   const { defaults, exemptions } = readPodSecurityConfig(undefined);
   expect(defaults).toEqual(ALLOW_ALL);
   expect(exemptions.namespaces.size + exemptions.usernames.size + exemptions.runtimeClasses.size).toBe(0);

@@ -428,7 +428,7 @@ test('labels of an exempt namespace are warned of, those that ask for something'
 const STRICTER = [{ enforce: 'baseline' }, {}] as const;
 const open = { ...CONFIG, exemptions: { runtimeClasses: ['sandbox'] } };
 
-test('only so many pods are looked at: those of controllers once, before anybody twice', async () => {
+test('only so many pods are examined, and one pod of each controller before a second one of any', async () => {
   const pods = [
     ...[1, 2, 3, 4].map((at) => violator(`exempt${at}`, { runtimeClassName: 'sandbox' })),
     ...[1, 2, 3, 4].map((at) => violator(`set1-${at}`, { hostIPC: true }, 'one')),

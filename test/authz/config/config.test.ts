@@ -120,7 +120,7 @@ test('modes become a chain of that order, each once', () => {
   expect(() => fromModes(['Webhook'], undefined)).toThrow("Webhook's authorization config file not passed");
 });
 
-test('one false condition decides; without one, errors are told', () => {
+test('one false condition decides; without one, errors are reported', () => {
   const is = (answer: boolean) => ({ expression: String(answer), evaluate: () => answer });
   const broken = {
     expression: 'request.x',

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { MINORS, type Minor } from '../../../src/api/emulation.ts';
 import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
 import {
-  AUTO_UPDATE,
   bootstrapPolicy,
   nodeRules,
   reconcileBinding,
@@ -14,6 +13,8 @@ import type { PolicyRule } from '../../../src/authz/rbac/role-rules.ts';
 import { aggregatedRules } from '../../../src/controllers/role-aggregation.ts';
 import { parseFeatureGates } from '../../../src/options/feature-gates.ts';
 import { asks, asksPath, entry, user } from '../kit.ts';
+
+const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 type AggregatedRole = Parameters<typeof aggregatedRules>[0];
 
@@ -284,7 +285,7 @@ describe('reconciling a binding', () => {
     expect(reconcileBinding(other, expected)).toEqual({ kind: 'protected' });
   });
 
-  test('of nobody needs no subjects', () => {
+  test('a binding without subjects needs none', () => {
     const node = named(policy.clusterRoleBindings, 'system:node');
     expect(node.subjects).toBeUndefined();
     expect(reconcileBinding({ ...structuredClone(node), subjects: [group('system:nodes')] }, node)).toEqual({

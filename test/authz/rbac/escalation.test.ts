@@ -92,7 +92,7 @@ describe('coverage', () => {
   });
 });
 
-test('an escalation is told with the user, the groups and what is missing', () => {
+test('an escalation is reported with the user, the groups and the missing rights', () => {
   const ann = user('ann', 'devs', 'system:authenticated');
   expect(
     escalation(ann, { rules: [rule('get', 'pods')], errors: ['gone'] }, [

@@ -140,7 +140,7 @@ describe('bindings', () => {
     });
   });
 
-  test('to roles that are not there are told when nothing else allows it', () => {
+  test('to roles that do not exist are reported when no other binding allows the request', () => {
     const subjects = [to('User', 'ann')];
     index('clusterroles').replace([entry(clusterRole('reader', on('get', 'core', 'pods')))]);
     index('clusterrolebindings').replace(

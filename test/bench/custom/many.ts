@@ -14,7 +14,7 @@ const WRITERS = 4;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A thousand definitions: what they take when nobody uses them, at the start of a server, and to be published. */
+/** A thousand definitions: what they cost unused, at the start of a server, and when they are published. */
 export async function many(stage: Stage): Promise<readonly Figures[]> {
   if (stage.settings.kubeconfig !== undefined) {
     return [{ status: 'not supported', note: 'only a server of our own can be started again' }];

@@ -21,7 +21,7 @@ export function askMeanwhile(target: Target): () => Promise<number> {
       await new Promise((resolve) => setTimeout(resolve, ASK_MS));
     }
   })();
-  // Whoever asks for the answer hears of it.
+  // Prevents an unhandled rejection; the caller of the answer still sees the error.
   asking.catch(() => {});
   return async () => {
     isOver = true;

@@ -59,7 +59,7 @@ export async function createNamespace(target: Target): Promise<string> {
 const COLLECTIONS = ['api/v1', 'apis/coordination.k8s.io/v1'];
 const RESOURCES = [['pods', 'configmaps', 'events'], ['leases']];
 
-/** Its objects are deleted here: a server alone may have nobody who empties namespaces. */
+/** Its objects are deleted here: with a server alone, no controller may empty namespaces. */
 async function removeNamespace(target: Target, namespace: string): Promise<void> {
   for (const [at, root] of COLLECTIONS.entries()) {
     for (const resource of RESOURCES[at] ?? []) {

@@ -27,7 +27,7 @@ const LISTED = 'ns-7';
 export class KeptServer implements Environment {
   readonly own: OwnServer;
   readonly shape: Shape;
-  /** What an earlier run took is told again. */
+  /** Of an earlier run, which is printed again. */
   readonly madeInSeconds: number;
   readonly #namespace: string;
   #target: Target;

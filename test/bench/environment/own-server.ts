@@ -155,7 +155,7 @@ function untilServing(child: ChildProcess): Promise<void> {
     const fail = (why: string): void => reject(new Error(`the server ${why}:\n${log.slice(-2000)}`));
     const timer = setTimeout(() => fail('did not become ready'), START_TIMEOUT_MS);
     const collect = (chunk: Buffer): void => {
-      // Nobody reads what it says later, which may be much.
+      // The later log, which may be long, is not read.
       if (log.length < 100_000) log += chunk.toString();
       if (!log.includes('kubectl get namespaces')) return;
       clearTimeout(timer);

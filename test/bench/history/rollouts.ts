@@ -3,7 +3,7 @@ import { ask } from '../environment/ask.ts';
 import type { Target } from '../load/jobs.ts';
 import { podSpec, podStatus } from '../manifests.ts';
 
-/** A story in a namespace, written through the API by whoever writes such things: what histories of objects are asked about. */
+/** The size of a story in a namespace: users and controllers write it through the API, and histories of its objects are read. */
 export interface Story {
   readonly namespace: string;
   /** How often its image was changed. */
@@ -32,7 +32,7 @@ interface Owner {
   readonly metadata: { readonly name: string; readonly uid: string };
 }
 
-/** Answers the name of a pod, of which all of its life is told. */
+/** Writes the story. Returns the name of a pod whose whole life it contains. */
 export async function tell(target: Target, story: Story): Promise<string> {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   try {

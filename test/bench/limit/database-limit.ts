@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EmbeddedPostgres } from '../../../src/cli/embedded/embedded-postgres.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import type { WriteVerb } from '../../../src/storage/revision-log.ts';
+import { migrateDatabase } from '../../storage/postgres/migrate-database.ts';
 import { cpuSeconds } from '../measure/proc.ts';
 import { type RowTemplate, RowWriter, slices } from './rows.ts';
 

@@ -64,7 +64,7 @@ export class RowWriter implements AsyncDisposable {
     this.#json = compileTemplate(template.json);
   }
 
-  /** @throws Error when a row was refused: nobody else writes these objects */
+  /** @throws Error when a row was refused: these objects have no other writer */
   async write(verb: WriteVerb, objects: readonly number[]): Promise<void> {
     const outcomes = await this.#commits.commit(
       objects.map((object) => this.#toWrite(verb, object)),

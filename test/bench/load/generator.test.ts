@@ -10,7 +10,7 @@ test('placeholders are filled in, and other dollars stay', () => {
   expect(compileTemplate('$T')({ object: 1 })).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
 });
 
-test('an event is counted once, wherever the bytes are cut', () => {
+test('an event is counted once, with cuts at every byte', () => {
   const bytes = Buffer.from('1a\r\n{"type":"ADDED","a":{}}\n\r\n8\r\n{"b":1}\n\r\n');
   for (let cut = 0; cut <= bytes.length; cut += 1) {
     const counter = new EventCounter();

@@ -4,7 +4,7 @@ import type { GeneratorCalls } from './jobs.ts';
 import { runRequests } from './requests.ts';
 import { WatchRun } from './watch-run.ts';
 
-/** The load generator: a process of its own, told over its channel what to send. */
+/** The load generator: a process of its own, which takes its jobs from its channel. */
 
 const delays = new DelayMeter();
 let watches: WatchRun | undefined;

@@ -13,7 +13,7 @@ export interface Target {
 
 export type Protocol = 'h2' | 'h1';
 
-/** Clients that each wait for the reply before they go on, or a steady rate whatever the replies. */
+/** Clients that each wait for the reply before they go on, or a steady rate that waits for no reply. */
 export type Pace = { readonly clients: number } | { readonly perSecond: number };
 
 /** One kind of request. Path and body are templates (template.ts). */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cpuSeconds, memoryOf, parseStat, parseStatusBytes, treeOf } from './proc.ts';
 
-test('a process is read whatever its name, its ended children included', () => {
+test('a process with any name is read, its ended children included', () => {
   const line = '42 (odd) (name) S 7 42 42 0 -1 4194304 99 0 0 0 100 20 3 1 20 0 1 0 1258553 3133440 396';
   expect(parseStat(line)).toEqual({ pid: 42, parent: 7, ticks: 124 });
 });

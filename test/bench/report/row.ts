@@ -16,7 +16,7 @@ export interface Row {
   /** Cores the load generator used. */
   readonly loadCores?: number;
   readonly saturated?: boolean;
-  /** Whatever else there is to know, by name. */
+  /** Further facts, by name. */
   readonly facts?: Readonly<Record<string, number>>;
   readonly note?: string;
 }
@@ -24,7 +24,7 @@ export interface Row {
 export interface Limit {
   readonly what: string;
   readonly rate: number;
-  /** CPU seconds of whatever the limit is measured on, for 1,000 of the same. */
+  /** CPU seconds of the process under load, for 1,000 of the same. */
   readonly cpuPer1000: number;
   /** Cores the load generator used for it. Near 1 the limit is higher than what was measured. */
   readonly loadCores?: number;

@@ -76,7 +76,7 @@ interface Steps {
 /** As the server does it (storage/postgres/upkeep/compactor.ts), without a pause before what was left is dropped. */
 async function compact(url: string): Promise<Steps> {
   const client = new pg.Client({ connectionString: url });
-  // What breaks the connection is told by the call that is under way.
+  // The call that is under way reports a broken connection.
   client.on('error', () => {});
   await client.connect();
   const timed = async (call: string): Promise<{ answer: string; ms: number }> => {

@@ -10,7 +10,7 @@ const PAGE = '/api/v1/configmaps?limit=500';
 const CHANGES = 5000;
 const PATIENCE_MS = 120_000;
 /** Of a watch that ends early, the error that it ends with. */
-const TOLD = 500;
+const TAIL_LENGTH = 500;
 
 /** Of more than half a million config maps, one page after the other. */
 export async function listPage(bench: KeptBench): Promise<Figures> {
@@ -64,7 +64,7 @@ function untilReplayed(target: Target, path: string): Promise<number> {
       let last = '';
       response.on('data', (chunk: Buffer) => {
         events += counter.count(chunk);
-        last = (last + chunk.toString('latin1')).slice(-TOLD);
+        last = (last + chunk.toString('latin1')).slice(-TAIL_LENGTH);
         if (events < CHANGES) return;
         resolve(performance.now() - startedAt);
         asking.destroy();

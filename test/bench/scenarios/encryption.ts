@@ -20,7 +20,7 @@ const PATIENCE_MS = 30_000;
 
 async function run(stage: Stage): Promise<Figures | readonly Figures[]> {
   if (stage.settings.kubeconfig !== undefined)
-    return { status: 'not supported', note: 'only a server of our own can be told how to encrypt' };
+    return { status: 'not supported', note: 'encryption can be set for a server of our own only' };
   const folder = mkdtempSync(join(tmpdir(), 'bench-encryption-'));
   await using _plugin = await KmsPlugin.start(join(folder, 'kms.sock'), 'first');
   try {

@@ -14,7 +14,7 @@ const DIFFERENT = 1000;
 const TIMES = 10;
 const MEANWHILE_MS = 1000;
 
-interface Told extends KeptBench {
+interface StoryBench extends KeptBench {
   readonly story: Story;
   /** One of its pods. */
   readonly pod: string;
@@ -23,9 +23,9 @@ interface Told extends KeptBench {
 interface Question {
   readonly name: string;
   readonly unit: string;
-  path(told: Told): string;
+  path(bench: StoryBench): string;
   /** How many of them the answer must have at least. */
-  least(told: Told): number;
+  least(bench: StoryBench): number;
   /** Undefined: those of a list. */
   readonly field?: string;
 }
@@ -81,20 +81,20 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /**
- * What people ask of history, one client after the other, at a million revisions and 100,000 objects. Of the mass, any row is
- * like the others; what is asked about is told through the API, in a namespace of its own.
+ * What users ask of history, one client after the other, at a million revisions and 100,000 objects. The questions are about a
+ * story that is written through the API, in a namespace of its own; the rows of the mass are all alike.
  */
 export const history: Group = {
   server: 'kept',
   open,
   scenarios: [
     ...QUESTIONS.map(toScenario),
-    { name: 'history/why-of-a-pod', run: (bench) => whyOfAPod(bench as Told) },
-    { name: 'history/cluster-diff', run: (bench) => clusterDiff(bench as Told) },
+    { name: 'history/why-of-a-pod', run: (bench) => whyOfAPod(bench as StoryBench) },
+    { name: 'history/cluster-diff', run: (bench) => clusterDiff(bench as StoryBench) },
   ],
 };
 
-async function open(stage: Stage): Promise<Told> {
+async function open(stage: Stage): Promise<StoryBench> {
   const { settings, scale } = stage;
   if (settings.kubeconfig !== undefined) throw new Error('history is measured on a server of our own');
   const size = {
@@ -124,18 +124,18 @@ async function open(stage: Stage): Promise<Told> {
 }
 
 function toScenario(question: Question): Scenario<KeptBench> {
-  return { name: `history/${question.name}`, run: (bench) => run(bench as Told, question) };
+  return { name: `history/${question.name}`, run: (bench) => run(bench as StoryBench, question) };
 }
 
-async function run(told: Told, question: Question): Promise<Figures> {
+async function run(bench: StoryBench, question: Question): Promise<Figures> {
   const { unit, field = 'items', least } = question;
-  const path = question.path(told);
-  const { body } = await demand(told.environment.target, { path });
+  const path = question.path(bench);
+  const { body } = await demand(bench.environment.target, { path });
   const { [field]: found = [] } = JSON.parse(body.toString()) as Record<string, readonly unknown[]>;
-  if (found.length < least(told))
-    throw new Error(`${path}: ${found.length} ${unit}, ${least(told)} expected`);
+  if (found.length < least(bench))
+    throw new Error(`${path}: ${found.length} ${unit}, ${least(bench)} expected`);
   const facts = { [unit]: found.length, kB: body.length / 1024 };
-  return measured(told, path, facts);
+  return measured(bench, path, facts);
 }
 
 async function measured(bench: Bench, path: string, facts: Figures['facts']): Promise<Figures> {
@@ -149,9 +149,9 @@ async function measured(bench: Bench, path: string, facts: Figures['facts']): Pr
   return { ...figures, facts: { ...facts, 'others waited at most ms': await others() } };
 }
 
-/** Of the last thing that happened to it, back to whoever applied the Deployment. */
-async function whyOfAPod(told: Told): Promise<Figures> {
-  const { environment, story, pod } = told;
+/** Of the last event of the pod, back to the client that applied the Deployment. */
+async function whyOfAPod(bench: StoryBench): Promise<Figures> {
+  const { environment, story, pod } = bench;
   const selector = `object.resource=pods,object.namespace=${story.namespace},object.name=${pod}`;
   const list = await demand(environment.target, {
     path: `${HISTORY}/revisions?limit=1&fieldSelector=${selector}`,
@@ -161,11 +161,11 @@ async function whyOfAPod(told: Told): Promise<Figures> {
   const { body } = await demand(environment.target, { path });
   const { links } = JSON.parse(body.toString()) as { links: readonly unknown[] };
   if (links.length < 4) throw new Error(`${path}: ${links.length} links`);
-  return measured(told, path, { links: links.length });
+  return measured(bench, path, { links: links.length });
 }
 
 /** What is different between two moments is asked in SQL. */
-async function clusterDiff({ environment }: Told): Promise<Figures> {
+async function clusterDiff({ environment }: StoryBench): Promise<Figures> {
   const client = new pg.Client({ connectionString: environment.own.databaseUrl });
   client.on('error', () => {});
   await client.connect();

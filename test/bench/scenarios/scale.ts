@@ -32,10 +32,10 @@ async function open(stage: Stage): Promise<KeptBench> {
   if (settings.scale === undefined || settings.kubeconfig !== undefined) {
     throw new Error('scale is measured on a server of our own');
   }
-  let told = 0;
+  let printedAt = 0;
   const onProgress = (message: string): void => {
-    if (performance.now() - told < 10_000) return;
-    told = performance.now();
+    if (performance.now() - printedAt < 10_000) return;
+    printedAt = performance.now();
     process.stderr.write(`  ${message}\n`);
   };
   const environment = await KeptServer.open({ ...settings, size: settings.scale, onProgress });

@@ -66,7 +66,7 @@ function toPlan(verb: Verb, kind: KindName, namespace: string): Omit<Plan, 'pace
     case 'create':
       return { name: verb, method: 'POST', path: all, ...json(manifest(namespace, 'new-$S')) };
     case 'update':
-      // Leases insist on a version; the others are replaced whatever they are at.
+      // Leases insist on a version; the others are replaced at any version.
       return kind === 'leases'
         ? { ...existing, method: 'PUT', versionsFrom: path, ...json(atVersion(object)) }
         : { ...existing, method: 'PUT', ...json(object) };

@@ -44,7 +44,7 @@ export async function fillPartition(
   return first;
 }
 
-/** Replaces the first of these objects in a partition of their own; the writer is not told. */
+/** Replaces the first of these objects in a partition of their own; the writer does not know of it. */
 export async function replaceFirst(
   database: UpkeepDatabase,
   of: Pick<Round, 'template' | 'count'> & { readonly before: number },

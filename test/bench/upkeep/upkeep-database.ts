@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../../src/cli/embedded/embedded-postgres.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { UpkeepCosts, type UpkeepKind } from '../../../src/storage/postgres/upkeep/costs.ts';
+import { migrateDatabase } from '../../storage/postgres/migrate-database.ts';
 import { cpuSeconds } from '../measure/proc.ts';
 
 /** What the database did, or used, for some work. */

@@ -135,7 +135,7 @@ function clusterOf(pid: number): string {
   return args[args.indexOf('-D') + 1] ?? '';
 }
 
-test('what cannot be reached is kept in the shared folder, and told once its data directory is gone', async () => {
+test('a data directory that cannot be reached is kept in the shared folder, and reported once it is gone', async () => {
   const closed = mkdtempSync(join(tmpdir(), 'pg-apiserver-closed-'));
   const folder = join(closed, 'data', 'postgres');
   const postgres = embedded(folder);
@@ -160,7 +160,7 @@ test('what cannot be reached is kept in the shared folder, and told once its dat
   expect(messages.join('\n')).toContain(closed);
 });
 
-test('copies of programs that nobody has used for a day are removed, unless they run', async () => {
+test('copies of programs that have not been used for a day are removed, unless they run', async () => {
   const root = rootFolder();
   const make = (name: string, daysOld: number): string => {
     const copy = join(root, name);

@@ -64,7 +64,7 @@ const begin = (target: Target, replaces = false): Promise<Importer> =>
     ...{ eventTtlMs: 1000, dryRun: false, replaces },
   });
 
-test('an object is written after its owners, in whatever order they come, and without them at the end', async () => {
+test('an object is written after its owners, in every order of the input, and without them at the end', async () => {
   const target = new MemoryTarget();
   const importer = await begin(target);
   for (const object of [configMap(3, [2]), configMap(2, [1]), configMap(4, [9]), configMap(1)])

@@ -86,7 +86,7 @@ test('the newest state of an object decides, and one that is gone has no time', 
   expect(await until(30)).toEqual(['a@4']);
 });
 
-test('what fails is tried again later, and holds up nobody else', async () => {
+test('an object whose work fails is tried again later, and does not delay others', async () => {
   let isBroken = true;
   const { tell, until, errors } = begin(async ({ name }) => {
     if (isBroken && name === 'a') throw new Error('broken');

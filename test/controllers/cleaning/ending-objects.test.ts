@@ -54,7 +54,7 @@ const pod = (spec: object, metadata: object = { name: 'p', namespace: 'default' 
   }) as Pod;
 const MOUNTED = { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'a' } }] };
 
-test('a claim that nobody uses goes when it is deleted', async () => {
+test('a claim that no pod uses goes when it is deleted', async () => {
   const { put, act, isThere } = begin();
   put('persistentvolumeclaims', claim());
   put('pods', pod(MOUNTED));
@@ -90,7 +90,7 @@ test('other finalizers stay', async () => {
   expect(await isThere('persistentvolumeclaims')).toBe(true);
 });
 
-test('claims and volumes that nobody deletes keep their protection', () => {
+test('claims and volumes that are not being deleted keep their protection', () => {
   const { deletionTimestamp: _, ...metadata } = claim().metadata;
   expect(unusedClaims.dueAt({ ...claim(), metadata })).toBeUndefined();
   expect(unusedClaims.dueAt(claim({ finalizers: ['example.com/mine'] }))).toBeUndefined();

@@ -42,7 +42,7 @@ test('a job is due its time after it finished, however it finished', () => {
   expect(dueAt(job(60, { type: 'Complete', status: 'True' }))).toBeUndefined();
 });
 
-test('what is being deleted already is nobody’s business', () => {
+test('an object that is being deleted already is left alone', () => {
   const finished = job(60, condition('Complete'));
   const ending = { ...finished, metadata: { ...metadata, deletionTimestamp: AT } };
   expect(finishedJobs.dueAt(ending)).toBeUndefined();
@@ -79,7 +79,7 @@ const token = (expiration: string | undefined, type = 'bootstrap.kubernetes.io/t
   data: expiration === undefined ? {} : { expiration: base64(expiration) },
 });
 
-test('a bootstrap token is due when it expires, and at once when nobody can read when that is', () => {
+test('a bootstrap token is due when it expires, and at once when its time of expiry cannot be read', () => {
   const { dueAt } = expiredBootstrapTokens;
   expect(dueAt(token(AT))).toBe(later(0));
   expect(dueAt(token('2026-02-02T01:00:00+01:00', 'bootstrap.cluster.io/token'))).toBe(later(0));

@@ -20,7 +20,7 @@ interface Cluster {
   readonly mounted?: string;
 }
 
-/** What one pass does with a token that nobody has used. */
+/** What one pass does with a token that has not been used. */
 async function clean({ trackedSince = '2024-12-31', labels = {}, names = ['token'], ...more }: Cluster = {}) {
   const { client, store } = createTestClient({ definitions: [configmaps, secrets, serviceaccounts, pods] });
   store.put('', 'configmaps', {

@@ -85,7 +85,7 @@ test('what comes when its owner is gone goes too', async () => {
   expect(Object.keys(cluster.contents())).toEqual(['held']);
 });
 
-test('what comes goes when its owner goes before anybody has looked for it', async () => {
+test('a dependent whose owner is deleted just after its creation is deleted', async () => {
   await using cluster = await started(configMap('owner', 'a'), configMap('other', 'a'));
   cluster.put(configMap('dependent', 'a', [toMap('owner')]));
   cluster.put(configMap('kept', 'a', [toMap('owner'), toMap('other')]));
@@ -124,7 +124,7 @@ test('a reference that is changed to name something else is looked at again', as
   expect(cluster.contents()).toEqual({ owner: [] });
 });
 
-test('an event says that an owner is in another namespace, whoever of the two is seen first', async () => {
+test('an event says that an owner is in another namespace, in both orders of their arrival', async () => {
   await using cluster = await started(
     ...[configMap('owner', 'b'), configMap('early', 'a', [toMap('owner')])],
     ...[configMap('first', 'a'), configMap('after', 'b', [toMap('first')])],

@@ -8,7 +8,7 @@ const OWNER = { apiVersion: 'apps.example.com/v1beta1', kind: 'Fleet', name: 'f'
 const READ = { ...OWNER, group: 'apps.example.com', blocks: false };
 const AT = '2026-01-01T00:00:00Z';
 
-test('owners are read wherever they stand in the metadata, and by the canonical name of their group', () => {
+test('owners are read at any place in the metadata, and by the canonical name of their group', () => {
   expect(read({ name: 'a', ownerReferences: [OWNER], managedFields: [] }).references).toEqual([READ]);
   expect(read({ managedFields: [{ manager: 'x' }], ownerReferences: [OWNER], name: 'a' }).references).toEqual(
     [READ],

@@ -170,8 +170,8 @@ class Model {
 }
 
 /**
- * Plans with one outcome. What nobody can decide about is never deleted, and would block its owners for ever; and who comes to an owner
- * while its dependents are orphaned may be among them or too late.
+ * Plans with one outcome. An object with an owner that cannot be looked up is never deleted, and would block its owners for ever; a
+ * dependent that arrives while its owner's dependents are orphaned may be orphaned too, or come too late.
  */
 function withOneOutcome(from: Plan): Plan {
   const isMap = (at: number): boolean => from.objects[at]?.namespace !== '';
@@ -218,6 +218,6 @@ async function carryOut(from: Plan): Promise<void> {
   expect(cluster.errors).toEqual([]);
 }
 
-test('whatever owns what and whatever is deleted, nothing stays that has lost its owners, and nothing else goes', async () => {
+test('in every graph of owners and for every deletion, each object without owners goes, and no other object does', async () => {
   await fc.assert(fc.asyncProperty(plan.map(withOneOutcome), carryOut), { numRuns: 60, seed: 31 });
 });

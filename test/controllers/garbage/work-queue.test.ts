@@ -63,7 +63,7 @@ test('what is added while it is worked on is worked on again afterwards, and nev
   await over;
 });
 
-test('one that fails is tried again after longer and longer, and keeps nobody from their turn', async () => {
+test('an item that fails is tried again after longer and longer waits, and delays no other item', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     let attempts = 0;
@@ -145,7 +145,7 @@ test('it ends when the work that was begun has ended, and begins none', async ()
   expect(names()).toEqual(['a']);
 });
 
-test('it ends when it is told to while others have their turn', async () => {
+test('it ends at once when it is stopped while items are worked on', async () => {
   const stop = new AbortController();
   const queue = new WorkQueue<string>({
     atOnce: 1,

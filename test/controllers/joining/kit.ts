@@ -1,9 +1,9 @@
+import { SIGNING_REQUESTS } from '../../../src/api/known-resources.ts';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
 } from '../../../src/api/types/certificates/v1.ts';
 import type { DueRule } from '../../../src/controllers/cleaning/due-objects.ts';
-import { SIGNING_REQUESTS } from '../../../src/controllers/joining/signing-requests.ts';
 import { certificatesigningrequests } from '../../../src/resources/certificates/certificate-signing-request.ts';
 import { createTestClient } from '../../kit/client.ts';
 

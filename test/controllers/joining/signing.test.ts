@@ -104,7 +104,7 @@ test('a stored request that cannot be read, or was not signed with its key, is r
   }
 });
 
-test('a request for very many names fails, whatever its signer', async () => {
+test('a request for very many names fails, for every signer', async () => {
   const names = (count: number) =>
     Array.from({ length: count }, (_, at) => ({ type: 'dns', value: `host-${at}` }) as const);
   const of = async (count: number) =>

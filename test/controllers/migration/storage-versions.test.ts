@@ -91,7 +91,7 @@ test('a server says of everything that it stores in which versions it does', asy
   expect(store.commits.length).toBe(before);
 });
 
-test('what servers said whose lease is gone is taken back, and what nobody says any more goes', async () => {
+test('entries of servers whose lease is gone are removed, and versions without entries too', async () => {
   const { client, store } = createTestClient({ definitions: all });
   const put = (name: string, ...servers: string[]): void =>
     store.put('internal.apiserver.k8s.io', 'storageversions', {

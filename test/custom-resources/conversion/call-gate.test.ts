@@ -48,7 +48,7 @@ test('no more calls are under way than may be; others wait in order, and beyond 
   expect(calls).toHaveLength(6);
 });
 
-test('nobody waits for a call longer than the bound', async () => {
+test('a caller waits no longer than the bound', async () => {
   const { calls, results, start } = startCalls(new CallGate({ ...LIMITS, maxWaitMs: 10 }));
   for (let times = 0; times < 3; times += 1) start();
   await expect.poll(() => results).toEqual(['too many calls are under way']);
@@ -89,7 +89,7 @@ test('after a call without an answer the others fail at once, until one that is 
   expect(calls).toHaveLength(5);
 });
 
-test('a failure that comes quickly holds nobody up', async () => {
+test('a failure that comes quickly does not delay other calls', async () => {
   const { calls, results, start } = startCalls(new CallGate(LIMITS));
   start();
   await endTurn();

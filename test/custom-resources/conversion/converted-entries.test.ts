@@ -67,7 +67,7 @@ test('another state of an object is another question, and so is another conversi
   await expect.poll(() => other.asked).toHaveLength(1);
 });
 
-test('a failure is told to all who wait for it, and the next asks again', async () => {
+test('a failure reaches all callers that wait for it, and the next one asks again', async () => {
   const { asked, entries } = startConversion();
   const waiting = [entries.readAll([A, B]), entries.readAll([B])];
   await expect.poll(() => asked).toHaveLength(1);

@@ -4,7 +4,6 @@ import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
 import type { CustomResourceDefinition } from '../../../src/api/types/apiextensions/v1.ts';
 import { ConversionMetrics } from '../../../src/custom-resources/conversion/conversion-metrics.ts';
 import {
-  type ConversionLimits,
   type ConversionParts,
   WebhookConverter,
 } from '../../../src/custom-resources/conversion/webhook-converter.ts';
@@ -52,7 +51,7 @@ export interface TestedConverter {
 
 export function startConverter(
   definition: CustomResourceDefinition,
-  limits: Partial<ConversionLimits> = {},
+  limits: ConversionParts['limits'] = {},
   tracing: Tracing = NO_TRACING,
 ): TestedConverter {
   const metrics = new Metrics();

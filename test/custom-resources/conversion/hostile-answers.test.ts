@@ -109,7 +109,7 @@ const READERS: readonly (readonly [string, JsonValue, (answer: JsonValue) => unk
 ];
 
 test.each(READERS)(
-  'whatever %s answers is read or refused in words, and throws no TypeError',
+  'every answer of %s is read or refused in words, and throws no TypeError',
   async (_, right, read) => {
     for (const answer of spoilt(right)) {
       try {

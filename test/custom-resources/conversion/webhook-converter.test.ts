@@ -84,7 +84,7 @@ test('the objects of a page are sent at once, those alone that have another vers
   expect(webhook.requests[0]?.url).toBe('/convert?timeout=30s');
 });
 
-test('objects that have the version already concern nobody', async () => {
+test('objects that have the version already are not sent to the webhook', async () => {
   const { converter } = startConverter(definitionFor(webhook));
   const objects = [widget('a', V2), widget('b', V2)];
   expect(await converter.convert(objects, V2)).toEqual(objects);

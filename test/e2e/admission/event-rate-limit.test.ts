@@ -12,7 +12,7 @@ const event = (name: string, namespace: string) => ({
   reason: 'Started',
 });
 
-test('a namespace that floods the cluster with events is told 429, and the others are heard', async () => {
+test('a namespace that floods the cluster with events gets 429, and events of others are taken', async () => {
   await using database = await createTestDatabase();
   const file = join('/tmp', `event-limits-${process.pid}.yaml`);
   const limits = [{ type: 'Namespace', qps: 1, burst: 5 }];
@@ -51,7 +51,7 @@ test('a namespace that floods the cluster with events is told 429, and the other
   await expect.poll(async () => (await send('later', 'default')).code).toBe(201);
 });
 
-test('without limits there is no start, and the reason is told', async () => {
+test('a server without limits does not start, and says why', async () => {
   await using database = await createTestDatabase();
   await expect(startCluster(database.url, [PLUGIN])).rejects.toThrow(
     'EventRateLimit configuration: limits: Invalid value: []eventratelimit.Limit(nil): must not be empty',

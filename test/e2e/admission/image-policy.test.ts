@@ -114,7 +114,7 @@ test('a webhook that fails for a moment is asked again; one that does not come b
   expect(refused.json.message).toBe('pods "unheard" is forbidden: the server answered with status 404');
 });
 
-test('without a configuration there is no start, and the reason is told', async () => {
+test('a server without a configuration does not start, and says why', async () => {
   await using other = await createTestDatabase();
   await expect(startCluster(other.url, ['--enable-admission-plugins=ImagePolicyWebhook'])).rejects.toThrow(
     'ImagePolicyWebhook configuration: no config specified',

@@ -39,8 +39,8 @@ const asNode = (method: string, path: string, body?: unknown, type = 'applicatio
   cluster.bearer('n1-token', method, path, body, { 'content-type': type });
 const patch = (path: string, body: unknown): Promise<Answer> =>
   asNode('PATCH', path, body, 'application/merge-patch+json');
-/** What the node was told, without what all refusals begin with. */
-const told = ({ code, json }: Answer): [number, string] => [
+/** The answer to the node, without the beginning that all refusals share. */
+const answerOf = ({ code, json }: Answer): [number, string] => [
   code,
   code < 300 ? '' : json.message.replace(/^.*? is forbidden: /, ''),
 ];
@@ -49,7 +49,7 @@ const MADE = [201, ''];
 
 test('a node labels itself, but neither taints itself nor takes the labels that administrators keep', async () => {
   const change = async (metadata: object, spec = {}) =>
-    told(await patch('/api/v1/nodes/n1', { metadata, spec }));
+    answerOf(await patch('/api/v1/nodes/n1', { metadata, spec }));
   expect(await change({ labels: { 'node.kubernetes.io/speed': 'fast' } })).toEqual(DONE);
   expect(await change({ labels: { 'node-restriction.kubernetes.io/secret': 'yes' } })).toEqual([
     403,
@@ -59,7 +59,7 @@ test('a node labels itself, but neither taints itself nor takes the labels that 
     403,
     'node "n1" is not allowed to modify taints',
   ]);
-  expect(told(await patch('/api/v1/nodes/n2', { metadata: { labels: { a: 'b' } } }))).toEqual([
+  expect(answerOf(await patch('/api/v1/nodes/n2', { metadata: { labels: { a: 'b' } } }))).toEqual([
     403,
     'node "n1" is not allowed to modify node "n2"',
   ]);
@@ -69,19 +69,19 @@ test('a node labels itself, but neither taints itself nor takes the labels that 
     message: 'nodes "n2" is forbidden: node "n1" is not allowed to modify node "n2"',
     details: { name: 'n2', kind: 'nodes' },
   });
-  expect(told(await patch('/api/v1/nodes/n1/status', { status: { phase: 'Running' } }))).toEqual(DONE);
+  expect(answerOf(await patch('/api/v1/nodes/n1/status', { status: { phase: 'Running' } }))).toEqual(DONE);
 });
 
 test('a node cannot change through its status what a status does not have', async () => {
   const path = '/api/v1/nodes/n1/status';
   const taints = [{ key: 'k', effect: 'NoSchedule' }];
   const refused = [403, 'node "n1" is not allowed to modify taints'];
-  expect(told(await patch(path, { spec: { taints } }))).toEqual(refused);
+  expect(answerOf(await patch(path, { spec: { taints } }))).toEqual(refused);
   const { json } = await asNode('GET', '/api/v1/nodes/n1');
-  expect(told(await asNode('PUT', path, { ...json, spec: { ...json.spec, taints } }))).toEqual(refused);
-  expect(told(await asNode('PUT', path, json))).toEqual(DONE);
+  expect(answerOf(await asNode('PUT', path, { ...json, spec: { ...json.spec, taints } }))).toEqual(refused);
+  expect(answerOf(await asNode('PUT', path, json))).toEqual(DONE);
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u' };
-  expect(told(await patch(path, { metadata: { ownerReferences: [owner] } }))).toEqual([
+  expect(answerOf(await patch(path, { metadata: { ownerReferences: [owner] } }))).toEqual([
     403,
     'node "n1" is not allowed to modify ownerReferences',
   ]);
@@ -99,7 +99,7 @@ test('a node mirrors its static pods, and makes no others', async () => {
   const { json: n1 } = await cluster.request('GET', '/api/v1/nodes/n1');
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: n1.metadata.uid, controller: true };
   const make = async (metadata: object) =>
-    told(
+    answerOf(
       await asNode('POST', POD, {
         metadata: { name: 'static-n1', ...metadata },
         spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }] },
@@ -115,21 +115,21 @@ test('a node mirrors its static pods, and makes no others', async () => {
     `node n1 UID mismatch: expected x got ${n1.metadata.uid}`,
   ]);
   expect(await make({ annotations, ownerReferences: [owner] })).toEqual(MADE);
-  expect(told(await asNode('DELETE', `${POD}/static-n1`))).toEqual(DONE);
+  expect(answerOf(await asNode('DELETE', `${POD}/static-n1`))).toEqual(DONE);
 });
 
 test('a node tells of its own pods, evicts and deletes them, and leaves those of others alone', async () => {
   const status = { status: { phase: 'Running' } };
-  expect(told(await patch(`${POD}/on-n1/status`, status))).toEqual(DONE);
-  expect(told(await patch(`${POD}/on-n2/status`, status))).toEqual([
+  expect(answerOf(await patch(`${POD}/on-n1/status`, status))).toEqual(DONE);
+  expect(answerOf(await patch(`${POD}/on-n2/status`, status))).toEqual([
     403,
     'node "n1" can only update pod status for pods with spec.nodeName set to itself',
   ]);
   expect(
-    told(await patch(`${POD}/on-n1/status`, { ...status, metadata: { labels: { app: 'db' } } })),
+    answerOf(await patch(`${POD}/on-n1/status`, { ...status, metadata: { labels: { app: 'db' } } })),
   ).toEqual([403, 'node "n1" cannot update labels through pod status']);
   const evict = async (name: string) =>
-    told(
+    answerOf(
       await asNode('POST', `${POD}/${name}/eviction`, {
         apiVersion: 'policy/v1',
         kind: 'Eviction',
@@ -137,7 +137,7 @@ test('a node tells of its own pods, evicts and deletes them, and leaves those of
       }),
     );
   expect(await evict('on-n2')).toEqual([403, 'node n1 can only evict pods with spec.nodeName set to itself']);
-  expect(told(await asNode('DELETE', `${POD}/on-n2`))).toEqual([
+  expect(answerOf(await asNode('DELETE', `${POD}/on-n2`))).toEqual([
     403,
     'node "n1" can only delete pods with spec.nodeName set to itself',
   ]);
@@ -160,8 +160,8 @@ test('a node gets tokens of the accounts of its pods, and only such as end with 
     return { apiVersion: 'v1', kind: 'Pod', name, uid: json.metadata.uid };
   };
   await expect.poll(async () => (await ask(await refTo('on-n1'))).code).toBe(201);
-  expect(told(await ask())).toEqual([403, 'node requested token not bound to a pod']);
-  expect(told(await ask(await refTo('on-n2')))).toEqual([
+  expect(answerOf(await ask())).toEqual([403, 'node requested token not bound to a pod']);
+  expect(answerOf(await ask(await refTo('on-n2')))).toEqual([
     403,
     'node requested token bound to a pod scheduled on a different node',
   ]);
@@ -174,11 +174,11 @@ test('a node holds its own lease and no other', async () => {
     metadata: { name },
     spec: { holderIdentity: 'n1', leaseDurationSeconds: 40 },
   });
-  expect(told(await asNode('POST', LEASES, lease('n2')))).toEqual([
+  expect(answerOf(await asNode('POST', LEASES, lease('n2')))).toEqual([
     403,
     'can only access node lease with the same name as the requesting node',
   ]);
-  expect(told(await asNode('POST', LEASES, lease('n1')))).toEqual(MADE);
+  expect(answerOf(await asNode('POST', LEASES, lease('n1')))).toEqual(MADE);
 });
 
 test('administrators do what nodes must not', async () => {

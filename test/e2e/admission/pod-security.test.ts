@@ -71,7 +71,7 @@ async function annotationsOf(answer: Answer): Promise<Record<string, string>> {
   return Object.fromEntries(Object.entries(found ?? {}).filter(([key]) => key.startsWith(PREFIX)));
 }
 
-test('kubectl run is refused where the namespace is restricted, and told all that is wrong', async () => {
+test('kubectl run is refused where the namespace is restricted, with all violations', async () => {
   await cluster.kubectl('create namespace strict');
   await cluster.kubectl(`label namespace strict ${PREFIX}enforce=restricted`);
   const run = await cluster.kubectl('run web --image=nginx -n strict');

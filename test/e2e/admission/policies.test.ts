@@ -148,7 +148,7 @@ test('a binding is for the namespaces it selects, and a policy asks about rights
   const validations = [
     {
       expression:
-        "authorizer.requestResource.check('nobody').allowed() && namespaceObject.metadata.labels.env == 'test'",
+        "authorizer.requestResource.check('unknown').allowed() && namespaceObject.metadata.labels.env == 'test'",
     },
   ];
   const matchResources = { namespaceSelector: { matchLabels: { env: 'prod' } } };

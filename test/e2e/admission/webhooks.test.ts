@@ -132,7 +132,7 @@ test('a webhook is asked in the words of admission.k8s.io and lets the write pas
   });
 });
 
-test('a refusal is told with the code, reason, details and message of the webhook', async () => {
+test('a refusal has the code, reason, details and message of the webhook', async () => {
   await validating(hookAt(webhook));
   webhook.respond = deny({
     code: 403,
@@ -304,7 +304,7 @@ test('calls that fail stop the write, unless failurePolicy is Ignore', async () 
   );
 });
 
-test('a dry run is told to webhooks', async () => {
+test('webhooks learn of a dry run', async () => {
   await validating(hookAt(webhook));
   expect((await post(configMap(), '?dryRun=All')).code).toBe(201);
   expect(webhook.received[0].request).toMatchObject({ dryRun: true, options: { dryRun: ['All'] } });
@@ -325,7 +325,7 @@ test('namespaces, objects and conditions decide which writes a webhook is for', 
       name: 'second.example.com',
       matchConditions: [
         { name: 'kept', expression: '!("skip" in object.metadata.labels)' },
-        { name: 'users', expression: 'request.userInfo.username != "nobody"' },
+        { name: 'users', expression: 'request.userInfo.username != "unknown"' },
       ],
     }),
   );
@@ -499,7 +499,7 @@ test('a server starts, and can be repaired, with a webhook for everything that d
   await expect.poll(async () => (await post(configMap())).code).toBe(201);
 });
 
-test('a slow webhook is told in the audit event and counted, and so is its patch', async () => {
+test('the audit event names a slow webhook and its patch, and metrics count them', async () => {
   const answer = patchWith({ op: 'add', path: '/data/b', value: '2' });
   webhook.respond = (request, response, body) => void setTimeout(() => answer(request, response, body), 520);
   await configure('MutatingWebhookConfiguration', [hookAt(webhook)]);

@@ -108,7 +108,7 @@ test('a patch may not make another kind or version of an object, or take its kin
   ]);
 });
 
-test('repeated fields of a body are told before those that the schema does not have', async () => {
+test('repeated fields of a body are reported before those that the schema does not have', async () => {
   const body = `{"apiVersion":"${GROUP}/v1","kind":"Widget","metadata":{"name":"s","name":"s","odd":1},"a":1,"a":2}`;
   const { json } = await cluster.request('POST', `${WIDGETS}?fieldValidation=Strict`, body);
   expect(json.message).toBe(
@@ -175,7 +175,7 @@ function ofVersions(
   return { ...definition, spec: { ...definition.spec, versions } };
 }
 
-test('clients of a deprecated version are told of the foremost version that is better, unless the definition has words of its own', async () => {
+test('the warning for clients of a deprecated version names the best other version, unless the definition has words of its own', async () => {
   await serve(
     ofVersions('olds', 'Old', [
       version('v1alpha1', { deprecated: true }),

@@ -220,7 +220,7 @@ test('a watch shows its state with one call, then each change in its version', a
   watch.stop();
 });
 
-test('a watch with a selector is told what its selector sees after the conversion', async () => {
+test('a watch with a selector shows what its selector matches after the conversion', async () => {
   await serve(definitionOf('dills', 'Dill'));
   const create = (name: string, size: number) =>
     expectCode(201, server.request('POST', pathOf('dills', 'v1'), objectOf('Dill', 'v1', name, { size })));
@@ -246,9 +246,9 @@ test('a watch with a selector is told what its selector sees after the conversio
   );
   await expectCode(200, server.request('DELETE', pathOf('dills', 'v1', 'c')));
   const changes = ['ADDED c', 'ADDED b', 'DELETED a', 'MODIFIED b', 'DELETED c'];
-  const told = (at: number) =>
+  const shown = (at: number) =>
     watches[at]?.events.map(({ type, object }) => `${type} ${object.metadata.name}`);
-  await vi.waitFor(() => expect([told(0), told(1)]).toEqual([['ADDED a', ...changes], changes]), PATIENCE);
+  await vi.waitFor(() => expect([shown(0), shown(1)]).toEqual([['ADDED a', ...changes], changes]), PATIENCE);
   for (const watch of watches) watch.stop();
 });
 
@@ -500,7 +500,7 @@ test('an apply that needs a webhook which fails is refused, and an update leaves
   expect(updated.metadata.managedFields).toBeUndefined();
 });
 
-test('a webhook that hangs holds up few of those who need it, and nobody else', async () => {
+test('a webhook that hangs delays few of the requests that need it, and no other', async () => {
   await serve(definitionOf('hazels', 'Hazel'));
   await expectCode(
     201,
@@ -514,7 +514,7 @@ test('a webhook that hangs holds up few of those who need it, and nobody else', 
   );
   await vi.waitFor(() => expect(webhook.requests).toHaveLength(16), PATIENCE);
   await expectCode(200, server.request('GET', pathOf('hazels', 'v1', 'a')));
-  // Who waits for its turn is told to come again.
+  // Requests that wait for their turn get 429.
   await vi.waitFor(() => expect(codes).toEqual(Array(24).fill(429)), PATIENCE);
   expect(webhook.requests).toHaveLength(16);
   await webhook.stop();

@@ -93,7 +93,7 @@ test('a definition ends with all of its objects, and its paths with it', async (
     }, PATIENCE);
 });
 
-test('while objects are held by finalizers the definition stays, takes no new ones, and gives its names to nobody', async () => {
+test('while objects are held by finalizers the definition stays, takes no new ones, and keeps its names', async () => {
   await define('holds', 'Hold');
   expect(await create(at(0), 'holds', 'Hold', 'held', { finalizers: ['example.com/wait'] })).toBe(201);
   expect(await create(at(0), 'holds', 'Hold', 'free')).toBe(201);

@@ -114,9 +114,9 @@ test('a status with a path of its own is written there only, and generation coun
   expect(created).toMatchObject({ spec: 1, metadata: { generation: 1 } });
   expect(created.status).toBeUndefined();
   const status = { metadata: { labels: { no: 'way' } }, spec: 2, status: 'good' };
-  const { json: told } = await expectCode(200, at(1).request('PATCH', `${path}/status`, status, MERGE));
-  expect(told).toMatchObject({ spec: 1, status: 'good', metadata: { generation: 1 } });
-  expect(told.metadata.labels).toBeUndefined();
+  const { json: shown } = await expectCode(200, at(1).request('PATCH', `${path}/status`, status, MERGE));
+  expect(shown).toMatchObject({ spec: 1, status: 'good', metadata: { generation: 1 } });
+  expect(shown.metadata.labels).toBeUndefined();
   const { json: changed } = await at(0).request('PATCH', path, { spec: 2, status: 'bad' }, MERGE);
   expect(changed).toMatchObject({ spec: 2, status: 'good', metadata: { generation: 2 } });
 });
@@ -236,7 +236,7 @@ test('each version shows every object as its own, and both share one history', a
   expect(watch.events).toMatchObject([{ object: { apiVersion, x: 1 } }, { object: { apiVersion, x: 2 } }]);
 });
 
-test('a watch ends when the definition changes, so that nobody is shown objects by a schema that is gone', async () => {
+test('a watch ends when the definition changes, so that no client sees objects by a schema that is gone', async () => {
   const definition = definitionOf({ plural: 'hazels', kind: 'Hazel' });
   await serve(definition);
   const watch = at(1).watch(`${pathOf('hazels')}?watch=true`);

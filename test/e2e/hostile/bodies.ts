@@ -1,6 +1,6 @@
 import type { HostileRequest } from '../../kit/hostile-request.ts';
 
-/** JSON that is as wide, as deep or as faulty as three mebibytes allow. Anybody who is authenticated may ask for a review. */
+/** JSON that is as wide, as deep or as faulty as three mebibytes allow. Every authenticated user may ask for a review. */
 const MAX_BYTES = 3 * 1024 * 1024;
 const REVIEW = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const RULES = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
@@ -87,7 +87,7 @@ export const BODIES: readonly HostileRequest[] = [
     body: () => fill('{"dryRun":[', () => '"x"', ']}'),
   },
   {
-    name: 'options of a delete of all, in fields that nobody knows',
+    name: 'options of a delete of all, in unknown fields',
     method: 'DELETE',
     path: `${MAPS}?labelSelector=a%3Dnobody`,
     body: () => fill('{', (at) => `"u${at}":{}`, '}'),

@@ -12,7 +12,7 @@ const APPLY = 'application/apply-patch+yaml';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** As it was, whatever an earlier patch has made of it. */
+/** As it was before an earlier patch. */
 const restore =
   (path: string, object: { metadata: { name: string } & Fields } & Fields) =>
   async (cluster: Cluster): Promise<void> => {

@@ -8,7 +8,7 @@ test('a run with a server and a PostgreSQL of its own, which waits for its end',
   const database = await createTestDatabase();
   await startPrivatePostgres();
   await startCluster(database.url);
-  // As a tool is that says nothing: writing into a pipe that nobody reads is what ends others.
+  // It writes nothing, as some tools do: others end when they write into a closed pipe.
   onLeash(spawn('sleep', ['600'], { stdio: 'ignore' }));
   process.stdout.write('WAITING\n');
   await new Promise(() => {});

@@ -397,7 +397,7 @@ test('another kind or apiVersion by a merge patch is refused as a patch', async 
   expect(other.why).toContain('does not match the expected API version (autoscaling/v2)');
 });
 
-test('unknown and repeated fields under Strict are a patch that is invalid, whatever its kind', async () => {
+test('a patch with unknown and repeated fields under Strict is invalid, for every kind of patch', async () => {
   const strict = async (body: unknown, headers: Record<string, string>) => {
     const { code, json } = await patch(`${TARGET}`, body, headers, 'Strict');
     expect(code).toBe(422);
@@ -417,7 +417,7 @@ test('unknown and repeated fields under Strict are a patch that is invalid, what
   expect(String(warned.headers.warning)).toContain('json patch unknown field');
 });
 
-test('a patch that does not fit is told in one sentence, without an end', async () => {
+test('a patch that does not fit is refused in one sentence, without an end', async () => {
   const generic = {
     kind: 'Status',
     apiVersion: 'v1',

@@ -29,7 +29,7 @@ const pod = (name: string, spec: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'i' }], ...spec },
 });
 
-test('unknown and repeated fields: dropped in silence, told one by one, or refused all together', async () => {
+test('unknown and repeated fields: dropped in silence, reported one by one, or refused all together', async () => {
   const body = (name: string): string =>
     `{"metadata":{"name":"${name}"},"data":{"a":"1","a":"2"},"dat":1,"metadatas":{}}`;
   const send = (name: string, level: string): Promise<Answer> =>
@@ -90,7 +90,7 @@ test('fields are unknown to patches and replacements too', async () => {
   expect(put.code).toBe(400);
 });
 
-test('types are checked whatever the level, and what is required is named in the causes', async () => {
+test('types are checked at every level of validation, and required fields are named in the causes', async () => {
   const typed = await cluster.request('POST', `${PODS}?fieldValidation=Ignore`, {
     metadata: { name: 'p' },
     spec: { containers: {} },
@@ -329,7 +329,7 @@ test('patches without a version win in the end, with one they are refused when i
   });
 });
 
-test('deletion has two phases where something holds the object, in whatever order, and preconditions', async () => {
+test('deletion has two phases where a finalizer holds the object, in every order, and preconditions', async () => {
   const { json } = await make('two', { metadata: { name: 'two', finalizers: ['x/a', 'x/c'] } });
   const wrong = await cluster.request('DELETE', `${MAPS}/two`, { preconditions: { uid: 'other' } });
   expect(wrong).toMatchObject({

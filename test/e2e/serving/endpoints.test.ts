@@ -72,12 +72,12 @@ test('default/kubernetes names every server that lives, and no other', async () 
   await first.start();
   await eventually(async () => expect(await published(second)).toEqual(both));
   await first.stop();
-  // One that ends by itself waits for nobody.
+  // A server that ends by itself removes its address at once.
   expect(await published(second)).toEqual([`192.0.2.2:${second.port}`]);
   expect(await sliced(second)).toEqual([`192.0.2.2:${second.port}`]);
 });
 
-test('endpoints that somebody breaks are put right', async () => {
+test('endpoints that a client breaks are corrected', async () => {
   const server = servers[1];
   if (server === undefined) throw new Error('no server');
   await server.request('DELETE', `${CORE}/services/kubernetes`);

@@ -36,7 +36,7 @@ async function listsAnswered(): Promise<number> {
   return own.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
-/** Whether the server's end of a connection is open (state 01 of /proc/net/tcp), whatever the client has heard of it. */
+/** Whether the server's end of a connection is open (state 01 of /proc/net/tcp), also when the client has heard otherwise. */
 function isHeld(clientPort: number | undefined): boolean {
   const hex = (port = 0): string => port.toString(16).toUpperCase().padStart(4, '0');
   const open = new RegExp(`^ *\\d+: \\w+:${hex(cluster.port)} \\w+:${hex(clientPort)} 01 `, 'm');
@@ -64,7 +64,7 @@ test.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnProperty', 
   },
 );
 
-test('what goes wrong inside is told by the id of the request alone, and in full in the log', async () => {
+test('an internal error names the id of the request alone, and the log has it in full', async () => {
   await database.query('ALTER TABLE objects RENAME TO elsewhere');
   try {
     const path = '/api/v1/namespaces/default/configmaps';
@@ -197,7 +197,7 @@ test.each([
   '/%c0%ae%c0%ae/metrics',
   'metrics',
   'https://other.example.com/metrics',
-])('nobody gets further by writing a path as %s', async (path) => {
+])('a path written as %s gives no more rights', async (path) => {
   const socket = await openTls(cluster, { cert: '', key: '' });
   let text = '';
   socket.on('data', (chunk: Buffer) => {
@@ -260,21 +260,24 @@ test.each<[string, (n: number) => Buffer]>([
   ],
   ['settings', () => hundred(() => frame(4, 0, 0, Buffer.from([0, 4, 0, 0, 255, 255])))],
   ['pings', () => hundred(() => frame(6, 0, 0, Buffer.alloc(8)))],
-])('%s in floods end their connection, or cost little, and nobody else notices', async (_what, flood) => {
-  const before = await memoryBytes();
-  for (let round = 0; round < 3; round += 1) {
-    const socket = await openRawHttp2();
-    const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-    for (let n = 0; n < 20_000 && !socket.destroyed; n += 100) {
-      socket.write(flood(n));
-      await later(1);
+])(
+  '%s in floods end their connection, or cost little, and other clients are served',
+  async (_what, flood) => {
+    const before = await memoryBytes();
+    for (let round = 0; round < 3; round += 1) {
+      const socket = await openRawHttp2();
+      const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+      for (let n = 0; n < 20_000 && !socket.destroyed; n += 100) {
+        socket.write(flood(n));
+        await later(1);
+      }
+      await alive();
+      socket.destroy();
+      await ended;
     }
-    await alive();
-    socket.destroy();
-    await ended;
-  }
-  expect((await memoryBytes()) - before).toBeLessThan(150 * 1024 * 1024);
-});
+    expect((await memoryBytes()) - before).toBeLessThan(150 * 1024 * 1024);
+  },
+);
 
 /** Beyond TLS and the greeting; what the server sends is not read. */
 async function openRawHttp2(): Promise<TLSSocket> {
@@ -319,7 +322,7 @@ test('who asks for much and reads none of it is let go, and costs little', async
   await Promise.all(ended);
 });
 
-test('hundreds of connections that say nothing keep nobody out', async () => {
+test('hundreds of connections that say nothing keep no client out', async () => {
   const sockets = await Promise.all(
     Array.from({ length: 300 }, () => openTls(cluster).catch(() => undefined)),
   );

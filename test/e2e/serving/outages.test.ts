@@ -129,12 +129,12 @@ test('a restart of PostgreSQL is a few lines in the log, and no stack trace', as
   await postgres.start();
   expect((await held).code).toBe(201);
   await eventually(async () => expect((await cluster.request('GET', '/readyz')).code).toBe(200), 30_000);
-  const told = cluster.output.stderr.slice(before);
-  expect(told).not.toMatch(STACK);
-  expect(told.split('\n').filter((line) => line !== '').length).toBeLessThan(20);
+  const logged = cluster.output.stderr.slice(before);
+  expect(logged).not.toMatch(STACK);
+  expect(logged.split('\n').filter((line) => line !== '').length).toBeLessThan(20);
 });
 
-test('an epoch that begins is told in lines, not in a stack trace for every watch within the server', async () => {
+test('an epoch that begins is logged in lines, not in a stack trace for every watch within the server', async () => {
   await using database = await createTestDatabase();
   await using cluster = await startCluster(database.url);
   const before = cluster.output.stderr.length;
@@ -147,9 +147,9 @@ test('an epoch that begins is told in lines, not in a stack trace for every watc
     expect((await cluster.request('POST', CONFIG_MAPS, configMap('a'))).code).toBe(201),
   );
   await eventually(async () => expect((await cluster.request('GET', '/readyz')).code).toBe(200), 30_000);
-  const told = cluster.output.stderr.slice(before);
-  expect(told).not.toMatch(STACK);
-  expect(told.split('\n').filter((line) => line !== '').length).toBeLessThan(20);
+  const logged = cluster.output.stderr.slice(before);
+  expect(logged).not.toMatch(STACK);
+  expect(logged.split('\n').filter((line) => line !== '').length).toBeLessThan(20);
 });
 
 async function beginEpoch({ query }: Pick<Session, 'query'>): Promise<void> {

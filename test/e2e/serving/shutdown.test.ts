@@ -56,7 +56,7 @@ test('watches end one by one within their grace period, without an error', async
   expect(watches.flatMap(({ events }) => events.filter(({ type }) => type === 'ERROR'))).toEqual([]);
 });
 
-/** What a careful client does: waits as long as it is told, and asks another server when one is not there. */
+/** What a careful client does: waits as long as Retry-After says, and asks another server when one is not there. */
 class Client {
   readonly #agents: readonly Agent[];
   readonly #ports: readonly number[];

@@ -76,8 +76,8 @@ test('while it starts a server is alive, not ready, and asks to come back', asyn
   await database.drop();
 });
 
-test('on a network a server does not start before somebody said who may do what', async () => {
-  // An address that nobody has: a server that wants to listen there fails, too, but otherwise.
+test('on a network a server does not start without an authorization mode', async () => {
+  // An address that no host has: a server that wants to listen there fails, too, but otherwise.
   const address = '--bind-address=192.0.2.1';
   const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-exposed-'));
   await using database = await createTestDatabase();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
-import { END_A_THREAD } from '../../kit/ending-thread.ts';
+import { END_A_THREAD, HANG_A_THREAD } from '../../kit/ending-thread.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 
@@ -102,7 +102,7 @@ test('metrics are of all threads, health is of the server, and errors of writes 
   expect(await anew('POST', CONFIG_MAPS, toConfigMap('fresh'))).toMatchObject({ code: 409 });
 });
 
-test('a limit of events is one, whichever threads the events reach', async () => {
+test('a limit of events is one for all threads that events reach', async () => {
   const sent = Array.from({ length: 4 * LIMITED_EVENTS }, (_, at) =>
     anew('POST', '/api/v1/namespaces/default/events', {
       metadata: { name: `event-${at}` },
@@ -144,6 +144,19 @@ test('a thread that ends is replaced: its watches end, and those of other thread
   }, PATIENCE);
   expect(cluster.output.stderr).toContain('this thread was made to end');
   for (const watch of watches) watch.stop();
+});
+
+test('a thread that hangs is replaced, and the server stays well meanwhile', async () => {
+  const ended = await metric('pg_apiserver_serving_threads_ended_total');
+  writeFileSync(join(cluster.folder, HANG_A_THREAD), '');
+  await vi.waitFor(() => expect(cluster.output.stderr).toContain('no answer for 15 s'), PATIENCE);
+  await vi.waitFor(async () => {
+    expect(await metric('pg_apiserver_serving_threads_ended_total')).toBe(ended + 1);
+    expect(await metric('pg_apiserver_serving_threads ')).toBe(3);
+  }, PATIENCE);
+  expect((await anew('GET', '/livez')).code).toBe(200);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => anew('GET', CONFIG_MAPS)));
+  expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 200));
 });
 
 test('a server that is stopped ends the requests of all threads in order', async () => {

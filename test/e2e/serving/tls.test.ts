@@ -76,7 +76,7 @@ test('a cipher suite that was not chosen, and a version below the lowest, are re
   modern.destroy();
 });
 
-test('clients are told how many streams a connection may have', async () => {
+test('clients learn how many streams a connection may have', async () => {
   const session = await openHttp2(cluster).catch(() => undefined);
   // The serving certificate here is not of the cluster's authority.
   expect(session).toBeUndefined();
@@ -105,7 +105,7 @@ test('files that change are taken within seconds, pairs that do not match are no
   open.destroy();
 });
 
-test('every handshake names the authorities whose certificates are accepted, whatever name was asked for', async () => {
+test('every handshake names the authorities whose certificates are accepted, with every name that it asks for', async () => {
   const names = [undefined, 'nobody.test', 'a.example.com', 'c.example.com', 'named.example.org'];
   for (const name of names)
     expect([name, ...(await acceptedAuthorities(cluster.port, name))]).toEqual([name, 'pg-apiserver-ca']);

@@ -47,7 +47,7 @@ function run(...args: readonly string[]): Process {
 const STARTING = { code: '57P03', message: 'the database system is starting up' };
 const CROWDED = { code: '53300', message: 'sorry, too many clients already' };
 
-test('a database that starts, is full, or hangs up is waited for, and told of in lines, not in traces', async () => {
+test('a server waits for a database that starts, is full, or hangs up, and logs lines, not traces', async () => {
   await using database = await createTestDatabase({ empty: true });
   await using proxy = await startRefusingProxy(database.url, [STARTING, STARTING, 'hang up', CROWDED]);
   await using server = run(`--kvstore-servers=${proxy.url}`, `--secure-port=${await freePort()}`);
@@ -60,7 +60,7 @@ test('a database that starts, is full, or hangs up is waited for, and told of in
   expect(await server.ended).toBe(0);
 }, 60_000);
 
-test('a server that waits for its database ends when it is told to', async () => {
+test('a server that waits for its database ends on a signal', async () => {
   const nobody = `postgres://a:b@127.0.0.1:${await freePort()}/a`;
   await using server = run(`--kvstore-servers=${nobody}`, `--secure-port=${await freePort()}`);
   await eventually(() =>
@@ -70,7 +70,7 @@ test('a server that waits for its database ends when it is told to', async () =>
   expect(await server.ended).toBe(0);
 }, 30_000);
 
-test('a server whose port is open, and whose start the database holds up, ends when it is told to', async () => {
+test('a server whose port is open, and whose start the database delays, ends on a signal', async () => {
   await using database = await createTestDatabase();
   const blocker = new pg.Client({ connectionString: database.url });
   await blocker.connect();
@@ -88,7 +88,7 @@ test('a server whose port is open, and whose start the database holds up, ends w
   await blocker.end();
 }, 60_000);
 
-test('a database that nobody knows the address of is waited for', async () => {
+test('a server waits for a database whose name does not resolve', async () => {
   await using server = run(
     '--kvstore-servers=postgres://a:b@database.invalid/a',
     `--secure-port=${await freePort()}`,
@@ -100,7 +100,7 @@ test('a database that nobody knows the address of is waited for', async () => {
   expect(await server.ended).toBe(0);
 }, 30_000);
 
-test('a start waits for storage no longer than it is told: for an answer, and for the objects', async () => {
+test('a start waits for storage no longer than the flags say: for an answer, and for the objects', async () => {
   const nobody = `postgres://a:b@127.0.0.1:${await freePort()}/a`;
   await using database = await createTestDatabase();
   const blocker = new pg.Client({ connectionString: database.url });

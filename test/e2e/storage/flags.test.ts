@@ -78,7 +78,7 @@ test('without a watch cache what clients read is read from PostgreSQL: gets, lis
   expect((await uncached.request('GET', '/api/v1/namespaces/default')).code).toBe(200);
 });
 
-/** As a hand at psql: JSON in place of whatever is stored. */
+/** As a user of psql: JSON in place of the stored form. */
 const change = (schema: string, name: string, object: object): Promise<unknown> =>
   database.query(
     `UPDATE ${schema}.revisions SET object = $2::json, encoded = NULL, media_type = NULL WHERE name = $1`,
@@ -199,7 +199,7 @@ test('a namespace is emptied across databases', async () => {
   expect([await left(database), await left(second)]).toEqual([[], []]);
 });
 
-test('objects are stored in the media type of the flag, shown in SQL as far as that can be, and read whatever it was', async () => {
+test('objects are stored in the media type of the flag, shown in SQL as far as that can be, and read in every stored form', async () => {
   const shown = async (name: string): Promise<Record<string, unknown>> => {
     const [row] = await database.query<{ media_type: string; object: Record<string, unknown> }>(
       'SELECT media_type, object FROM cluster_team_a.history WHERE name = $1 ORDER BY revision DESC LIMIT 1',
@@ -244,7 +244,7 @@ test('objects are stored in the media type of the flag, shown in SQL as far as t
     const widget = { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { name: 'custom' } };
     await expect.poll(async () => (await yaml.request('POST', widgets, widget)).code).toBe(201);
     expect(await shown('custom')).toMatchObject({ type: null, kind: 'Widget' });
-    // What is polled never is not there, and nobody waits for a silent database for longer than the flags say.
+    // What is polled never is not there, and a silent database is waited for no longer than the flags say.
     expect((await yaml.request('GET', '/metrics')).text).not.toMatch(
       /apiserver_storage_(objects|size_bytes)/,
     );

@@ -1,7 +1,7 @@
 import type { Item, LogRow, Promotion, Record } from './record.ts';
 import { countWhile } from './search.ts';
 
-/** A row that somebody saw or was told of; `lostBy` says which promotion lost it. */
+/** A row that a client saw or that was acknowledged to it; `lostBy` says which promotion lost it. */
 export interface KnownRow extends Item {
   readonly isDelete: boolean;
   /** Index of the promotion; undefined: it is in the log at the end. */
@@ -99,7 +99,7 @@ const toItem = ({ key, revision, op, verb }: LogRow): Item & { isDelete: boolean
   isDelete: verb === 'delete',
 });
 
-/** Every time that somebody was told that a revision is a certain write. */
+/** Every time that a client saw that a revision is a certain write. */
 export function* sightings(record: Record): Generator<Item & { isDelete: boolean }> {
   for (const { id, key, kind, outcome } of record.operations) {
     if (outcome.kind === 'written' && outcome.revision !== undefined)
@@ -107,10 +107,10 @@ export function* sightings(record: Record): Generator<Item & { isDelete: boolean
     if (outcome.kind === 'found') yield { ...outcome, key, isDelete: false };
     if (outcome.kind === 'listed') for (const item of outcome.items) yield { ...item, isDelete: false };
   }
-  for (const { rows } of record.told)
+  for (const { rows } of record.answers)
     for (const { op, verb, ...row } of rows)
       if (op !== undefined) yield { ...row, op: verb === 'delete' ? '' : op, isDelete: verb === 'delete' };
-  // A deleted object has the `op` of whoever wrote it last.
+  // A deleted object has the `op` of its last writer.
   for (const { seen } of record.watches)
     for (const one of seen)
       if (one.type === 'added' || one.type === 'modified') yield { ...one, isDelete: false };

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { judge } from './judge.ts';
 import {
+  answered,
   blamed,
   emptyRecord,
   event,
+  historyRow,
   operation,
   past,
   promotion,
   row,
   rowsOf,
   session,
-  told,
-  toldRow,
   written,
 } from './kit.ts';
 import type { Record } from './record.ts';
@@ -28,8 +28,8 @@ const OPERATIONS = [
   operation('d', 'delete', [52, 54], written()),
 ];
 const LOG = { log: HISTORY, operations: OPERATIONS };
-const TOLD = HISTORY.map(toldRow).reverse();
-const without = (revision: bigint) => TOLD.filter((one) => one.revision !== revision);
+const NEWEST_FIRST = HISTORY.map(historyRow).reverse();
+const without = (revision: bigint) => NEWEST_FIRST.filter((one) => one.revision !== revision);
 const EPOCH = { after: 100n, beganAtMs: 55, reason: 'a promotion' };
 const FAR = 10_000;
 
@@ -48,26 +48,26 @@ const listed = (revision: bigint, ...items: readonly (readonly [bigint, string])
   }) as const;
 
 const kept: readonly (readonly [string, Partial<Record>])[] = [
-  ['all of history', { ...LOG, told: [told(12, TOLD)] }],
-  ['the first pages of it', { ...LOG, told: [told(12, TOLD.slice(0, 2), { end: 'failed' })] }],
+  ['all of history', { ...LOG, answers: [answered(12, NEWEST_FIRST)] }],
+  ['the first pages of it', { ...LOG, answers: [answered(12, NEWEST_FIRST.slice(0, 2), { end: 'failed' })] }],
   [
     'a timeline',
-    { ...LOG, told: [told(12, HISTORY.map(toldRow), { what: 'timeline', filter: { key: 'k' } })] },
+    { ...LOG, answers: [answered(12, HISTORY.map(historyRow), { what: 'timeline', filter: { key: 'k' } })] },
   ],
   [
     'the updates alone, and a watch of them',
     {
       ...LOG,
-      told: [told(12, [...without(12n)].slice(0, 2), { filter: { verb: 'update' } })],
+      answers: [answered(12, [...without(12n)].slice(0, 2), { filter: { verb: 'update' } })],
       watches: [
         session(0, [event('modified', 5, 'b'), event('modified', 9, 'c')], 'stopped', { verb: 'update' }),
       ],
     },
   ],
-  ['what compaction has left', { ...LOG, compacted: 5n, told: [told(12, TOLD.slice(0, 2))] }],
+  ['what compaction has left', { ...LOG, compacted: 5n, answers: [answered(12, NEWEST_FIRST.slice(0, 2))] }],
   [
     'a 410 where compaction has been',
-    { ...LOG, compacted: 9n, told: [told(12, TOLD.slice(0, 2), { end: 'gone' })] },
+    { ...LOG, compacted: 9n, answers: [answered(12, NEWEST_FIRST.slice(0, 2), { end: 'gone' })] },
   ],
   [
     'rows that a promotion has lost',
@@ -76,7 +76,7 @@ const kept: readonly (readonly [string, Partial<Record>])[] = [
       operations: OPERATIONS.slice(0, 2),
       epochs: [{ ...EPOCH, beganAtMs: 80 }],
       promotions: [promotion([71, 75], 5, 100)],
-      told: [told(9, TOLD.slice(1))],
+      answers: [answered(9, NEWEST_FIRST.slice(1))],
     },
   ],
   [
@@ -94,26 +94,34 @@ const kept: readonly (readonly [string, Partial<Record>])[] = [
     },
   ],
   ['who set a field', { ...LOG, blames: [blamed(5, 'b', 5)] }],
-  ['nobody, where history does not reach', { ...LOG, compacted: 5n, blames: [blamed(5, 'b')] }],
+  ['no author, where history does not reach', { ...LOG, compacted: 5n, blames: [blamed(5, 'b')] }],
 ];
 
 const broken: readonly (readonly [rule: string, name: string, record: Partial<Record>])[] = [
-  ['history leaves nothing out', 'a list with a hole', { ...LOG, told: [told(12, without(5n))] }],
-  ['history leaves nothing out', 'a list that ends early', { ...LOG, told: [told(12, TOLD.slice(0, 2))] }],
-  ['history leaves nothing out', 'a list that begins late', { ...LOG, told: [told(12, TOLD.slice(1))] }],
+  ['history leaves nothing out', 'a list with a hole', { ...LOG, answers: [answered(12, without(5n))] }],
+  [
+    'history leaves nothing out',
+    'a list that ends early',
+    { ...LOG, answers: [answered(12, NEWEST_FIRST.slice(0, 2))] },
+  ],
+  [
+    'history leaves nothing out',
+    'a list that begins late',
+    { ...LOG, answers: [answered(12, NEWEST_FIRST.slice(1))] },
+  ],
   [
     'history leaves nothing out',
     'a list that ends one row before the begin of history',
-    { ...LOG, compacted: 1n, told: [told(12, without(2n))] },
+    { ...LOG, compacted: 1n, answers: [answered(12, without(2n))] },
   ],
-  ['history leaves nothing out', 'an empty list', { ...LOG, told: [told(12, [])] }],
+  ['history leaves nothing out', 'an empty list', { ...LOG, answers: [answered(12, [])] }],
   [
     'history leaves nothing out',
     'a hole in the first pages of a timeline',
     {
       ...LOG,
-      told: [
-        told(12, HISTORY.filter(({ op }) => op !== 'b').map(toldRow), {
+      answers: [
+        answered(12, HISTORY.filter(({ op }) => op !== 'b').map(historyRow), {
           ...{ what: 'timeline', end: 'failed', filter: { key: 'k' } },
         }),
       ],
@@ -126,28 +134,33 @@ const broken: readonly (readonly [rule: string, name: string, record: Partial<Re
       ...LOG,
       epochs: [EPOCH],
       promotions: [promotion([61, 65], 12, 100)],
-      told: [told(12, TOLD.slice(0, 1))],
+      answers: [answered(12, NEWEST_FIRST.slice(0, 1))],
     },
   ],
   [
-    'history is told once, in order',
-    'a row that is told twice',
-    { ...LOG, told: [told(12, [...TOLD.slice(0, 2), ...TOLD.slice(1)])] },
+    'history is listed once, in order',
+    'a row that is listed twice',
+    { ...LOG, answers: [answered(12, [...NEWEST_FIRST.slice(0, 2), ...NEWEST_FIRST.slice(1)])] },
   ],
   [
     'history tells what was written',
     'a row that never was',
-    { ...LOG, told: [told(12, [...TOLD.slice(0, 1), toldRow(row(10, 'x')), ...TOLD.slice(1)])] },
+    {
+      ...LOG,
+      answers: [
+        answered(12, [...NEWEST_FIRST.slice(0, 1), historyRow(row(10, 'x')), ...NEWEST_FIRST.slice(1)]),
+      ],
+    },
   ],
   [
     'history tells what was written',
     'another user',
     {
       ...LOG,
-      told: [
-        told(
+      answers: [
+        answered(
           12,
-          TOLD.map((one) => (one.revision === 5n ? { ...one, user: 'eve' } : one)),
+          NEWEST_FIRST.map((one) => (one.revision === 5n ? { ...one, user: 'eve' } : one)),
         ),
       ],
     },
@@ -157,10 +170,10 @@ const broken: readonly (readonly [rule: string, name: string, record: Partial<Re
     'a chain that is broken',
     {
       ...LOG,
-      told: [
-        told(
+      answers: [
+        answered(
           12,
-          TOLD.map((one) => (one.revision === 9n ? { ...one, previous: 2n } : one)),
+          NEWEST_FIRST.map((one) => (one.revision === 9n ? { ...one, previous: 2n } : one)),
         ),
       ],
     },
@@ -168,17 +181,17 @@ const broken: readonly (readonly [rule: string, name: string, record: Partial<Re
   [
     'history tells what was asked for',
     'a create among updates',
-    { ...LOG, told: [told(12, without(12n), { filter: { verb: 'update' } })] },
+    { ...LOG, answers: [answered(12, without(12n), { filter: { verb: 'update' } })] },
   ],
   [
     'history is as new as what was acknowledged',
     'a list of a while ago',
-    { ...LOG, told: [told(5, TOLD.slice(2))] },
+    { ...LOG, answers: [answered(5, NEWEST_FIRST.slice(2))] },
   ],
   [
     '410 has a reason',
     'a list that ends though history goes on',
-    { ...LOG, told: [told(12, TOLD, { end: 'gone' })] },
+    { ...LOG, answers: [answered(12, NEWEST_FIRST, { end: 'gone' })] },
   ],
   [
     '410 has a reason',
@@ -186,36 +199,36 @@ const broken: readonly (readonly [rule: string, name: string, record: Partial<Re
     { ...LOG, pasts: [past({ revision: 5n }, { kind: 'gone' })] },
   ],
   [
-    'the past is told as it was',
+    'the past is shown as it was',
     'a state of another time',
     { ...LOG, pasts: [past({ revision: 7n }, listed(7n, [2n, 'a']))] },
   ],
   [
-    'the past is told as it was',
+    'the past is shown as it was',
     'a state of another revision than was asked for',
     { ...LOG, pasts: [past({ revision: 7n }, listed(9n, [9n, 'c']))] },
   ],
   [
-    'a moment is told as it was',
+    'a moment is shown as it was',
     'a moment without what was acknowledged',
     { ...LOG, operations: SLOW, pasts: [past({ atMs: 3500 }, listed(2n, [2n, 'a']), [FAR, FAR])] },
   ],
   [
-    'a moment is told as it was',
+    'a moment is shown as it was',
     'a moment with what came later',
     { ...LOG, operations: SLOW, pasts: [past({ atMs: 3500 }, listed(9n, [9n, 'c']), [FAR, FAR])] },
   ],
   ['a blame names who did it', 'another revision', { ...LOG, blames: [blamed(5, 'b', 2)] }],
   ['a blame names who did it', 'another user', { ...LOG, blames: [blamed(5, 'b', 5, 'eve')] }],
-  ['a blame names who did it', 'nobody', { ...LOG, blames: [blamed(5, 'b')] }],
+  ['a blame names who did it', 'no author', { ...LOG, blames: [blamed(5, 'b')] }],
   [
-    'a watch is told what it asked for',
+    'a watch shows what it asked for',
     'a create among updates',
     { ...LOG, watches: [session(0, [event('added', 2, 'a')], 'stopped', { verb: 'update' })] },
   ],
   [
     'a watch leaves nothing out',
-    'an update that a watch of updates is not told of',
+    'an update that is missing in a watch of updates',
     { ...LOG, watches: [session(0, [event('modified', 9, 'c')], 'stopped', { verb: 'update' })] },
   ],
 ];

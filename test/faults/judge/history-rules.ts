@@ -3,27 +3,27 @@ import { differences, isStateAt } from './read-rules.ts';
 import {
   type Blamed,
   type Finding,
+  type HistoryAnswer,
+  type HistoryRow,
   isWrite,
   type LogRow,
   type Operation,
   type Past,
   passes,
   type Record,
-  type Told,
-  type ToldRow,
 } from './record.ts';
 import { countWhile } from './search.ts';
 
 /** Between the two clocks, and from the moment that dates a commit until it is asked for. */
 const CLOCKS_MS = 100;
 
-/** What is told of the past: it is what the log says, all of it, and as new as what was acknowledged. */
+/** What history shows of the past: it is what the log says, all of it, and as new as what was acknowledged. */
 export function* judgeHistory(record: Record): Generator<Finding> {
   const branches = new Branches(record);
   const rows = new Map(record.log.map((row) => [row.revision, row]));
   const acknowledged = new Acknowledged(record);
   const moments = new Moments(record);
-  for (const one of record.told) {
+  for (const one of record.answers) {
     const say = (rule: string, facts: string): Finding => ({ rule, facts: `${describe(one)}: ${facts}` });
     for (const [rule, facts] of [
       ...judgeOrder(one),
@@ -40,58 +40,62 @@ export function* judgeHistory(record: Record): Generator<Finding> {
 
 type Broken = readonly [rule: string, facts: string];
 
-const describe = ({ name, what, revision, filter, invokedMs, completedMs }: Told): string =>
+const describe = ({ name, what, revision, filter, invokedMs, completedMs }: HistoryAnswer): string =>
   `${name}, ${what} at ${revision} ${JSON.stringify(filter)} (${timeOf(invokedMs, completedMs)})`;
 
 const timeOf = (invokedMs: number, completedMs: number): string =>
   `${(invokedMs / 1000).toFixed(3)}–${(completedMs / 1000).toFixed(3)} s`;
 
-function* judgeOrder({ what, rows }: Told): Generator<Broken> {
+function* judgeOrder({ what, rows }: HistoryAnswer): Generator<Broken> {
   const sign = what === 'revisions' ? -1n : 1n;
   for (const [at, { revision }] of rows.entries()) {
     const before = rows[at - 1]?.revision;
     if (before !== undefined && sign * (revision - before) <= 0n)
-      yield ['history is told once, in order', `${revision} after ${before}`];
+      yield ['history is listed once, in order', `${revision} after ${before}`];
   }
 }
 
 const isLost = ({ promotions }: Record, revision: bigint): boolean =>
   promotions.some(({ survived, epoch }) => revision > survived && revision < epoch);
 
-/** A row that is told is one of the log, in all that is told of it, or one that a promotion has lost. */
-function* judgeTruth(record: Record, told: Told, rows: ReadonlyMap<bigint, LogRow>): Generator<Broken> {
-  for (const one of told.rows) {
+/** A row that is listed is one of the log, in all of its fields, or one that a promotion has lost. */
+function* judgeTruth(
+  record: Record,
+  answer: HistoryAnswer,
+  rows: ReadonlyMap<bigint, LogRow>,
+): Generator<Broken> {
+  for (const one of answer.rows) {
     const row = rows.get(one.revision);
     if (row === undefined) {
       if (!isLost(record, one.revision))
         yield ['history tells what was written', `${one.verb} ${one.key} ${one.revision} never was`];
       continue;
     }
-    const wrong = wrongIn(one, row, told);
+    const wrong = wrongIn(one, row, answer);
     if (wrong !== undefined) yield ['history tells what was written', `${one.revision}: ${wrong}`];
-    if (!passes(told.filter, row)) yield ['history tells what was asked for', `${one.revision} was not`];
+    if (!passes(answer.filter, row)) yield ['history tells what was asked for', `${one.revision} was not`];
   }
 }
 
-function wrongIn(one: ToldRow, row: LogRow, { what }: Told): string | undefined {
-  const same: readonly (keyof ToldRow)[] =
+function wrongIn(one: HistoryRow, row: LogRow, { what }: HistoryAnswer): string | undefined {
+  const same: readonly (keyof HistoryRow)[] =
     what === 'timeline' ? ['key', 'verb', 'user'] : ['key', 'verb', 'user', 'op', 'previous'];
   const field = same.find((name) => one[name] !== row[name]);
-  return field === undefined ? undefined : `${field} is told as ${one[field]}, and is ${row[field]}`;
+  return field === undefined ? undefined : `${field} is shown as ${one[field]}, and is ${row[field]}`;
 }
 
 /** Where history begins at the latest, for who asks as of a revision. */
 const beginOf = ({ compacted, epochs }: Record, revision: bigint): bigint =>
   epochs.reduce((begin, { after }) => (after > begin && after <= revision ? after : begin), compacted);
 
-/** Nothing is left out between the rows that were told, nor, when all were, between these and both ends. */
+/** Nothing is left out between the listed rows, nor, when all were listed, between these and both ends. */
 function* judgeCompleteness(
   record: Record,
   branches: Branches,
-  told: Told,
+  answer: HistoryAnswer,
   kept: ReadonlyMap<bigint, LogRow>,
 ): Generator<Broken> {
-  const { rows, what, end, revision, filter, invokedMs, completedMs } = told;
+  const { rows, what, end, revision, filter, invokedMs, completedMs } = answer;
   const revisions = rows.map((row) => row.revision).sort((a, b) => (a < b ? -1 : 1));
   const [oldest = revision + 1n] = revisions;
   const begin = beginOf(record, revision);
@@ -102,7 +106,7 @@ function* judgeCompleteness(
     branches
       .inEra(era)
       .between(from, to)
-      // Of what was lost, nobody knows whether it made the object or changed it.
+      // Whether a lost write made the object or changed it is unknown.
       .filter((row) => passes(filter, kept.get(row.revision) ?? { key: row.key, verb: '' }))
       .filter((row) => !seen.has(row.revision));
   const missing = branches.erasOf(invokedMs, completedMs).map(missingIn);
@@ -136,14 +140,17 @@ class Acknowledged {
 }
 
 /** What was acknowledged before a question is in its answer. */
-function* judgeNewest(acknowledged: Acknowledged, { revision, invokedMs }: Told): Generator<Broken> {
+function* judgeNewest(acknowledged: Acknowledged, { revision, invokedMs }: HistoryAnswer): Generator<Broken> {
   const newest = acknowledged.newestBefore(invokedMs);
   if (newest === undefined || newest.revision <= revision) return;
   const facts = `${newest.id} had been acknowledged at ${newest.revision}`;
   yield ['history is as new as what was acknowledged', facts];
 }
 
-function* judgeGone(record: Record, { end, rows, what, revision, completedMs }: Told): Generator<Broken> {
+function* judgeGone(
+  record: Record,
+  { end, rows, what, revision, completedMs }: HistoryAnswer,
+): Generator<Broken> {
   if (end !== 'gone') return;
   const last = rows.at(-1)?.revision ?? (what === 'revisions' ? revision : 0n);
   if (last <= record.compacted || hasEpochBegun(record, last, completedMs)) return;
@@ -172,14 +179,14 @@ function* judgePast(
   const { revision, items } = outcome;
   if (!eras.some((era) => isStateAt(branches.inEra(era), revision, items))) {
     const facts = `${what}: ${differences(branches.inEra(eras.at(-1) ?? 0), revision, items)}`;
-    yield { rule: 'the past is told as it was', facts };
+    yield { rule: 'the past is shown as it was', facts };
   } else if ('revision' in asOf) {
     if (revision !== asOf.revision)
-      yield { rule: 'the past is told as it was', facts: `${what}: ${revision} was told of` };
+      yield { rule: 'the past is shown as it was', facts: `${what}: ${revision} was shown` };
   } else if (!record.wrongClocks.some(([from, to]) => isWithin(toOurs(record, asOf.atMs), from, to))) {
-    const told = eras.map((era) => moments.wrongIn(branches.inEra(era), revision, asOf.atMs));
-    if (!told.includes(undefined))
-      yield { rule: 'a moment is told as it was', facts: `${what} is ${revision}: ${told.at(-1)}` };
+    const errors = eras.map((era) => moments.wrongIn(branches.inEra(era), revision, asOf.atMs));
+    if (!errors.includes(undefined))
+      yield { rule: 'a moment is shown as it was', facts: `${what} is ${revision}: ${errors.at(-1)}` };
   }
 }
 
@@ -245,7 +252,7 @@ class Moments {
   }
 }
 
-/** Each write sets the field, so that whoever wrote the state has set it. */
+/** Each write sets the field, so that the author of the state has set it. */
 function* judgeBlame(
   record: Record,
   { name, revision, op, setBy }: Blamed,
@@ -259,7 +266,7 @@ function* judgeBlame(
   if (row !== undefined && row.op !== op) yield say(`it was ${row.op}`);
   if (setBy === undefined) {
     const isGone = revision <= record.compacted || record.epochs.some(({ after }) => revision < after);
-    if (!isGone) yield say('nobody is named');
+    if (!isGone) yield say('no author is named');
     return;
   }
   if (setBy.revision !== revision) yield say(`${setBy.revision} is blamed`);

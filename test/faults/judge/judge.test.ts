@@ -50,7 +50,7 @@ const kept: readonly (readonly [string, Partial<Record>])[] = [
     },
   ],
   [
-    'a write of which nobody knows, that happened, and one that did not',
+    'a write of unknown outcome that happened, and one that did not',
     {
       log: rowsOf([2, 'a'], [5, 'b']),
       operations: [
@@ -223,7 +223,7 @@ const broken: readonly (readonly [string, string, Partial<Record>])[] = [
   ],
   [
     'what was shown is not lost',
-    'a write that nobody has acknowledged, and that a watch showed',
+    'a write that was not acknowledged, and that a watch showed',
     {
       log: rowsOf([2, 'a']),
       epochs: [EPOCH],
@@ -345,7 +345,7 @@ const broken: readonly (readonly [string, string, Partial<Record>])[] = [
   ],
   [
     'reads are linearizable',
-    'a read of what nobody had written yet',
+    'a read of a later write',
     {
       log: rowsOf([2, 'a']),
       operations: [
@@ -395,7 +395,7 @@ const broken: readonly (readonly [string, string, Partial<Record>])[] = [
   ],
   [
     'a watch leaves nothing out',
-    'a lost write that another was told of',
+    'a lost write that another client saw',
     {
       log: rowsOf([2, 'a']),
       epochs: [EPOCH],
@@ -424,7 +424,7 @@ const broken: readonly (readonly [string, string, Partial<Record>])[] = [
   ],
   [
     'an event is a row of the log',
-    'an update that is told as an addition',
+    'an update that is shown as an addition',
     { log: HISTORY, watches: [session(2, [event('added', 5, 'b')])] },
   ],
   [

@@ -1,6 +1,8 @@
 import type {
   Blamed,
   Filter,
+  HistoryAnswer,
+  HistoryRow,
   LogRow,
   Operation,
   Outcome,
@@ -8,8 +10,6 @@ import type {
   Promotion,
   Record,
   Seen,
-  Told,
-  ToldRow,
   WatchSession,
 } from './record.ts';
 
@@ -17,7 +17,7 @@ import type {
 
 export const emptyRecord: Record = {
   ...{ operations: [], watches: [], log: [], epochs: [], promotions: [], finalLists: [] },
-  ...{ told: [], pasts: [], blames: [], wrongClocks: [], splits: [], originMs: 0 },
+  ...{ answers: [], pasts: [], blames: [], wrongClocks: [], splits: [], originMs: 0 },
   ...{ compacted: 0n, compactedAtMs: 0, watchersMustReach: 0n },
 };
 
@@ -91,17 +91,17 @@ export const promotion = (
   ...{ beganMs, doneMs, mayLose, mayLoseShown, survived: BigInt(survived), epoch: BigInt(epoch) },
 });
 
-export const toldRow = ({ revision, key, verb, op, previous, user }: LogRow): ToldRow => ({
+export const historyRow = ({ revision, key, verb, op, previous, user }: LogRow): HistoryRow => ({
   ...{ revision, key, verb, op, user },
   ...(previous === undefined ? {} : { previous }),
 });
 
 /** The newest first. */
-export const told = (
+export const answered = (
   revision: number,
-  rows: readonly ToldRow[],
-  rest: Partial<Pick<Told, 'end' | 'filter' | 'what' | 'invokedMs' | 'completedMs'>> = {},
-): Told => ({
+  rows: readonly HistoryRow[],
+  rest: Partial<Pick<HistoryAnswer, 'end' | 'filter' | 'what' | 'invokedMs' | 'completedMs'>> = {},
+): HistoryAnswer => ({
   ...{ what: 'revisions', name: 'h', filter: {}, invokedMs: 60, completedMs: 70, end: 'all' },
   ...{ revision: BigInt(revision), rows, ...rest },
 });

@@ -138,7 +138,7 @@ function* judgeKey(record: Record, branches: Branches, key: string): Generator<F
 const byEnd = (a: { readonly operation: Operation }, b: { readonly operation: Operation }): number =>
   a.operation.completedMs - b.operation.completedMs;
 
-/** A delete whose outcome nobody knows, and which a promotion has lost since, leaves no trace but this. */
+/** A delete of unknown outcome that a promotion has lost since leaves no other trace than this. */
 const mayBeGone = (deletes: readonly Operation[], { operation }: Read): boolean =>
   deletes.some(({ invokedMs }) => invokedMs < operation.completedMs);
 

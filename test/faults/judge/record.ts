@@ -8,14 +8,14 @@
 export interface Record {
   readonly operations: readonly Operation[];
   readonly watches: readonly WatchSession[];
-  /** What history told: of rows, of states, and of who set what. */
-  readonly told: readonly Told[];
+  /** What history showed: of rows, of states, and of the authors of fields. */
+  readonly answers: readonly HistoryAnswer[];
   readonly pasts: readonly Past[];
   readonly blames: readonly Blamed[];
   /** While rows of the log were dated wrongly. */
   readonly wrongClocks: readonly (readonly [fromMs: number, toMs: number])[];
   /**
-   * While two primaries took writes, until servers must have noticed: the order of what happened at one and the other is not told
+   * While two primaries took writes, until servers must have noticed: the order between the writes of one and the other is not judged
    * then. Every other promise holds.
    */
   readonly splits: readonly (readonly [fromMs: number, toMs: number])[];
@@ -87,7 +87,7 @@ export interface Promotion {
   readonly doneMs: number;
   /** The standby was known not to have everything that was acknowledged. */
   readonly mayLose: boolean;
-  /** Or somebody had ended the wait for it, so that PostgreSQL showed what it had not. */
+  /** Or a client had ended the wait for it, so that PostgreSQL showed what it had not. */
   readonly mayLoseShown: boolean;
   /** The newest revision that survived, and the epoch that began. */
   readonly survived: bigint;
@@ -106,7 +106,7 @@ export const passes = (
 ): boolean => (key === undefined || key === row.key) && (verb === undefined || verb === row.verb);
 
 /** A list of revisions, the newest first, or a timeline, the oldest first: all pages, each from any server. */
-export interface Told {
+export interface HistoryAnswer {
   readonly what: 'revisions' | 'timeline';
   readonly name: string;
   readonly filter: Filter;
@@ -114,13 +114,13 @@ export interface Told {
   readonly completedMs: number;
   /** As of which the first page was. */
   readonly revision: bigint;
-  /** As they were told. */
-  readonly rows: readonly ToldRow[];
+  /** In their order. */
+  readonly rows: readonly HistoryRow[];
   /** `all`: to the end of history; `gone`: until a 410; `failed`: until something that says nothing. */
   readonly end: 'all' | 'gone' | 'failed';
 }
 
-export interface ToldRow {
+export interface HistoryRow {
   readonly revision: bigint;
   readonly key: string;
   readonly verb: LogRow['verb'];
@@ -145,13 +145,13 @@ export interface Blamed {
   /** The state that was looked at, and the id in it. */
   readonly revision: bigint;
   readonly op: string;
-  /** Undefined: nobody was named. */
+  /** Undefined: no author was named. */
   readonly setBy: { readonly revision: bigint; readonly user: string } | undefined;
 }
 
 export interface WatchSession {
   readonly watcher: string;
-  /** What it was to be told of. */
+  /** The changes that it asked for. */
   readonly filter: Filter;
   readonly server: number;
   readonly from: bigint;

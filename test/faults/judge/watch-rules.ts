@@ -48,7 +48,7 @@ function* judgeTruth(
     if (one.type === 'bookmark') continue;
     const row = rows.get(one.revision);
     if (row !== undefined && !passes(filter, row))
-      yield ['a watch is told what it asked for', `${one.type} ${one.key} ${one.revision} was not`];
+      yield ['a watch shows what it asked for', `${one.type} ${one.key} ${one.revision} was not`];
     const isLost = promotions.some(({ survived, epoch }) => one.revision > survived && one.revision < epoch);
     if (row === undefined && !isLost)
       yield ['an event is a row of the log', `${one.type} ${one.key} ${one.revision} is not in it`];
@@ -85,7 +85,7 @@ function* judgeCompleteness(known: readonly Row[], session: WatchSession): Gener
     countWhile(known, ({ revision }) => revision <= last),
   );
   const all = new Set(due.filter((row) => passes(session.filter, row)).map(({ revision }) => revision));
-  // What lies between two histories is told by the 410 in between (judgeEpochs).
+  // The 410 in between stands for what lies between two histories (judgeEpochs).
   const missing = [...all].filter((one) => !seen.has(one));
   const [first] = missing;
   if (first === undefined) return;
@@ -119,7 +119,7 @@ function* judgeEnd({ compacted, promotions }: Record, session: WatchSession): Ge
   if (!isJustified) yield ['410 has a reason', `it ended at ${last}, and history reaches further back`];
 }
 
-/** When all is over and well, nobody is left behind. */
+/** When all is over and well, every watcher has caught up. */
 function* judgeProgress({ watches, watchersMustReach }: Record): Generator<Finding> {
   for (const [watcher, sessions] of Map.groupBy(watches, (session) => session.watcher)) {
     const last = sessions.at(-1);

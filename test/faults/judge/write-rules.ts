@@ -39,18 +39,18 @@ function mayBeLost({ promotions }: Record, { outcome, invokedMs }: Operation): b
   );
 }
 
-/** Nobody is shown what only the primary has: a promotion of a standby that commits wait for loses nothing that was seen. */
+/** Clients never see what only the primary has: a promotion of a standby that commits wait for loses nothing that was seen. */
 export function* judgeShown(record: Record): Generator<Finding> {
   const surviving = new Set(record.log.map(({ revision }) => revision));
   // What was acknowledged has a rule of its own.
-  const told = new Set(
+  const acknowledged = new Set(
     record.operations.map(({ outcome }) => (outcome.kind === 'written' ? outcome.revision : undefined)),
   );
   for (const { revision, op, key } of sightings(record)) {
-    if (surviving.has(revision) || told.has(revision)) continue;
+    if (surviving.has(revision) || acknowledged.has(revision)) continue;
     const lostBy = record.promotions.find(({ epoch }) => revision < epoch);
     if (lostBy === undefined || lostBy.mayLoseShown || revision <= lostBy.survived) continue;
-    told.add(revision);
+    acknowledged.add(revision);
     const facts = `${revision} (${key}, ${op}) was seen, and only ${lostBy.survived} was kept`;
     yield { rule: 'what was shown is not lost', facts };
   }
@@ -59,14 +59,14 @@ export function* judgeShown(record: Record): Generator<Finding> {
 /** A number means one write, for everybody and for ever, also when the write was lost. */
 export function* judgeUniqueness(record: Record): Generator<Finding> {
   const known = new Map<bigint, { op: string; key: string }>();
-  const told = new Set<bigint>();
+  const reported = new Set<bigint>();
   const rows = record.log.map((row) => ({ ...row, isDelete: row.verb === 'delete' }));
   for (const { revision, op, key, isDelete } of [...rows, ...sightings(record)]) {
     const own = { op: isDelete ? 'a delete' : op, key };
     const before = known.get(revision) ?? own;
     known.set(revision, before);
-    if ((before.op === own.op && before.key === key) || told.has(revision)) continue;
-    told.add(revision);
+    if ((before.op === own.op && before.key === key) || reported.has(revision)) continue;
+    reported.add(revision);
     const facts = `${revision} is ${before.op} of ${before.key} and ${own.op} of ${key}`;
     yield { rule: 'a revision is one write', facts };
   }

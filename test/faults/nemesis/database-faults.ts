@@ -5,7 +5,7 @@ import { sleep, until } from '../world/until.ts';
 import type { Fault, Scene } from './fault.ts';
 import { endTails } from './network-faults.ts';
 
-/** A fast shutdown takes a fraction of a second, and longer only when somebody holds it up. */
+/** A fast shutdown takes a fraction of a second, and longer only when a connection delays it. */
 const SHUTDOWN_MS = 10_000;
 const YEAR = "interval '1 year'";
 
@@ -92,7 +92,7 @@ export const DATABASE_FAULTS: readonly Fault[] = [
     },
   },
   {
-    // The standby is gone, commits wait for it, and somebody ends their backends: what was not on two disks must not have been
+    // The standby is gone, commits wait for it, and an operator ends their backends: what was not on two disks must not have been
     // acknowledged by that, because the standby without it becomes the primary.
     name: 'end-stalled',
     run: async ({ world, random }) => {
@@ -177,14 +177,14 @@ export const DATABASE_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** A fast shutdown, which nobody may hold up. */
+/** A fast shutdown, which no connection may delay. */
 export async function stopDatabase({ world, found }: Pick<Scene, 'world' | 'found'>): Promise<void> {
   const tookMs = await world.group.primary.stop();
   if (tookMs <= SHUTDOWN_MS) return;
   found({ rule: 'PostgreSQL can shut down', facts: `a fast shutdown took ${Math.round(tookMs)} ms` });
 }
 
-/** Somebody who may connect and read everything, and nothing else. */
+/** A client that may connect and read everything, and nothing else. */
 async function withAnalyst({ world }: Scene, use: (client: pg.Client) => Promise<void>): Promise<void> {
   const { primary } = world.group;
   const role = 'analyst';

@@ -15,7 +15,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     },
   },
   {
-    // Commits are made, and nobody hears of them; the other side does not hear that the connection is gone either.
+    // Commits are made, and their answers are lost; the other side does not hear that the connection is gone either.
     name: 'half-open',
     run: async ({ world, random }) => {
       const { databases } = random.pick(world.servers);
@@ -46,7 +46,7 @@ export const NETWORK_FAULTS: readonly Fault[] = [
     },
   },
   {
-    // A commit is in the log of the primary for that long before anybody may see it: tails that begin meanwhile must not miss it.
+    // A commit is in the log of the primary for that long before it may be shown: tails that begin meanwhile must not miss it.
     name: 'slow-standby',
     run: async ({ world, random }) => {
       const link = world.group.link('sync');

@@ -42,7 +42,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
       const tookMs = await server.stop('SIGTERM');
       if (tookMs > 45_000)
         found({
-          rule: 'a server ends when it is told to',
+          rule: 'a server ends on SIGTERM',
           facts: `server ${server.index} took ${Math.round(tookMs)} ms`,
         });
       await server.start();

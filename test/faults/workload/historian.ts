@@ -1,10 +1,10 @@
-import type { Blamed, Filter, Finding, Operation, Past, Told, ToldRow } from '../judge/record.ts';
+import type { Blamed, Filter, Finding, HistoryAnswer, HistoryRow, Operation, Past } from '../judge/record.ts';
 import type { Random } from '../random.ts';
 import { sleep } from '../world/until.ts';
 import { toItem } from './client.ts';
 import type { Answer, Caller } from './http.ts';
 import { PATH } from './keys.ts';
-import { HISTORY, pathOf, referenceTo, revisionsOf, toTimelineRow, toToldRow } from './sources.ts';
+import { HISTORY, pathOf, referenceTo, revisionsOf, toHistoryRow, toTimelineRow } from './sources.ts';
 
 /** Between one question and the next. */
 const PAUSE_MS = [20, 150] as const;
@@ -25,7 +25,7 @@ type Page = { readonly code: number; readonly text: string };
 
 /** Asks what was, any server: who wrote what, what was there then, and who has set it. */
 export class Historian {
-  readonly told: Told[] = [];
+  readonly answers: HistoryAnswer[] = [];
   readonly pasts: Past[] = [];
   readonly blames: Blamed[] = [];
   /** Blames, as the reads of objects that they are too. */
@@ -102,14 +102,14 @@ export class Historian {
   }
 
   async #readPages(
-    head: Pick<Told, 'what' | 'filter'>,
+    head: Pick<HistoryAnswer, 'what' | 'filter'>,
     signal: AbortSignal,
     toPath: (limit: string, goesOn: string | undefined) => string,
   ): Promise<void> {
     const invokedMs = performance.now();
-    const rows: ToldRow[] = [];
+    const rows: HistoryRow[] = [];
     let revision: bigint | undefined;
-    let end: Told['end'] = 'failed';
+    let end: HistoryAnswer['end'] = 'failed';
     let goesOn: string | undefined;
     for (let pages = this.#random.between(...PAGES); pages > 0; pages -= 1) {
       const limit = String(this.#random.between(...LIMIT));
@@ -118,7 +118,7 @@ export class Historian {
       if (code !== 200) break;
       const page: ListPage = JSON.parse(text);
       revision ??= BigInt(page.metadata.resourceVersion);
-      rows.push(...(page.items ?? []).map(toToldRow), ...(page.entries ?? []).map(toTimelineRow));
+      rows.push(...(page.items ?? []).map(toHistoryRow), ...(page.entries ?? []).map(toTimelineRow));
       goesOn = page.continue ?? (page.metadata.continue || undefined);
       if (goesOn === undefined) {
         end = 'all';
@@ -129,10 +129,10 @@ export class Historian {
     if (revision === undefined) return;
     this.#remember(rows);
     const completedMs = performance.now();
-    this.told.push({ ...head, name: this.#id, invokedMs, completedMs, revision, rows, end });
+    this.answers.push({ ...head, name: this.#id, invokedMs, completedMs, revision, rows, end });
   }
 
-  #remember(rows: readonly ToldRow[]): void {
+  #remember(rows: readonly HistoryRow[]): void {
     this.#known.push(...rows.map(({ revision }) => revision));
     if (this.#known.length > KNOWN) this.#known.splice(0, this.#known.length - KNOWN);
   }

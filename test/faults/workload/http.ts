@@ -39,7 +39,7 @@ export class Caller {
     return this.#server.index;
   }
 
-  /** @throws NotSent; what the network said otherwise, and then nobody knows whether it was done */
+  /** @throws NotSent; an error of the network, after which the outcome is unknown */
   ask({ method, path, body, headers }: Question, signal?: AbortSignal): Promise<Answer> {
     const bytes = body === undefined ? undefined : JSON.stringify(body);
     const isByToken = headers.authorization !== undefined;

@@ -1,5 +1,5 @@
 /**
- * What the run writes, and nobody else: a few objects, so that many meet at each. Leases, of which no controller makes any here;
+ * What the run alone writes: a few objects, so that many writes meet at each. Leases, of which no controller makes any here;
  * `holderIdentity` says whose write it is.
  */
 export const NAMESPACE = 'faults';

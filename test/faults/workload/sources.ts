@@ -1,4 +1,4 @@
-import type { Filter, LogRow, Seen, ToldRow } from '../judge/record.ts';
+import type { Filter, HistoryRow, LogRow, Seen } from '../judge/record.ts';
 import { type Stored, toItem } from './client.ts';
 import { NAMESPACE, PATH } from './keys.ts';
 
@@ -61,7 +61,7 @@ export function revisionsOf(filter: Filter, user?: string): WatchSource {
     ...{ path: `${HISTORY}/revisions`, fieldSelector, firstList: { limit: '1' }, filter },
     read: (type, object) => {
       if (type !== 'ADDED') throw new Error(`no watch of revisions sends ${type}`);
-      const { revision, key, op = '', verb } = toToldRow(object);
+      const { revision, key, op = '', verb } = toHistoryRow(object);
       return { revision, key, op, type: EVENT_TYPES[verb] };
     },
   };
@@ -79,7 +79,7 @@ interface RevisionObject {
   readonly previous?: string;
 }
 
-export const toToldRow = (revision: RevisionObject): ToldRow => ({
+export const toHistoryRow = (revision: RevisionObject): HistoryRow => ({
   ...{ revision: BigInt(revision.metadata.name), key: revision.object.name, verb: revision.verb },
   ...{ user: revision.user, op: revision.userAgent ?? '' },
   ...(revision.previous === undefined ? {} : { previous: BigInt(revision.previous) }),
@@ -92,6 +92,6 @@ interface TimelineEntry {
   readonly user: string;
 }
 
-export const toTimelineRow = ({ revision, object, verb, user }: TimelineEntry): ToldRow => ({
+export const toTimelineRow = ({ revision, object, verb, user }: TimelineEntry): HistoryRow => ({
   ...{ revision: BigInt(revision), key: object.name, verb, user },
 });

@@ -8,7 +8,7 @@ const ACCOUNTS = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`;
 const WHOAMI = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const KEPT = 20;
 
-/** Asks one server for tokens and shows them to another: a token is good everywhere and at once, whatever key signs. */
+/** Asks one server for tokens and shows them to another: a token is good everywhere and at once, with every key that signs. */
 export class TokenBearer {
   readonly findings: Finding[] = [];
   checked = 0;

@@ -27,7 +27,7 @@ export class ApiServer implements AsyncDisposable {
   main = MAIN;
   /** How far ahead of the right time its clock is when it is launched. */
   clockMs = 0;
-  /** What it said last, of each time that it ended without being told to. */
+  /** Its last lines, for each time that it ended without a signal of the run. */
   readonly crashes: string[] = [];
 
   static async open(options: {

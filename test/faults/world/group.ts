@@ -206,7 +206,7 @@ export class DatabaseGroup implements AsyncDisposable {
     await this.waitForSync();
   }
 
-  /** The standby receives nothing any more, and nobody is told: what is committed from then on is lost to it. */
+  /** The standby receives nothing any more, and no connection is closed: what is committed from then on is lost to it. */
   async cutOff(role: StandbyRole): Promise<void> {
     this.link(role).refuse(true);
     this.link(role).cut();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { sleep } from './until.ts';
 
-/** What one direction does with bytes. `drop`: they go nowhere, and nobody is told, as in a network that has gone. */
+/** What one direction does with bytes. `drop`: they are lost, and no connection is closed, as in a network that has gone. */
 export type Flow = 'pass' | 'drop';
 
 interface Line {
@@ -12,7 +12,7 @@ interface Line {
   isOrphaned: boolean;
 }
 
-/** One direction of a line. What comes later is never sent before what came first, whatever happens to the delay. */
+/** One direction of a line. Bytes keep their order, with every change of the delay. */
 class Lane {
   #last: Promise<void> = Promise.resolve();
   #pending = 0;
@@ -68,7 +68,7 @@ export class Network implements AsyncDisposable {
     this.#delayMs = ms;
   }
 
-  /** Each direction by itself: what drops answers alone lets everything happen, and nobody hears of it. */
+  /** Each direction by itself: a line that drops answers alone lets everything happen, without a sign to the client. */
   flow(toServer: Flow, toClient: Flow): void {
     this.#toServer = toServer;
     this.#toClient = toClient;

@@ -23,7 +23,7 @@ const SETTINGS = [
   'wal_retrieve_retry_interval=500ms',
 ];
 
-/** One PostgreSQL of the group. Its port stays the same for its whole life, whatever it is. */
+/** One PostgreSQL of the group. Its port stays the same for its whole life, as primary and as standby. */
 export class PostgresNode {
   readonly name: string;
   readonly folder: string;

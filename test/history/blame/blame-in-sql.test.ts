@@ -37,7 +37,7 @@ function livesOf(count: number, writes: number): Row[] {
   return rows;
 }
 
-/** With a field that changes at each write, and what is changed with nobody asking. */
+/** With a field that changes at each write, and fields that Kubernetes changes by itself. */
 const withTurn = (object: JsonObject, turn: number): JsonObject => ({
   ...object,
   metadata: { ...(object.metadata as JsonObject), managedFields: [{ time: turn }] },
@@ -78,7 +78,7 @@ interface Blamed {
 const inOrder = (fields: readonly Blamed[]): Blamed[] =>
   [...fields].sort((a, b) => (a.path < b.path ? -1 : 1));
 
-test('blame_of names who the changes of an object name, whatever has become of it', async () => {
+test('blame_of names the authors that the changes of an object name, also once it is changed or deleted', async () => {
   await using database = await createTestDatabase();
   const rows = livesOf(24, 16);
   await insert(database, rows);

@@ -58,7 +58,7 @@ test('a field is set by the last revision that changed it, or something that it 
   ]);
 });
 
-test('nobody is named for what was set before the first revision that is known', () => {
+test('a field that was set before the first known revision has no author', () => {
   const leaves = atOnce(leavesOf({ a: 1, b: 1 }));
   const found = new FieldSetters(leaves);
   atOnce(found.take(toRevision(7), atOnce(changesBetween({ a: 0, b: 1 }, { a: 1, b: 1 })).changes));

@@ -4,7 +4,7 @@ import type { PastObject } from '../../../src/history/restore/past-objects.ts';
 import { TimeLimit } from '../../../src/history/restore/time-limit.ts';
 import { define } from '../../../src/resources/define.ts';
 
-/** What becomes of many objects: each has a result, whatever happens to the others, and whenever the time is up. */
+/** Each of many objects has a result, also when others fail, and when the time is up. */
 const definition = define({
   group: '',
   resource: 'configmaps',
@@ -82,7 +82,7 @@ test.each([
   expect(most).toBe(mostAtOnce);
 });
 
-test('when the time is up, what was done, what was begun and what was not is told', async () => {
+test('when the time is up, the answer names the objects that are done, those under way and the others', async () => {
   const time = limit('timeout=20ms');
   const objects = [past('done'), past('stuck'), past('later', 'stuck')];
   const results = await restoreAll(objects, {

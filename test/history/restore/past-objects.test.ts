@@ -50,7 +50,7 @@ function pastOf(to: AsOf, { list = EMPTY, foundAt = 150 } = {}): PastObjects {
   return new PastObjects(parts, wish, { signal: new AbortController().signal, aborted: false });
 }
 
-test('what is older than history is gone, and the oldest moment there is is told', async () => {
+test('a state from before the kept history is gone, and the message names the oldest kept moment', async () => {
   const kept = 'spec.to: history is kept from revision 100 (2026-01-31T12:00:00.000Z)';
   for (const past of [pastOf(at(99)), pastOf(MOMENT, { foundAt: 0 })])
     await expect(past.get(NAMED)).rejects.toMatchObject({

@@ -47,7 +47,7 @@ async function list({ resource, around }: ListQuery) {
   return { revision: NOW, entries: entry === undefined ? [] : [entry] };
 }
 
-/** Restores a namespace in which nothing is to be done, as somebody who may `get` these resources alone. */
+/** Restores a namespace without changes, for a user who may `get` these resources alone. */
 async function restoreAs(
   mayGet: readonly string[],
   spec: RestoreSpec = { namespace: 'ns', to: '5' },
@@ -76,7 +76,7 @@ async function restoreAs(
   return JSON.stringify(await restore(posted, request as unknown as AuthorizedResourceRequest));
 }
 
-test('what cannot be restored is named to those who may get it, and to nobody else', async () => {
+test('objects that cannot be restored are named only to users who may get them', async () => {
   const answer = await restoreAs(['namespaces', 'secrets', 'customresourcedefinitions']);
   expect(answer).toContain('"name":"hidden"');
   expect(answer).toContain('boats.secret.example.com');

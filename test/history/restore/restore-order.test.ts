@@ -24,7 +24,7 @@ test('what others need comes first, and what would limit them last', () => {
   ).toEqual([['account'], ['secret'], ['role'], ['binding'], ['pod', 'deployment'], ['quota']]);
 });
 
-test('an owner comes before what it owns, whatever it is', () => {
+test('an owner comes before its dependents, in every resource', () => {
   expect(
     ordered(
       item('secrets', 'certificate-key', 'certificate', 'elsewhere'),
@@ -44,7 +44,7 @@ test('nothing is lost where objects own each other, or themselves', () => {
   expect(groups.flat().sort()).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('a chain of 20,000 owners holds up nobody for long', () => {
+test('a chain of 20,000 owners is put in order in little time', () => {
   const chain = Array.from({ length: 20_000 }, (_, at) => item('pods', `${at}`, `${at + 1}`)).reverse();
   const startedAt = threadMs();
   expect(arrange(chain)).toHaveLength(20_000);

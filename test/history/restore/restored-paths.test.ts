@@ -117,10 +117,10 @@ test('any text is a path or none, and none of them stops anything', () => {
   );
 });
 
-test('every path that a change is told by is understood, and leaves no change when all are taken over', () => {
+test('every path of a change is understood, and no change is left when all are taken over', () => {
   fc.assert(
     fc.property(states, ([then, now]) => {
-      // An element without a key is told by its place, which moves.
+      // The path of an element without a key is its place, which moves.
       fc.pre(!JSON.stringify([then, now]).includes(':null'));
       const { changes } = atOnce(changesBetween(now, then));
       if (changes.some((change) => change.path === '')) return;

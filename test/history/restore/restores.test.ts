@@ -18,7 +18,7 @@ const request: Partial<AuthorizedResourceRequest> = {
 
 const SPEC = { namespace: 'ns', to: '1' };
 
-test('of restores of many objects two are done at a time and eight wait; more are told to come again', async () => {
+test('of restores of many objects two are done at a time and eight wait; further ones get 429', async () => {
   const registry = new Registry();
   registry.add(namespaces, () => true);
   let begun = 0;

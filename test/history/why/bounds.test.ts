@@ -1,12 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { explain, MOST_LINKS } from '../../../src/history/why/explain.ts';
-import {
-  BYTES_OF_STEP,
-  LoggedPast,
-  LoggedWrite,
-  ROWS_OF_STEP,
-} from '../../../src/history/why/logged-past.ts';
+import { explain } from '../../../src/history/why/explain.ts';
+import { LoggedPast, LoggedWrite } from '../../../src/history/why/logged-past.ts';
 import { NO_REVISION, toRevision } from '../../../src/storage/revision.ts';
 import { ScriptedLog, toRow } from './scripted-log.ts';
 import {
@@ -21,7 +16,13 @@ import {
   type Spoken,
 } from './scripted-past.ts';
 
-/** Explanations end, read little, and tell nothing of what the caller may not read, whatever is in the log. */
+const BYTES_OF_STEP = 32 * 1024 * 1024;
+
+const ROWS_OF_STEP = 400;
+
+const MOST_LINKS = 20;
+
+/** For every log, explanations end, read little, and contain only objects that the caller may read. */
 
 const AUTHORS: readonly Author[] = [
   person('ann'),
@@ -152,7 +153,7 @@ test('of large objects fewer states are read', async () => {
   expect(log.rowsRead).toBeLessThan(12);
 });
 
-test('a chain that is longer than anybody reads ends, and says where to ask on', async () => {
+test('a chain that is longer than the limit ends, and says where to ask on', async () => {
   const script = new Script();
   let owner = script.put(person('ann'), {
     apiVersion: 'example.com/v1',
@@ -168,7 +169,7 @@ test('a chain that is longer than anybody reads ends, and says where to ask on',
   expect(unknown).toContain('ask why of the last');
 });
 
-test('what is compacted while it is looked for is told as not kept', async () => {
+test('a write that is compacted during the search is reported as not kept', async () => {
   const script = new Script();
   const owner = script.put(person('ann'), {
     apiVersion: 'example.com/v1',

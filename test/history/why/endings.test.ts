@@ -99,7 +99,7 @@ test('a finished Job is deleted because it has finished', async () => {
   ]);
 });
 
-test('a pod that somebody other than its owner deleted does not answer the owner', async () => {
+test('a pod that was not deleted by its owner does not answer the owner', async () => {
   const set = log.put(ANN, {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',

@@ -103,7 +103,7 @@ test('an owner is its uid: another object of its name explains nothing', async (
   expect(chainOf(await log.why(now)).slice(1)).toEqual([`${again.revision} certain`]);
 });
 
-test('the order is that of the revisions, whatever the clocks of servers say', async () => {
+test('the order is that of the revisions, with any difference of the clocks of servers', async () => {
   const early = Date.UTC(2020, 0, 1);
   const applied = log.put(ANN, deployment('web:1'), { atMs: Date.UTC(2030, 0, 1) });
   const set = log.put(DEPLOYMENTS, setOf(applied, 'aaa', 'web:1'), { atMs: early });
@@ -148,7 +148,7 @@ test('the old ReplicaSet loses its pods because of the template that is rolled o
   ]);
 });
 
-test('a pod that comes after its ReplicaSet was whole replaces the one that somebody deleted', async () => {
+test('a pod that comes after its ReplicaSet was whole replaces the one that a user deleted', async () => {
   const applied = log.put(ANN, deployment('web:1', 1));
   const set = log.put(DEPLOYMENTS, setOf(applied, 'aaa', 'web:1', 1));
   const first = log.put(SETS, podOf(set, 'x'));
@@ -194,7 +194,7 @@ test('a status that counts pods answers the newest of them that changed in what 
   expect(why.links.map(({ write }) => `${write.revision}`).slice(-2)).toEqual(numbers(set, applied));
 });
 
-test('a client that nobody knows is told by owners, as possible, and is a root where it has none', async () => {
+test('the write of an unknown client is explained by owners, as possible, and is a root where it has none', async () => {
   const widget = log.put(ANN, {
     apiVersion: 'example.com/v1',
     kind: 'Widget',

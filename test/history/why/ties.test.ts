@@ -163,7 +163,7 @@ test('a pod that was placed at once answers its creation with certainty, one tha
   ]);
 });
 
-test('a claim of a StatefulSet is told by its name, a bound one by its volume', async () => {
+test('a claim of a StatefulSet is recognised by its name, a bound one by its volume', async () => {
   const set = log.put(ANN, {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
@@ -213,7 +213,7 @@ test('a pod of a StatefulSet answers the write whose template it has, or the end
   expect(await causes(again)).toEqual([`${deleted.revision} likely`]);
 });
 
-test('a pod of a DaemonSet answers the node that came after the owner was told', async () => {
+test('a pod of a DaemonSet answers the node that came after the last change of its owner', async () => {
   const DAEMONS = controller('daemon-set-controller');
   const node = (name: string) => log.put(kubelet(name), { kind: 'Node', metadata: { name }, spec: {} });
   const on = (name: string) => ({

@@ -27,7 +27,7 @@ export interface NodeAgent extends AsyncDisposable {
 export interface AgentOptions {
   readonly certificate: string;
   readonly key: string;
-  /** Authority of the certificates that callers must show; absent, anybody is let in. */
+  /** Authority of the certificates that callers must show; without it, all callers are accepted. */
   readonly clientCa?: string;
   readonly host?: string;
 }
@@ -144,7 +144,7 @@ class Agent implements NodeAgent {
   }
 }
 
-/** Each port says back what it is told, in capitals. */
+/** Each port returns its input in capitals. */
 function echo(stream: SpdyStream): void {
   if (stream.headers.streamtype !== 'data') {
     stream.end();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** Pythons that may have the package: the system's own, and whichever comes first. */
+/** Pythons that may have the package: the system's own, and the first one of the path. */
 const CANDIDATES = ['/usr/bin/python3', 'python3'];
 
 /** One that has the official client (Debian: python3-kubernetes); undefined when there is none. */

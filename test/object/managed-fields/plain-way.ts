@@ -100,7 +100,7 @@ function compareNodes(before: JsonValue, after: JsonValue, shape: Shape): NodeCh
 
 const CHANGED: NodeChanges = { written: LEAF, removed: undefined };
 
-/** Undefined for two values that have nothing in common. null is whatever the other is. */
+/** Undefined for two values that have nothing in common. null has the shape of the other. */
 function commonShape(before: JsonValue, after: JsonValue): Shape | undefined {
   if (before === null) return deduce(after);
   const shape = deduce(before);
@@ -164,7 +164,7 @@ class Collected implements NodeChanges {
   }
 }
 
-/** Items that cannot be told apart are compared as one. */
+/** Items with the same identity are compared as one. */
 function compareLists(
   before: readonly JsonValue[],
   after: readonly JsonValue[],

@@ -121,7 +121,7 @@ interface Watch {
   isOver: boolean;
 }
 
-/** One store in one run. A revision is told as the number of the commits up to it, because the numbers of two stores differ. */
+/** One store in one run. A revision is written as the number of commits up to it: two stores number their revisions differently. */
 class Session {
   readonly subject: Subject;
   readonly watches: Watch[] = [];
@@ -170,7 +170,7 @@ class Session {
     }
   }
 
-  /** Writes every object once more, so that every watch has something to tell last, and waits until it has told it. */
+  /** Writes every object once more, so that every watch has a last event, and waits until it has come. */
   async finish(): Promise<void> {
     const last = new Map<string, string>();
     for (const [namespace, name] of OBJECTS) {
@@ -189,13 +189,13 @@ class Session {
     }
   }
 
-  /** Of each watch what it told, and how it ended. */
+  /** The events of each watch, and how it ended. */
   async end(): Promise<{ readonly lines: string[]; readonly over: string }[]> {
     this.#stop.abort();
-    const told = [];
+    const reported = [];
     for (const { reader, over } of this.watches)
-      told.push({ lines: reader.lines.map((line) => this.#numbered(line)), over: await over });
-    return told;
+      reported.push({ lines: reader.lines.map((line) => this.#numbered(line)), over: await over });
+    return reported;
   }
 
   #numbered(text: string): string {
@@ -335,9 +335,9 @@ async function compare(commands: readonly Command[]): Promise<void> {
   }
   await Promise.all(sessions.map((session) => session.finish()));
   const [right = [], ...others] = await Promise.all(sessions.map((session) => session.end()));
-  for (const told of others) {
-    expect(told.map(({ over }) => over)).toEqual(right.map(({ over }) => over));
-    for (const [at, { lines, over }] of told.entries()) {
+  for (const reported of others) {
+    expect(reported.map(({ over }) => over)).toEqual(right.map(({ over }) => over));
+    for (const [at, { lines, over }] of reported.entries()) {
       const wanted = right[at]?.lines ?? [];
       // One that was cut off may have been cut off earlier than the other.
       const length = over === 'stopped' ? undefined : Math.min(lines.length, wanted.length);
@@ -347,7 +347,7 @@ async function compare(commands: readonly Command[]): Promise<void> {
 }
 
 test(
-  'whatever is asked, the stores over PostgreSQL answer as the reference does',
+  'on every sequence of requests, the stores over PostgreSQL answer as the reference does',
   async () => {
     const commands = fc.array(command, { minLength: 5, maxLength: 60, size: 'max' });
     await fc.assert(fc.asyncProperty(commands, compare), { seed: 13, numRuns: RUNS, endOnFailure: false });

@@ -123,7 +123,7 @@ describe.each(SUBJECTS)('%s', (_, openSubject) => {
     }
   });
 
-  test('pages of one revision are its state, whatever is written meanwhile, and say how many follow', async () => {
+  test('pages of one revision are its state, with writes in between, and say how many follow', async () => {
     const resource = newResource();
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     await createMany(store, resource, names);
@@ -159,7 +159,7 @@ describe.each(SUBJECTS)('%s', (_, openSubject) => {
     ]);
   });
 
-  test('a read of a revision to come waits for it, until it cannot come any more or nobody waits', async () => {
+  test('a read of a later revision waits for it, until that revision cannot come any more or the read is given up', async () => {
     const resource = newResource();
     const revision = await create(store, { resource, name: 'a' });
     const freshness = { kind: 'not-older', revision: next(revision) } as const;

@@ -23,7 +23,7 @@ import { ReferenceStore } from './reference-store.ts';
 /** A store, and what happens to stores: their memory goes, and their history. */
 export interface Subject extends AsyncDisposable {
   readonly store: Store;
-  /** Whatever has been committed is known, also to reads that need not be fresh. */
+  /** Waits until all commits are known, also to reads that need not be fresh. */
   caughtUp(): Promise<void>;
   /** The memory is gone and everything is read afresh; every watch ends. */
   forget(): Promise<void>;

@@ -110,7 +110,7 @@ describe.each(SUBJECTS)('%s', (_, openSubject) => {
     expect(states).toEqual(Array.from({ length: 4 }, () => 'default/a=in'));
   });
 
-  test('one of a scope is told of nothing outside it', async () => {
+  test('one of a scope shows nothing outside it', async () => {
     const resource = newResource();
     const revision = await create(store, { resource, namespace: 'a', name: 'x' });
     const scopes = [{ namespace: 'a' }, { namespace: 'a', name: 'x' }, { name: 'x' }, {}];
@@ -223,14 +223,14 @@ describe.each(SUBJECTS)('%s', (_, openSubject) => {
       { resource: inGroup(resource), scope: {}, start, bookmarks: false },
       stop.signal,
     );
-    const told: string[] = [];
+    const seen: string[] = [];
     for await (const events of stream) {
       for (const event of events)
-        told.push('entry' in event ? `${event.type} ${event.entry.name}` : event.type);
-      if (told.length === 3) await create(store, { resource, name: 'c' });
-      if (told.length === 4) stop.abort();
+        seen.push('entry' in event ? `${event.type} ${event.entry.name}` : event.type);
+      if (seen.length === 3) await create(store, { resource, name: 'c' });
+      if (seen.length === 4) stop.abort();
     }
-    expect(told).toEqual(['ADDED a', 'ADDED b', 'INITIAL_EVENTS_END', 'ADDED c']);
+    expect(seen).toEqual(['ADDED a', 'ADDED b', 'INITIAL_EVENTS_END', 'ADDED c']);
   });
 
   test('from before the history that is kept there is neither a list nor a watch, and watches end', async () => {

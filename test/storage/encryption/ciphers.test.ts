@@ -22,7 +22,7 @@ const CIPHERS: readonly (readonly [string, (fill?: number) => Cipher])[] = [
 ];
 
 test.each(CIPHERS)(
-  '%s opens what it has sealed, whatever its length, and seals nothing alike twice',
+  '%s opens what it has sealed, of every length, and never seals the same bytes alike',
   (_, create) => {
     const cipher = create();
     for (const length of [0, 1, 15, 16, 17, 5000]) {

@@ -48,7 +48,7 @@ resources:
   ]);
 });
 
-test('a KMS plugin has three seconds unless told, and may listen on an abstract socket', () => {
+test('by default a KMS plugin has three seconds, and it may listen on an abstract socket', () => {
   const [rule] = parseEncryptionConfig(withProviders({ kms: { ...KMS, endpoint: 'unix:///@kms' } }));
   expect(rule?.providers).toEqual([{ kind: 'kms', name: 'vault', socket: '\0kms', timeoutMs: 3000 }]);
 });

@@ -29,7 +29,7 @@ const rulesOf = (rules: Readonly<Record<string, readonly ProviderConfig[]>>): Pr
 const encryptionOf = (...providers: readonly ProviderConfig[]): Encryption =>
   new Encryption(rulesOf({ secrets: providers }));
 
-test('the first provider writes and all read, in whichever order they come later', async () => {
+test('the first provider writes and all read, in every later order', async () => {
   const all = [keyed('aescbc', 'one', 'two'), keyed('aesgcm', 'one'), keyed('secretbox', 'one'), IDENTITY];
   const written = await Promise.all(all.map((one) => encryptionOf(one).encode(KEY, JSON_BYTES)));
   expect(written.map(({ mediaType }) => mediaType)).toEqual([

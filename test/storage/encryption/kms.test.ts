@@ -226,7 +226,7 @@ test('the metrics say how often which key was used, what calls to the plugin cam
   expect(failed).toMatchObject([{ status: 'Unavailable' }, 1]);
 });
 
-test('what a server has written comes back to it without being decrypted, whatever was written in between', async () => {
+test('a server reads its own writes back without decrypting them, with other writes in between', async () => {
   const socket = newSocket();
   await using _plugin = await KmsPlugin.start(socket, 'first');
   using server = serverOf(socket);

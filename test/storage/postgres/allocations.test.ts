@@ -95,7 +95,7 @@ test('what an object holds from before is not contested, though another has it o
   await log.close();
 });
 
-test('repair records what live objects hold, releases what nobody holds, and names what two hold', async () => {
+test('repair records what live objects hold, releases values without a holder, and names values with two', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const [a, b, c] = [
@@ -125,8 +125,8 @@ test('repair records what live objects hold, releases what nobody holds, and nam
   await log.close();
 });
 
-test('a database that cannot be asked is told of as that, and not as a failure of the server', async () => {
-  const log = openLog(`postgres://nobody@127.0.0.1:${await freePort()}/nothing`);
+test('a database that cannot be asked is reported as such, and not as a failure of the server', async () => {
+  const log = openLog(`postgres://absent@127.0.0.1:${await freePort()}/nothing`);
   const away = { failure: { kind: 'unavailable' } };
   await expect(log.allocations.held('NodePort')).rejects.toMatchObject(away);
   await expect(log.allocations.holder(value(1))).rejects.toMatchObject(away);

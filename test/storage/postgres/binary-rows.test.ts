@@ -40,7 +40,7 @@ function readIn(messages: readonly Buffer[]): StoredObject[] {
   return read;
 }
 
-test('rows are read from wherever they are, with the header before the first or apart from it', () => {
+test('rows are read at every cut of the stream, with the header before the first or apart from it', () => {
   const read = readIn([Buffer.concat([HEADER, FIRST]), ...OTHERS]);
   expect(read.map(({ key, uid, revision, json }) => [key, uid, revision, json.toString()])).toEqual([
     [{ group: '', resource: 'pods', namespace: 'default', name: 'a' }, 'uid-1', 7n, '{"x":"ü"}'],

@@ -119,7 +119,7 @@ test('a call that PostgreSQL refuses says why, and the next one on the connectio
   });
 });
 
-test('a call whose connection breaks is told so', async () => {
+test('a call whose connection breaks fails with the reason', async () => {
   await withClient(async (client) => {
     client.on('error', () => {});
     const messages = new CallMessages();

@@ -110,7 +110,7 @@ test('a change is the path of what changed, elements of lists under what tells t
     { path: 'a', old: [], new: [{ name: 'x' }] },
   ]);
   expect(await between({ a: [1] }, { a: { b: 1 } })).toEqual([{ path: 'a', old: [1], new: { b: 1 } }]);
-  // Two of one name are told apart by their places.
+  // Two of one name are identified by their places.
   const twins = (value: number) => ({
     env: [
       { name: 'A', value: 1 },
@@ -165,7 +165,7 @@ test('who changed what from what to what, also of states that the log has no mor
   expect(await database.query("SELECT FROM timeline('default', now() + interval '1 hour')")).toEqual([]);
 });
 
-test('what is different between two revisions is told, whatever happened between them', async () => {
+test('the difference between two revisions is found, with every kind of change between them', async () => {
   const first = await set('stays', podOf('a:1'));
   const goes = await set('goes', podOf('b:1'));
   const from = goes;

@@ -15,7 +15,7 @@ async function newestTime(database: TestDatabase): Promise<number> {
 const timesRise = `SELECT bool_and(rises) AS rises FROM (
   SELECT committed_at >= lag(committed_at, 1, '-infinity') OVER (ORDER BY revision) AS rises FROM revisions) r`;
 
-test('a database whose clock is far ahead of the servers does not take the log along, and that is told', async () => {
+test('a database whose clock is far ahead of the servers does not take the log along, and is reported', async () => {
   await using database = await createTestDatabase();
   const troubles: string[] = [];
   const now = (): number => Date.now() - YEAR_MS;

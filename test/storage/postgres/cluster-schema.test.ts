@@ -33,7 +33,7 @@ test('prefixes that differ have schemas that differ', () => {
   expect(new Set(names).size).toBe(prefixes.length * 3);
 });
 
-test('where sessions are shared, a user who looks elsewhere is told how not to', async () => {
+test('where sessions are shared, the error for a user with another search path says how to set it', async () => {
   const schema = toClusterSchema('/team_a');
   if (schema === undefined) throw new Error('it has a schema');
   await using database = await createTestDatabase({ empty: true });

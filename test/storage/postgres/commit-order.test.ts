@@ -75,7 +75,7 @@ async function startBlackHole(url: string) {
 }
 
 test.each(['looks for its writes', 'repairs allocations', 'settles what is visible'])(
-  'a server that vanishes while it %s stops nobody from writing',
+  'a server that vanishes while it %s does not stop the writes of others',
   async (doing) => {
     await using database = await createTestDatabase();
     const log = openLog(database.url);

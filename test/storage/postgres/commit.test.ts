@@ -160,7 +160,7 @@ test('a commit whose connection is cut is answered with what really happened', a
   const outcomes: bigint[] = [];
   for (let at = 0; at < names.length; at += 20) {
     const wave = names.slice(at, at + 20).map((name) => log.committer.commit(write('create', name)));
-    // While the batch is on its way, wherever it has got to.
+    // While the batch is on its way, at any point of it.
     const cut = new Promise((resolve) => setTimeout(resolve, at % 7)).then(() => database.query(CUT));
     outcomes.push(...(await Promise.all(wave)));
     await cut;
@@ -210,7 +210,7 @@ test('of two batches under way one may lose its connection: neither is forgotten
   await log.close();
 });
 
-/** Stands between a server and PostgreSQL, and can keep the answers of whichever connection speaks next to itself. */
+/** Stands between a server and PostgreSQL, and can keep the answers of the next connection that speaks to itself. */
 async function startMuffler(url: string) {
   const muted = new Set<Socket>();
   let mutesNext = false;
@@ -235,7 +235,7 @@ async function startMuffler(url: string) {
   };
 }
 
-test('a write whose answer is lost is found, whatever another batch has committed since', async () => {
+test('a write whose answer is lost is found, also behind commits of other batches', async () => {
   await using database = await createTestDatabase();
   using muffler = await startMuffler(database.url);
   const log = openLog(muffler.url);
@@ -253,7 +253,7 @@ test('a write whose answer is lost is found, whatever another batch has committe
   await log.close();
 });
 
-test('a write that nobody waits for any more is not made, unless it is on its way', async () => {
+test('a write whose caller has given up is not made, unless it is on its way', async () => {
   await using database = await createTestDatabase();
   await using held = await holdWrites(database.url);
   const log = openLog(database.url);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Condition } from '../../../src/storage/postgres/connection/condition.ts';
 
-test('what stops working is told once, then once a minute, and once when it works again', () => {
+test('a failure is logged once, then once a minute, and once when it is over', () => {
   let nowMs = 0;
   const lines: string[] = [];
   const writes = new Condition(
@@ -24,7 +24,7 @@ test('what stops working is told once, then once a minute, and once when it work
   ]);
 });
 
-test('what is lost again is told again', () => {
+test('a second failure is logged again', () => {
   let nowMs = 0;
   const lines: string[] = [];
   const reads = new Condition(

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { onLeash } from '../../kit/leash.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
@@ -37,7 +36,6 @@ test('killing a server in the middle of writes loses nothing that was acknowledg
 
 test('over a crash and restart of PostgreSQL every write is answered with the truth and every change arrives once', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   const log = openLog(postgres.url);
   const stop = new AbortController();
   const recorder = new Recorder();
@@ -72,7 +70,6 @@ test('over a crash and restart of PostgreSQL every write is answered with the tr
 
 test('a write to a database that is gone for good is answered when the server closes', async () => {
   const postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   const log = openLog(postgres.url);
   const first = await log.committer.commit(write('create', 'a'));
   expect(first).toBeGreaterThan(NO_REVISION);

@@ -7,7 +7,6 @@ import { postgresAccount } from '../../../src/cli/embedded/account.ts';
 import type { KeyPair } from '../../../src/cli/kept-keys.ts';
 import { connectWritable } from '../../../src/storage/postgres/connection/connection.ts';
 import type { TlsFiles } from '../../../src/storage/postgres/connection/connection-tls.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
@@ -35,7 +34,6 @@ beforeAll(async () => {
   postgres = await startPrivatePostgres({
     settings: ['ssl=on', `ssl_cert_file=${certFile}`, `ssl_key_file=${keyFile}`],
   });
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
 }, 90_000);
 
 afterAll(() => postgres[Symbol.asyncDispose]());
@@ -158,7 +156,7 @@ test('with sslmode=allow and prefer the other kind is tried where the server ref
   await reload.close();
 });
 
-/** The postmaster takes new rules a moment after it was told to: until connections of this kind are refused. */
+/** The postmaster takes new rules a moment after the reload: waits until connections of this kind are refused. */
 async function settled(refused: 'disable' | 'require'): Promise<void> {
   for (;;) {
     const error = await kindOf(url(`?sslmode=${refused}`)).then(

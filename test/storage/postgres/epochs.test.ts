@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { startStandby, takeBackup } from './copies.ts';
@@ -13,10 +12,9 @@ const COMPACTED = { failure: { kind: 'compacted' } };
 const LONG_MS = 90_000;
 
 test(
-  'after a promotion that lost commits no revision is given out twice, and nobody goes on from a lost one',
+  'after a promotion that lost commits no revision is given out twice, and no server goes on from a lost one',
   async () => {
     await using primary = await startPrivatePostgres();
-    await migrateDatabase({ urls: [primary.url], poolSize: 1 });
     await using standby = await startStandby(primary);
     await using server = await startServer([primary.url, standby.url]);
     const kept = await writeMany(server, 'kept', 3);
@@ -60,7 +58,6 @@ test(
   'after files were put back under a running server nothing lost is shown, and numbers go on beyond',
   async () => {
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     await using server = await startServer([postgres.url]);
     await writeMany(server, 'kept', 3);
     await postgres.stop();
@@ -157,7 +154,7 @@ test('a moment after an epoch began is one of it, also before anything is writte
   await Promise.all([log.close(), other.close()]);
 });
 
-test('numbers go on beyond those of an epoch that nobody remembers', async () => {
+test('numbers go on beyond those of a forgotten epoch', async () => {
   await using database = await createTestDatabase();
   const given: Revision[] = [];
   for (let times = 0; times < 3; times += 1) {

@@ -148,6 +148,7 @@ test('an old schema of another owner is missing what the owner has to migrate', 
 
 test('settings that were taken away are found, each with what to change', async () => {
   await using postgres = await startPrivatePostgres({
+    empty: true,
     settings: [
       'wal_level=replica',
       'max_connections=20',
@@ -188,7 +189,7 @@ const SERVICES = [
 ] as const;
 
 test('a managed PostgreSQL is known by what only its service has, and described in its words', async () => {
-  await using postgres = await startPrivatePostgres({ settings: ['wal_level=replica'] });
+  await using postgres = await startPrivatePostgres({ empty: true, settings: ['wal_level=replica'] });
   for (const [name, made, words] of SERVICES) {
     await runOn(postgres.url, made);
     const findings = await examine(postgres.url);

@@ -6,7 +6,7 @@ import { openLog, Recorder, write } from './kit.ts';
 const past = new Date(Date.now() - 1000);
 const future = new Date(Date.now() + 3_600_000);
 
-test('an object whose time is up ends by a delete of its last state that watchers see, once, whoever runs it', async () => {
+test('an object whose time is up ends by a delete of its last state that watchers see, once, from every server', async () => {
   await using database = await createTestDatabase();
   const logs = [openLog(database.url), openLog(database.url)];
   const [log] = logs;

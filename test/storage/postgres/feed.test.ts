@@ -164,7 +164,7 @@ test.each(['gone', 'replaced'])(
   },
 );
 
-test('a tail from before the history that is kept is told to begin afresh', async () => {
+test('a tail from before the kept history begins afresh', async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '0');
   const log = openLog(database.url);

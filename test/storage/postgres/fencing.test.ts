@@ -1,7 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Hosts } from '../../../src/storage/postgres/connection/hosts.ts';
 import { LEASE_MS, Lease } from '../../../src/storage/postgres/fencing/primary-lease.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { startStandby } from './copies.ts';
@@ -19,7 +18,6 @@ test(
   'a primary that was not fenced is left when another host is promoted, and never come back to',
   async () => {
     await using primary = await startPrivatePostgres();
-    await migrateDatabase({ urls: [primary.url], poolSize: 1 });
     await using standby = await startStandby(primary);
     const urls = [primary.url, standby.url];
     await using server = await startServer(urls);
@@ -96,7 +94,6 @@ test(
   'a primary that its standbys confirm nothing to is neither read as fresh nor written to',
   async () => {
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     await using session = await connect(postgres.url);
     await stallCommits(session);
     const log = openLog(postgres.url);

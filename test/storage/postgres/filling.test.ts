@@ -58,7 +58,7 @@ async function readInAllWays(
   };
 }
 
-test('whatever reads an object finds its bytes, where a commit left them to the log and where the object has them', async () => {
+test('every read of an object finds its bytes, where a commit left them to the log and where the object has them', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const filled = await log.committer.commit(write('create', 'filled', undefined, 'one'));
@@ -253,7 +253,7 @@ async function nextStep(database: TestDatabase): Promise<string> {
   }
 }
 
-test('filling goes on where it was cut off, wherever that is, and goes over nothing twice', async () => {
+test('filling that was cut off at any point goes on there, and goes over nothing twice', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const names = Array.from({ length: 350 }, (_, n) => `n${String(n).padStart(3, '0')}`);

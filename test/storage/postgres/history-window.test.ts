@@ -37,7 +37,7 @@ test('a server that is started without a window of its own deletes nothing that 
   const log = openLog(database.url);
   await log.compactor.compact(never);
   expect(await log.reader.compactedRevision()).toBe(NO_REVISION);
-  // Whoever asks for it is obeyed, by servers that run as well, and told what it was.
+  // A flag that is given changes the window, also for servers that run, and the answer says what it was.
   const changed = await keep(database, { windowMs: MINUTES_5, isGiven: true });
   expect(changed).toEqual({ windowMs: MINUTES_5, before: DAYS_30 });
   await log.compactor.compact(never);
@@ -45,7 +45,7 @@ test('a server that is started without a window of its own deletes nothing that 
   await log.close();
 });
 
-test('while nobody has said how far back history is kept, all of it is', async () => {
+test('until a server sets the window, all of history is kept', async () => {
   await using database = await createTestDatabase();
   await writeLongAgo(database);
   const log = openLog(database.url);

@@ -56,7 +56,7 @@ test('an object that jsonb cannot hold does not hide the others', async () => {
   await log.close();
 });
 
-test('time in the log never runs backwards, whatever the clock does', async () => {
+test('time in the log never runs backwards, with any jump of the clock', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   await log.committer.commit(write('create', 'a'));

@@ -2,17 +2,17 @@ import { expect, test, vi } from 'vitest';
 import { toClientConfig } from '../../../src/storage/postgres/connection/connection.ts';
 import { parseTarget } from '../../../src/storage/postgres/connection/connection-target.ts';
 import { streamChanges } from '../../../src/storage/postgres/feed/replication.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { connect } from './stalls.ts';
 
 const CALL = `SELECT accepted FROM commit_revisions(
   ARRAY['{}']::json[], ARRAY['create'], ARRAY[''], ARRAY['configmaps'], ARRAY['default'], ARRAY['by-hand'], ARRAY['uid'], ARRAY[0]::bigint[],
   ARRAY[gen_random_uuid()], ARRAY[NULL]::timestamptz[], ARRAY[''], ARRAY[''], ARRAY[''], ARRAY[''], ARRAY[''], NULL, NULL, now(), NULL, NULL)`;
 
-test('whatever isolation the database sets, writes of several servers follow one another', async () => {
+test('with every isolation that the database sets, writes of several servers follow one another', async () => {
   await using database = await createTestDatabase();
   const name = new URL(database.url).pathname.slice(1);
   await database.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
@@ -35,7 +35,7 @@ test('whatever isolation the database sets, writes of several servers follow one
   await Promise.all(logs.map((log) => log.close()));
 });
 
-test('a commit at another isolation level than read committed is refused, whoever makes it', async () => {
+test('a commit at another isolation level than read committed is refused', async () => {
   await using database = await createTestDatabase();
   await using session = await connect(database.url);
   for (const level of ['REPEATABLE READ', 'SERIALIZABLE']) {

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import {
-  openPostgres,
-  type PostgresLog,
-  type PostgresOptions,
-} from '../../../src/storage/postgres/postgres.ts';
+import { openPostgres, type PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { Change, ChangeSink, Write, WriteVerb } from '../../../src/storage/revision-log.ts';
 import type { TestDatabase } from '../../postgres.ts';
+
+export type PostgresOptions = Parameters<typeof openPostgres>[0];
 
 /** Drops partitions as soon as they are left; see {@link openUsualLog}. */
 export const openLog = (url: string, options: Partial<PostgresOptions> = {}): PostgresLog =>
@@ -37,7 +35,7 @@ export async function beginPartition(database: TestDatabase): Promise<number> {
 }
 
 /**
- * Brings objects the bytes that commits have left to the log: all of them, unless told how far behind or how old they must be.
+ * Brings objects the bytes that commits have left to the log: all of them, or those that are as far behind and as old as the options say.
  * Answers how many steps it took.
  */
 export async function fillObjects(
@@ -91,7 +89,7 @@ export class Recorder implements ChangeSink {
     for (const waiter of this.#waiting) if (waiter.revision <= last) waiter.resolve();
   }
 
-  /** Told when it is over: what is written from then on is not part of the new state. */
+  /** Resolves when the new state is complete: later writes are not part of it. */
   async reset(reason: string): Promise<Revision> {
     const revision = await this.#resetTo();
     this.resets.push(reason);

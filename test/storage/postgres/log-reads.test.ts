@@ -60,17 +60,17 @@ test('small rows bring large states before them no faster than pages do', async 
   const small: Revision[] = [];
   for (const [at, name] of names.entries())
     small.push(await log.committer.commit(write('update', name, large[at])));
-  const told: (readonly [bigint, boolean])[] = [];
+  const seen: (readonly [bigint, boolean])[] = [];
   const sizes: number[] = [];
   for (let upTo: Revision | undefined = small.at(-1); upTo !== undefined; ) {
     const { rows, next } = await log.history.rows({ ...USUAL, upTo, states: 'both', mostBytes: 10_000 });
-    told.push(...rows.map(({ revision, previousJson }) => [revision, previousJson !== undefined] as const));
+    seen.push(...rows.map(({ revision, previousJson }) => [revision, previousJson !== undefined] as const));
     sizes.push(
       rows.reduce((sum, { json, previousJson }) => sum + json.length + (previousJson?.length ?? 0), 0),
     );
     upTo = next === undefined ? undefined : toRevision(next - 1n);
   }
-  expect(told).toEqual([
+  expect(seen).toEqual([
     ...small.toReversed().map((revision) => [revision, true]),
     ...large.toReversed().map((revision) => [revision, false]),
   ]);
@@ -106,7 +106,7 @@ test('a row says who wrote it and when, and brings the states that are asked for
   await log.close();
 });
 
-test('pages join without a gap, in both directions, whatever they leave out', async () => {
+test('pages join without a gap, in both directions, with every filter', async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const written: Revision[] = [];

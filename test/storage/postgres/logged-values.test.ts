@@ -9,6 +9,7 @@ import { connect } from './stalls.ts';
 
 test('however much PostgreSQL logs, it logs nothing of what objects hold, for a superuser and for a role that serves', async () => {
   await using postgres = await startPrivatePostgres({
+    empty: true,
     settings: ['log_min_duration_statement=0', 'log_statement=all', 'log_parameter_max_length_on_error=-1'],
   });
   await using session = await connect(postgres.url);
@@ -43,7 +44,10 @@ test('however much PostgreSQL logs, it logs nothing of what objects hold, for a 
 });
 
 test('a server that may not keep values out of the log names the settings, and what turns them off', async () => {
-  await using postgres = await startPrivatePostgres({ settings: ['log_min_duration_statement=0'] });
+  await using postgres = await startPrivatePostgres({
+    empty: true,
+    settings: ['log_min_duration_statement=0'],
+  });
   await using session = await connect(postgres.url);
   await session.query("CREATE ROLE plain LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO plain");
   const url = new URL(postgres.url);

@@ -5,7 +5,7 @@ export interface MadeHistory {
   readonly objects: number;
   /** Writes of each object, one round after the other. */
   readonly rounds: number;
-  /** `default` unless told. */
+  /** `default` if absent. */
   readonly namespace?: string;
 }
 

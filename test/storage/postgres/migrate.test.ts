@@ -7,8 +7,8 @@ import {
   readMigrations,
 } from '../../../src/storage/postgres/migration/migration.ts';
 import { listMigrations, migrate } from '../../../src/storage/postgres/migration/run-migrations.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
+import { migrateDatabase } from './migrate-database.ts';
 
 async function withClient<T>(database: TestDatabase, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: database.url });
@@ -70,7 +70,7 @@ test('a migration that fails leaves nothing of itself', async () => {
   expect(await withClient(database, (client) => migrate(client, readMigrations()))).toEqual([]);
 });
 
-test('no migration leaves a function that every role may execute, wherever it is cut off', async () => {
+test('no migration leaves a function that every role may execute, at every point where it may be cut off', async () => {
   await using database = await createTestDatabase({ empty: true });
   const exposed = `SELECT proname AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace
     AND (proacl IS NULL OR EXISTS (SELECT FROM aclexplode(proacl) a WHERE a.grantee = 0))`;

@@ -119,7 +119,7 @@ test('no value of an object makes a view fail', async () => {
   await at.database.query('SELECT name FROM crd.widgets WHERE integer > 1 OR number > 1 OR date > now()');
 });
 
-test('names and values from definitions are quoted, whatever they are', async () => {
+test('names and values from definitions are quoted, with all characters', async () => {
   await using at = await opened();
   const hostile = [
     '"',
@@ -241,7 +241,7 @@ async function attempt(url: string, text: string): Promise<string> {
   }
 }
 
-test('of three roles the server makes views, the reader reads them, and nobody else sees anything', async () => {
+test('of three roles the server makes views, and the reader alone reads them', async () => {
   await using database = await createTestDatabase({ empty: true });
   await using roles = new TestRoles(database);
   const { prefix } = roles;
@@ -283,7 +283,7 @@ test('a view of Secrets, which only a hostile server could ask for, shows no mor
   await log.close();
 });
 
-test('a schema of the name that belongs to somebody else is an error that says so', async () => {
+test('a schema of that name with another owner is an error that says so', async () => {
   await using database = await createTestDatabase({ empty: true });
   await using roles = new TestRoles(database);
   const { prefix } = roles;

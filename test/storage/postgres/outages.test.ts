@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { startBlackHole } from '../../kit/black-hole.ts';
@@ -16,7 +15,7 @@ const kindOf = (error: unknown): string =>
   error instanceof StorageError ? error.failure.kind : String(error);
 
 /** What a server writes to its log of the database. */
-function openTold(url: string, urls: readonly string[] = [url]) {
+function openLogged(url: string, urls: readonly string[] = [url]) {
   const lines: string[] = [];
   const onTrouble = (line: string): void => void lines.push(line);
   const log = openLog(url, { urls, onTrouble });
@@ -25,10 +24,9 @@ function openTold(url: string, urls: readonly string[] = [url]) {
 
 test('while no slot is to be had changes are polled; when one is free it is taken; the log has a line for each', async () => {
   await using postgres = await startPrivatePostgres({ settings: ['max_replication_slots=1'] });
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await session.query("SELECT pg_create_physical_replication_slot('others')");
-  const { log, about } = openTold(postgres.url);
+  const { log, about } = openLogged(postgres.url);
   const stop = new AbortController();
   const recorder = new Recorder();
   const running = log.feed.run(NO_REVISION, recorder, stop.signal);
@@ -54,7 +52,7 @@ test('while no slot is to be had changes are polled; when one is free it is take
 test('a consistent read is answered within 3 s when the network goes silent, and served again when it is back', async () => {
   await using database = await createTestDatabase();
   await using network = await startBlackHole(database.url);
-  const { log, about } = openTold(network.url);
+  const { log, about } = openLogged(network.url);
   const store = new WatchCache({ ...log, fieldsOf: () => () => ({}) });
   const stop = new AbortController();
   const running = store.run(stop.signal);
@@ -78,7 +76,7 @@ test('a consistent read is answered within 3 s when the network goes silent, and
 
 test('replays that hang do not hold up fresh reads, the tail or upkeep', async () => {
   await using database = await createTestDatabase();
-  const { log } = openTold(database.url);
+  const { log } = openLogged(database.url);
   const stop = new AbortController();
   const recorder = new Recorder();
   const running = log.feed.run(NO_REVISION, recorder, stop.signal);
@@ -109,7 +107,7 @@ test('of several hosts the last good one is tried first: one that is silent is f
   await using database = await createTestDatabase();
   await using silent = await startBlackHole(database.url);
   silent.swallow();
-  const { log } = openTold(database.url, [silent.url, database.url]);
+  const { log } = openLogged(database.url, [silent.url, database.url]);
   await log.committer.commit(write('create', 'a'));
   const { connections } = silent;
   const stop = new AbortController();
@@ -130,9 +128,9 @@ test('of several hosts the last good one is tried first: one that is silent is f
   await log.close();
 });
 
-test('a database that was made read-only is read, and writes are told of in one line until they are back', async () => {
+test('a database that was made read-only is read, and one line reports failing writes until they are back', async () => {
   await using database = await createTestDatabase();
-  const { log, lines, about } = openTold(database.url);
+  const { log, lines, about } = openLogged(database.url);
   await log.committer.commit(write('create', 'a'));
   const name = new URL(database.url).pathname.slice(1);
   await database.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
@@ -162,7 +160,7 @@ test('a database that was made read-only is read, and writes are told of in one 
 
 test('a full disk refuses writes at once, with one line, and what is there is read', async () => {
   await using database = await createTestDatabase();
-  const { log, about } = openTold(database.url);
+  const { log, about } = openLogged(database.url);
   await log.committer.commit(write('create', 'a'));
   await database.query(`
     CREATE FUNCTION fill_up() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -186,7 +184,7 @@ test('a full disk refuses writes at once, with one line, and what is there is re
 
 test('a write that meets a migration is made once more before it is refused, and what is still to come is waited for', async () => {
   await using database = await createTestDatabase();
-  const { log, about } = openTold(database.url);
+  const { log, about } = openLogged(database.url);
   await log.committer.commit(write('create', 'a'));
   // As a function of before meets a constraint of now, for the first of two attempts: sequences do not roll back.
   await database.query(`

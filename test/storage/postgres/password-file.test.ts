@@ -26,7 +26,7 @@ test('the first line that fits counts; * fits all, and a backslash takes what fo
 interface Login {
   /** Without a password. */
   readonly url: string;
-  /** Sets it in the database and, unless told otherwise, in the file. */
+  /** Sets it in the database and, by default, in the file. */
   rotate(password: string): Promise<void>;
   writeFile(password: string): void;
   readonly file: string;

@@ -51,7 +51,7 @@ test('a write that finds no way to the database is answered in time, however man
   await log.close();
 });
 
-test('writes behind a lock that is not given are told for certain that they were not made, once waiting on would outlast them', async () => {
+test('writes behind a lock that is not given fail as certainly not made, once another wait would take longer than they may', async () => {
   await using database = await createTestDatabase();
   await using holder = await connect(database.url);
   await holder.query('BEGIN; LOCK TABLE commit_order IN EXCLUSIVE MODE');

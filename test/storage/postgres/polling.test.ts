@@ -39,7 +39,7 @@ function pollingFeed() {
   return { feed, polls, answer: () => polls.at(-1)?.(empty) };
 }
 
-test('while changes are polled, whoever waits for one does not wait for the next poll', async () => {
+test('while changes are polled, a waiting reader does not wait for the next poll', async () => {
   const { feed, polls, answer } = pollingFeed();
   await vi.advanceTimersByTimeAsync(250);
   expect(polls).toHaveLength(1);

@@ -3,11 +3,11 @@ import pg from 'pg';
 import { expect, test, vi } from 'vitest';
 import { TEXT_TYPES } from '../../../src/storage/postgres/connection/statements.ts';
 import { keepPublication } from '../../../src/storage/postgres/feed/publication.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 
 const PUBLICATION = 'pg_apiserver_revisions';
 

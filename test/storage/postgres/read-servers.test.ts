@@ -2,12 +2,12 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import type { ChangeWithPrevious, StoredObject } from '../../../src/storage/revision-log.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { type Standby, startStandby } from './copies.ts';
 import { openLog, write } from './kit.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, stallCommits } from './stalls.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
@@ -20,7 +20,6 @@ let standby: Standby;
 
 beforeAll(async () => {
   primary = await startPrivatePostgres();
-  await migrateDatabase({ urls: [primary.url], poolSize: 1 });
   standby = await startStandby(primary);
 }, LONG_MS);
 
@@ -145,14 +144,19 @@ test('a standby that lags yields no page and no load without what is committed, 
 test('a standby that is a little behind is waited for', async () => {
   await using log = open([standby.url]);
   await load(log);
-  const paused = await pausedReplay();
+  // A read waits for 300 ms, which is less than a connection may take on a busy machine.
+  await using session = await connect(standby.url);
+  await using _paused = await pausedReplay();
   const late = await create(log, 'late');
   const before = (late - 1n) as Revision;
   const reading = changes(log, before, late);
   const asked =
     "SELECT FROM pg_stat_activity WHERE application_name LIKE 'pg-apiserver history%' AND datname IS NOT NULL";
-  await vi.waitFor(async () => expect(await onStandby(asked)).not.toEqual([]), PATIENCE);
-  await paused[Symbol.asyncDispose]();
+  await vi.waitFor(async () => expect(await session.query(asked)).not.toEqual([]), {
+    ...PATIENCE,
+    interval: 1,
+  });
+  await session.query('SELECT pg_wal_replay_resume()');
   expect((await reading).map(({ revision }) => revision)).toEqual([late]);
   expect(log.lines).toEqual([]);
 });
@@ -237,7 +241,7 @@ test.each([
     expect(names).toEqual([...new Set(names)]);
     expect(log.counts()).toEqual([0, 1]);
     expect(log.lines).toEqual([expect.stringMatching(/^read server .*: lost: /)]);
-    // Nobody waits for it as long as it is away.
+    // No read waits for it as long as it is away.
     await read(log, last);
     expect(log.counts()).toEqual([0, 2]);
     await standby.start();

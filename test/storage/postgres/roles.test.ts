@@ -60,7 +60,7 @@ const DENIED = '42501';
 /** Of a view that is a union. */
 const NOT_UPDATABLE = '55000';
 
-/** A Secret with the word `hush` wherever one may be hidden. */
+/** A Secret with the word `hush` in all places where one may be hidden. */
 function secret(verb: WriteVerb, name: string, expected?: Revision, more = ''): Write {
   const object = {
     kind: 'Secret',
@@ -328,7 +328,7 @@ test('what views hand a Secret to finds nothing that a reader made, and prints n
   expect(early).toEqual([]);
 });
 
-test('a reader reads no table with objects or keys, writes nothing, and stops nobody', async () => {
+test('a reader reads no table with objects or keys, writes nothing, and stops no server', async () => {
   await using database = await createTestDatabase();
   await using roles = new TestRoles(database);
   await makeRoles(database.url, roles);
@@ -449,7 +449,7 @@ test('migrations that wait are left to the migrator by a server that may not, wh
   );
 });
 
-test('what a migration makes is the owner of the schema’s, whoever of its members runs it', async () => {
+test('what a migration makes belongs to the owner of the schema, for every member that runs it', async () => {
   await using database = await createTestDatabase();
   await using roles = new TestRoles(database);
   await makeRoles(database.url, roles);
@@ -496,7 +496,7 @@ test('roles that are made by hand, as the page for operators has it, migrate, se
       expect(await owner.attempt(statement), block).toBe('allowed');
 });
 
-test('who may not make roles is told so in one line, and nothing has changed', async () => {
+test('a user who may not make roles gets one line that says so, and nothing has changed', async () => {
   await using database = await createTestDatabase({ empty: true });
   await using roles = new TestRoles(database);
   const url = await roles.make('nobody');
@@ -526,7 +526,7 @@ test('an administrator who is no superuser makes the roles, as a managed service
   await database.query(`ALTER DATABASE ${name} OWNER TO CURRENT_USER`);
 });
 
-test('a server without rights on a database without a schema is told in one line what to run', async () => {
+test('a server without rights on a database without a schema gets one line that says what to run', async () => {
   await using database = await createTestDatabase({ empty: true });
   await using roles = new TestRoles(database);
   await database.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');

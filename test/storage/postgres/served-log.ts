@@ -1,9 +1,8 @@
 import { expect, vi } from 'vitest';
-import type { PostgresOptions } from '../../../src/storage/postgres/postgres.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { CONFIG_MAPS, Reader, readWatch } from '../watch-cache/kit.ts';
-import { openLog, write } from './kit.ts';
+import { openLog, type PostgresOptions, write } from './kit.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 20 };
 export const LATEST = { resource: CONFIG_MAPS, scope: {}, freshness: { kind: 'latest' }, limit: 0 } as const;

@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
@@ -14,7 +13,6 @@ const HALF_OPEN_SHUTDOWN_MS = 7000;
 
 test('PostgreSQL shuts down under a live tail, and changes go on arriving when it is back', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   const log = openLog(postgres.url);
   const stop = new AbortController();
   const recorder = new Recorder();
@@ -41,7 +39,6 @@ test('PostgreSQL shuts down under a live tail, and changes go on arriving when i
 
 test('PostgreSQL shuts down in time when the tail is gone without a word', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   using proxy = await startSilentProxy(postgres.url);
   const log = openLog(proxy.url);
   const stop = new AbortController();

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, toRevision } from '../../../src/storage/revision.ts';
 import { startDatabaseProxy } from '../../kit/database-proxy.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
@@ -25,7 +24,6 @@ async function slotWaitsFor(session: Session, xid: string): Promise<void> {
 
 test('a commit that waits for a standby while the slot begins reaches the tail', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);
   const first = await log.committer.commit(write('create', 'first'));
@@ -78,7 +76,6 @@ test('what the stream leaves out is noticed with the next change, and read from 
 
 test('history that is read in SQL never ends before a revision that is on its way', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);
   const first = await log.committer.commit(write('create', 'first'));
@@ -104,7 +101,6 @@ test.each(['pg_cancel_backend', 'pg_terminate_backend'])(
   'a commit that waits for a standby and meets %s is acknowledged when the standby has it, and not before',
   async (end) => {
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     await using session = await connect(postgres.url);
     const log = openLog(postgres.url);
     const first = await log.committer.commit(write('create', 'first'));
@@ -125,9 +121,8 @@ test.each(['pg_cancel_backend', 'pg_terminate_backend'])(
   },
 );
 
-test('a commit that waits for a standby when its connection breaks is left to wait, and shown to nobody', async () => {
+test('a commit that waits for a standby when its connection breaks is left to wait, and not shown', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   using proxy = await startCuttingProxy(postgres.url);
   const log = openLog(proxy.url);
@@ -147,7 +142,6 @@ test('a commit that waits for a standby when its connection breaks is left to wa
 
 test('what became of a commit that no standby confirms before the server closes is called unknown', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);
   await log.committer.commit(write('create', 'first'));
@@ -163,9 +157,8 @@ test('what became of a commit that no standby confirms before the server closes 
   await releaseCommits(session);
 });
 
-test('a commit waits for the disk, whatever the role or the database has set', async () => {
+test('a commit waits for the disk, also where the role turns that off', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await session.query('ALTER ROLE CURRENT_USER SET synchronous_commit = off');
   await session.query('ALTER ROLE CURRENT_USER SET client_min_messages = error');
@@ -187,7 +180,7 @@ test('a commit that PostgreSQL ends because of a deadlock is made once the other
   const log = openLog(database.url, { onTrouble: (message) => troubles.push(message) });
   await log.committer.commit(write('create', 'before'));
   await using other = await connect(database.url);
-  // Whoever has waited for the longest finds the deadlock and is ended: this is to be the commit.
+  // PostgreSQL ends the session that has waited for the longest when it finds the deadlock: this is to be the commit.
   await other.query("SET deadlock_timeout = '1min'");
   await other.query('BEGIN; LOCK TABLE objects IN EXCLUSIVE MODE');
   const commits = ['one', 'two'].map((name) => log.committer.commit(write('create', name)));

@@ -21,7 +21,7 @@ export async function connect(url: string): Promise<Session> {
   };
 }
 
-/** From now on commits wait for a standby that nobody is: their records are written, and nobody sees what they did. */
+/** From now on commits wait for a standby that does not exist: their records are written, and their changes are not visible. */
 export async function stallCommits(session: Session): Promise<void> {
   await setStandbys(session, 'nobody');
   while (!(await isStalling(session)));

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, type TestContext, test, vi } from 'vitest';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
@@ -15,10 +14,9 @@ let primary: PrivatePostgres;
 let standby: Standby;
 let session: Session;
 
-/** A primary whose only slot somebody else has, and a standby with slots to give. */
+/** A primary whose only slot is taken, and a standby with free slots. */
 beforeEach(async () => {
   primary = await startPrivatePostgres({ settings: ['max_replication_slots=1'] });
-  await migrateDatabase({ urls: [primary.url], poolSize: 1 });
   session = await connect(primary.url);
   standby = await startStandby(primary);
   await session.query("SELECT pg_create_physical_replication_slot('taken')");
@@ -169,7 +167,7 @@ test(
 );
 
 test(
-  'what a standby writes after its promotion is shown by nobody who follows the primary, and nothing of that is missing',
+  'followers of the primary do not show what a standby writes after its promotion, and miss nothing',
   async (context) => {
     await needsVersion(16, context);
     await using follower = follow();
@@ -258,9 +256,9 @@ test(
 );
 
 test(
-  'where no standby can stream either, changes are polled, and why is told of both',
+  'where no standby can stream either, changes are polled, and both reasons are shown',
   async () => {
-    await using follower = follow(primary.url, [`postgres://nobody@127.0.0.1:1/${'none'}`]);
+    await using follower = follow(primary.url, [`postgres://absent@127.0.0.1:1/${'none'}`]);
     const writer = openLog(primary.url);
     const revision = await writer.committer.commit(write('create', 'a'));
     await follower.recorder.reached(revision);

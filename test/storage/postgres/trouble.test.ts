@@ -20,13 +20,13 @@ const unavailableStatus = new StatusError(
 );
 
 test.each([
-  ['nobody listens yet', withCode('ECONNREFUSED')],
+  ['its port is closed', withCode('ECONNREFUSED')],
   [
     'its socket is not there yet',
     withCode('ENOENT', 'connect ENOENT /run/.s.PGSQL.5432', { syscall: 'connect' }),
   ],
   ['its name is not known yet', withCode('ENOTFOUND')],
-  ['nobody answers for names', withCode('EAI_AGAIN')],
+  ['the name server does not answer', withCode('EAI_AGAIN')],
   ['it starts', withCode('57P03', 'the database system is starting up')],
   ['it stops', withCode('57P01')],
   ['all its connections are taken', withCode('53300', 'sorry, too many clients already')],
@@ -66,7 +66,7 @@ test.each([
   expect(isPassing(error)).toBe(false);
 });
 
-test('a trouble is told in one line, of all addresses of a name', () => {
+test('a trouble is described in one line, with all addresses of a name', () => {
   const both = [
     withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:5432'),
     withCode('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432'),
@@ -78,7 +78,7 @@ test('a trouble is told in one line, of all addresses of a name', () => {
   expect(describeTrouble('odd')).toBe('odd');
 });
 
-test('what the database refuses is told with what to change, and what says so already is left as it is', () => {
+test('the message for a refusal of the database says what to change, and one that says so already is left as it is', () => {
   const refused = withCode('3D000', 'database "a" does not exist', { severity: 'FATAL' });
   expect(explainFault(refused)).toMatchObject({
     message:

@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest';
-import { migrateDatabase } from '../../../src/storage/postgres/setup.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { CONFIG_MAPS, Reader, readWatch } from '../watch-cache/kit.ts';
@@ -53,7 +52,6 @@ async function knowOfStandbys(servers: readonly Server[]): Promise<void> {
 
 test('what waits for a standby is shown by no server, neither to reads nor to watches, and then by all', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await using a = await startServer([postgres.url]);
   await using b = await startServer([postgres.url]);
@@ -80,7 +78,6 @@ test('what waits for a standby is shown by no server, neither to reads nor to wa
 
 test('a server that is asked nothing shows a change when its standby has it', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await stallCommits(session);
   await using silent = await startServer([postgres.url]);
@@ -96,9 +93,8 @@ test('a server that is asked nothing shows a change when its standby has it', as
   await writer.close();
 });
 
-test('what a promotion loses because no standby had it was shown to nobody', async () => {
+test('a commit that a promotion loses because no standby had it was never shown', async () => {
   await using primary = await startPrivatePostgres();
-  await migrateDatabase({ urls: [primary.url], poolSize: 1 });
   await using standby = await startStandby(primary);
   await using server = await startServer([primary.url, standby.url]);
   const kept = await server.cache.commit(write('create', 'kept'));
@@ -117,7 +113,7 @@ test('what a promotion loses because no standby had it was shown to nobody', asy
   await server.brought(kept);
   await primary.kill();
   await standby.promote();
-  // Nobody answers for the standbys of the one that is gone.
+  // The standbys of the lost primary are gone.
   await vi.waitFor(async () => {
     await replica.query("ALTER SYSTEM SET synchronous_standby_names = ''");
     await replica.query('SELECT pg_reload_conf()');
@@ -126,9 +122,8 @@ test('what a promotion loses because no standby had it was shown to nobody', asy
   expect(server.watched.lines).toEqual([`ADDED kept ${kept}`]);
 });
 
-test('what is held when a new epoch begins, however far the log is then, is shown to nobody', async () => {
+test('a change that is held when a new epoch begins is not shown, with the log at any point', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using session = await connect(postgres.url);
   await using server = await startServer([postgres.url]);
   const kept = await server.cache.commit(write('create', 'kept'));
@@ -156,9 +151,8 @@ test('what is held when a new epoch begins, however far the log is then, is show
   await writer.close();
 });
 
-test('where nobody waits for standbys nothing is held', async () => {
+test('without commits that wait for standbys nothing is held', async () => {
   await using postgres = await startPrivatePostgres();
-  await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
   await using server = await startServer([postgres.url]);
   const writer = openLog(postgres.url);
   const revision = await writer.committer.commit(write('create', 'a'));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { migrateDatabase, setUpDatabase } from '../../../src/storage/postgres/setup.ts';
+import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
 import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { startStandby, takeBackup } from './copies.ts';
@@ -35,7 +35,6 @@ test(
     const folder = folderOfFiles();
     const witnessFile = join(folder, 'first.json');
     await using postgres = await startPrivatePostgres();
-    await migrateDatabase({ urls: [postgres.url], poolSize: 1 });
     const urls = [postgres.url];
     const given: Revision[] = [];
     {
@@ -82,7 +81,6 @@ test(
   async () => {
     const folder = folderOfFiles();
     await using primary = await startPrivatePostgres();
-    await migrateDatabase({ urls: [primary.url], poolSize: 1 });
     await using standby = await startStandby(primary);
     const urls = [primary.url, standby.url];
     await using one = await startServer(urls, { witnessFile: join(folder, 'one.json') });
@@ -157,9 +155,9 @@ test('a watch from beyond all that the database has ends with 410, and one from 
   const other = openLog(database.url);
   const ended: unknown[] = [];
   for (const name of ['b', 'c', 'd']) {
-    const told = await other.committer.commit(write('create', name));
-    server.watchFrom(told).catch((error: unknown) => ended.push(error));
-    await vi.waitFor(() => expect(server.cache.applied).toBeGreaterThanOrEqual(told), PATIENCE);
+    const reported = await other.committer.commit(write('create', name));
+    server.watchFrom(reported).catch((error: unknown) => ended.push(error));
+    await vi.waitFor(() => expect(server.cache.applied).toBeGreaterThanOrEqual(reported), PATIENCE);
   }
   expect(ended).toEqual([]);
   await other.close();

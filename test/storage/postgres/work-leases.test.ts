@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('of many who take what nobody ever held, one gets it', async () => {
+test('of many servers that take a lease without a holder, one gets it', async () => {
   const names = Array.from({ length: 8 }, (_, n) => `s${n}`);
   const taken = await Promise.all(names.map((name) => log.workLeases.take('first', name, undefined)));
   expect(taken.filter((won) => won)).toHaveLength(1);

@@ -309,8 +309,11 @@ const RIGHTS = `
 const indented = (parts: readonly string[]): string[] =>
   parts.map((part, at) => `    ${part.replaceAll('\n', '\n    ')}${at < parts.length - 1 ? ',' : ''}`);
 
-/** In lines of at most so many characters. */
+/** In lines of at most 116 characters; a text that has lines of its own keeps them. */
 function comment(text: string | null): string[] {
   if (text === null) return [];
-  return (text.match(/\S.{0,115}(?=\s|$)/g) ?? []).map((line) => `-- ${line}`);
+  return text
+    .split('\n')
+    .flatMap((line) => (line.length <= 116 ? [line] : (line.match(/\S.{0,115}(?=\s|$)/g) ?? [])))
+    .map((line) => `-- ${line}`.trimEnd());
 }

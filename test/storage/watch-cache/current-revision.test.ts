@@ -52,7 +52,7 @@ test('after many reads shared one question, the next waits a moment for more, an
   expect(await Promise.all([one, other])).toEqual([toRevision(5), toRevision(5)]);
 });
 
-test('a question that fails fails those who shared it, and nobody after them', async () => {
+test('a question that fails fails those who shared it, and not later ones', async () => {
   const { open, shared } = questions();
   const first = shared.get();
   const second = shared.get();

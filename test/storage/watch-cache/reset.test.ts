@@ -27,7 +27,7 @@ class Log {
   readonly replays: (() => void)[] = [];
   current = at(0);
   compacted = at(0);
-  /** Until it resolves, nobody is told what is compacted. */
+  /** Until it resolves, the compacted revision is not answered. */
   answers = Promise.resolve();
   sink: ChangeSink | undefined;
   readonly cache: WatchCache;
@@ -94,7 +94,7 @@ function begin(log: Log, start: WatchQuery['start'], reader = new Reader()): Beg
   return { reader, over: readWatch(log.cache, { reader, start }, never) };
 }
 
-test('a reset ends every watch there is, whatever it is doing', async () => {
+test('a reset ends every watch, in each of its states', async () => {
   await using log = await Log.loaded(10, ['a', 'b', 'c']);
   const full = new Reader();
   full.full = true;

@@ -89,7 +89,7 @@ const failure = async (read: Promise<unknown>): Promise<unknown> => {
   return error.failure.objects.map(({ key, uid, revision, reason }) => [key.name, uid, revision, reason]);
 };
 
-test('who asks for what cannot be read, or for a list that has it, is told its name and why', async () => {
+test('the error for an object that cannot be read, or for a list that has it, names it and says why', async () => {
   await withCache(async (cache) => {
     const bad = [['bad', 'bad', 2n, REASON]];
     expect((await cache.get(keyOf('good'), ANY))?.name).toBe('good');
@@ -152,7 +152,7 @@ test('parts of the server go around it, unless they want to be sure that nothing
   });
 });
 
-test('a watcher keeps what it knew last while nobody can say more, and is told when somebody can', async () => {
+test('a watcher keeps the last state that could be read, and gets the next one that can be', async () => {
   await withCache(async (cache, sink) => {
     const stop = new AbortController();
     const reader = new Reader();
@@ -173,7 +173,7 @@ test('a watcher keeps what it knew last while nobody can say more, and is told w
   });
 });
 
-test('what could never be read is deleted without a word to anybody', async () => {
+test('an object that never could be read is deleted without an event', async () => {
   await withCache(async (cache, sink) => {
     sink.apply([changed('delete', stored('bad', 10, false))]);
     expect(await cache.get(keyOf('bad'), ANY)).toBeUndefined();
@@ -181,7 +181,7 @@ test('what could never be read is deleted without a word to anybody', async () =
   });
 });
 
-test('a watch from before the memory passes over what cannot be read, and is told that it is gone', async () => {
+test('a watch from before the memory passes over objects that cannot be read, and shows their end', async () => {
   await withCache(async (cache) => {
     const stop = new AbortController();
     const reader = new Reader();

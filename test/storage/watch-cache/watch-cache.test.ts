@@ -35,7 +35,7 @@ async function writeMany(prefix: string, count: number): Promise<Revision[]> {
   return revisions;
 }
 
-test('a list after a write contains it, whichever server wrote', async () => {
+test('a list after a write contains it, from every server', async () => {
   const other = openLog(database.url);
   const revision = await other.committer.commit(write('create', 'from-elsewhere'));
   const page = await cache.list({
@@ -134,7 +134,7 @@ test('a watch from before the memory of the cache is served from SQL and joined 
   await Promise.all([watching, serving]);
 });
 
-test('a slow watcher is set aside, delays nobody, and goes on where it was', async () => {
+test('a slow watcher is set aside, delays no other, and goes on where it was', async () => {
   const slow = new Reader();
   const quick = new Reader();
   const end = new AbortController();
@@ -221,7 +221,7 @@ test('an event is encoded once for all watchers that fell behind together', asyn
   await stopWatching();
 });
 
-test('a reader that cannot take an event ends its own watch with its error, and disturbs nobody', async () => {
+test('a reader that cannot take an event ends its own watch with its error, and disturbs no other', async () => {
   const [begun] = await writeMany('refused', 1);
   const start = { kind: 'after', revision: begun as Revision } as const;
   const end = new AbortController();

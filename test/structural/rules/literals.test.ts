@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RuleCompiler } from '../../../src/structural/rules/programs.ts';
 import { typeOfSchema } from '../../../src/structural/rules/rule-types.ts';
 
-/** What is wrong with an expression whatever it runs on is found when it is compiled. */
+/** An expression that fails for every object is refused when it is compiled. */
 
 const SELF = typeOfSchema({
   type: 'object',

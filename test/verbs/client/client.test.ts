@@ -246,10 +246,10 @@ test('a watch begins with the objects there are, and goes on with changes, of wh
     },
   });
   const isM = ({ name }: Entry): boolean => name === 'm';
-  const told: string[] = [];
+  const events: string[] = [];
   for await (const { type, entry: shown } of client.watch(MAPS, new AbortController().signal, isM))
-    told.push(`${type} ${shown.name}`);
-  expect(told).toEqual(['ADDED m', 'DELETED m']);
+    events.push(`${type} ${shown.name}`);
+  expect(events).toEqual(['ADDED m', 'DELETED m']);
   expect(asked[0]).toMatchObject({ start: { kind: 'state', freshness: { kind: 'latest' } }, matches: isM });
 });
 
@@ -286,8 +286,8 @@ test('work on a whole list is due once for all that came at once, and not for a 
 });
 
 test('what is not served to clients is written by the server itself, with its owners', async () => {
-  const { client: anybody, store } = createTestClient({ definitions: [configmaps], unserved: true });
-  const client = anybody.as('some-controller', 'track');
+  const { client: unnamed, store } = createTestClient({ definitions: [configmaps], unserved: true });
+  const client = unnamed.as('some-controller', 'track');
   await client.create(MAPS, map('a'));
   const written = await client.update(MAPS, NAME, setTo('b'));
   expect(store.commits).toHaveLength(2);

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import { toApiVersion } from '../../../src/api/names.ts';
-import type { JsonObject, ObjectMeta } from '../../../src/api/object-meta.ts';
+import type { ApiObject, JsonObject, ObjectMeta } from '../../../src/api/object-meta.ts';
 import type { Body } from '../../../src/codec/chunks.ts';
 import { decodeObject } from '../../../src/codec/decode.ts';
 import { negotiate } from '../../../src/codec/negotiate.ts';
@@ -231,7 +231,7 @@ test('metadata as protobuf is what it is as JSON', async () => {
   }
 });
 
-test('a protobuf list shows each object at its revision, as a get does, whatever was listed before', async () => {
+test('a protobuf list shows each object at its revision, as a get does, also after another list', async () => {
   const pods = SERVED.find(({ definition }) => definition.kind === 'Pod');
   if (pods === undefined) throw new Error('pods are served');
   const entries = entriesOf(pods.definition);
@@ -250,3 +250,30 @@ test('a protobuf list shows each object at its revision, as a get does, whatever
     expect(items).toStrictEqual(alone);
   }
 });
+
+test.each(Object.entries(SHOWN).filter(([name]) => name !== 'table'))(
+  'protobuf of stored objects is made from their bytes, and no object is parsed: %s',
+  async (_, as) => {
+    const pods = SERVED.find(({ definition }) => definition.kind === 'Pod');
+    if (pods === undefined) throw new Error('pods are served');
+    const { storage } = pods.definition;
+    const entries = ['a', 'b'].map((name, at) => {
+      const managed = { manager: name, operation: 'Update', apiVersion: 'v1', fieldsV1: { 'f:spec': {} } };
+      const object = {
+        ...{ kind: 'Pod', apiVersion: 'v1', metadata: { name, managedFields: [managed] } },
+        spec: { nodeName: `node-${name}`, containers: [{ name: 'c', ports: [{ containerPort: 80 + at }] }] },
+      };
+      const json = toStoredJson(object as ApiObject);
+      const key = { ...storage, namespace: '', name };
+      return new CachedEntry({ key, uid: name, revision: toRevision(at + 1), json }, () => ({}));
+    });
+    const form = formOf(pods, `application/vnd.kubernetes.protobuf${as}`);
+    using parsing = vi.spyOn(JSON, 'parse');
+    bytesOf(await form.list(entries, HEAD));
+    for (const entry of entries) {
+      bytesOf(form.object(entry));
+      form.frames.encode({ type: 'ADDED', entry, revision: entry.revision });
+    }
+    expect(parsing).not.toHaveBeenCalled();
+  },
+);

@@ -25,16 +25,16 @@ const form = {
 
 /** What a client of a watch that lasts so long gets. */
 function watchFor(lastsMs: number, { marksInitialEventsEnd = false } = {}) {
-  const told: string[] = [];
+  const sent: string[] = [];
   const room = Promise.resolve();
   let full = false;
   const sink: ResponseSink = {
     open: () => {},
     write: (frame) => {
-      told.push(frame.toString());
+      sent.push(frame.toString());
       return !full;
     },
-    initialized: () => void told.push('initialized'),
+    initialized: () => void sent.push('initialized'),
     drained: () => room,
   };
   const deadline = Date.now() + lastsMs;
@@ -42,26 +42,26 @@ function watchFor(lastsMs: number, { marksInitialEventsEnd = false } = {}) {
   const fill = (): void => {
     full = true;
   };
-  return { take: framing.take, told, room, fill };
+  return { take: framing.take, sent, room, fill };
 }
 
 test('a bookmark is sent about every minute of those that the store gives each second', () => {
-  const { take, told } = watchFor(3_600_000);
+  const { take, sent } = watchFor(3_600_000);
   for (let second = 1; second <= 600; second += 1) {
     vi.advanceTimersByTime(1000);
     take({ type: 'BOOKMARK', revision: toRevision(second) });
   }
-  expect(told.length).toBeGreaterThanOrEqual(9);
-  expect(told.length).toBeLessThanOrEqual(11);
+  expect(sent.length).toBeGreaterThanOrEqual(9);
+  expect(sent.length).toBeLessThanOrEqual(11);
 });
 
 test('the last bookmark is sent just before the watch ends', () => {
-  const { take, told } = watchFor(10_000);
+  const { take, sent } = watchFor(10_000);
   for (let second = 1; second <= 9; second += 1) {
     vi.advanceTimersByTime(1000);
     take({ type: 'BOOKMARK', revision: toRevision(second) });
   }
-  expect(told).toEqual(['first BOOKMARK 8']);
+  expect(sent).toEqual(['first BOOKMARK 8']);
 });
 
 test('the end of the state is a bookmark for clients that asked for it, and tells the others nothing', () => {
@@ -69,8 +69,8 @@ test('the end of the state is a bookmark for clients that asked for it, and tell
   const marked = watchFor(10_000, { marksInitialEventsEnd: true });
   const plain = watchFor(10_000);
   for (const { take } of [marked, plain]) for (const event of [added, end, added]) take(event);
-  expect(marked.told).toEqual(['first ADDED 7', 'BOOKMARK 9 end', 'initialized', 'ADDED 7']);
-  expect(plain.told).toEqual(['first ADDED 7', 'initialized', 'ADDED 7']);
+  expect(marked.sent).toEqual(['first ADDED 7', 'BOOKMARK 9 end', 'initialized', 'ADDED 7']);
+  expect(plain.sent).toEqual(['first ADDED 7', 'initialized', 'ADDED 7']);
 });
 
 test('a frame that fills the connection has the store wait until it has drained', () => {

@@ -20,6 +20,6 @@ test('a name that the server makes up is made up again when it is taken, unless 
   expect(await tryNames(NAMELESS, taken(0), false)).toBe(1);
 });
 
-test('a name that somebody chose is tried once', async () => {
+test('a name that the client chose is tried once', async () => {
   await expect(tryNames({ ...NAMELESS, metadata: { name: 'm' } }, taken(1))).rejects.toThrow(StatusError);
 });

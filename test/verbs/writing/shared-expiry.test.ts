@@ -36,7 +36,7 @@ test('a thousand share a moment, and no more', () => {
   expect(moments[1000]).toBe(HOUR + 61_000);
 });
 
-test('a clock that was set back gives nobody a longer life', () => {
+test('a clock that was set back gives no object a longer life', () => {
   const expiry = new SharedExpiry({ ttlMs: HOUR, reuseMs: 60_000 });
   expect(momentsOf(expiry, [10 * HOUR, 0])).toEqual([11 * HOUR + 60_000, HOUR + 60_000]);
 });

@@ -189,7 +189,7 @@ const OPERATIONS = ['CREATE', 'UPDATE', 'DELETE'] as const;
 test.each<[string, AdmissionPlugin]>([
   ['mutating', { name: 'Reads', operations: OPERATIONS, mutate: away }],
   ['validating', { name: 'Reads', operations: OPERATIONS, validate: away }],
-])('what a %s plugin cannot read makes a write a 503, whatever is written', async (_, plugin) => {
+])('a read that fails in a %s plugin makes every write a 503', async (_, plugin) => {
   const current = entry(map('old'), 1);
   const existing = setUp(current, current, [plugin]).writer;
   const absent = setUp(undefined, undefined, [plugin]).writer;

@@ -1,3 +1,4 @@
+import { NODES, PODS } from '../../../api/known-resources.ts';
 import type { ResourceOf } from '../../../api/names.ts';
 import type { OwnerReference } from '../../../api/object-meta.ts';
 import { notFound, type StatusError } from '../../../api/status.ts';
@@ -9,7 +10,6 @@ import { podConfigMapNames, podSecretNames } from '../../../object/pod-spec.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
 import { table } from '../../../util/text-table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
-import { NODES, PODS } from '../../known-resources.ts';
 import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../../plugin.ts';
 import {
   checkCertificateRequest,

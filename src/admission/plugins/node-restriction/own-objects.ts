@@ -1,3 +1,4 @@
+import { CLAIMS, NODES, SIGNING_REQUESTS } from '../../../api/known-resources.ts';
 import type { ResourceOf } from '../../../api/names.ts';
 import type { JsonObject } from '../../../api/object-meta.ts';
 import type { Node, PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
@@ -9,7 +10,6 @@ import { errorText } from '../../../util/error-text.ts';
 import { readCertificationRequest } from '../../../x509/certification-request.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
 import type { ClusterObjects } from '../../cluster-objects.ts';
-import { CLAIMS, NODES, SIGNING_REQUESTS } from '../../known-resources.ts';
 import { isWriteOf, refusal, type WriteOf } from '../../plugin.ts';
 
 const RESOURCE_SLICES: ResourceOf<ResourceSlice> = { group: 'resource.k8s.io', resource: 'resourceslices' };

@@ -1,8 +1,8 @@
+import { NODES, PODS, SERVICE_ACCOUNTS } from '../../../api/known-resources.ts';
 import { unknownError } from '../../../api/status.ts';
 import type { Pod } from '../../../api/types/core/v1.ts';
 import { goQuote } from '../../../object/go-value.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
-import { NODES, PODS, SERVICE_ACCOUNTS } from '../../known-resources.ts';
 import { isWriteOf, refusal } from '../../plugin.ts';
 import { POD_REQUESTS } from '../../pod-certificate-signing.ts';
 import type { WritingNode } from './own-objects.ts';

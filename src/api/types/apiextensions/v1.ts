@@ -81,6 +81,8 @@ export type CustomResourceDefinitionCondition = {
   reason?: string;
   /** Why, in a sentence for people. */
   message?: string;
+  /** The generation of the definition that the entry is about. Needs the feature gate CRDObservedGenerationTracking. */
+  observedGeneration?: number | bigint;
 };
 
 /** A list of custom resource definitions. */
@@ -133,6 +135,8 @@ export type CustomResourceDefinitionStatus = {
   acceptedNames?: CustomResourceDefinitionNames;
   /** Versions in which objects have ever been stored. A version can be taken out of the spec only once it is no longer here; remove it when all objects have been stored anew. */
   storedVersions?: string[] | null;
+  /** The generation of the definition that the state is about. Needs the feature gate CRDObservedGenerationTracking. */
+  observedGeneration?: number | bigint;
 };
 
 /** One version of a custom resource. */

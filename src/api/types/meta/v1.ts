@@ -234,6 +234,14 @@ export type ListMeta = {
   continue?: string;
   /** How many objects follow after this piece; may be inexact. Absent at the end of a list, and when labels or fields were selected. */
   remainingItemCount?: number | bigint;
+  /** Which part of the whole the list is. Absent for a whole list. */
+  shardInfo?: ShardInfo;
+};
+
+/** The part of a list that a client has asked for. */
+export type ShardInfo = {
+  /** The shardSelector of the request. */
+  selector?: string;
 };
 
 /** Parameters of a request that lists, watches or deletes a collection of objects. */
@@ -260,6 +268,8 @@ export type ListOptions = {
   continue?: string;
   /** Begin the watch with an ADDED event for each object there is, and a BOOKMARK after the last of them. Needs resourceVersionMatch=NotOlderThan and the feature gate WatchList. */
   sendInitialEvents?: boolean;
+  /** Only objects the hash of whose field lies in one of these ranges: shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000'), several joined by ||. Needs the feature gate ShardedListAndWatch. */
+  shardSelector?: string;
 };
 
 /** Which fields of an object one manager has set. */

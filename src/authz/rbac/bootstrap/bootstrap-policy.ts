@@ -31,7 +31,7 @@ interface BootstrapPolicy {
   readonly roleBindings: readonly ClusterRoleBinding[];
 }
 
-export const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
+const AUTO_UPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 export function bootstrapPolicy(isOn: Gates): BootstrapPolicy {
   const roles = there([...USER_ROLES, ...COMPONENT_ROLES, ...controllerRoles()], isOn);

@@ -10,7 +10,7 @@ import { age, NONE } from '../../cells.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
 import { checked } from '../../rules/checked.ts';
 import { autoscalerV1 } from './v1.ts';
-import { SCALED_TO_NOTHING, SOURCE_FIELDS, validate, validateStatus } from './validate.ts';
+import { SCALED_TO_NOTHING, SOURCE_FIELDS, VERSIONS, validate, validateStatus } from './validate.ts';
 
 /** Without metrics, scales by CPU at 80% of requests. */
 function setDefaults({ spec = {} }: HorizontalPodAutoscaler): void {
@@ -83,7 +83,7 @@ export const horizontalpodautoscalers = define<HorizontalPodAutoscaler>({
   emptyStatus: { desiredReplicas: 0, currentMetrics: null },
   validateStatus: checked(validateStatus),
   table,
-  ratchets: [SCALED_TO_NOTHING],
+  ratchets: [SCALED_TO_NOTHING, VERSIONS],
   strategy: {
     defaults: setDefaults,
     validate: checked(validate),

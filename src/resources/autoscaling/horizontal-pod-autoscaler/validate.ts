@@ -21,6 +21,7 @@ import {
   isStandardResource,
 } from '../../../object/resource-list.ts';
 import { checkQualifiedName } from '../../../object/text-formats.ts';
+import { DEFAULT_MINOR } from '../../../version.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
 import { mustBeName, mustBeNamed, mustBeOneOf } from '../../rules/name-rules.ts';
 import { mustAllBeNonNegative, mustBeNonNegativeQuantity, nanosOf } from '../../rules/numbers.ts';
@@ -30,6 +31,7 @@ export function validate(root: FieldPath, { spec = {} }: HorizontalPodAutoscaler
   const { scaleUp, scaleDown } = spec.behavior ?? {};
   validateReplicas(at, spec);
   validateReference(at.field('scaleTargetRef'), spec.scaleTargetRef ?? {});
+  mustNameGroup(at.field('scaleTargetRef').field('apiVersion'), spec.scaleTargetRef ?? {});
   for (const [path, metric] of at.field('metrics').each(spec.metrics)) validateMetric(path, metric);
   if (scaleUp !== undefined) validateRules(at.field('behavior').field('scaleUp'), scaleUp);
   if (scaleDown !== undefined) validateRules(at.field('behavior').field('scaleDown'), scaleDown);
@@ -46,10 +48,17 @@ function validateReplicas(at: FieldPath, spec: HorizontalPodAutoscalerSpec): voi
   const lowest = at.isOn('HPAScaleToZero') ? 0 : 1;
   if (least !== undefined && least < lowest)
     at.field('minReplicas').invalid(least, `must be greater than or equal to ${lowest}`);
-  if (most < 1) at.field('maxReplicas').invalid(most, 'must be greater than 0');
+  validateMost(at.field('maxReplicas'), most);
   if (least !== undefined && most < least)
     at.field('maxReplicas').invalid(most, 'must be greater than or equal to `minReplicas`');
   if (least === 0) mustHaveOuterMetric(at.field('metrics'), spec);
+}
+
+function validateMost(at: FieldPath, most: number): void {
+  if (most >= 1) return;
+  if ((at.isOn.minor ?? DEFAULT_MINOR) < 36) at.invalid(most, 'must be greater than 0');
+  else if (most === 0) at.required('must be set and greater than 0');
+  else at.invalid(most, 'must be greater than or equal to 1');
 }
 
 /** Without pods there is no usage to measure. */
@@ -138,7 +147,25 @@ function validateReference(at: FieldPath, reference: CrossVersionObjectReference
   const { kind = '', name = '' } = reference;
   mustBeNamed(at.field('kind'), kind, 'path-segment');
   mustBeNamed(at.field('name'), name, 'path-segment');
+  const { apiVersion = '' } = reference;
+  if (judgesVersions(at) && apiVersion.split('/').length > 2)
+    at.field('apiVersion').invalid(apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
 }
+
+/** Kubernetes 1.34 and later judge the versions of references. */
+const judgesVersions = ({ isOn }: FieldPath): boolean => (isOn.minor ?? DEFAULT_MINOR) >= 34;
+
+/** What is scaled has a group. */
+function mustNameGroup(at: FieldPath, { apiVersion = '' }: CrossVersionObjectReference): void {
+  const parts = apiVersion.split('/');
+  const hasGroup = parts.length > 2 || (parts.length === 2 && parts[0] !== '');
+  if (judgesVersions(at) && !hasGroup) at.invalid(apiVersion, 'apiVersion must specify API group');
+}
+
+/** Stored references, which older versions did not judge. */
+export const VERSIONS: Ratchet<HorizontalPodAutoscaler> = ratchetOf(
+  /^spec\.(scaleTargetRef|metrics\[\d+\]\.object\.describedObject)\.apiVersion$/,
+);
 
 function validateObject(at: FieldPath, { describedObject, metric, target = {} }: ObjectMetricSource): void {
   validateReference(at.field('describedObject'), describedObject ?? {});

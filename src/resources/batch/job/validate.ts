@@ -60,12 +60,48 @@ function validateCompletions(at: FieldPath, spec: JobSpec, old: JobSpec): void {
     at.invalid(completions, 'can only be modified in tandem with spec.parallelism');
 }
 
-/** Until a suspended job has started, queues may still change the placement of its pods. */
-function mustKeepTemplate(at: FieldPath, template: PodTemplateSpec, { spec = {}, status = {} }: Job): void {
+/**
+ * Queues may still change the placement of the pods of a suspended job, and what they ask for: until it has started and, by the
+ * features of Kubernetes 1.35, while it has no pods.
+ */
+function mustKeepTemplate(at: FieldPath, template: PodTemplateSpec, old: Job): void {
+  const { spec = {}, status = {} } = old;
   const before = spec.template ?? {};
-  const isOpen = spec.suspend === true && status.startTime === undefined;
-  if (!equal(template, isOpen ? withSchedulingOf(template, before) : before))
-    at.invalid(template, 'field is immutable');
+  const isIdle = isSuspendedWithoutPods(old);
+  const isPlaceable = at.isOn('MutableSchedulingDirectivesForSuspendedJobs')
+    ? isIdle
+    : spec.suspend === true && status.startTime === undefined;
+  const placed = isPlaceable ? withSchedulingOf(template, before) : before;
+  if (!isIdle || !at.isOn('MutablePodResourcesForSuspendedJobs')) {
+    if (!equal(template, placed)) at.invalid(template, 'field is immutable');
+    return;
+  }
+  // Kubernetes compares the spec alone.
+  const { spec: wanted = {} } = template;
+  if (!equal(wanted, withResourcesOf(wanted, placed.spec ?? {})))
+    at.field('spec').invalid(wanted, 'field is immutable');
+}
+
+function isSuspendedWithoutPods({ spec = {}, status = {} }: Job): boolean {
+  const { startTime, active = 0, conditions = [] } = status;
+  const isNoted = conditions.some((one) => one.type === 'Suspended' && one.status === 'True');
+  return spec.suspend === true && (startTime === undefined || isNoted) && active === 0;
+}
+
+/** The old spec with the resources of its containers as they are in the new one. */
+function withResourcesOf(spec: PodSpec, old: PodSpec): PodSpec {
+  const merged: PodSpec = { ...old };
+  for (const list of ['containers', 'initContainers'] as const) {
+    const wanted = spec[list] ?? [];
+    const before = old[list] ?? [];
+    if (before.length === 0 || wanted.length !== before.length) continue;
+    merged[list] = before.map(({ resources, ...container }, at) => {
+      const next = wanted[at];
+      const asked = next?.name === container.name ? next?.resources : resources;
+      return asked === undefined ? container : { ...container, resources: asked };
+    });
+  }
+  return merged;
 }
 
 const SCHEDULING = ['nodeSelector', 'tolerations', 'schedulingGates'] as const;

@@ -54,6 +54,7 @@ export function validateUpdate(
     path.forbidden('spec.persistentvolumesource is immutable after creation');
   }
   mustNotChange(at.field('volumeMode'), spec.volumeMode, old.volumeMode);
+  if (at.isOn('MutablePVNodeAffinity')) return;
   if (old.nodeAffinity !== undefined && !isSameAffinity(spec.nodeAffinity, old.nodeAffinity)) {
     const why = 'field is immutable, except for updating from beta label to GA';
     at.field('nodeAffinity').invalid(spec.nodeAffinity ?? null, why);

@@ -10,7 +10,7 @@ import {
   resetLoadBalancerStatus,
 } from '../../load-balancer-status.ts';
 import { checked, checkedUpdate } from '../../rules/checked.ts';
-import { cidrWarnings, ipWarnings } from '../../rules/ip-rules.ts';
+import { AMBIGUOUS, cidrWarnings, ipWarnings } from '../../rules/ip-rules.ts';
 import { endpoints } from '../endpoints.ts';
 import { serviceValues } from './assignment.ts';
 import { isExternallyAccessible, isExternalName, isLoadBalancer } from './kind.ts';
@@ -68,8 +68,10 @@ export const services = define<Service>({
   },
   // Or a later service of the same name would begin with the addresses of this one.
   removedAlong: [endpoints],
+  ratchets: [AMBIGUOUS],
   strategy: {
     nameRule: 'dns-1035-label',
+    relaxedNames: { gate: 'RelaxedServiceNameValidation', rule: 'dns-label' },
     allowCreateOnUpdate: true,
     returnsDeletedObject: true,
     defaults: setDefaults,

@@ -1,7 +1,7 @@
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { isIpv6 } from '../../../object/ip.ts';
-import { checkIp, checkPort, checkPortName, checkQualifiedName } from '../../../object/text-formats.ts';
+import { checkPort, checkPortName, checkQualifiedName } from '../../../object/text-formats.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
 import { goServicePort } from '../../rules/go-structs.ts';
 import { mustBeCidr, mustBeIp, mustNotBeSpecialIp } from '../../rules/ip-rules.ts';
@@ -88,8 +88,9 @@ function validateAffinity(at: FieldPath, { sessionAffinity, sessionAffinityConfi
 }
 
 function mustBeExternalIp(at: FieldPath, ip: string): void {
-  if (checkIp(ip).length > 0) mustBeIp(at, ip);
-  else mustNotBeSpecialIp(at, ip);
+  const { found } = at;
+  mustBeIp(at, ip);
+  if (at.found === found) mustNotBeSpecialIp(at, ip);
 }
 
 const ONLY_LOAD_BALANCER = "may only be used when `type` is 'LoadBalancer'";

@@ -15,6 +15,7 @@ import { checkLabelValue, checkQualifiedName } from '../../../object/text-format
 import { goToleration } from '../../rules/go-structs.ts';
 import { mustBeLabelSelector } from '../../rules/labels.ts';
 import { mustBeName, mustBeOneOf } from '../../rules/name-rules.ts';
+import { type KeyedTerm, spreadsByLabelKeys } from '../preparation.ts';
 
 /** The scheduler's input: tolerations, spread, scheduling gates, affinity. */
 
@@ -85,7 +86,8 @@ export function validateTopologySpread(
     left.set(pair, later);
     if (later > 0) path.field('{topologyKey, whenUnsatisfiable}').duplicate(pair);
     validateMinDomains(path.field('minDomains'), constraint);
-    validateMatchLabelKeys(path.field('matchLabelKeys'), constraint);
+    if (spreadsByLabelKeys(at.isOn)) validateLabelKeys(path, constraint);
+    else validateMatchLabelKeys(path.field('matchLabelKeys'), constraint);
     mustBeLabelSelector(path.field('labelSelector'), labelSelector);
   }
 }
@@ -170,7 +172,7 @@ function validateTerm(at: FieldPath, term: PodAffinityTerm): void {
 }
 
 /** Labels whose values are taken from the pod itself, to be equal or to differ. */
-function validateLabelKeys(at: FieldPath, term: PodAffinityTerm): void {
+function validateLabelKeys(at: FieldPath, term: KeyedTerm): void {
   const { matchLabelKeys = [], mismatchLabelKeys = [] } = term;
   validateKeys(at, term, 'matchLabelKeys');
   validateKeys(at, term, 'mismatchLabelKeys');
@@ -181,11 +183,7 @@ function validateLabelKeys(at: FieldPath, term: PodAffinityTerm): void {
       path.invalid(key, 'exists in both matchLabelKeys and mismatchLabelKeys');
 }
 
-function validateKeys(
-  at: FieldPath,
-  term: PodAffinityTerm,
-  field: 'matchLabelKeys' | 'mismatchLabelKeys',
-): void {
+function validateKeys(at: FieldPath, term: KeyedTerm, field: 'matchLabelKeys' | 'mismatchLabelKeys'): void {
   const keys = term[field] ?? [];
   const path = at.field(field);
   if (keys.length > 0 && term.labelSelector === undefined)
@@ -197,7 +195,7 @@ function validateKeys(
  * Indexes of match keys that the selector names more than once. Once is allowed: the server itself adds an expression for
  * each key when the pod is created.
  */
-function selectedTwice({ matchLabelKeys: keys = [], labelSelector = {} }: PodAffinityTerm): number[] {
+function selectedTwice({ matchLabelKeys: keys = [], labelSelector = {} }: KeyedTerm): number[] {
   const seen = new Set(Object.keys(labelSelector.matchLabels ?? {}));
   const twice: number[] = [];
   for (const { key = '' } of labelSelector.matchExpressions ?? []) {

@@ -8,7 +8,7 @@ import type {
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { isSidecar, statesResources } from '../../../object/pod-resources.ts';
-import { qosClass } from '../../../object/pod-spec.ts';
+import { keepsQosClass } from '../../../object/pod-spec.ts';
 import { toResourceList } from '../../../object/resource-list.ts';
 import { DEFAULT_MINOR } from '../../../version.ts';
 import { isMirrorPod } from './annotations.ts';
@@ -23,7 +23,7 @@ export function validatePodResize(root: FieldPath, pod: Pod, old: Pod): void {
   const at = root.field('spec');
   const { spec = {}, status = {} } = pod;
   const before = old.spec ?? {};
-  if ((old.status?.qosClass || qosClass(before)) !== qosClass(spec))
+  if (!keepsQosClass(spec, old))
     at.invalid(status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
   if (!isResizable(old.status?.containerStatuses ?? []))
     at.forbidden('Pod running on node without support for resize');

@@ -10,7 +10,7 @@ import type {
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
 import { goStrings, goText } from '../../../object/go-value.ts';
-import { qosClass } from '../../../object/pod-spec.ts';
+import { keepsQosClass } from '../../../object/pod-spec.ts';
 import { DEFAULT_MINOR } from '../../../version.ts';
 import { validatePodAnnotationsUpdate } from './annotations.ts';
 
@@ -83,7 +83,7 @@ const UPDATABLE = [
 
 function validateRest(root: FieldPath, { spec = {}, status = {} }: Pod, old: Pod): void {
   const before = old.spec ?? {};
-  if ((old.status?.qosClass || qosClass(before)) !== qosClass(spec))
+  if (!keepsQosClass(spec, old))
     root.field('metadata').invalid(status.qosClass ?? '', 'Pod QoS is immutable');
   const isGated = (before.schedulingGates ?? []).length > 0;
   if (isGated) validateGatedPlacement(root.field('spec'), spec, before);

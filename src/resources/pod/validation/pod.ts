@@ -1,8 +1,9 @@
 import type { HostAlias, Pod, PodSpec, PodTemplateSpec } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
-import { checkIp } from '../../../object/text-formats.ts';
+import { checkSearchDomain } from '../../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from '../../rules/checked.ts';
+import { AMBIGUOUS, mustBeIp } from '../../rules/ip-rules.ts';
 import { mustBeLabels } from '../../rules/labels.ts';
 import { mustBeName, mustBeNamed } from '../../rules/name-rules.ts';
 import { mustBeWithin } from '../../rules/numbers.ts';
@@ -33,6 +34,10 @@ export const POD_RATCHETS: readonly Ratchet[] = [
   // One switch for all selectors of the object, those that workloads find their pods by included.
   ratchetOf(/(\.affinity\.pod(Anti)?Affinity\..*|^spec\.selector)\.matchExpressions\[\d+\]\.values\[\d+\]$/),
   ratchetOf(/\.topologySpreadConstraints\[\d+\]\.labelSelector\./),
+  ratchetOf(/\.topologySpreadConstraints\[\d+\](\.matchLabelKeys)?\[\d+\]$/, /exists in both/),
+  AMBIGUOUS,
+  ratchetOf(/\.dnsConfig\.searches\[\d+\]$/),
+  ratchetOf(/\.lifecycle\.\w+\.sleep$/),
   // The path of a service account token, which messages report for the volume.
   ratchetOf(/\.projected\.path$/),
   ratchetOf(/\.sysctls\[\d+\]\.name$/, /may not be specified when 'host(Network|IPC)' is true$/),
@@ -259,7 +264,7 @@ function validateDns(at: FieldPath, { dnsConfig, dnsPolicy }: PodSpec): void {
   }
   if (nameservers.length > MAX_NAMESERVERS)
     servers.invalid(nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`);
-  for (const [path, server] of servers.each(nameservers)) path.invalidFor(server, checkIp(server));
+  for (const [path, server] of servers.each(nameservers)) mustBeIp(path, server);
   validateSearches(at.field('searches'), searches);
   for (const [path, { name = '' }] of at.field('options').each(options))
     if (name === '') path.required('must not be empty');
@@ -273,13 +278,17 @@ function validateSearches(at: FieldPath, searches: readonly string[]): void {
       searches,
       `must not have more than ${MAX_SEARCH_CHARS} characters (including spaces) in the search list`,
     );
-  for (const [path, search] of at.each(searches))
-    mustBeName(path, search.replace(/\.$/, ''), 'dns-subdomain');
+  const isRelaxed = at.isOn('RelaxedDNSSearchValidation');
+  for (const [path, search] of at.each(searches)) {
+    const name = search.replace(/\.$/, '');
+    if (!isRelaxed) mustBeName(path, name, 'dns-subdomain');
+    else if (search !== '.') path.invalidFor(name, checkSearchDomain(name));
+  }
 }
 
 function validateHostAliases(at: FieldPath, aliases: readonly HostAlias[]): void {
   for (const [path, { ip = '', hostnames }] of at.each(aliases)) {
-    path.field('ip').invalidFor(ip, checkIp(ip));
+    mustBeIp(path.field('ip'), ip);
     for (const [item, name] of path.field('hostnames').each(hostnames))
       mustBeName(item, name, 'dns-subdomain');
   }

@@ -26,9 +26,10 @@ function validateHttpGet(at: FieldPath, { port, httpHeaders = [] }: HTTPGetActio
 }
 
 function validateSleep(at: FieldPath, { seconds = 0 }: SleepAction, gracePeriodSeconds: number): void {
-  if (seconds > 0 && seconds <= gracePeriodSeconds) return;
-  const why = `must be greater than 0 and less than terminationGracePeriodSeconds (${gracePeriodSeconds})`;
-  at.invalid(seconds, why);
+  const mayBeZero = at.isOn('PodLifecycleSleepActionAllowZero');
+  if (seconds >= (mayBeZero ? 0 : 1) && seconds <= gracePeriodSeconds) return;
+  const least = mayBeZero ? 'non-negative' : 'greater than 0';
+  at.invalid(seconds, `must be ${least} and less than terminationGracePeriodSeconds (${gracePeriodSeconds})`);
 }
 
 /** In order of precedence: of two actions, the second is refused. */

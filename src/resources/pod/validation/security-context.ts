@@ -119,7 +119,8 @@ const SHARED_WITH_HOST = [
 export function validateHostUsers(at: FieldPath, spec: PodSpec): void {
   if (spec.hostUsers !== false) return;
   for (const [field, name] of SHARED_WITH_HOST)
-    if (spec[field] === true) at.field(name).forbidden('when `pod.Spec.HostUsers` is false');
+    if (spec[field] === true && !(field === 'hostNetwork' && at.isOn('UserNamespacesHostNetworkSupport')))
+      at.field(name).forbidden('when `pod.Spec.HostUsers` is false');
 }
 
 /** Validates seccomp and AppArmor profiles: a type, or a profile on the node. */

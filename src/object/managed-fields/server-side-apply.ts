@@ -3,7 +3,6 @@ import { type Steps, waitFor } from '../../util/turns.ts';
 import { equal } from '../equality.ts';
 import { parseJson } from '../exact-json.ts';
 import { isObject, setField } from '../json-values.ts';
-import { type Conversion, fieldsOf, mergeConfig, type OwnedFields, prune } from './apply-configuration.ts';
 import { compare } from './compare.ts';
 import {
   difference,
@@ -18,6 +17,7 @@ import {
   union,
   without,
 } from './field-set.ts';
+import { type Conversion, fieldsOf, mergeConfig, type OwnedFields, prune } from './merge-config.ts';
 import { isSameOwner, type Owner, parseOwners, withOwner } from './owners.ts';
 import {
   loseFields,
@@ -245,7 +245,7 @@ export function describeConflicts(conflicts: readonly Conflict[]): string {
 }
 
 /** The annotation in which client-side kubectl apply keeps its configuration. */
-export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 /** Limit of all annotations of an object together. A configuration that exceeds it is left out. */
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
