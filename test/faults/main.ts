@@ -4,6 +4,7 @@ import { chooseFaults, scheduleOf, scheduleOfUpgrade } from './nemesis/schedule.
 import { Random } from './random.ts';
 import { report } from './report.ts';
 import { runFaults } from './run.ts';
+import { SERVERS } from './world/world.ts';
 
 /**
  * `npm run faults -- --minutes=10 --seed=7 --only=promotion,cut`. Ends with 1 when a promise was broken. With
@@ -27,7 +28,8 @@ const chosen = scheduleOf(
   new Random(seed),
 );
 const { from } = values;
-const upgrade = from === undefined ? { faults: chosen } : { faults: scheduleOfUpgrade(chosen), from };
+const upgrade =
+  from === undefined ? { faults: chosen } : { faults: scheduleOfUpgrade(chosen, SERVERS), from };
 const folder = openRunFolder();
 const say = (line: string): void => console.log(line);
 say(`seed ${seed}`);

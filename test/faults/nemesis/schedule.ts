@@ -11,7 +11,7 @@ export const FAULTS: readonly Fault[] = [
   ...[...HISTORY_FAULTS, ...UPKEEP_FAULTS],
 ];
 
-const FAULTS_BETWEEN_UPGRADES = 4;
+const FAULTS_BEFORE_UPGRADE = 3;
 
 /** @throws Error that names those that do not exist */
 export function chooseFaults(only: readonly string[]): readonly Fault[] {
@@ -25,15 +25,18 @@ export function chooseFaults(only: readonly string[]): readonly Fault[] {
 }
 
 /** All of them in one order after the other, so that none is left out for long and each meets all others. */
-export function* scheduleOf(faults: readonly Fault[], random: Random): Generator<Fault> {
+export function* scheduleOf(faults: readonly Fault[], random: Random): Generator<Fault, void> {
   for (;;) yield* random.shuffled(faults);
 }
 
 /** Others happen before the upgrade of each server, so that both versions, and each alone, meet some. */
-export function* scheduleOfUpgrade(others: Iterator<Fault>): Generator<Fault> {
-  for (let at = 0; ; at += 1) {
-    const next = at % FAULTS_BETWEEN_UPGRADES === FAULTS_BETWEEN_UPGRADES - 1 ? UPGRADE : others.next().value;
-    if (next === undefined) return;
-    yield next;
+export function* scheduleOfUpgrade(others: Generator<Fault, void>, servers: number): Generator<Fault> {
+  for (let upgraded = 0; upgraded < servers; upgraded += 1) {
+    for (let at = 0; at < FAULTS_BEFORE_UPGRADE; at += 1) {
+      const { value } = others.next();
+      if (value !== undefined) yield value;
+    }
+    yield UPGRADE;
   }
+  yield* others;
 }

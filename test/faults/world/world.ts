@@ -8,7 +8,7 @@ import { ApiServer } from './api-server.ts';
 import { DatabaseGroup, type StandbyRole } from './group.ts';
 import { until } from './until.ts';
 
-const SERVERS = 2;
+export const SERVERS = 2;
 /** The one that says how far back history is kept; the other is started without an idea of it. */
 const WINDOW_FLAGS = [['--history-window=24h'], []] as const;
 const FLAGS = ['--kvstore-compaction-interval=2s', '--authorization-mode=RBAC'];
