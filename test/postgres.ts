@@ -6,7 +6,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { EmbeddedPostgres, freePort } from '../src/cli/embedded/embedded-postgres.ts';
 import { TEMPLATE, templateOf } from './global-setup.ts';
-import { administer, dropDatabase } from './kit/administer.ts';
+import { createDatabase, dropDatabase } from './kit/administer.ts';
 import { vouchForCopy } from './kit/copied-cluster.ts';
 import { chosenPostgres, isOldest } from './kit/postgres-version.ts';
 import { sharedRootOf } from './kit/run-folder.ts';
@@ -21,10 +21,7 @@ export interface TestDatabase extends AsyncDisposable {
 export async function createTestDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const adminUrl = inject(isOldest() ? 'oldestUrl' : 'adminUrl');
-  await administer(
-    adminUrl,
-    `CREATE DATABASE ${name}${options.empty === true ? '' : ` TEMPLATE ${TEMPLATE}`}`,
-  );
+  await createDatabase(adminUrl, name, options.empty === true ? undefined : TEMPLATE);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const pool = new pg.Pool({ connectionString: url.href, max: 4 });

@@ -139,3 +139,10 @@ export interface MessageDoc {
   readonly description: string;
   readonly fields: Readonly<Record<string, string>>;
 }
+
+/** The message of a value, or of its items or values. */
+export function messageIn(value: ValueSchema): MessageSchema | undefined {
+  if ('message' in value) return value.message;
+  if (value.kind === 'list') return messageIn(value.items);
+  return value.kind === 'map' ? messageIn(value.values) : undefined;
+}

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -34,6 +34,8 @@ export interface ServingWishes {
   readonly names?: readonly string[];
   /** Contains the serving pair; absent: the folder of the others. */
   readonly folder?: string;
+  /** A pair that is there already: none is made. */
+  readonly brought?: PairFiles;
 }
 
 /**
@@ -48,27 +50,16 @@ export async function ensureCertificates(
 ): Promise<ClusterCertificates> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const ca = await ensureAuthority(folder, keep);
-  const names = [...new Set([...SERVING_NAMES, hostname(), ...(wishes.names ?? [])])];
-  const ips = [...new Set([...SERVING_ADDRESSES, ...addresses])];
   const { publicKey } = new X509Certificate(ca.certificate);
   const signed = (certificate: X509Certificate): boolean => certificate.verify(publicKey);
-  const servingFolder = wishes.folder ?? folder;
-  const servingName = wishes.folder === undefined ? 'serving' : 'apiserver';
-  mkdirSync(servingFolder, { recursive: true, mode: 0o700 });
-  const pair = await ensure(
-    servingFolder,
-    servingName,
-    (certificate) => signed(certificate) && covers(certificate, names, ips),
-    () => sign(ca, { subject: 'CN=pg-apiserver', names, ips }),
-  );
+  const { brought } = wishes;
+  const serving =
+    brought === undefined
+      ? await ensureServing(ca, { folder, addresses, wishes, signed })
+      : readBrought(brought);
   const admin = await ensure(folder, 'admin', signed, () =>
     sign(ca, { subject: 'CN=kubernetes-admin, O=system:masters', names: [], ips: [] }),
   );
-  const serving = {
-    ...pair,
-    certFile: join(servingFolder, `${servingName}.crt`),
-    keyFile: join(servingFolder, `${servingName}.key`),
-  };
   const files = { caFile: join(folder, 'ca.crt'), caKeyFile: join(folder, 'ca.key') };
   return { ...files, ca: ca.certificate, serving, admin };
 }
@@ -87,6 +78,38 @@ async function ensureAuthority(folder: string, keep: KeepKey): Promise<KeyPair> 
   }
   return authority;
 }
+
+interface Serving {
+  readonly folder: string;
+  readonly addresses: readonly string[];
+  readonly wishes: ServingWishes;
+  readonly signed: (certificate: X509Certificate) => boolean;
+}
+
+async function ensureServing(
+  ca: KeyPair,
+  { folder, addresses, wishes, signed }: Serving,
+): Promise<ClusterCertificates['serving']> {
+  const names = [...new Set([...SERVING_NAMES, hostname(), ...(wishes.names ?? [])])];
+  const ips = [...new Set([...SERVING_ADDRESSES, ...addresses])];
+  const servingFolder = wishes.folder ?? folder;
+  const name = wishes.folder === undefined ? 'serving' : 'apiserver';
+  mkdirSync(servingFolder, { recursive: true, mode: 0o700 });
+  const pair = await ensure(
+    servingFolder,
+    name,
+    (certificate) => signed(certificate) && covers(certificate, names, ips),
+    () => sign(ca, { subject: 'CN=pg-apiserver', names, ips }),
+  );
+  const [certFile, keyFile] = [join(servingFolder, `${name}.crt`), join(servingFolder, `${name}.key`)];
+  return { ...pair, certFile, keyFile };
+}
+
+const readBrought = (files: PairFiles): ClusterCertificates['serving'] => ({
+  ...files,
+  certificate: readFileSync(files.certFile, 'utf8'),
+  key: readFileSync(files.keyFile, 'utf8'),
+});
 
 /** Ensures a certificate of this server alone. */
 async function ensure(

@@ -1,16 +1,17 @@
 import { askingFlags } from '../options/asking.ts';
+import { nearestName } from '../options/checks.ts';
 import { UsageError } from '../options/flag.ts';
-import { formatHelp } from '../options/help.ts';
-import { errorText } from '../util/error-text.ts';
+import { formatCommandHelp, formatHelp } from '../options/help.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { describeVersion, readCommit, VERSION } from '../version.ts';
 import { COMMANDS, serveWith } from './commands.ts';
+import { explainRefusal } from './explain-refusal.ts';
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
   const { help, reportedVersion } = askingFlags;
   if (args.includes(help.shown) || args.includes('-h')) {
-    process.stdout.write(await describeCommands());
+    process.stdout.write(await describe(args[0] ?? ''));
     return 0;
   }
   const { shown } = reportedVersion;
@@ -25,22 +26,36 @@ export async function run(args: readonly string[]): Promise<number> {
     await runCommand(args);
     return 0;
   } catch (error) {
-    process.stderr.write(`pg-apiserver: ${hidePasswords(errorText(error))}\n`);
+    process.stderr.write(`pg-apiserver: ${hidePasswords(explainRefusal(error))}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-async function describeCommands(): Promise<string> {
-  const { SECTIONS } = await import('../options/all-flags.ts');
+/** One command where help is asked of it, and all of them with every flag otherwise. A start has the flags of the server. */
+async function describe(name: string): Promise<string> {
   const { kubeadmFlags } = await import('./kubeadm/kubeadm-flags.ts');
   const kubeadm = { heading: 'kubeadm-config', flags: Object.values(kubeadmFlags) };
+  const command = COMMANDS.find((one) => one.name === name && name !== 'start');
+  if (command !== undefined) return formatCommandHelp(command, name === kubeadm.heading ? [kubeadm] : []);
+  const { SECTIONS } = await import('../options/all-flags.ts');
   return formatHelp([...SECTIONS, kubeadm], COMMANDS);
 }
 
 async function runCommand(args: readonly string[]): Promise<void> {
   const [name = 'start', ...others] = args;
   const command = COMMANDS.find((one) => one.name === name);
-  return command === undefined ? serveWith(args) : command.run(others);
+  if (command !== undefined) return command.run(others);
+  if (!name.startsWith('-')) throw unknownCommand(name);
+  return serveWith(args);
+}
+
+function unknownCommand(name: string): UsageError {
+  const nearest = nearestName(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
+  const hint = nearest === undefined ? '--help lists the commands' : `did you mean ${nearest}?`;
+  return new UsageError(`there is no command ${JSON.stringify(hidePasswords(name))}: ${hint}`);
 }
 
 /** Hides arguments with secrets: setting the title overwrites what `ps` shows. */

@@ -57,6 +57,15 @@ export function databaseOf({ databaseUrls, dataDir }: StorageOptions): readonly 
   );
 }
 
+/** The administrator's kubeconfig, where a server has written it. `flag` names another one. @throws UsageError */
+export function kubeconfigOf({ dataDir }: Pick<StorageOptions, 'dataDir'>, flag: string): string {
+  const path = join(dataDir, 'admin.kubeconfig');
+  if (existsSync(path)) return path;
+  throw new UsageError(
+    `this needs ${flag}=, or ${ownFlags.dataDir.shown} of a server that was started (there is no ${path})`,
+  );
+}
+
 /** A database of the cluster beside the first, and the resources in it. */
 interface OtherDatabase {
   readonly resources: readonly GroupResource[];

@@ -5,9 +5,9 @@ import { overridesOf } from '../server/databases.ts';
 import { explainFault } from '../storage/postgres/connection/trouble.ts';
 import type { Finding } from '../storage/postgres/examination/examination.ts';
 import { setUpDatabase } from '../storage/postgres/setup.ts';
-import { errorText } from '../util/error-text.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
 import { databaseConnection, databaseOf, otherDatabases } from './database.ts';
+import { explainRefusal } from './explain-refusal.ts';
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -55,7 +55,7 @@ function look(storage: ServerOptions['storage'], urls: readonly string[]): Promi
     ],
   ).catch((error: unknown) => {
     const fault = explainFault(error);
-    return [{ kind: 'lacks', text: errorText(fault) }];
+    return [{ kind: 'lacks', text: explainRefusal(fault) }];
   });
 }
 

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import type { JsonObject } from '../api/object-meta.ts';
 import { isObject } from '../object/json-values.ts';
 import { bool, type FlagSet, text, UsageError } from '../options/flag.ts';
 import { parseOptions } from '../options/options.ts';
+import { kubeconfigOf } from './database.ts';
 import { stopSignal } from './stop-signal.ts';
 import { ApiClient } from './transfer/api-client.ts';
 import { listPages } from './transfer/api-pages.ts';
@@ -43,7 +43,7 @@ export async function exportCluster(args: readonly string[]): Promise<void> {
     throw new UsageError(
       `${exportFlags.history.shown} needs ${exportFlags.to.shown}: revisions go to a file of their own`,
     );
-  const kubeconfig = values.kubeconfig || join(storage.dataDir, 'admin.kubeconfig');
+  const kubeconfig = values.kubeconfig || kubeconfigOf(storage, exportFlags.kubeconfig.shown);
   const progress = new Progress();
   const signal = stopSignal();
   const client = new ApiClient({ kubeconfig, signal, say: (line) => progress.say(line) });

@@ -36,11 +36,14 @@ def cluster():
   'github-actions': `# A step of .github/workflows/test.yaml, behind npm ci: a cluster for the steps after it, and envtest for suites in Go.
 - name: Start a Kubernetes API
   run: |
-    npx pg-apiserver envtest --dir="$RUNNER_TEMP/envtest"
+    npx --no pg-apiserver envtest --dir="$RUNNER_TEMP/envtest"
     echo "KUBEBUILDER_ASSETS=$RUNNER_TEMP/envtest" >> "$GITHUB_ENV"
-    npx pg-apiserver start --warm-start --secure-port=0 --data-dir="$RUNNER_TEMP/cluster" \\
+    npx --no pg-apiserver start --warm-start --secure-port=0 --data-dir="$RUNNER_TEMP/cluster" \\
       --ready-file="$RUNNER_TEMP/ready.json" > "$RUNNER_TEMP/cluster.log" 2>&1 &
-    timeout 60 sh -c 'until [ -e "$RUNNER_TEMP/ready.json" ]; do sleep 0.1; done' || cat "$RUNNER_TEMP/cluster.log"
+    until [ -e "$RUNNER_TEMP/ready.json" ]; do
+      kill -0 $! || { cat "$RUNNER_TEMP/cluster.log"; exit 1; }
+      sleep 0.1
+    done
     echo "KUBECONFIG=$RUNNER_TEMP/cluster/admin.kubeconfig" >> "$GITHUB_ENV"
 `,
 };

@@ -6,6 +6,7 @@ import { checkFiles } from '../options/files.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { type ServingOptions, threadFlags } from '../options/serving.ts';
 import { type StorageOptions, storageFlags } from '../options/storage.ts';
+import type { TlsOptions } from '../options/tls.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { overridesOf } from '../server/databases.ts';
 import { createEgress } from '../server/egress.ts';
@@ -32,7 +33,7 @@ import { openLog } from './open-log.ts';
 import { readyFile } from './ready-file.ts';
 import { ensureServiceAccountKey } from './service-account-key.ts';
 import { findServiceManager } from './service-manager.ts';
-import { chooseServingPair, chooseSigningPair, readServingCa } from './serving-pair.ts';
+import { chooseSigningPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
 import { threadEntry } from './thread-entry.ts';
 import { waitForDatabase } from './wait-for-database.ts';
@@ -124,7 +125,7 @@ async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Pr
     options,
     databaseUrls,
     egress,
-    serving: chooseServingPair(tls, certificates.serving),
+    serving: certificates.serving,
     servingCa: readServingCa(tls, certificates),
     signing: chooseSigningPair(options, certificates),
     // Configured authorities replace the one made here.
@@ -176,7 +177,7 @@ async function bringUpToDate(
 
 /** Adopts the keys that other servers of this database made, so that clients see one cluster. */
 async function ensureKeys(
-  { authentication, serving, services }: ServerOptions,
+  { authentication, serving, services, tls }: ServerOptions,
   dataDir: string,
   database: DatabaseSetup,
 ): Promise<{ certificates: ClusterCertificates; serviceAccountKeyFile: string }> {
@@ -185,7 +186,7 @@ async function ensureKeys(
   const certificates = await ensureCertificates(
     folder,
     addressesOf(serving, firstServiceAddress(services.clusterIpRanges)),
-    wishesOf(serving),
+    wishesOf(serving, tls),
     keep,
   );
   const given = authentication.serviceAccounts.signingKeyFile;
@@ -239,7 +240,11 @@ function addressesOf({ bindAddress, advertiseAddress }: ServingOptions, service:
   return addresses.filter((address) => address !== '');
 }
 
-function wishesOf({ externalHostname, certDir }: ServingOptions): ServingWishes {
+function wishesOf(
+  { externalHostname, certDir }: ServingOptions,
+  { certFile, keyFile }: TlsOptions,
+): ServingWishes {
+  if (certFile !== '') return { brought: { certFile, keyFile } };
   return {
     names: externalHostname === '' ? [] : [externalHostname],
     ...(certDir === '' ? {} : { folder: resolve(certDir) }),

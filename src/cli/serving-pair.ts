@@ -6,10 +6,6 @@ import type { TlsOptions } from '../options/tls.ts';
 import { certificatesIn } from '../x509/pem.ts';
 import type { ClusterCertificates } from './certificates.ts';
 
-/** The pair from the flags, or the one made for this server. */
-export const chooseServingPair = ({ certFile, keyFile }: TlsOptions, own: PairFiles): PairFiles =>
-  certFile === '' ? own : { certFile, keyFile };
-
 /**
  * The pair from the flags, or the authority made for this cluster. Undefined: the server takes client certificates of another
  * authority, whose key it does not have.

@@ -7,6 +7,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { ApiResponse } from '../request/api-response.ts';
 import { acceptUpgrades } from './accept-upgrades.ts';
+import type { ConnectionShares } from './connection-shares.ts';
 import { Connections, type DrainPlan, IDLE_MS, OpenRequests, refuseBrokenInput } from './connections.ts';
 import type { Answer, Incoming } from './exchange.ts';
 import { Http1Incoming } from './http1-incoming.ts';
@@ -26,6 +27,8 @@ interface HttpOptions {
   readonly sharesPort: boolean;
   /** By which clients resume TLS sessions; undefined: keys of this listener's own. */
   readonly ticketKeys?: Uint8Array | undefined;
+  /** Undefined: no other thread shares the port. */
+  readonly shares?: ConnectionShares | undefined;
   readonly http2: Http2Options;
   readonly policy: ResponsePolicy;
   /** --max-connection-bytes-per-sec; 0: no limit. */
@@ -100,6 +103,7 @@ export function listen(options: HttpOptions): Promise<HttpServer> {
     server.listen({ port: options.port, host: options.host, reusePort: options.sharesPort }, () => {
       server.removeListener('error', reject);
       server.on('error', (error) => options.logger.error('the listener failed', error));
+      options.shares?.begin();
       const { port } = server.address() as AddressInfo;
       let left: Promise<void> | undefined;
       const leave = (): Promise<void> => {
@@ -239,7 +243,8 @@ async function answer(
   if (added.allowed && request.method === 'OPTIONS') return NO_CONTENT;
   const { goawayChance, closesUnauthenticated } = options.http2;
   const isHttp2 = request.session !== undefined;
-  if (isHttp2 && goawayChance > 0 && Math.random() < goawayChance) request.hangUp();
+  const isByChance = isHttp2 && goawayChance > 0 && Math.random() < goawayChance;
+  if (options.shares?.take(request.connection) === true || isByChance) request.hangUp();
   const response = await options.pipeline(request);
   if (isHttp2 && closesUnauthenticated && isUnknown(request, response)) request.hangUp();
   return response;

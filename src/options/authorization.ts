@@ -128,7 +128,7 @@ export function checkExposure(
   const address = bindAddress === '' ? 'all addresses' : bindAddress;
   const [mode, bind] = [authorizationFlags.modes.shown, listenerFlags.bindAddress.shown];
   throw new UsageError(
-    `${mode} is not given, and without it everybody with credentials may do everything on ${address}: add ${mode}=Node,RBAC, or ${bind}=127.0.0.1, or ${mode}=AlwaysAllow if that is meant`,
+    `${mode} is not given, and without it everybody with credentials may do everything on ${address}: add ${mode}=Node,RBAC, which "pg-apiserver start" does, or ${bind}=127.0.0.1, or ${mode}=AlwaysAllow if that is meant`,
   );
 }
 

@@ -28,9 +28,25 @@ export function formatHelp(sections: readonly Section[], commands: readonly Comm
     '',
     'Without --kvstore-servers an embedded PostgreSQL is started in --data-dir.',
   ];
-  for (const { heading, flags } of sections) lines.push('', `${heading}:`, ...flags.flatMap(formatFlag));
-  return `${lines.join('\n')}\n`;
+  return toText([...lines, ...sections.flatMap(formatSection)]);
 }
+
+/** The text of --help behind a command: what it does, and the flags that it alone has. */
+export function formatCommandHelp(command: CommandUsage, sections: readonly Section[]): string {
+  const serverFlags = 'Flags of the server, such as --kvstore-servers and --data-dir: pg-apiserver --help';
+  return toText([
+    ...['Usage:', ...formatCommand(command)],
+    ...sections.flatMap(formatSection),
+    ...(command.isFlagless === true ? [] : ['', serverFlags]),
+  ]);
+}
+
+const toText = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
+
+const formatSection = ({ heading, flags }: Section): string[] => [
+  ...['', `${heading}:`],
+  ...flags.flatMap(formatFlag),
+];
 
 /** As it is typed on a line of its own where that is long, and what it does beside or below that. */
 function formatCommand({ name, words, meaning, isFlagless }: CommandUsage): string[] {

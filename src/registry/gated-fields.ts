@@ -1,6 +1,6 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import type { ApiObject, JsonObject, JsonValue } from '../api/object-meta.ts';
-import type { FieldGate, FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { type FieldGate, type FieldSchema, type MessageSchema, messageIn } from '../api/schema.ts';
 import { isObject } from '../object/json-values.ts';
 import type { ResourceDefinition } from './resource-definition.ts';
 
@@ -103,12 +103,6 @@ const toBranch = (message: MessageSchema, field: FieldSchema, inside: readonly B
   isMap: field.value.kind === 'map',
   dropEmpty: field.dropEmpty,
 });
-
-function messageIn(value: ValueSchema): MessageSchema | undefined {
-  if ('message' in value) return value.message;
-  if (value.kind === 'list') return messageIn(value.items);
-  return value.kind === 'map' ? messageIn(value.values) : undefined;
-}
 
 function hitsIn(object: JsonObject, branches: readonly Branch[]): Place[] {
   const hits: Place[] = [];

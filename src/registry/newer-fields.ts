@@ -1,7 +1,7 @@
 import type { TypeLibrary } from '../api/idl/types.ts';
 import { toApiVersion } from '../api/names.ts';
 import type { ApiObject, JsonObject, JsonValue, ManagedFieldsEntry, ObjectMeta } from '../api/object-meta.ts';
-import type { FieldSchema, MessageSchema, ValueSchema } from '../api/schema.ts';
+import { type FieldSchema, type MessageSchema, messageIn } from '../api/schema.ts';
 import { equal } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
 import {
@@ -91,12 +91,6 @@ const formOf = ({
   kind: value.kind === 'map' || value.kind === 'list' ? value.kind : 'message',
   keys: listMapKeys.length > 0 || patchMergeKey === undefined ? listMapKeys : [patchMergeKey],
 });
-
-function messageIn(value: ValueSchema): MessageSchema | undefined {
-  if ('message' in value) return value.message;
-  if (value.kind === 'list') return messageIn(value.items);
-  return value.kind === 'map' ? messageIn(value.values) : undefined;
-}
 
 function takeFrom(owner: JsonObject, branches: readonly Branch[]): TakenOut {
   const all: NonNullable<TakenOut>[] = [];

@@ -35,6 +35,7 @@ import {
 import { explainFlag, type Flag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
 import { createJsonPost, isTransient } from '../outbound/http-client.ts';
+import type { CreateGet } from '../outbound/shared-documents.ts';
 import type { TokenIssuing } from '../registry/token-issuing.ts';
 import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/concurrency.ts';
@@ -72,6 +73,8 @@ interface AuthenticationParts extends Pick<Foundation, 'emulated' | 'persistentl
   readonly egress: Egress;
   /** Asks the token webhook of another thread; undefined: this thread asks it. */
   readonly tokensElsewhere?: TokenAuthenticator | undefined;
+  /** The way to the documents of issuers. */
+  readonly createGet: CreateGet;
   isFeatureOn(gate: string): boolean;
 }
 

@@ -12,9 +12,9 @@ import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/hea
 import { createLogFilePages } from '../diagnostics/log-files.ts';
 import { HeapSampler } from '../diagnostics/profiles.ts';
 import { createZPage, flagsPage, statusPage } from '../diagnostics/z-pages.ts';
+import type { ConnectionShares } from '../http/connection-shares.ts';
 import type { DrainPlan } from '../http/connections.ts';
 import { retryLater } from '../http/connections.ts';
-import { openDebugSocket } from '../http/debug-socket.ts';
 import { assertFree, type HttpServer, listen } from '../http/http-server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import { HealthMetrics } from '../observability/health-metrics.ts';
@@ -51,6 +51,7 @@ interface FrontOptions {
   readonly checks: NamedChecks;
   readonly egress: Pick<Egress, 'dials'>;
   readonly ticketKeys?: Uint8Array;
+  readonly shares?: ConnectionShares;
   /** Its listener shares the port of the main thread's. */
   readonly isThread?: boolean;
 }
@@ -243,7 +244,7 @@ export class Front {
 
   /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
   async listen(): Promise<void> {
-    const { serving: pair, clientCaFiles, ticketKeys, isThread = false } = this.#front;
+    const { serving: pair, clientCaFiles, ticketKeys, shares, isThread = false } = this.#front;
     const { serving, limits, authentication } = this.#options;
     const { frontProxy } = authentication;
     const tls = new ServingTls({
@@ -258,7 +259,7 @@ export class Front {
     if (!serving.sharesPort && sharesPort && !isThread)
       await assertFree(serving.bindAddress, serving.securePort);
     this.#http = await listen({
-      ...{ tls, ticketKeys, sharesPort },
+      ...{ tls, ticketKeys, sharesPort, shares },
       host: serving.bindAddress,
       port: serving.securePort,
       http2: serving.http2,
@@ -276,6 +277,8 @@ export class Front {
     void tls.run(this.#stop.signal);
     if (serving.debugSocketPath === '' || isThread) return;
     const socketPages = [...this.#debugPages, createSnapshotPages()];
+    // Few servers have one.
+    const { openDebugSocket } = await import('../http/debug-socket.ts');
     this.#debugSocket = await openDebugSocket(serving.debugSocketPath, socketPages, this.#logger).catch(
       (error: unknown) => {
         throw blameFlag(profilingFlags.debugSocketPath.shown, error);

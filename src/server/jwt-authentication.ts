@@ -12,7 +12,7 @@ import type { Logger } from '../observability/logger.ts';
 import { type AuthenticationOptions, authenticationFlags } from '../options/authentication.ts';
 import { explainFlag } from '../options/flag.ts';
 import type { OidcOptions } from '../options/oidc.ts';
-import { createHttpsGet } from '../outbound/http-client.ts';
+import type { CreateGet } from '../outbound/shared-documents.ts';
 import { runTogether } from '../util/concurrency.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
 
@@ -25,6 +25,8 @@ interface JwtAuthentication {
 
 interface JwtParts {
   readonly logger: Logger;
+  /** The way to the documents of issuers. */
+  readonly createGet: CreateGet;
   isFeatureOn(gate: string): boolean;
 }
 
@@ -69,11 +71,10 @@ class FollowedIssuers implements JwtAuthentication {
 
 const createAuthenticators = (
   configs: readonly JwtConfig[],
-  { apiAudiences, logger }: Pick<AuthenticationOptions, 'apiAudiences'> & JwtParts,
+  { apiAudiences, logger, createGet }: Pick<AuthenticationOptions, 'apiAudiences'> & JwtParts,
 ): JwtAuthenticators =>
   new JwtAuthenticators({
-    ...{ configs, apiAudiences },
-    createGet: createHttpsGet,
+    ...{ configs, apiAudiences, createGet },
     onError: (error) => logger.error('authentication', error),
   });
 

@@ -15,6 +15,8 @@ import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
+import { createHttpsGet } from '../outbound/http-client.ts';
+import { type CreateGet, documentsElsewhere, SharedDocuments } from '../outbound/shared-documents.ts';
 import { createConsole } from '../pages/console-files.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import { ConstrainedImpersonation } from '../pipeline/constrained-impersonation.ts';
@@ -81,11 +83,13 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
     ...foundation,
     ...{ client: writing.client, leases: storage.leases },
   });
+  const documents = new SharedDocuments(createHttpsGet);
   let threads: ServingThreads | undefined;
   return createPhase({
     services,
     begin: async () => {
-      const authentication = await startAuthentication(foundation, parts, services);
+      const { createGet } = documents;
+      const authentication = await startAuthentication(foundation, { ...parts, createGet }, services);
       const { persistently, now } = foundation;
       await persistently(() => publishAuthentication(writing.client, authentication.published));
       startup.finished('authentication');
@@ -109,7 +113,11 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
         }),
       );
       if (options.serving.threads > 1)
-        threads = await startThreads(foundation, { ...parts, authentication, flowControl }, services);
+        threads = await startThreads(
+          foundation,
+          { ...parts, authentication, flowControl, documents },
+          services,
+        );
       startup.finished('serving');
       services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
       await services.until(kubernetes.ready());
@@ -122,6 +130,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
 interface StartedParts extends ServingParts {
   readonly authentication: Authentication;
   readonly flowControl: FlowControlOfServer;
+  readonly documents: SharedDocuments;
 }
 
 /** Starts the serving threads, and hands over to them. */
@@ -136,6 +145,7 @@ async function startThreads(
     authentication,
     flowControl,
     auditing,
+    documents,
     ...parts
   }: StartedParts,
   services: Services,
@@ -149,6 +159,7 @@ async function startThreads(
       ...{ flowControl: flowControl.flowControl, sharedFlow: flowControl.shared },
       peers: async () => [...aggregation.knownPeers()],
       tokenWebhook: authentication.tokenWebhook,
+      documents,
       webhookOf: policy.webhookOf,
       auditSink: auditing?.sink,
       askPlugin: writing.askPlugin,
@@ -198,7 +209,11 @@ export function createThreadServing(foundation: Foundation, parts: ThreadServing
       const tokensElsewhere: TokenAuthenticator = {
         authenticate: (token, audiences) => server.call('token', { token, audiences }),
       };
-      const authentication = await startAuthentication(foundation, { ...parts, tokensElsewhere }, services);
+      const createGet = documentsElsewhere(createHttpsGet, (named, signal) =>
+        server.call('document', named, signal),
+      );
+      const elsewhere = { ...parts, tokensElsewhere, createGet };
+      const authentication = await startAuthentication(foundation, elsewhere, services);
       const discovery = toPageHandler(
         addDiscovery(foundation, parts, { authentication, pages: createPages() }),
       );
@@ -222,7 +237,12 @@ export function createThreadServing(foundation: Foundation, parts: ThreadServing
 
 async function startAuthentication(
   foundation: Foundation,
-  { storage, writing, options, ...parts }: ServedParts & { readonly tokensElsewhere?: TokenAuthenticator },
+  {
+    storage,
+    writing,
+    options,
+    ...parts
+  }: ServedParts & { readonly tokensElsewhere?: TokenAuthenticator; readonly createGet: CreateGet },
   services: Services,
 ): Promise<Authentication> {
   const { logger, persistently, egress, isFeatureOn, emulated } = foundation;
@@ -230,7 +250,7 @@ async function startAuthentication(
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
     ...{ store, logger, egress, isFeatureOn, persistently, emulated },
-    tokensElsewhere: parts.tokensElsewhere,
+    ...{ tokensElsewhere: parts.tokensElsewhere, createGet: parts.createGet },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
     noteUse: createNoteUse(client, logger),

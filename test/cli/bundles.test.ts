@@ -30,6 +30,19 @@ test('a command loads at most two thirds of what a server does', () => {
     expect(kilobytes(`pg-apiserver-${name}.js`), name).toBeLessThan((server * 2) / 3);
 });
 
+test('a server loads neither tracing nor the debug socket, which few have', () => {
+  const holding = (text: string): string[] =>
+    globSync('pg-apiserver*.js', { cwd: DIST }).filter((file) => read(file).includes(text));
+  const loaded = loadedWith('pg-apiserver-serve.js');
+  for (const text of ['"@opentelemetry/api"', 'getRequestListener']) {
+    expect(holding(text), text).toHaveLength(1);
+    expect(
+      holding(text).filter((file) => loaded.has(file)),
+      text,
+    ).toEqual([]);
+  }
+});
+
 test('bundles are ASCII, and import node:http from nowhere, which would load fetch with it', () => {
   const bundles = globSync('pg-apiserver*.js', { cwd: DIST }).filter(
     (file) => !/-(testing|yaml-thread)\./.test(file),

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -37,4 +37,13 @@ test('what is made is signed by the authority', async () => {
   expect(own.checkHost('kubernetes.default.svc')).toBeDefined();
   expect(own.checkIP('10.1.2.3')).toBeDefined();
   expect(new X509Certificate(admin.certificate).subject).toBe('CN=kubernetes-admin\nO=system:masters');
+});
+
+test('beside a pair that the flags bring, no other one is made', async () => {
+  using folder = createFolder();
+  const { serving: brought } = await ensureCertificates(folder.path, []);
+  using own = createFolder();
+  const { serving } = await ensureCertificates(own.path, ['10.1.2.3'], { brought });
+  expect(serving).toEqual(brought);
+  expect(readdirSync(own.path).sort()).toEqual(['admin.crt', 'admin.key', 'ca.crt', 'ca.key']);
 });

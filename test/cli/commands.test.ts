@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { run } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { formatHelp } from '../../src/options/help.ts';
 import { describeVersion } from '../../src/version.ts';
@@ -36,4 +37,25 @@ test('--version names the version of package.json and the commit of the build', 
     `pg-apiserver ${version} (commit 5b3170b51a90, Kubernetes 1.31)`,
   );
   expect(describeVersion('')).toBe(`pg-apiserver ${version} (built without git, Kubernetes 1.31)`);
+});
+
+test.each([
+  ['doctr', 'there is no command "doctr": did you mean doctor?'],
+  ['frobnicate', 'there is no command "frobnicate": --help lists the commands'],
+])('a command that there is not, such as %s, is refused with the one that is near', async (name, said) => {
+  using written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  expect(await run([name])).toBe(2);
+  expect(written.mock.calls).toEqual([[`pg-apiserver: ${said}\n`]]);
+});
+
+test('--help behind a command is about that command', async () => {
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  for (const { name, meaning } of COMMANDS.filter((command) => command.name !== 'start')) {
+    expect(await run([name, '--help'])).toBe(0);
+    const said = String(written.mock.calls.splice(0)[0]?.[0]);
+    for (const line of meaning) expect(said).toContain(line);
+    expect(said.match(/^ {2}pg-apiserver /gm), name).toHaveLength(1);
+    expect(said.includes('--control-plane-endpoint'), name).toBe(name === 'kubeadm-config');
+  }
+  written.mockRestore();
 });

@@ -22,6 +22,9 @@ function createOpenApi(cbor = false): { openApi: OpenApi; keys: DocumentKey[] } 
   return { openApi: new OpenApi({ registry, types: loadTypes(), gitVersion: 'v1', pages, cbor }), keys };
 }
 
+/** For tests that only read: a document of all types takes long to make. */
+const builtIn = createOpenApi();
+
 const whole = async (openApi: OpenApi, keys: DocumentKey[], form: DocumentForm = 'json'): Promise<Buffer> =>
   gather(await openApi.whole(keys, form));
 
@@ -40,7 +43,7 @@ function* lostIn(value: JsonValue | undefined, path: string, name = ''): Iterabl
 }
 
 test('no document has an empty member, which Go would lose', async () => {
-  const { openApi, keys } = createOpenApi();
+  const { openApi, keys } = builtIn;
   expect(keys.length).toBeGreaterThan(20);
   for (const key of keys) {
     const { make } = await openApi.groupVersion(key);
@@ -89,7 +92,7 @@ const parametersIn = (paths: Paths): Named[] =>
   ]);
 
 test('every parameter and the items of every list are described, in both versions', async () => {
-  const { openApi, keys } = createOpenApi();
+  const { openApi, keys } = builtIn;
   const v2 = parse(await whole(openApi, keys)) as {
     paths: Paths;
     parameters: Record<string, Named>;
@@ -109,7 +112,7 @@ test('every parameter and the items of every list are described, in both version
 });
 
 test('the old way to watch has the names that generated clients know, in both versions', async () => {
-  const { openApi, keys } = createOpenApi();
+  const { openApi, keys } = builtIn;
   const [core] = keys.filter(({ path }) => path === 'api/v1');
   if (core === undefined) throw new Error('the core group is not served');
   const { make } = await openApi.groupVersion(core);
@@ -133,7 +136,7 @@ const WATCH_PARAMETERS = [
 ];
 
 test('what a read of history takes in its query is in the documents', async () => {
-  const { openApi, keys } = createOpenApi();
+  const { openApi, keys } = builtIn;
   const key = keys.find(({ group }) => group === 'history.cluster.io');
   if (key === undefined) throw new Error('history.cluster.io is not served');
   const { make } = await openApi.groupVersion(key);
@@ -184,18 +187,19 @@ async function longestTurn(make: () => Promise<unknown>): Promise<number> {
 }
 
 test('no turn of making a document is longer than others can wait', async () => {
-  const longest: number[] = [];
-  for (let round = 0; round < 3; round += 1) {
-    const { openApi, keys } = createOpenApi();
-    longest.push(await longestTurn(() => whole(openApi, keys)));
-    longest.push(await longestTurn(() => whole(openApi, keys, 'protobuf')));
+  for (const form of ['json', 'protobuf'] as const) {
+    const turns: number[] = [];
+    // The first run executes code that is not compiled yet.
+    for (let round = 0; round < 3 && !turns.some((ms) => ms < 50); round += 1) {
+      const { openApi, keys } = createOpenApi();
+      turns.push(await longestTurn(() => whole(openApi, keys, form)));
+    }
+    expect(Math.min(...turns), form).toBeLessThan(50);
   }
-  // The first run executes code that is not compiled yet.
-  expect(Math.min(...longest.slice(2))).toBeLessThan(50);
 });
 
 test('in turns it is the JSON that it is at once', async () => {
-  const { openApi, keys } = createOpenApi();
+  const { openApi, keys } = builtIn;
   const text = (await whole(openApi, keys)).toString();
   expect(text).toBe(JSON.stringify(JSON.parse(text)));
 });

@@ -392,22 +392,23 @@ test('objects are counted by group too, beside the older name of the metric', as
 });
 
 test('lists and watches are divided between clients, each of which gets a part', async () => {
-  const maps = '/api/v1/namespaces/shared/configmaps';
-  await cluster.request('POST', '/api/v1/namespaces', { metadata: { name: 'shared' } });
+  const maps = '/api/v1/namespaces/default/configmaps';
+  const labels = { shared: 'true' };
   const range = (start: string, end: string): string =>
-    `shardSelector=${encodeURIComponent(`shardRange(object.metadata.uid, '${start}', '${end}')`)}`;
+    `labelSelector=shared&shardSelector=${encodeURIComponent(`shardRange(object.metadata.uid, '${start}', '${end}')`)}`;
   const parts = [
     range('0x0000000000000000', '0x8000000000000000'),
     range('0x8000000000000000', '0x10000000000000000'),
   ];
   const watches = parts.map((part) => cluster.watch(`${maps}?watch=1&${part}`));
-  for (let n = 0; n < 20; n += 1) await cluster.request('POST', maps, { metadata: { name: `m${n}` } });
+  for (let n = 0; n < 20; n += 1)
+    await cluster.request('POST', maps, { metadata: { name: `m${n}`, labels } });
   const namesOf = async (query: string): Promise<string[]> => {
     const items: { metadata: { name: string } }[] = (await cluster.request('GET', `${maps}?${query}`)).json
       .items;
     return items.map(({ metadata }) => metadata.name).sort();
   };
-  const all = await namesOf('');
+  const all = await namesOf('labelSelector=shared');
   const lists = await Promise.all(parts.map((part) => namesOf(part)));
   expect(lists.every(({ length }) => length > 0)).toBe(true);
   expect(lists.flat().sort()).toEqual(all);
@@ -429,5 +430,5 @@ test('lists and watches are divided between clients, each of which gets a part',
     expect.stringContaining('invalid shard selector'),
   ]);
   expect((await cluster.request('DELETE', `${maps}?${parts[0]}`)).code).toBe(200);
-  expect(await namesOf('')).toEqual(lists[1]);
+  expect(await namesOf('labelSelector=shared')).toEqual(lists[1]);
 });

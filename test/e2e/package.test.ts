@@ -75,7 +75,9 @@ test('the package has what runs and nothing else, and is built before it is pack
   expect(paths.filter((path) => !shape.test(path))).toEqual([]);
   expect(size).toBeLessThan(3 * MB);
   expect(paths).toContain('dist/testing/start-cluster.d.ts');
-  const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  const manifest = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  const { scripts } = manifest;
+  expect(manifest, 'npm publish is refused').toMatchObject({ private: true });
   expect(scripts.prepack).toContain('npm run --silent build');
 });
 

@@ -37,10 +37,10 @@ const env = {
 beforeAll(() => {
   chmodSync(folder, 0o755);
   mkdirSync(bin);
-  // `npx pg-apiserver …`, in a project that has installed it.
+  // `npx --no pg-apiserver …`, in a project that has installed it: `--no` installs nothing of that name from elsewhere.
   for (const [name, before] of [
     ['pg-apiserver', ''],
-    ['npx', 'shift\n'],
+    ['npx', '[ "$1 $2" = "--no pg-apiserver" ] || exit 99\nshift 2\n'],
   ] as const) {
     const path = join(bin, name);
     writeFileSync(path, `#!/bin/sh\n${before}exec ${process.execPath} ${MAIN} "$@"\n`);
@@ -135,6 +135,40 @@ test('a reset puts back what was there, by writes that a watch sees to its end',
   expect(watch.process.exitCode).toBe(null);
   watch.process.kill();
   expect(await kubectl('create namespace shop')).toMatchObject({ code: 0 });
+  await cluster.reset();
+  expect((await kubectl(STATE)).stdout).toBe(before);
+});
+
+/** The version that is preferred can be had from the webhook alone. */
+const CONVERTED = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: boats.example.com }
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { plural: boats, kind: Boat }
+  conversion:
+    strategy: Webhook
+    webhook: { clientConfig: { url: https://127.0.0.1:1 }, conversionReviewVersions: [v1] }
+  versions:
+    - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
+    - { name: v2, served: true, storage: false, schema: { openAPIV3Schema: { type: object } } }
+`;
+
+test('a reset removes what a conversion webhook that has gone would have to convert', async () => {
+  await using cluster = await startCluster();
+  const kubectl = kubectlOf(cluster.kubeconfigPath);
+  const before = (await kubectl(STATE)).stdout;
+  expect(await kubectl('create -f -', CONVERTED)).toMatchObject({ code: 0 });
+  for (const metadata of ['name: free', 'name: held, finalizers: [a.example.com/b]']) {
+    const boat = `apiVersion: example.com/v1\nkind: Boat\nmetadata: { ${metadata}, namespace: default }`;
+    await expect.poll(async () => (await kubectl('create -f - --validate=false', boat)).code).toBe(0);
+  }
+  await expect
+    .poll(async () => (await kubectl('get boats.v2.example.com')).stderr)
+    .toContain('conversion webhook');
+  expect(await kubectl('create -f -', GUARD)).toMatchObject({ code: 0 });
   await cluster.reset();
   expect((await kubectl(STATE)).stdout).toBe(before);
 });
@@ -246,6 +280,20 @@ test('the step of a workflow gives the steps after it a cluster and the folder o
     process.kill(pid, 'SIGTERM');
     await expect.poll(() => existsSync(join(RUNNER_TEMP, 'ready.json'))).toBe(false);
   }
+});
+
+test('the step of a workflow fails with what the server said, where it does not start', async () => {
+  const [step] = parse(fixture('github-actions'));
+  const RUNNER_TEMP = join(folder, 'full-runner');
+  mkdirSync(RUNNER_TEMP);
+  writeFileSync(join(RUNNER_TEMP, 'cluster'), '');
+  const GITHUB_ENV = join(folder, 'github-env-of-a-failure');
+  const { code, said } = await runIn(folder, 'bash', ['-e', '-c', step.run], { RUNNER_TEMP, GITHUB_ENV });
+  expect(code).toBe(1);
+  expect(said).toContain(
+    `pg-apiserver: ${join(RUNNER_TEMP, 'cluster')}: something else has this name already`,
+  );
+  expect(readFileSync(GITHUB_ENV, 'utf8')).not.toContain('KUBECONFIG=');
 });
 
 test('a fixture that there is not is refused with the names of those that there are', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { dumpLevels, dumpRequests, runningTurns } from '../../src/flow-control/dumps.ts';
 import { type FlowRequest, MaxInFlight } from '../../src/flow-control/flow-control.ts';
-import { NO_METRICS } from '../../src/flow-control/flow-recorder.ts';
 import { allocateFlowMemory, PriorityAndFairness } from '../../src/flow-control/priority-and-fairness.ts';
 import { admitted, countersIn, freshLevels, freshSchemas, TurnedClock, toRequest } from './kit.ts';
+import { NO_METRICS } from './no-metrics.ts';
 
 /** A server of 20 seats with two serving threads, whose messages arrive at once. Level global-default has three seats, or more on loan. */
 function create() {
@@ -52,7 +52,7 @@ test('a thread takes free seats without a question, and all threads together tak
   expect(asked).toHaveLength(1);
   expect(main.levels.get('global-default')?.queues.totals.waiting).toBe(1);
   turns[0]?.end();
-  // Nobody passes a request that waits.
+  // A new request does not pass one that waits.
   expect(two.begin(toRequest({}))).toBeInstanceOf(Promise);
   clock.advance(0);
   expect(level.queues.totals).toMatchObject({ waiting: 1, executing: 1 });

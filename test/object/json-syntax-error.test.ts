@@ -67,8 +67,9 @@ test('exactly what the engine refuses is refused', () => {
   const texts = Array.from({ length: 100_000 }, () =>
     Array.from({ length: 1 + random(8) }, () => pieces[random(pieces.length)]).join(''),
   );
-  expect(texts.filter((text) => (jsonSyntaxError(text) === undefined) !== canBeParsed(text))).toEqual([]);
-  expect(texts.filter(canBeParsed).length).toBeGreaterThan(500);
+  const good = new Set(texts.filter(canBeParsed));
+  expect(texts.filter((text) => (jsonSyntaxError(text) === undefined) !== good.has(text))).toEqual([]);
+  expect(texts.filter((text) => good.has(text)).length).toBeGreaterThan(500);
 });
 
 function canBeParsed(text: string): boolean {

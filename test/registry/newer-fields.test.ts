@@ -65,7 +65,7 @@ test('the newest version takes nothing out', () => {
   expect(stored.spec).toEqual(spec());
 });
 
-test('the owners of such fields keep them, whatever else they own or apply afterwards', () => {
+test('the owners of such fields keep them, with other fields that they own or apply afterwards', () => {
   const owner = (manager: string, fields: JsonObject): JsonObject => ({
     manager,
     operation: 'Apply',

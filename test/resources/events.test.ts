@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { events } from '../../src/resources/core/event.ts';
-import { eventsV1, eventV1 } from '../../src/resources/events/event.ts';
+import { eventsV1 } from '../../src/resources/events/event.ts';
 import { created, problemsOnCreate, problemsOnUpdate } from '../kit/manifests.ts';
 
 const ABOUT = { kind: 'Pod', namespace: 'default', name: 'web', apiVersion: 'v1' };
@@ -172,7 +172,8 @@ describe('events of events.k8s.io', () => {
 
   test('made through the core group can still be labelled, however old', () => {
     const old = created(events, OLD);
-    const sent = eventV1.toStorage(eventV1.fromStorage(old));
+    const [version] = eventsV1.versions;
+    const sent = version?.conversion?.toStorage(version.conversion.fromStorage(old)) ?? old;
     const labelled: ApiObject = { ...sent, metadata: { ...sent.metadata, labels: { a: 'b' } } };
     expect(eventsV1.strategy.validateUpdate?.(labelled, old)).toEqual([]);
     expect(eventsV1.strategy.validate?.(labelled)).toEqual([]);

@@ -9,22 +9,21 @@ import { Slabs } from '../../src/storage/slabs.ts';
 const MEGABYTE = 1024 * 1024;
 
 test('what is kept is a copy that neighbours share memory with, unless it is large', () => {
-  for (const shared of [true, false]) {
-    const slabs = new Slabs({ shared });
-    const source = Buffer.from('{"kind":"Pod"}');
-    const [first, second] = [slabs.keep(source), slabs.keep(randomBytes(5000))];
-    source.fill(0);
-    expect(first.toString()).toBe('{"kind":"Pod"}');
-    expect(second.buffer).toBe(first.buffer);
-    const large = slabs.keep(randomBytes(MEGABYTE / 2));
-    expect(large.buffer.byteLength).toBe(large.length);
-    expect(slabs.keep(Buffer.alloc(0))).toHaveLength(0);
-    expect(slabs.keep(randomBytes(10)).buffer).toBe(first.buffer);
-  }
+  const slabs = new Slabs();
+  const source = Buffer.from('{"kind":"Pod"}');
+  const [first, second] = [slabs.keep(source), slabs.keep(randomBytes(5000))];
+  source.fill(0);
+  expect(first.toString()).toBe('{"kind":"Pod"}');
+  expect(first.buffer).toBeInstanceOf(SharedArrayBuffer);
+  expect(second.buffer).toBe(first.buffer);
+  const large = slabs.keep(randomBytes(MEGABYTE / 2));
+  expect(large.buffer.byteLength).toBe(large.length);
+  expect(slabs.keep(Buffer.alloc(0))).toHaveLength(0);
+  expect(slabs.keep(randomBytes(10)).buffer).toBe(first.buffer);
 });
 
 test('no two objects overlap, and a slab that is full is followed by another', () => {
-  const slabs = new Slabs({ shared: true });
+  const slabs = new Slabs();
   const sources = Array.from({ length: 2000 }, (_, at) => randomBytes(1 + ((at * 7919) % 9000)));
   const kept = sources.map((bytes) => slabs.keep(bytes));
   expect(kept.every((bytes, at) => bytes.equals(sources[at] ?? NOTHING))).toBe(true);
@@ -33,7 +32,7 @@ test('no two objects overlap, and a slab that is full is followed by another', (
 
 const NOTHING = Buffer.alloc(0);
 
-test('another thread reads the same memory by reference, and it is freed once neither thread has a view of it', async () => {
+test('another thread reads the same memory, and it is freed once neither thread has a view of it', async () => {
   const worker = new Worker(READER, { eval: true });
   const ask = (question: unknown): Promise<unknown> =>
     new Promise((resolve) => {
@@ -45,7 +44,7 @@ test('another thread reads the same memory by reference, and it is freed once ne
   try {
     await ask([]);
     const before = residentMegabytes();
-    const slabs = new Slabs({ shared: true });
+    const slabs = new Slabs();
     const source = Buffer.alloc(8000, 'object');
     const digest = createHash('sha256');
     for (let at = 0; at < 20_000; at += 1) {
@@ -53,11 +52,7 @@ test('another thread reads the same memory by reference, and it is freed once ne
       digest.update(source);
       held.kept.push(slabs.keep(source));
     }
-    expect(
-      await ask(
-        held.kept.map(({ buffer, byteOffset, length }) => ({ slab: buffer, offset: byteOffset, length })),
-      ),
-    ).toBe(digest.digest('hex'));
+    expect(await ask(held.kept)).toBe(digest.digest('hex'));
     expect(residentMegabytes() - before).toBeGreaterThan(140);
     held.kept = [];
     await collected();
@@ -70,15 +65,15 @@ test('another thread reads the same memory by reference, and it is freed once ne
   }
 });
 
-/** Keeps views of the references in the last message, and answers their digest. */
+/** Keeps the views of the last message, and answers their digest. */
 const READER = `
   const { createHash } = require('node:crypto');
   const { parentPort } = require('node:worker_threads');
   require('node:v8').setFlagsFromString('--expose-gc');
   const collect = require('node:vm').runInNewContext('gc');
   let views = [];
-  parentPort.on('message', (references) => {
-    views = references.map(({ slab, offset, length }) => Buffer.from(slab, offset, length));
+  parentPort.on('message', (kept) => {
+    views = kept;
     const digest = createHash('sha256');
     for (const view of views) digest.update(view);
     setImmediate(() => {
@@ -98,7 +93,7 @@ async function collected(): Promise<void> {
 }
 
 test('the collector runs in time for slabs that are no longer used', async () => {
-  const slabs = new Slabs({ shared: true });
+  const slabs = new Slabs();
   const bytes = Buffer.alloc(100_000, 'x');
   const before = process.memoryUsage.rss();
   const lately: Buffer[] = [];
@@ -114,7 +109,7 @@ test('the collector runs in time for slabs that are no longer used', async () =>
 });
 
 test('bytes in slabs are read as any others', () => {
-  const kept = new Slabs({ shared: true }).keep(Buffer.from('{"metadata":{"name":"é"}}'));
+  const kept = new Slabs().keep(Buffer.from('{"metadata":{"name":"é"}}'));
   const own = Buffer.from(kept);
   expect(kept.equals(own)).toBe(true);
   expect(kept.indexOf(Buffer.from('"name"'))).toBe(own.indexOf('"name"'));

@@ -2,13 +2,20 @@ import { execFile } from 'node:child_process';
 import { lstatSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import type { Account } from './account.ts';
 
-/** @throws Error with the last line of its output */
+/** What a program of PostgreSQL says last is often that it cleans up. */
+const CAUSE = /\b(error|fatal|panic): /i;
+
+/** @throws Error with the first line of its output that names an error, or else the last one */
 export function run(command: string, args: readonly string[], account: Account | undefined): Promise<void> {
   return new Promise((done, reject) => {
     const options = { ...account, cwd: '/', env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' } };
     execFile(command, [...args], options, (error, _stdout, stderr) => {
       if (error === null) done();
-      else reject(new Error(`${command} failed: ${stderr.trim().split('\n').at(-1) ?? error.message}`));
+      else {
+        const lines = stderr.trim().split('\n');
+        const said = lines.find((line) => CAUSE.test(line)) ?? lines.at(-1) ?? error.message;
+        reject(new Error(`${command} failed: ${said}`));
+      }
     });
   });
 }

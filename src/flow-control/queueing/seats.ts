@@ -42,7 +42,7 @@ export class SeatCounters {
 
   /**
    * Returns the seats of a level. The main thread gives each level a place; one beyond the last has seats that no other thread takes. In
-   * other threads, a level of which the main thread has not told has no seats.
+   * other threads, a level without a place has no seats.
    */
   open(name: string): LevelSeats {
     const known = this.#levels.get(name) ?? this.#apart.get(name);
@@ -85,7 +85,7 @@ export class SeatCounters {
   }
 }
 
-/** More levels than anybody has. Those beyond are served by the main thread. */
+/** More levels than clusters have. The main thread serves those beyond. */
 const SLOTS = 256;
 const LIMIT = 0;
 const WAITING = 1;

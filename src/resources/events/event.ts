@@ -42,7 +42,7 @@ const V1_ALWAYS: JsonObject = {
 };
 
 /** events.k8s.io/v1 on the storage of core events. */
-export const eventV1: Conversion = {
+const eventV1: Conversion = {
   toStorage: (event) => rename(event, 'v1', TO_CORE, CORE_ALWAYS),
   fromStorage: (event) => rename(event, 'events.k8s.io/v1', TO_V1, V1_ALWAYS),
 };

@@ -1,5 +1,6 @@
 import type { AskPlugin } from '../../admission/plugin.ts';
 import { WEBHOOK_RULES } from '../../authz/webhook-authorizer.ts';
+import { ConnectionShares } from '../../http/connection-shares.ts';
 import type { LogControl } from '../../observability/logger.ts';
 import type { ServerOptions } from '../../options/options.ts';
 import { createPages, toPageHandler } from '../../pages/pages.ts';
@@ -47,7 +48,8 @@ async function troubleOf(services: Services): Promise<string> {
 /** The composition of a serving thread: the phases that a request passes. Resolves when it serves. */
 export async function startServingThread(environment: ThreadEnvironment): Promise<void> {
   const { options, egress, logger, databases } = environment;
-  const front = await Front.prepare({ ...environment, isThread: true, checks: NO_CHECKS });
+  const shares = new ConnectionShares(environment.connectionMemory, environment.number - 1);
+  const front = await Front.prepare({ ...environment, shares, isThread: true, checks: NO_CHECKS });
   const foundation = createFoundation({ options, logger, egress, stop: NEVER }, front);
   const phases = new Phases();
   const profiles = toPageHandler(createPages().route('/', front.profiles()));

@@ -10,9 +10,11 @@ import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
 import type { HealthCheck } from '../../diagnostics/health-pages.ts';
 import type { RunningTurns } from '../../flow-control/dumps.ts';
 import type { FlowControl } from '../../flow-control/flow-control.ts';
+import { ConnectionShares } from '../../http/connection-shares.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { SharedDocuments } from '../../outbound/shared-documents.ts';
 import type { ApiRequest } from '../../request/api-request.ts';
 import type { ApiResponse } from '../../request/api-response.ts';
 import { errorForms } from '../../storage/error-forms.ts';
@@ -46,6 +48,7 @@ interface SharedParts {
   readonly peers: () => ReturnType<Peers['renew']>;
   /** Undefined: there is no token webhook. */
   readonly tokenWebhook: TokenAuthenticator | undefined;
+  readonly documents: Pick<SharedDocuments, 'get'>;
   readonly webhookOf: (config: WebhookConfig) => Authorizer;
   readonly auditSink: AuditSink | undefined;
   readonly askPlugin: AskPlugin;
@@ -73,12 +76,14 @@ interface Running {
 export class ServingThreads {
   readonly #options: ServingThreadsOptions;
   readonly #ticketKeys = randomBytes(48);
+  readonly #connectionMemory: SharedArrayBuffer;
   readonly #running = new Map<number, Running>();
   #isDraining = false;
   #restarts = 0;
 
   constructor(options: ServingThreadsOptions) {
     this.#options = options;
+    this.#connectionMemory = ConnectionShares.allocate(options.count);
   }
 
   /** Resolves when all of them serve. @throws Error of a thread that could not start */
@@ -174,6 +179,7 @@ export class ServingThreads {
     const workerData: ThreadStart = {
       ...{ ...start, number, ticketKeys: this.#ticketKeys, databases },
       ...{ server: server.port2, flowMemory: shared.sharedFlow.memory },
+      connectionMemory: this.#connectionMemory,
     };
     const worker = new Worker(entry, {
       workerData,
@@ -207,6 +213,7 @@ export class ServingThreads {
       ended.catch(() => {});
       await worker.terminate();
       shared.sharedFlow.threadEnded(number);
+      ConnectionShares.forget(this.#connectionMemory, number - 1);
     }
   }
 
@@ -293,6 +300,7 @@ class ThreadLife {
       turnEnded: (turn) => turns.ended(turn),
       seatsFreed: (slot) => shared.sharedFlow.freed(slot),
       token: async ({ token, audiences }) => shared.tokenWebhook?.authenticate(token, audiences),
+      document: (named) => shared.documents.get(named),
       verdict: async ({ config, attributes }, { signal }) =>
         shared.webhookOf(config).authorize({ ...attributes, signal }),
       audit: (records) =>

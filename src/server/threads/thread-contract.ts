@@ -10,6 +10,7 @@ import type { FlowMemory, ToldConfiguration } from '../../flow-control/priority-
 import type { DrainPlan } from '../../http/connections.ts';
 import type { PairFiles } from '../../http/serving-tls.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
+import type { NamedDocument } from '../../outbound/shared-documents.ts';
 import type { ResponseHeaders } from '../../request/api-response.ts';
 import type { KnownPeer } from '../../storage/peers.ts';
 import type { StoredSigningKey } from '../../storage/signing-keys.ts';
@@ -19,9 +20,9 @@ import type { PortCaller } from '../../util/port-calls.ts';
  * Serving in threads (--serving-threads).
  *
  * The main thread keeps what the server has once: databases, the tail, the committer, controllers, leases, the queues of flow control, the
- * caches of webhooks' answers, audit back ends, metrics, health. With one serving thread it also serves. With several, each of these
- * runs the path of a request, from its listener on the shared port to its own watch cache, and asks the main thread where a thing must be
- * one. The same phases make both: what a thread gets in place of a database is a log over a port (storage/threads/).
+ * caches of webhooks' answers, documents of identity providers, audit back ends, metrics, health. With one serving thread it also serves.
+ * With several, each of these runs the path of a request, from its listener on the shared port to its own watch cache, and asks the main
+ * thread where a thing must be one. The same phases make both: what a thread gets in place of a database is a log over a port (storage/threads/).
  *
  * - The bytes of objects are in memory that all threads see. Each thread has an index of its own: lists, selectors and watches cost the main
  *   thread nothing.
@@ -29,6 +30,7 @@ import type { PortCaller } from '../../util/port-calls.ts';
  *   there. So it sees what any thread acknowledged before it began.
  * - Seats of flow control are counters in shared memory. A thread takes free ones by itself; only where a level is full, or requests wait
  *   for it, does it ask the main thread.
+ * - The kernel deals connections to listeners by chance; a thread with clearly more of them than the others ends some (ConnectionShares).
  * - Writes of all threads meet in one committer: more threads make larger batches, not more of them.
  * - A thread that ends for any reason, or hangs, is replaced: its connections break, its seats are freed, and nothing else changes.
  *
@@ -49,6 +51,7 @@ export interface ThreadStart {
   readonly ticketKeys: Uint8Array;
   readonly databases: readonly ThreadDatabase[];
   readonly flowMemory: FlowMemory;
+  readonly connectionMemory: SharedArrayBuffer;
   /** For the methods of ServerService and ThreadHearing. */
   readonly server: MessagePort;
 }
@@ -100,6 +103,8 @@ export interface ServerService {
     readonly token: string;
     readonly audiences: readonly string[];
   }): Promise<Authentication | undefined>;
+  /** Fetches a document of an identity provider. */
+  document(asked: NamedDocument): Promise<string>;
   /** Asks an authorization webhook, or its cache. */
   verdict(
     asked: { readonly config: WebhookConfig; readonly attributes: Omit<AuthorizationAttributes, 'signal'> },

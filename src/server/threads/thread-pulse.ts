@@ -54,8 +54,7 @@ export class ThreadPulse {
       const question = this.#question();
       silentLooks = question === asked ? silentLooks + 1 : 0;
       asked = question;
-      if (silentLooks >= LOOKS)
-        throw new Error(`${this.#name}: no answer for ${(LOOKS * LOOK_MS) / 1000} s`);
+      if (silentLooks >= LOOKS) throw new Error(`${this.#name}: no answer for ${(LOOKS * LOOK_MS) / 1000} s`);
       await pause(LOOK_MS, signal);
     }
   }

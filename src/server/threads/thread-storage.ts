@@ -38,7 +38,7 @@ interface ThreadBackend {
 }
 
 /** The storage of a serving thread. */
-export interface ThreadStorage extends ServedStorage {
+interface ThreadStorage extends ServedStorage {
   /** Whether a resource is read from the log, and not in memory. */
   isRead(resource: GroupResource): boolean;
 }

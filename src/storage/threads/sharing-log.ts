@@ -15,7 +15,7 @@ export class SharingLog implements RevisionLog {
   readonly committer: Committer;
   readonly feed: ChangeFeed;
   readonly reader: RevisionReader;
-  readonly #slabs = new Slabs({ shared: true });
+  readonly #slabs = new Slabs();
 
   constructor({ committer, feed, reader }: RevisionLog) {
     this.committer = committer;

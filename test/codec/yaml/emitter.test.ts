@@ -215,23 +215,22 @@ test('every text that is written reads back the same, by the rules of YAML 1.2 a
 /** Without a digit in front there is no number, in no YAML, but for the library's version 1.1. */
 const isMisread = (json: string): boolean => /"[-+]?\.?_*([eE][-+]?\d+)?"/.test(json);
 
-/** The longest turn of the thread, in the best of three runs: the first one runs code that is not compiled yet. */
+/** The longest turn of the thread. */
 function longestTurn(value: JsonValue): number {
-  const runs = [1, 2, 3].map(() => {
-    let longest = 0;
-    let begun = threadMs();
-    let sizeBytes = 0;
-    for (const part of yamlParts(value)) {
-      sizeBytes += part.length;
-      if (part !== '' && sizeBytes < 64 * 1024) continue;
-      longest = Math.max(longest, threadMs() - begun);
-      sizeBytes = 0;
-      begun = threadMs();
-    }
-    return Math.max(longest, threadMs() - begun);
-  });
-  return Math.min(...runs);
+  let longest = 0;
+  let begun = threadMs();
+  let sizeBytes = 0;
+  for (const part of yamlParts(value)) {
+    sizeBytes += part.length;
+    if (part !== '' && sizeBytes < 64 * 1024) continue;
+    longest = Math.max(longest, threadMs() - begun);
+    sizeBytes = 0;
+    begun = threadMs();
+  }
+  return Math.max(longest, threadMs() - begun);
 }
+
+const BOUND_MS = 100;
 
 test('objects as large as they may be are written in parts that take no longer than others can wait', () => {
   const values: Record<string, JsonValue> = {
@@ -245,7 +244,10 @@ test('objects as large as they may be are written in parts that take no longer t
     quotes: "' ".repeat(750_000),
   };
   for (const [name, value] of Object.entries(values)) {
-    expect(longestTurn({ value }), name).toBeLessThan(100);
+    // The first run executes code that is not compiled yet.
+    const runs = [longestTurn({ value })];
+    while (runs.length < 3 && (runs.at(-1) ?? 0) >= BOUND_MS) runs.push(longestTurn({ value }));
+    expect(Math.min(...runs), name).toBeLessThan(BOUND_MS);
   }
 });
 

@@ -7,7 +7,6 @@ import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { onLeash } from '../../kit/leash.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 
 const WRITER = fileURLToPath(new URL('writer-process.ts', import.meta.url));
 

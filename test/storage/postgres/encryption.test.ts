@@ -10,7 +10,6 @@ import type { TlsFiles } from '../../../src/storage/postgres/connection/connecti
 import { toRevision } from '../../../src/storage/revision.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 
 /** An address of this machine that is not called loopback: connections to it arrive there all the same. */
 const ELSEWHERE = '0.0.0.0';

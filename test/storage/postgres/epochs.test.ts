@@ -3,7 +3,6 @@ import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { startStandby, takeBackup } from './copies.ts';
 import { openLog, Recorder, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect } from './stalls.ts';
 

@@ -5,7 +5,6 @@ import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { startStandby } from './copies.ts';
 import { openLog, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect, releaseCommits, stallCommits } from './stalls.ts';
 

@@ -6,7 +6,6 @@ import { startBlackHole } from '../../kit/black-hole.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 import { connect } from './stalls.ts';
 
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };

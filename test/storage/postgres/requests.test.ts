@@ -45,6 +45,31 @@ test('what a request has changed is found by an index, in all partitions but tho
   await log.close();
 });
 
+test('a partition in which one request wrote very much is indexed at as many pages a row as others', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  await keepHistory(database, '1 hour');
+  await database.query(
+    "CREATE OR REPLACE FUNCTION next_partition_size() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT 30000::bigint'",
+  );
+  const rows = 45_000;
+  await makeHistory(database, { resource: 'configmaps', objects: 300, rounds: rows / 300 });
+  // As of what expires, which no request has ended.
+  await database.query("UPDATE revisions SET request_id = '' WHERE revision BETWEEN 10001 AND 35000");
+  expect(await log.compactor.indexRequests(never)).toBe(2);
+  const { index } = Object.fromEntries(log.compactor.costs);
+  expect((index?.pagesHit ?? 0) + (index?.pagesRead ?? 0)).toBeLessThan(rows * 8);
+  expect(await indexed(database)).toEqual(['revisions_1']);
+  expect(await log.compactor.indexRequests(never)).toBe(0);
+  const [{ id } = { id: '' }] = await database.query<{ id: string }>(
+    'SELECT request_id AS id FROM revisions WHERE revision = 39000',
+  );
+  expect(
+    await pagesOf(database, 'SELECT revision FROM revisions_10001 WHERE request_id = $1', [id]),
+  ).toBeLessThan(20);
+  await log.close();
+});
+
 test('a partition is indexed once, however many servers look after it', async () => {
   await using database = await createTestDatabase();
   const logs = [1, 2, 3].map(() => openLog(database.url));

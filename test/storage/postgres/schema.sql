@@ -772,7 +772,10 @@ AS $function$
     FROM log_partitions() p
     WHERE p.high <= (SELECT max(r.revision) FROM revisions r)
       AND p.high - 1 > (SELECT c.revision FROM compaction c)
-      AND (lacks_index(p.partition, 'hash', 'request_id') OR lacks_index(p.partition, 'btree', 'namespace'))
+      AND (
+        lacks_index(p.partition, 'hash', 'request_id') AND lacks_index(p.partition, 'btree', 'request_id')
+        OR lacks_index(p.partition, 'btree', 'namespace')
+      )
     ORDER BY p.high DESC
     LIMIT 1
 $function$;
@@ -2009,8 +2012,10 @@ CREATE FUNCTION index_requests()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 DECLARE
-    closed regclass;
-    called text;
+    closed  regclass;
+    called  text;
+    percent numeric;
+    most    bigint;
 BEGIN
     FOR attempt IN 1..2 LOOP
         closed := closed_without_requests();
@@ -2024,8 +2029,15 @@ BEGIN
     IF lacks_index(closed, 'btree', 'namespace') THEN
         EXECUTE format('CREATE INDEX %I ON %s (namespace, revision)', called || '_by_namespace', closed);
     END IF;
-    IF lacks_index(closed, 'hash', 'request_id') THEN
-        EXECUTE format('CREATE INDEX %I ON %s USING hash (request_id)', called || '_by_request', closed);
+    IF lacks_index(closed, 'hash', 'request_id') AND lacks_index(closed, 'btree', 'request_id') THEN
+        percent := least(100, 1000 * 100 * 8192.0 / greatest(pg_relation_size(closed), 8192));
+        EXECUTE format(
+            'SELECT max(s.count) FROM (SELECT count(*) FROM %s TABLESAMPLE SYSTEM (%s) GROUP BY request_id) s', closed, percent
+        ) INTO most;
+        EXECUTE format(
+            'CREATE INDEX %I ON %s USING %s (request_id)',
+            called || '_by_request', closed, CASE WHEN most * 100 / percent >= 20000 THEN 'btree' ELSE 'hash' END
+        );
     END IF;
     RETURN closed::text;
 END $function$;

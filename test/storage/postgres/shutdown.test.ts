@@ -2,7 +2,6 @@ import { expect, test, vi } from 'vitest';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 import { startSilentProxy } from './silent-proxy.ts';
 import { connect } from './stalls.ts';
 

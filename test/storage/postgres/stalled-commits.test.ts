@@ -4,7 +4,6 @@ import { NO_REVISION, toRevision } from '../../../src/storage/revision.ts';
 import { startDatabaseProxy } from '../../kit/database-proxy.ts';
 import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, type Session, stallCommits, stalled } from './stalls.ts';
 
 const PATIENCE = { timeout: 10_000, interval: 10 };

@@ -5,7 +5,6 @@ import { PATIENCE } from '../../kit/patience.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { type Standby, startStandby } from './copies.ts';
 import { openLog, Recorder, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, type Session, stallCommits, stalled } from './stalls.ts';
 
 /** Servers are copied, stopped and started again. */

@@ -4,7 +4,6 @@ import { startPrivatePostgres } from '../../postgres.ts';
 import { CONFIG_MAPS, Reader, readWatch } from '../watch-cache/kit.ts';
 import { startStandby } from './copies.ts';
 import { openLog, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, stallCommits, stalled } from './stalls.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 5 };

@@ -8,7 +8,6 @@ import { NO_REVISION, type Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase, type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { startStandby, takeBackup } from './copies.ts';
 import { openLog, write } from './kit.ts';
-import { migrateDatabase } from './migrate-database.ts';
 import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect } from './stalls.ts';
 

@@ -166,7 +166,7 @@ test('while an index is filled others have their turn, and what they change is f
   for (let changes = 0; changes < 10_000; changes += 1) pods.change();
   // As if each took a while to read.
   pods.onRead = () => {
-    const end = performance.now() + 0.2;
+    const end = performance.now() + 0.1;
     while (performance.now() < end);
   };
   let turns = 0;
