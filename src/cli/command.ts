@@ -54,7 +54,8 @@ function unknownCommand(name: string): UsageError {
     name,
     COMMANDS.map((command) => command.name),
   );
-  const hint = nearest === undefined ? '--help lists the commands' : `did you mean ${nearest}?`;
+  const hint =
+    nearest === undefined ? `${askingFlags.help.shown} lists the commands` : `did you mean ${nearest}?`;
   return new UsageError(`there is no command ${JSON.stringify(hidePasswords(name))}: ${hint}`);
 }
 

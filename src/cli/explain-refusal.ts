@@ -10,7 +10,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EEXIST: 'something else has this name already: name another one, or remove it',
   ENOTDIR: 'a part of this path is a file, and no folder: name another one',
   EISDIR: 'it is a folder, and a file is needed: name another one',
-  EADDRINUSE: 'another program has this port: stop it, or name another one, as with --secure-port=7443',
+  EADDRINUSE: 'another program has this port: stop it, or choose another port',
   EADDRNOTAVAIL: 'this machine has no such address: name another one',
   ECONNREFUSED: 'nothing answers there: start it, or correct the address',
   ENOTFOUND: 'no address is known for this name: correct it',

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../api/object-meta.ts';
 import { parseStored, toStoredJson } from '../codec/stored-object.ts';
-import { equal } from '../object/equality.ts';
+import { identical } from '../object/equality.ts';
 import type { SelectableFields } from '../registry/resource-definition.ts';
 import { CachedEntry } from '../storage/cached-entry.ts';
 import type { StoredObject } from '../storage/revision-log.ts';
@@ -178,7 +178,7 @@ export class VersionTranslation implements Translation {
     const stored = storedVersionOf(entry.json);
     this.#resource.schemaOf(stored)?.normalize(object);
     // Ignores the order of fields.
-    const isOutdated = stored !== this.#resource.storedVersion || !equal(object, parseStored(entry.json));
+    const isOutdated = stored !== this.#resource.storedVersion || !identical(object, parseStored(entry.json));
     return { entry, object, isOutdated };
   }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../api/object-meta.ts';
 import { assertDepth, assertWithinLimits } from './document-limits.ts';
-import { copyJson, equal } from './equality.ts';
+import { copyJson, identical } from './equality.ts';
 import { isObject, setField } from './json-values.ts';
 import { PatchError, TestFailed } from './patch-error.ts';
 
@@ -204,7 +204,7 @@ class PatchedDocument {
     const { container, key } = this.#look(path, `test operation does not apply: is missing path: ${path}`);
     const found =
       path === '' ? container : explain(`error in test for path: '${path}'`, () => elementOf(container, key));
-    if (!equal(found ?? null, value)) throw new TestFailed(path);
+    if (!identical(found ?? null, value)) throw new TestFailed(path);
   }
 
   /** Where a pointer leads, for reading. */

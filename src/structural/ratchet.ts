@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../api/json.ts';
-import { equal } from '../object/equality.ts';
+import { identical } from '../object/equality.ts';
 import { isObject } from '../object/json-values.ts';
 import { additionalSchemaOf, itemsOf, propertyOf, type Schema } from './schema-node.ts';
 
@@ -72,7 +72,7 @@ export class OldValues {
 
   #areEqualLists(list: readonly JsonValue[], old: readonly JsonValue[], schema: Schema): boolean {
     if (list.length !== old.length) return false;
-    if (schema['x-kubernetes-list-type'] !== 'map') return equal(list, old);
+    if (schema['x-kubernetes-list-type'] !== 'map') return identical(list, old);
     const items = itemsOf(schema);
     return list.every((item) => {
       const before = this.#itemWithKeys(old, item, schema);

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../api/json.ts';
-import { equal } from '../object/equality.ts';
+import { identical } from '../object/equality.ts';
 import { isInt64 } from '../object/exact-json.ts';
 import { canonicalText } from './canonical.ts';
 import type { Schema } from './schema-node.ts';
@@ -34,7 +34,7 @@ export function isAmong(value: JsonValue, known: Enumeration): boolean {
   if (typeof value === 'string') return known.hasText(value);
   if (value === null) return false;
   if (typeof value === 'number' || typeof value === 'bigint') return isNumberAmong(value, known);
-  return known.others.some((one) => equal(one, value));
+  return known.others.some((one) => identical(one, value));
 }
 
 function isNumberAmong(value: number | bigint, known: Enumeration): boolean {

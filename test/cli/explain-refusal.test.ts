@@ -52,7 +52,7 @@ test('a port that another program has is named with its address', async () => {
   const [refused] = await once(createServer().listen(port, '127.0.0.1'), 'error').catch((error) => [error]);
   holder.close();
   expect(explainRefusal(refused)).toBe(
-    `127.0.0.1:${port}: another program has this port: stop it, or name another one, as with --secure-port=7443`,
+    `127.0.0.1:${port}: another program has this port: stop it, or choose another port`,
   );
 });
 

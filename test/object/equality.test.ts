@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';
-import { copyJson, equal, equalExcept } from '../../src/object/equality.ts';
+import { copyJson, equal, equalExcept, identical } from '../../src/object/equality.ts';
 
 let seed = 3;
 const below = (most: number): number => {
@@ -41,6 +41,18 @@ describe('values are equal', () => {
       if (expected) same += 1;
     }
     expect(same).toBeGreaterThan(1000);
+  });
+
+  test('where one has no time of creation and the other has null, but not identical', () => {
+    const template = (metadata: object) => ({ spec: { template: { metadata } } });
+    const [absent, none] = [template({}), template({ creationTimestamp: null })];
+    expect([equal(absent, none), equal(none, absent)]).toEqual([true, true]);
+    expect([
+      identical(absent, none),
+      identical(none, absent),
+      identical(none, template({ creationTimestamp: null })),
+    ]).toEqual([false, false, true]);
+    expect(equal(template({ deletionTimestamp: null }), absent)).toBe(false);
   });
 
   test('but for the fields that are left out', () => {

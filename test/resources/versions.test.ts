@@ -287,7 +287,7 @@ const service = (trafficDistribution: string): JsonObject => ({
 
 const autoscaler = (tolerance: string): JsonObject => ({
   spec: {
-    scaleTargetRef: { kind: 'Deployment', name: 'd' },
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
     maxReplicas: 2,
     behavior: { scaleUp: { tolerance } },
   },

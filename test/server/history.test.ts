@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { defaultGates } from '../../src/api/feature-gates.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { GroupResource } from '../../src/api/names.ts';
 import { alwaysAllow } from '../../src/authz/authorizer.ts';
@@ -79,6 +80,7 @@ function callOf(resource: string, name: string, query: Record<string, string>): 
     authorizer: alwaysAllow,
     virtualStores: createHistoryStores(parts),
     now: () => new Date(),
+    isFeatureOn: defaultGates,
   } as Partial<VerbCall['context']> as VerbCall['context'];
   const served = registry.find('history.cluster.io', 'v1alpha1', resource);
   if (served === undefined) throw new Error(`${resource} is not served`);

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { equal } from '../equality.ts';
+import { identical } from '../equality.ts';
 import { isObject } from '../json-values.ts';
 import { EMPTY, type FieldSet, LEAF, Memory, setOf } from './field-set.ts';
 import {
@@ -50,7 +50,7 @@ function compareNodes(
   // Testing whole objects for equality first would visit a deep difference once per level.
   if ((known.kind === 'struct' || known.kind === 'map') && isObject(before) && isObject(after))
     return compareObjects(before, after, known, except);
-  return equal(before, after) ? undefined : compareDifferent(before, after, shape);
+  return identical(before, after) ? undefined : compareDifferent(before, after, shape);
 }
 
 function compareDifferent(before: JsonValue, after: JsonValue, shape: Shape): NodeChanges | undefined {
@@ -169,7 +169,7 @@ function compareLists(
     const theirs = old.get(element);
     if (mine.length < 2 && (theirs?.length ?? 0) < 2)
       changes.add({ element, shape: items }, theirs?.[0], mine[0]);
-    else if (!equal(mine, theirs)) {
+    else if (!identical(mine, theirs)) {
       changes.put('written', element, LEAF);
       if (theirs?.[0] !== undefined) changes.put('removed', element, everythingIn(theirs[0], items));
     }

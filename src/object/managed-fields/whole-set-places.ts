@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
-import { equal } from '../equality.ts';
+import { identical } from '../equality.ts';
 import { isObject } from '../json-values.ts';
 import { type FieldSet, LEAF, type Memory, Recent, SELF } from './field-set.ts';
 import { DEDUCED_MAP, elementOf, type ListShape, partOf, type Shape, shapeOfItem } from './shape.ts';
@@ -52,7 +52,7 @@ class LeafPlace implements Place {
   }
 
   setOf(value: JsonValue): FieldSet | undefined {
-    return this.#blank !== undefined && equal(value, this.#blank) ? undefined : LEAF;
+    return this.#blank !== undefined && identical(value, this.#blank) ? undefined : LEAF;
   }
 }
 
@@ -237,7 +237,7 @@ const sizeOf = (elements: readonly Element[]): number =>
 /** A value of another kind than its type, or without parts. */
 function ofHollow(value: JsonValue, blank: JsonValue | undefined): FieldSet | undefined {
   if (blank === undefined) return LEAF;
-  return isHollow(value) && isHollow(blank) && !equal(value, blank) ? LEAF : undefined;
+  return isHollow(value) && isHollow(blank) && !identical(value, blank) ? LEAF : undefined;
 }
 
 const isHollow = (value: JsonValue): boolean =>

@@ -2,7 +2,7 @@ import { defaultGates, type Gates } from '../../api/feature-gates.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import { type FieldError, invalid } from '../../api/status.ts';
-import { equal, equalExcept } from '../../object/equality.ts';
+import { equal, equalExcept, identical } from '../../object/equality.ts';
 import { boundedProblems, boundedSteps } from '../../object/field-errors.ts';
 import { nextGeneration } from '../../object/metadata.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../object/validate-metadata.ts';
@@ -50,7 +50,7 @@ export class Preparation {
     const { strategy, custom } = definition;
     if (custom === undefined) this.#gatedFields.drop(definition, object, old);
     rules.prepareForUpdate?.(object, old, this.#isOn);
-    shareUnchanged(object, old);
+    shareUnchanged(object, old, definition.custom === undefined ? equal : identical);
     if (tracksGeneration(strategy, this.#isOn) && hasNewGeneration(strategy, object, old)) {
       object.metadata.generation = nextGeneration(old.metadata);
     }
@@ -132,10 +132,11 @@ function judged(
 }
 
 /** Replaces unchanged parts by the old ones, so that later comparisons are fast. */
-function shareUnchanged(object: ApiObject, old: ApiObject): void {
+function shareUnchanged(object: ApiObject, old: ApiObject, areSame: typeof equal): void {
   for (const name of Object.keys(object)) {
     const value: unknown = old[name];
-    if (name !== 'metadata' && object[name] !== value && equal(object[name], value)) object[name] = old[name];
+    if (name !== 'metadata' && object[name] !== value && areSame(object[name], value))
+      object[name] = old[name];
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ApiObject, JsonObject, JsonValue } from '../../../src/api/object-meta.ts';
-import { equal } from '../../../src/object/equality.ts';
+import { identical } from '../../../src/object/equality.ts';
 import { isObject } from '../../../src/object/json-values.ts';
 import type { Changes } from '../../../src/object/managed-fields/compare.ts';
 import {
@@ -79,7 +79,7 @@ export function plainCompare(before: JsonValue, after: JsonValue, shape: Shape):
 
 /** Undefined: nothing changed. Otherwise the nodes to hang below the value's own path. */
 function compareNodes(before: JsonValue, after: JsonValue, shape: Shape): NodeChanges | undefined {
-  if (equal(before, after)) return undefined;
+  if (identical(before, after)) return undefined;
   const known = shape.kind === 'deduced' ? commonShape(before, after) : shape;
   if (known === undefined)
     return { written: everythingIn(after, shape), removed: everythingIn(before, shape) };
@@ -178,7 +178,7 @@ function compareLists(
     const theirs = old.get(element);
     if (mine.length < 2 && (theirs?.length ?? 0) < 2)
       changes.add({ element, shape: items }, theirs?.[0], mine[0]);
-    else if (!equal(mine, theirs)) {
+    else if (!identical(mine, theirs)) {
       changes.put('written', element, LEAF);
       if (theirs?.[0] !== undefined) changes.put('removed', element, everythingIn(theirs[0], items));
     }
