@@ -2,7 +2,12 @@ import { hostname } from 'node:os';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { DueObjects, type DueRule } from '../controllers/cleaning/due-objects.ts';
-import { podsOfLostNodes, unboundVolumes, unusedClaims } from '../controllers/cleaning/ending-objects.ts';
+import {
+  podsOfLostNodes,
+  unboundVolumes,
+  unusedClaims,
+  unusedPodGroups,
+} from '../controllers/cleaning/ending-objects.ts';
 import {
   expiredBootstrapTokens,
   finishedJobs,
@@ -131,6 +136,7 @@ function startCleaning(
   if (foundation.isFeatureOn('PodCertificateRequest')) startRule(oldPodRequests);
   startRule(unusedClaims);
   startRule(unboundVolumes);
+  if (foundation.isFeatureOn('GenericWorkload')) startRule(unusedPodGroups);
   if (hasServiceRanges(foundation)) startRule(serviceCidrs(foundation.now));
   startRule(podsOfLostNodes);
   // Without the flag this server does not use the secrets, but another may.

@@ -250,7 +250,12 @@ test.each([
     [],
     'rules[0].verb: unknown field',
   ],
-  ['a missing kubeconfig', 'rules: [{level: None}]', [`${PREFIX}-config-file=/nowhere`], '/nowhere: ENOENT'],
+  [
+    'a missing kubeconfig',
+    'rules: [{level: None}]',
+    [`${PREFIX}-config-file=/nowhere`],
+    '/nowhere: there is no such file',
+  ],
   ['a log that cannot be', 'rules: [{level: None}]', ['--audit-log-path=/dev/null/x'], '/dev/null'],
 ])('%s ends the start with one line', (_what, policy, flags, message) => {
   const file = join(folder, 'bad.yaml');

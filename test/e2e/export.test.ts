@@ -134,7 +134,7 @@ test.each([
   [['--history'], 2, '--history needs --to'],
   [[`--to=${folder}`], 2, 'is not empty'],
   [['--as-of=2000-01-01T00:00:00Z'], 1, 'there was nothing at 2000-01-01T00:00:00Z'],
-  [['--kubeconfig=/nowhere'], 1, '/nowhere: ENOENT'],
+  [['--kubeconfig=/nowhere'], 1, '/nowhere: there is no such file'],
   [['--too=1'], 2, 'unknown flag'],
 ])('export %j is refused with what is right', async (args, code, message) => {
   const ended = await exportFrom(...args);

@@ -1,4 +1,5 @@
 import { AdmissionChain, type AdmissionPlugin } from '../../src/admission/admission.ts';
+import type { Minor } from '../../src/api/emulation.ts';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject } from '../../src/api/object-meta.ts';
 import { toStoredJson } from '../../src/codec/stored-object.ts';
@@ -112,8 +113,9 @@ export function createClientOn(
   store: Store,
   registry: Registry,
   plugins: readonly AdmissionPlugin[] = [],
+  minor?: Minor,
 ): Client {
-  const types = loadTypes();
+  const types = loadTypes(minor);
   const now = (): Date => new Date('2026-02-02T00:00:00Z');
   const writer = new ObjectWriter({
     ...{ store, types, now },
@@ -134,6 +136,8 @@ export function createTestClient(options: {
   readonly watch?: Store['watch'];
   /** None of the versions is served. */
   readonly unserved?: boolean;
+  /** The version of Kubernetes that has the types. */
+  readonly minor?: Minor;
 }): { client: Client; store: LaggingStore; registry: Registry } {
   const registry = new Registry();
   for (const definition of options.definitions) registry.add(definition, () => options.unserved !== true);
@@ -141,5 +145,9 @@ export function createTestClient(options: {
     (key) => registry.findStorage(key)?.fields.read ?? (() => ({})),
     options.watch,
   );
-  return { client: createClientOn(store, registry, options.plugins?.(store) ?? []), store, registry };
+  return {
+    client: createClientOn(store, registry, options.plugins?.(store) ?? [], options.minor),
+    store,
+    registry,
+  };
 }

@@ -2,6 +2,7 @@ import { CLAIMS, NODES, PODS } from '../../api/known-resources.ts';
 import type { ResourceOf } from '../../api/names.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../api/types/core/v1.ts';
+import type { PodGroup } from '../../api/types/scheduling/v1alpha2.ts';
 import { toObject } from '../../storage/object-reader.ts';
 import type { Entry } from '../../storage/store.ts';
 import type { Client } from '../../verbs/client/client.ts';
@@ -93,6 +94,33 @@ function usesClaim(pod: Pod, claim: PersistentVolumeClaim): boolean {
         isOfPod &&
         `${pod.metadata.name}-${name}` === claim.metadata.name),
   );
+}
+
+const POD_GROUPS: ResourceOf<PodGroup> = { group: 'scheduling.k8s.io', resource: 'podgroups' };
+const GROUP_FINALIZER = 'scheduling.k8s.io/podgroup-protection';
+
+/** Groups that no running pod names (Kubernetes 1.36: pkg/controller/scheduling/podgroupprotection). */
+export const unusedPodGroups: DueRule<PodGroup> = {
+  resource: POD_GROUPS,
+  manager: 'podgroup-protection-controller',
+  mayBeDue: isEnding,
+  dueAt: (group) => (isHeldBy(group, GROUP_FINALIZER) ? 0 : undefined),
+  act: async (entry, client) => {
+    if (await hasRunningPods(entry, client)) return IN_USE_MS;
+    await release(POD_GROUPS, entry, GROUP_FINALIZER, client);
+    return undefined;
+  },
+};
+
+async function hasRunningPods({ namespace, name }: Entry, client: Client): Promise<boolean> {
+  const text = Buffer.from(`"podGroupName":${JSON.stringify(name)}`);
+  for (const entry of await client.entries(PODS, { namespace }, 'latest')) {
+    if (!entry.json.includes(text)) continue;
+    const { spec, status } = toObject<Pod>(entry);
+    const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+    if (!isOver && spec?.schedulingGroup?.podGroupName === name) return true;
+  }
+  return false;
 }
 
 /** How long a pod waits for its node after its grace period: as in pkg/controller/podgc. */

@@ -1,26 +1,33 @@
 import { expect, test } from 'vitest';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/api/types/core/v1.ts';
+import type { PodGroup } from '../../../src/api/types/scheduling/v1alpha2.ts';
 import type { DueRule } from '../../../src/controllers/cleaning/due-objects.ts';
 import {
   podsOfLostNodes,
   unboundVolumes,
   unusedClaims,
+  unusedPodGroups,
 } from '../../../src/controllers/cleaning/ending-objects.ts';
 import { nodes } from '../../../src/resources/core/node.ts';
 import { persistentvolumes } from '../../../src/resources/core/persistent-volume/definition.ts';
 import { persistentvolumeclaims } from '../../../src/resources/core/persistent-volume-claim/definition.ts';
 import { pods } from '../../../src/resources/pod/definition.ts';
+import { podgroups } from '../../../src/resources/scheduling/pod-group.ts';
 import { createTestClient } from '../../kit/client.ts';
 
 const AT = '2026-02-02T00:00:00Z';
 
+const groupOf = (resource: string): string => (resource === 'podgroups' ? 'scheduling.k8s.io' : '');
+
 function begin() {
   const { client, store } = createTestClient({
-    definitions: [nodes, persistentvolumes, persistentvolumeclaims, pods],
+    definitions: [nodes, persistentvolumes, persistentvolumeclaims, podgroups, pods],
+    minor: 36,
   });
   return {
-    put: (resource: string, object: object): void => store.put('', resource, object as ApiObject),
+    put: (resource: string, object: object): void =>
+      store.put(groupOf(resource), resource, object as ApiObject),
     /** What the rule does with the object as it is, and what it has written. */
     act: async <T extends ApiObject>(rule: DueRule<T>) => {
       const [entry] = await client.entries(rule.resource, {});
@@ -30,7 +37,7 @@ function begin() {
       return { againMs, writes: store.commits.splice(0).map(({ verb, key }) => `${verb} ${key.name}`) };
     },
     isThere: async (resource: string): Promise<boolean> =>
-      (await client.entries({ group: '', resource }, {})).length > 0,
+      (await client.entries({ group: groupOf(resource), resource }, {})).length > 0,
   };
 }
 
@@ -62,6 +69,29 @@ test('a claim that no pod uses goes when it is deleted', async () => {
   expect(unusedClaims.dueAt(claim())).toBe(0);
   expect(await act(unusedClaims)).toEqual({ againMs: undefined, writes: ['delete a'] });
   expect(await isThere('persistentvolumeclaims')).toBe(false);
+});
+
+test('a group of pods that is deleted goes once no running pod names it', async () => {
+  const { put, act, isThere } = begin();
+  const metadata = ending({ finalizers: ['scheduling.k8s.io/podgroup-protection'] });
+  const group = {
+    kind: 'PodGroup',
+    apiVersion: 'scheduling.k8s.io/v1alpha2',
+    metadata,
+    spec: {},
+  } as PodGroup;
+  const member = pod({ schedulingGroup: { podGroupName: 'a' } });
+  put('podgroups', group);
+  put('pods', member);
+  put('pods', pod({ schedulingGroup: { podGroupName: 'b' } }, { name: 'other', namespace: 'default' }));
+  expect(unusedPodGroups.dueAt(group)).toBe(0);
+  expect(
+    unusedPodGroups.dueAt({ ...group, metadata: { ...metadata, finalizers: ['example.com/mine'] } }),
+  ).toBeUndefined();
+  expect(await act(unusedPodGroups)).toEqual({ againMs: 5000, writes: [] });
+  put('pods', { ...member, status: { phase: 'Succeeded' } });
+  expect(await act(unusedPodGroups)).toEqual({ againMs: undefined, writes: ['delete a'] });
+  expect(await isThere('podgroups')).toBe(false);
 });
 
 test('a claim stays while a pod on a node uses it, and is looked at again', async () => {

@@ -333,8 +333,8 @@ test('asOf of history is a revision of the database that the resource is in', as
 test.each([
   ['--watch-cache-sizes=things#0', '--watch-cache-sizes: there is no built-in resource "things"'],
   ['--kvstore-servers-overrides=a.example/b#postgres://c', 'there is no built-in resource "b.a.example"'],
-  ['--kvstore-cafile=/nowhere/ca.pem', "open '/nowhere/ca.pem'"],
-  ['--kvstore-certfile=/nowhere/tls.pem', "open '/nowhere/tls.pem'"],
+  ['--kvstore-cafile=/nowhere/ca.pem', '--kvstore-cafile: /nowhere/ca.pem: there is no such file'],
+  ['--kvstore-certfile=/nowhere/tls.pem', '--kvstore-certfile: /nowhere/tls.pem: there is no such file'],
 ])('%s is refused by name', async (flag, message) => {
   const flags = [
     `--kvstore-servers=${database.url}`,
