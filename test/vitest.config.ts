@@ -60,11 +60,11 @@ export default defineConfig({
           include: ON_THE_OLDEST,
         },
       },
-      // What measures the time of a thread has a core for itself: neighbours in its caches make the same work longer.
+      // What measures the time of a thread has the machine for itself: neighbours in its caches make the same work longer.
       {
         test: {
           ...{ ...EVERYWHERE, name: 'alone', include: ALONE, isolate: true },
-          ...{ maxWorkers: 2, sequence: { groupOrder: 1 } },
+          ...{ maxWorkers: 1, sequence: { groupOrder: 1 } },
         },
       },
     ],
