@@ -106,13 +106,13 @@ test(
         reason: undefined,
         stalled: undefined,
       });
+      expect(
+        await onStandby("SELECT FROM pg_replication_slots WHERE temporary AND slot_type = 'logical'"),
+      ).toHaveLength(1);
       await more(written);
     });
     await vi.waitFor(() => expect(follower.names()).toEqual(names), PATIENCE);
     expect(follower.recorder.resets).toEqual([]);
-    expect(
-      await onStandby("SELECT FROM pg_replication_slots WHERE temporary AND slot_type = 'logical'"),
-    ).toHaveLength(1);
   },
   LONG_MS,
 );
