@@ -95,7 +95,9 @@ test('a ready file that cannot be written ends the start with the name of the fl
   ];
   const server = watchTool(onLeash(spawn(process.execPath, [MAIN, ...flags], { cwd: folder.path })));
   expect(await server.ended).toBe(1);
-  expect(server.output).toMatch(/^pg-apiserver: --ready-file: .*none\/ready\.json\S*: there is no such file/m);
+  expect(server.output).toMatch(
+    /^pg-apiserver: --ready-file: .*none\/ready\.json\S*: there is no such file/m,
+  );
 });
 
 test('a server started with --exit-with-parent ends in order when its parent is killed, and another serves on', async () => {

@@ -96,6 +96,9 @@ test('on a network a server does not start without an authorization mode', async
     /^pg-apiserver: --authorization-mode is not given[^\n]* on 192\.0\.2\.1: add --authorization-mode=Node,RBAC[^\n]*\n$/,
   );
   const asked = await start('--authorization-mode=AlwaysAllow');
-  expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('this machine has no such address')]);
+  expect([asked.code, asked.stderr]).toEqual([
+    1,
+    expect.stringContaining('this machine has no such address'),
+  ]);
   rmSync(folder, { recursive: true });
 });
