@@ -113,9 +113,12 @@ test('what only a newer version serves ends with its namespace, whichever server
     await using fresh = await newest();
     for (const name of ['brief', 'held']) {
       expect((await fresh.request('POST', NAMESPACES, { metadata: { name } })).code).toBe(201);
-      const group = { metadata: { name: 'g' }, spec: { schedulingPolicy: { basic: {} } } };
+      // No server removes this one.
+      const metadata = { name: 'g', finalizers: ['example.com/mine'] };
+      const group = { metadata, spec: { schedulingPolicy: { basic: {} } } };
       const { code, json } = await fresh.request('POST', groupsIn(name), group);
-      expect([code, json.metadata.finalizers]).toEqual([201, ['scheduling.k8s.io/podgroup-protection']]);
+      const finalizers = ['example.com/mine', 'scheduling.k8s.io/podgroup-protection'];
+      expect([code, json.metadata.finalizers]).toEqual([201, finalizers]);
     }
     const release = { metadata: { finalizers: null } };
     const merge = { 'content-type': 'application/merge-patch+json' };
