@@ -11,10 +11,6 @@ export interface Resource {
   readonly hasStatus: boolean;
 }
 
-/** Path of the definition that a custom resource has; built-in resources have none. */
-export const definitionOf = ({ qualified }: Resource): string =>
-  `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${qualified}`;
-
 interface Discovered {
   readonly resource: string;
   readonly verbs: readonly string[];
@@ -53,16 +49,13 @@ function resourcesOf(
   preferred: { readonly version: string; readonly resources?: readonly Discovered[] } | undefined,
 ): Resource[] {
   const root = `${group === '' ? '/api' : `/apis/${group}`}/${preferred?.version ?? ''}`;
-  return (
-    (preferred?.resources ?? [])
-      // A custom resource whose definition is being deleted has these two alone.
-      .filter(({ verbs }) => ['list', 'delete'].every((verb) => verbs.includes(verb)))
-      .map(({ resource, subresources = [] }) => ({
-        ...{ root, name: resource },
-        qualified: group === '' ? resource : `${resource}.${group}`,
-        hasStatus: subresources.some(({ subresource }) => subresource === 'status'),
-      }))
-  );
+  return (preferred?.resources ?? [])
+    .filter(({ verbs }) => ['list', 'delete', 'create', 'update'].every((verb) => verbs.includes(verb)))
+    .map(({ resource, subresources = [] }) => ({
+      ...{ root, name: resource },
+      qualified: group === '' ? resource : `${resource}.${group}`,
+      hasStatus: subresources.some(({ subresource }) => subresource === 'status'),
+    }));
 }
 
 /** Path of the collection in which the object is. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Access, type Answer, Api, type KubeObject } from './api-requests.ts';
-import { collectionOf, definitionOf, findResources, pathOf, type Resource } from './reset-resources.ts';
+import { collectionOf, findResources, pathOf, type Resource } from './reset-resources.ts';
 
 /** An object where it was found. */
 interface Found {
@@ -10,12 +10,6 @@ interface Found {
 
 /** By path. */
 type State = ReadonlyMap<string, Found>;
-
-/** What a list has shown, and the resources whose list the server refused. */
-interface Reading {
-  readonly state: State;
-  readonly unread: ReadonlyMap<Resource, Refusal>;
-}
 
 /** Requests that are under way at a time: their writes share commits. */
 const CONCURRENCY = 48;
@@ -53,9 +47,7 @@ export class Baseline {
 
   static async take(access: Access): Promise<Baseline> {
     using api = new Api(access);
-    const { state, unread } = await readState(api);
-    for (const refusal of unread.values()) throw refusal;
-    return new Baseline(access, state);
+    return new Baseline(access, await readState(api));
   }
 
   private constructor(access: Access, state: State) {
@@ -78,26 +70,17 @@ export class Baseline {
       }
     };
     for (;;) {
-      const { state: now, unread } = await readState(api);
+      const now = await readState(api);
       const added = [...now].filter(([path, found]) => this.#isAdded(path, found)).map(([, found]) => found);
-      const isUnread = ({ resource: { qualified } }: Found): boolean =>
-        [...unread.keys()].some((resource) => resource.qualified === qualified);
-      const changed = [...this.#state].filter(
-        ([path, found]) => !isUnread(found) && isChanged(found, now.get(path)),
-      );
-      if (added.length === 0 && changed.length === 0 && unread.size === 0) return;
-      if (Date.now() > deadline)
-        throw [...unread.values()][0] ?? refusal ?? new Error(describeRest(added, changed));
+      const changed = [...this.#state].filter(([path, found]) => isChanged(found, now.get(path)));
+      if (added.length === 0 && changed.length === 0) return;
+      if (Date.now() > deadline) throw refusal ?? new Error(describeRest(added, changed));
       refusal = undefined;
-      const removeRank = (rank: number): Promise<void> =>
-        eachOf(
+      for (const rank of [0, 1, 2])
+        await eachOf(
           added.filter((found) => rankOf(found) === rank),
           (found) => unlessRefused(() => remove(api, found)),
         );
-      await removeRank(0);
-      await eachOf([...unread.keys()], (resource) => stopConverting(api, resource));
-      await removeRank(1);
-      await removeRank(2);
       await eachOf(changed, ([path, then]) =>
         unlessRefused(() => this.#putBack(api, path, then, now.get(path))),
       );
@@ -125,41 +108,19 @@ function isChanged(then: Found, now: Found | undefined): boolean {
   return then.object.metadata.resourceVersion !== now.object.metadata.resourceVersion;
 }
 
-async function readState(api: Api): Promise<Reading> {
+async function readState(api: Api): Promise<State> {
   const resources = await findResources(api);
-  const unread = new Map<Resource, Refusal>();
-  const lists = await Promise.all(
-    resources.map(async (resource) => {
-      const listed = await listOf(api, resource);
-      if (!(listed instanceof Refusal)) return listed;
-      unread.set(resource, listed);
-      return [];
-    }),
-  );
-  return {
-    state: new Map(lists.flat().map((found) => [pathOf(found.resource, found.object), found])),
-    unread,
-  };
-}
-
-/**
- * A webhook that converts a test's custom resource ends with the test, and then its objects cannot be read or removed. Without
- * conversion they can. A definition from before the test is put back as it was by the next round.
- */
-async function stopConverting(api: Api, resource: Resource): Promise<void> {
-  await api.send('PATCH', definitionOf(resource), {
-    type: 'application/merge-patch+json',
-    body: { spec: { conversion: { strategy: 'None', webhook: null } } },
-  });
+  const lists = await Promise.all(resources.map((resource) => listOf(api, resource)));
+  return new Map(lists.flat().map((found) => [pathOf(found.resource, found.object), found]));
 }
 
 /** A definition may have gone since discovery. */
-async function listOf(api: Api, resource: Resource): Promise<Found[] | Refusal> {
+async function listOf(api: Api, resource: Resource): Promise<Found[]> {
   const { code, body } = await api.send<{ readonly items?: readonly KubeObject[] }>(
     'GET',
     `${resource.root}/${resource.name}`,
   );
-  if (code !== 200 && code !== 404) return refused(`list ${resource.qualified}`, { code, body });
+  if (code !== 200 && code !== 404) throw refused(`list ${resource.qualified}`, { code, body });
   return (body.items ?? []).map((object) => ({ resource, object }));
 }
 
