@@ -28,7 +28,11 @@ export class SharedCurrentRevision {
   #startedAt = 0;
 
   /** `asked` names the revision in the error after `questionMs`. */
-  constructor(query: (reads: number) => Promise<Revision>, asked = 'is the newest', questionMs = QUESTION_MS) {
+  constructor(
+    query: (reads: number) => Promise<Revision>,
+    asked = 'is the newest',
+    questionMs = QUESTION_MS,
+  ) {
     this.#query = query;
     this.#asked = asked;
     this.#questionMs = questionMs;
