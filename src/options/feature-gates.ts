@@ -6,32 +6,52 @@ import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
 /** Gates without effect here; all others change something. They are accepted, because one list of gates is often given to all components. */
-const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = [
+export const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = [
   {
     what: 'concerns node agents alone',
     names:
-      'AgentCgroupDriverFromCRI AgentInUserNamespace AgentPodResourcesDynamicResources AgentPodResourcesGet ' +
+      'AgentCgroupDriverFromCRI AgentCrashLoopBackOffMax AgentEnsureSecretPulledImages AgentInUserNamespace AgentPSI ' +
+      'AgentPodResourcesListUseActivePods AgentRegistrationGetOnExistsOnly AgentPodResourcesDynamicResources AgentPodResourcesGet ' +
       'AgentSeparateDiskGC AgentTracing CPUManagerPolicyAlphaOptions CPUManagerPolicyBetaOptions ' +
-      'CPUManagerPolicyOptions CSIVolumeHealth ContainerCheckpoint CustomCPUCFSQuotaPeriod ' +
-      'DisableNodeProxyVersion EventedPLEG GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority ' +
-      'ImageMaximumGCAge LocalStorageCapacityIsolationFSQuotaMonitoring MemoryManager MemoryQoS ' +
-      'NodeLogQuery NodeSwap PodAndContainerStatsFromCRI PodReadyToStartContainersCondition QOSReserved ' +
-      'ReloadAgentServerCertificateFile RotateAgentServerCertificate RuntimeClassInImageCriApi SELinuxMount ' +
-      'SizeMemoryBackedVolumes TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions ' +
-      'TopologyManagerPolicyOptions WindowsHostNetwork',
+      'AllowOverwriteTerminationGracePeriodSeconds CPUManagerPolicyOptions CRIListStreaming CSIVolumeHealth ' +
+      'ChangeContainerStatusOnAgentRestart ContainerCheckpoint CustomCPUCFSQuotaPeriod ' +
+      'DisableCPUQuotaWithExclusiveCPUs DisableNodeProxyVersion EventedPLEG ExecProbeTimeout GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority ' +
+      'ImageMaximumGCAge InPlacePodVerticalScalingExclusiveCPUs InPlacePodVerticalScalingExclusiveMemory LocalStorageCapacityIsolationFSQuotaMonitoring MemoryManager MemoryQoS ' +
+      'NodeLogQuery NodeSwap PLEGOnDemandRelist PodAndContainerStatsFromCRI PodLevelResourceManagers ' +
+      'PodReadyToStartContainersCondition PodsAPI PreventStaticPodAPIReferences QOSReserved ' +
+      'ReduceDefaultCrashLoopBackOffDecay ReloadAgentClientCAFile ReloadAgentServerCertificateFile RotateAgentServerCertificate RuntimeClassInImageCriApi ' +
+      'SizeMemoryBackedVolumes SystemdWatchdog TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions ' +
+      'TopologyManagerPolicyOptions WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown WindowsHostNetwork',
   },
-  { what: 'concerns the node proxy alone', names: 'NFTablesProxyMode WinDSR WinOverlay' },
-  { what: 'concerns the scheduler alone', names: 'SchedulerQueueingHints VolumeCapacityPriority' },
+  {
+    what: 'concerns the node proxy alone',
+    names: 'AllowServiceExternalIPs NFTablesProxyMode WinDSR WinOverlay',
+  },
+  {
+    what: 'concerns the scheduler alone',
+    names:
+      'DRASchedulerFilterTimeout GangScheduling NominatedNodeNameForExpectation OpportunisticBatching ' +
+      'SchedulerAsyncAPICalls SchedulerAsyncPreemption SchedulerPopFromBackoffQ SchedulerQueueingHints ' +
+      'StorageCapacityScoring VolumeCapacityPriority',
+  },
   {
     what: 'concerns controller managers alone',
     names:
-      'CSIMigrationStorageVendor CloudControllerManagerWebhook CronJobsScheduledAnnotation ' +
-      'HonorPVReclaimPolicy InTreePluginStorageVendorUnregister InformerResourceVersion PodIndexLabel ' +
-      'SeparateTaintEvictionController',
+      'AllowDNSOnlyNodeCSR CSIMigrationStorageVendor CloudControllerManagerWatchBasedRoutesReconciliation ' +
+      'CloudControllerManagerWebhook CronJobsScheduledAnnotation ' +
+      'HonorPVReclaimPolicy InTreePluginStorageVendorUnregister InformerResourceVersion LogarithmicScaleDown ' +
+      'PersistentVolumeClaimUnusedSinceTime PodIndexLabel SeparateTaintEvictionController ' +
+      'StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet ' +
+      'StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison',
   },
   {
     what: 'concerns what this server does not have, another allocator of addresses',
     names: 'DisableAllocatorDualWrite',
+  },
+  { what: 'concerns what this server does not have, providers of KMS v1', names: 'KMSv1' },
+  {
+    what: 'lists cost by the number of their objects, of which none is read from a disk',
+    names: 'SizeBasedListCostEstimate',
   },
   {
     what: 'expressions pay for what their libraries do in any case, because they run while others wait',
@@ -40,8 +60,10 @@ const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = 
   {
     what: 'concerns the inside of servers in Go, of which clients see nothing',
     names:
-      'APIServingWithRoutine ConcurrentWatchObjectDecode ConsistentListFromCache ContextualLogging ' +
-      'ResilientWatchCacheInitialization SeparateCacheWatchRPC StorageNamespaceIndex ' +
+      'APIServingWithRoutine BtreeWatchCache ConcurrentWatchObjectDecode ConsistentListFromCache ContextualLogging ' +
+      'DeclarativeValidation DeclarativeValidationBeta DeclarativeValidationTakeover DetectCacheInconsistency ' +
+      'ListFromCacheSnapshot PodSchedulingReadiness ResilientWatchCacheInitialization SeparateCacheWatchRPC StorageNamespaceIndex ' +
+      'StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf ' +
       'WatchFromStorageWithoutResourceVersion WatchListClient',
   },
 ];

@@ -11,7 +11,7 @@ interface TracingConfig {
 }
 
 const DEFAULT_ENDPOINT = 'localhost:4317';
-const API_VERSION = /^apiserver\.config\.(k8s|cluster)\.io\/(v1alpha1|v1beta1)$/;
+const API_VERSION = /^apiserver\.config\.(k8s|cluster)\.io\/(v1alpha1|v1beta1|v1)$/;
 const FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'endpoint', 'samplingRatePerMillion']);
 
 /** @throws UsageError that names the file and what is wrong in it */

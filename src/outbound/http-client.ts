@@ -2,6 +2,7 @@ import { type Agent, type IncomingMessage, request as requestHttp } from 'node:h
 import { request, request as requestHttps } from 'node:https';
 import type { JsonValue } from '../api/object-meta.ts';
 import type { RemoteServer } from './client-config.ts';
+import type { Dial } from './egress/dial.ts';
 import { createHttpAgent } from './egress/dialled-agents.ts';
 import { SecureAgent } from './secure-agent.ts';
 
@@ -55,9 +56,10 @@ const DOCUMENT = { succeeds: (code: number): boolean => code === 200, maxBytes: 
 /** Limit for the whole answer (Kubernetes: the same for identity providers). */
 const TIMEOUT_MS = 30_000;
 
-/** `ca` in PEM form; undefined: the authorities that the host trusts. */
-export function createHttpsGet(ca: string | undefined, timeoutMs = TIMEOUT_MS): HttpsGet {
-  const agent = new SecureAgent({ keepAlive: true, maxFreeSockets: 2, ...(ca === undefined ? {} : { ca }) });
+/** `ca` in PEM form; undefined: the authorities that the host trusts. `dial` opens the connections; undefined: the system does. */
+export function createHttpsGet(ca: string | undefined, dial?: Dial, timeoutMs = TIMEOUT_MS): HttpsGet {
+  const kept = { keepAlive: true, maxFreeSockets: 2 };
+  const agent = new SecureAgent({ ...kept, ...(ca === undefined ? {} : { ca }) }, dial);
   return (url, { authorization, signal } = {}) =>
     new Promise((resolve, reject) => {
       const limit = AbortSignal.timeout(timeoutMs);

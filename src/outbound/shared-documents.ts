@@ -1,11 +1,19 @@
+import type { EgressName } from './egress/egress-config.ts';
 import type { HttpsGet } from './http-client.ts';
 
-/** Creates the way to documents. `ca` in PEM form; undefined: the authorities that the host trusts. */
-export type CreateGet = (ca: string | undefined) => HttpsGet;
-
-/** A document by its address and the authority of its server. */
-export interface NamedDocument {
+/** How to reach the server of documents, and how to know it. */
+interface DocumentServer {
+  /** PEM; undefined: the authorities that the host trusts. */
   readonly ca: string | undefined;
+  /** Undefined: directly. */
+  readonly egress?: EgressName | undefined;
+}
+
+/** Creates the way to documents. @throws Error for a way that is not configured */
+export type CreateGet = (server: DocumentServer) => HttpsGet;
+
+/** A document by its address and its server. */
+export interface NamedDocument extends DocumentServer {
   readonly url: string;
 }
 
@@ -33,17 +41,20 @@ export class SharedDocuments {
   }
 
   /** What a caller may see only with an authorization is not shared. */
-  readonly createGet: CreateGet = (ca) => (url, options) =>
-    options?.authorization === undefined ? this.get({ ca, url }) : this.#getOf(ca)(url, options);
+  readonly createGet: CreateGet = (server) => {
+    const own = this.#getOf(server);
+    return (url, options) =>
+      options?.authorization === undefined ? this.get({ ...server, url }) : own(url, options);
+  };
 
   /** A failed fetch is not kept. @throws Error */
-  get({ ca, url }: NamedDocument): Promise<string> {
+  get({ url, ...server }: NamedDocument): Promise<string> {
     const nowMs = this.#nowMs();
     for (const [key, { atMs }] of this.#fetched) if (nowMs - atMs >= KEPT_MS) this.#fetched.delete(key);
-    const key = `${url} ${ca ?? ''}`;
+    const key = `${url} ${keyOf(server)}`;
     const known = this.#fetched.get(key);
     if (known !== undefined) return known.text;
-    const fetched = { atMs: nowMs, text: this.#getOf(ca)(url) };
+    const fetched = { atMs: nowMs, text: this.#getOf(server)(url) };
     this.#fetched.set(key, fetched);
     fetched.text.catch(() => {
       if (this.#fetched.get(key) === fetched) this.#fetched.delete(key);
@@ -51,14 +62,17 @@ export class SharedDocuments {
     return fetched.text;
   }
 
-  #getOf(ca: string | undefined): HttpsGet {
-    const known = this.#gets.get(ca ?? '');
+  #getOf(server: DocumentServer): HttpsGet {
+    const key = keyOf(server);
+    const known = this.#gets.get(key);
     if (known !== undefined) return known;
-    const get = this.#create(ca);
-    this.#gets.set(ca ?? '', get);
+    const get = this.#create(server);
+    this.#gets.set(key, get);
     return get;
   }
 }
+
+const keyOf = ({ ca, egress }: DocumentServer): string => `${egress ?? ''} ${ca ?? ''}`;
 
 /** As {@link SharedDocuments.createGet}, in a thread other than the one that has them. */
 export const documentsElsewhere =
@@ -66,11 +80,10 @@ export const documentsElsewhere =
     create: CreateGet,
     getThere: (asked: NamedDocument, signal: AbortSignal | undefined) => Promise<string>,
   ): CreateGet =>
-  (ca) => {
-    let own: HttpsGet | undefined;
-    return (url, options) => {
-      if (options?.authorization === undefined) return getThere({ ca, url }, options?.signal);
-      own ??= create(ca);
-      return own(url, options);
-    };
+  (server) => {
+    const own = create(server);
+    return (url, options) =>
+      options?.authorization === undefined
+        ? getThere({ ...server, url }, options?.signal)
+        : own(url, options);
   };

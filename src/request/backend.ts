@@ -13,6 +13,8 @@ export interface Backend {
   readonly addresses?: readonly string[];
   /** Decoded; '' or beginning with a slash. */
   readonly path: string;
+  /** The server takes websockets as clients send them. */
+  readonly speaksWebSocket?: boolean;
   /** Without the question mark. */
   readonly query: string;
   /**

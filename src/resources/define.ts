@@ -1,5 +1,5 @@
 import type { Life, Minor } from '../api/emulation.ts';
-import type { Gates } from '../api/feature-gates.ts';
+import { defaultGates, type Gates } from '../api/feature-gates.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
 import { copyJson } from '../object/equality.ts';
@@ -40,6 +40,8 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   readonly emptyStatus?: JsonObject;
   /** The first version of Kubernetes in which the status is a subresource; absent: all. */
   readonly statusSince?: Minor;
+  /** The feature gate without which writes of the object write its status too. */
+  readonly ignoresStatus?: string;
   /** Fields that a write of the status cannot change; by default the spec. `['metadata']` keeps all of the metadata. */
   readonly statusResets?: readonly (readonly string[])[];
   /** Restricts and completes a written status. Changes `object`. */
@@ -104,6 +106,7 @@ export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T
     storedVersion,
     emptyStatus,
     statusSince: _,
+    ignoresStatus: __,
     statusResets,
     prepareStatus,
     validateStatus,
@@ -183,23 +186,28 @@ function statusOf(
 }
 
 /** Writes of the object ignore the status; a new object has the empty one. */
-function withStatusReset({ emptyStatus, strategy: own, subresources = [] }: ResourceOutline): Strategy {
+function withStatusReset(outline: ResourceOutline): Strategy {
+  const { emptyStatus, ignoresStatus, strategy: own, subresources = [] } = outline;
   const strategy: Strategy = { ...USUAL_STRATEGY, ...own };
   if (emptyStatus === undefined) {
     return subresources.some(({ name }) => name === 'status')
       ? { resetFields: [['status']], ...strategy }
       : strategy;
   }
+  const ignores = (isOn: Gates = defaultGates): boolean => ignoresStatus === undefined || isOn(ignoresStatus);
   return {
     resetFields: [['status']],
     ...strategy,
     prepareForCreate: (object, user, isOn) => {
-      if (strategy.prepareForCreate === undefined) object.status = copyJson(emptyStatus);
+      if (!ignores(isOn)) object.status ??= copyJson(emptyStatus);
+      else if (strategy.prepareForCreate === undefined) object.status = copyJson(emptyStatus);
       else strategy.prepareForCreate(object, user, isOn);
     },
     prepareForUpdate: (object, old, isOn) => {
-      if (old.status === undefined) delete object.status;
-      else object.status = old.status;
+      if (ignores(isOn)) {
+        if (old.status === undefined) delete object.status;
+        else object.status = old.status;
+      }
       strategy.prepareForUpdate?.(object, old, isOn);
     },
   };

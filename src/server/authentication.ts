@@ -26,6 +26,7 @@ import {
 import { TokenWebhook } from '../authn/token-webhook.ts';
 import type { PublishedAuthentication } from '../controllers/authentication-publisher.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import {
   type AuthenticationOptions,
   authenticationFlags,
@@ -70,6 +71,7 @@ interface AuthenticationParts extends Pick<Foundation, 'emulated' | 'persistentl
   readonly store: Store;
   readonly noteUse: NoteUse;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly egress: Egress;
   /** Asks the token webhook of another thread; undefined: this thread asks it. */
   readonly tokensElsewhere?: TokenAuthenticator | undefined;

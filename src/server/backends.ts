@@ -17,6 +17,7 @@ export function createBackends(
     sandboxesPages,
     translateCommands: isFeatureOn('TranslateStreamCloseWebsocketRequests'),
     tunnelPorts: isFeatureOn('PortForwardWebsockets'),
+    extendsWebSockets: isFeatureOn('ExtendWebSocketsToAgent'),
     streamsNeedCreate: isFeatureOn('AuthorizePodWebsocketUpgradeCreatePermission'),
     splitsLogs: isFeatureOn('PodLogsQuerySplitStreams'),
     resolvesAfar: egress.dials.cluster !== undefined,

@@ -4,6 +4,8 @@ import type { Metrics } from '../observability/metrics.ts';
 import { createDial, type Dial, type DialObserver } from '../outbound/egress/dial.ts';
 import type { EgressConfig, EgressName } from '../outbound/egress/egress-config.ts';
 import { SocketRelay } from '../outbound/egress/socket-relay.ts';
+import { createHttpsGet } from '../outbound/http-client.ts';
+import type { CreateGet } from '../outbound/shared-documents.ts';
 
 /** The ways by which connections leave this server (--egress-selector-config-file). */
 export interface Egress {
@@ -11,6 +13,8 @@ export interface Egress {
   readonly dials: Readonly<Record<EgressName, Dial | undefined>>;
   /** Makes a socket of PostgreSQL's driver go by the way to the store. Undefined: directly. */
   readonly reroute: (<S extends Socket>(socket: S) => S) | undefined;
+  /** The way to documents of other servers. */
+  readonly createGet: CreateGet;
   addTo(metrics: Metrics): void;
   close(): void;
 }
@@ -28,6 +32,11 @@ export function createEgress(config: EgressConfig | undefined): Egress {
   return {
     dials,
     reroute: relay?.reroute,
+    createGet: ({ ca, egress }) => {
+      if (egress !== undefined && config?.get(egress) === undefined)
+        throw new Error(`there is no egress selection ${JSON.stringify(egress)}`);
+      return createHttpsGet(ca, egress === undefined ? undefined : dials[egress]);
+    },
     addTo: (all) => {
       if (config !== undefined) metrics.addTo(all);
     },

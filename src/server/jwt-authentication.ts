@@ -1,14 +1,18 @@
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { AnonymousConfig } from '../authn/authenticator.ts';
 import {
   type AuthenticationConfig,
   fromOidcFlags,
   parseAuthenticationConfig,
 } from '../authn/jwt/authentication-config.ts';
+import { EGRESS_GATE } from '../authn/jwt/issuer-config.ts';
 import { JwtAuthenticators } from '../authn/jwt/jwt-authenticator.ts';
 import type { JwtConfig } from '../authn/jwt/jwt-config.ts';
+import { JwtMetrics } from '../authn/jwt/jwt-metrics.ts';
 import type { TokenAuthenticator } from '../authn/token.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { type AuthenticationOptions, authenticationFlags } from '../options/authentication.ts';
 import { explainFlag } from '../options/flag.ts';
 import type { OidcOptions } from '../options/oidc.ts';
@@ -27,6 +31,7 @@ interface JwtParts {
   readonly logger: Logger;
   /** The way to the documents of issuers. */
   readonly createGet: CreateGet;
+  readonly metrics: Metrics;
   isFeatureOn(gate: string): boolean;
 }
 
@@ -71,12 +76,24 @@ class FollowedIssuers implements JwtAuthentication {
 
 const createAuthenticators = (
   configs: readonly JwtConfig[],
-  { apiAudiences, logger, createGet }: Pick<AuthenticationOptions, 'apiAudiences'> & JwtParts,
-): JwtAuthenticators =>
-  new JwtAuthenticators({
-    ...{ configs, apiAudiences, createGet },
+  {
+    apiAudiences,
+    logger,
+    createGet,
+    metrics,
+    isFeatureOn,
+  }: Pick<AuthenticationOptions, 'apiAudiences'> & JwtParts,
+): JwtAuthenticators => {
+  const own = new JwtMetrics({
+    server: hostname(),
+    showsKeySets: isFeatureOn('StructuredAuthenticationConfigurationJWKSMetrics'),
+  });
+  if (configs.length > 0) for (const instrument of own.instruments) metrics.add(instrument);
+  return new JwtAuthenticators({
+    ...{ configs, apiAudiences, createGet, metrics: own },
     onError: (error) => logger.error('authentication', error),
   });
+};
 
 function parseFile(
   text: string,
@@ -86,6 +103,7 @@ function parseFile(
   const config = parseAuthenticationConfig(text, {
     disallowedIssuers: serviceAccounts.issuers,
     anonymousAllowed: isFeatureOn('AnonymousAuthConfigurableEndpoints'),
+    egressAllowed: isFeatureOn(EGRESS_GATE),
   });
   if (config.anonymous !== undefined && anonymousIsSet) {
     throw new Error(

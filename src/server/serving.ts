@@ -15,7 +15,6 @@ import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
 import type { ServingOptions } from '../options/serving.ts';
-import { createHttpsGet } from '../outbound/http-client.ts';
 import { type CreateGet, documentsElsewhere, SharedDocuments } from '../outbound/shared-documents.ts';
 import { createConsole } from '../pages/console-files.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
@@ -83,7 +82,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
     ...foundation,
     ...{ client: writing.client, leases: storage.leases },
   });
-  const documents = new SharedDocuments(createHttpsGet);
+  const documents = new SharedDocuments(foundation.egress.createGet);
   let threads: ServingThreads | undefined;
   return createPhase({
     services,
@@ -209,7 +208,7 @@ export function createThreadServing(foundation: Foundation, parts: ThreadServing
       const tokensElsewhere: TokenAuthenticator = {
         authenticate: (token, audiences) => server.call('token', { token, audiences }),
       };
-      const createGet = documentsElsewhere(createHttpsGet, (named, signal) =>
+      const createGet = documentsElsewhere(foundation.egress.createGet, (named, signal) =>
         server.call('document', named, signal),
       );
       const elsewhere = { ...parts, tokensElsewhere, createGet };
@@ -245,11 +244,11 @@ async function startAuthentication(
   }: ServedParts & { readonly tokensElsewhere?: TokenAuthenticator; readonly createGet: CreateGet },
   services: Services,
 ): Promise<Authentication> {
-  const { logger, persistently, egress, isFeatureOn, emulated } = foundation;
+  const { logger, metrics, persistently, egress, isFeatureOn, emulated } = foundation;
   const { store } = storage;
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
-    ...{ store, logger, egress, isFeatureOn, persistently, emulated },
+    ...{ store, logger, metrics, egress, isFeatureOn, persistently, emulated },
     ...{ tokensElsewhere: parts.tokensElsewhere, createGet: parts.createGet },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),

@@ -72,10 +72,11 @@ function handOn({ context, request }: VerbCall, destination: Destination): Promi
 }
 
 function openStreams(
-  { transport, translateCommands, tunnelPorts }: Backends,
+  { transport, translateCommands, tunnelPorts, extendsWebSockets }: Backends,
   request: AuthorizedResourceRequest,
   { subresource, backend, options }: Destination,
 ): Promise<ApiResponse> {
+  if (extendsWebSockets && backend.speaksWebSocket === true) return upgrade(transport, backend, request);
   if (subresource.websocket === 'channels' && translateCommands && isCommandWebSocket(request)) {
     const wants = (stream: string): boolean => options[stream] === true;
     return translateCommand(transport, backend, request, {

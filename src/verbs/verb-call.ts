@@ -144,6 +144,8 @@ export interface Backends {
   readonly translateCommands: boolean;
   /** Feature gate PortForwardWebsockets. */
   readonly tunnelPorts: boolean;
+  /** Feature gate ExtendWebSocketsToAgent: agents that take websockets get them as they come. */
+  readonly extendsWebSockets: boolean;
   /** Feature gate AuthorizePodWebsocketUpgradeCreatePermission: streams need the right to create, with any method. */
   readonly streamsNeedCreate: boolean;
   /** The feature PodLogsQuerySplitStreams: a reader chooses between both outputs of a container. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission.ts';
+import type { Access } from '../../src/admission/plugin.ts';
 import { createNodeRestriction } from '../../src/admission/plugins/node-restriction/node-restriction.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { nodeNameOf } from '../../src/authz/node-authorizer.ts';
@@ -16,17 +17,27 @@ const objects = new FakeCluster({
   nodes: [{ metadata: { name: 'mine', uid: 'mine-uid' } }],
   pods: [pod('own', 'mine'), pod('foreign', 'other'), pod('unbound', '')],
 });
-const plugin = (recoversExpansion = false) =>
-  createNodeRestriction({ objects, nodeOf: nodeNameOf, recoversExpansion });
+/** The right to any audience in one namespace. */
+const access: Access = {
+  whyNot: async (_, { verb, resource, namespace, name }) =>
+    verb === 'request-serviceaccounts-token-audience' &&
+    namespace === 'free' &&
+    resource !== '' &&
+    name !== ''
+      ? undefined
+      : 'no rule',
+};
+const plugin = (gate: string) =>
+  createNodeRestriction({ objects, access, nodeOf: nodeNameOf, isFeatureOn: (name) => name === gate });
 
 /** Without what all refusals begin with. */
 async function refused(
   resource: string,
   attributes: Partial<AdmissionAttributes>,
-  recoversExpansion = false,
+  gate = '',
 ): Promise<string | undefined> {
   const write = attributesOf(resource, { user: node, ...attributes });
-  return (await refusalOf(plugin(recoversExpansion), write))?.replace(/^.*? is forbidden: /, '');
+  return (await refusalOf(plugin(gate), write))?.replace(/^.*? is forbidden: /, '');
 }
 
 const owner: JsonObject = { apiVersion: 'v1', kind: 'Node', name: 'mine', uid: 'mine-uid', controller: true };
@@ -98,6 +109,32 @@ test.each<[string, JsonObject, JsonObject[], string | undefined]>([
     [owner],
     `${REFERENCE} persistentvolumeclaims`,
   ],
+  ['a claim for devices', { resourceClaims: [{ name: 'd' }] }, [owner], `${REFERENCE} resourceclaims`],
+  [
+    'a volume made for it',
+    { volumes: [{ ephemeral: {} }] },
+    [owner],
+    `${REFERENCE} persistentvolumeclaims (via ephemeral volumes)`,
+  ],
+  ['a driver', { volumes: [{ csi: { driver: 'd' } }] }, [owner], `${REFERENCE} csidrivers (via CSI volumes)`],
+  [
+    'endpoints',
+    { volumes: [{ glusterfs: { endpoints: 'e', path: 'p' } }] },
+    [owner],
+    `${REFERENCE} endpoints (via glusterFS volumes)`,
+  ],
+  [
+    'a token',
+    {
+      volumes: [
+        { emptyDir: {} },
+        { projected: { sources: [{ downwardAPI: {} }, { serviceAccountToken: { path: 't' } }] } },
+      ],
+    },
+    [owner],
+    `${REFERENCE} serviceaccounts (via projected volumes)`,
+  ],
+  ['a directory', { volumes: [{ hostPath: { path: '/' } }, { emptyDir: {} }] }, [owner], undefined],
 ])('a mirror pod with %s', async (_, spec, owners, why) => {
   expect(await refused('pods', { object: mirror(spec, owners) })).toBe(why);
 });
@@ -286,6 +323,92 @@ test.each([
   expect(await refused('serviceaccounts', { subresource: 'token', object, name, namespace })).toBe(why);
 });
 
+const volumes = (nodeName: string, ...list: JsonObject[]): JsonObject => ({ nodeName, volumes: list });
+const audienced = (...audiences: string[]): JsonObject => ({ audiences });
+const claimOf = (claimName: string): JsonObject => ({ name: 'v', persistentVolumeClaim: { claimName } });
+const inNamespace = (name: string, namespace: string, rest: JsonObject): JsonObject => ({
+  metadata: { name, namespace, uid: `${name}-uid` },
+  ...rest,
+});
+const volume = (name: string, source: JsonObject): JsonObject => ({ metadata: { name }, spec: source });
+const wanting = new FakeCluster({
+  pods: [
+    inNamespace('plain', 'free', { spec: volumes('mine') }),
+    inNamespace('plain', 'default', { spec: volumes('mine') }),
+    inNamespace('projected', 'default', {
+      spec: volumes('mine', {
+        projected: { sources: [{ serviceAccountToken: { audience: 'vault', path: 't' } }] },
+      }),
+    }),
+    inNamespace('api', 'default', {
+      spec: volumes('mine', { projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }),
+    }),
+    inNamespace('inline', 'default', { spec: volumes('mine', { csi: { driver: 'signed' } }) }),
+    inNamespace('claiming', 'default', { spec: volumes('mine', claimOf('bound')) }),
+    inNamespace('made', 'default', {
+      spec: volumes('mine', { name: 'bound', ephemeral: { volumeClaimTemplate: {} } }),
+    }),
+    inNamespace('moved', 'default', { spec: volumes('mine', { awsElasticBlockStore: { volumeID: 'v' } }) }),
+    inNamespace('unbound', 'default', {
+      spec: volumes('mine', claimOf('none'), { csi: { driver: 'gone' } }),
+    }),
+  ],
+  persistentvolumeclaims: [
+    inNamespace('bound', 'default', { spec: { volumeName: 'pv' } }),
+    inNamespace('made-bound', 'default', { spec: { volumeName: 'old' } }),
+  ],
+  persistentvolumes: [
+    volume('pv', { csi: { driver: 'signed' } }),
+    volume('old', { awsElasticBlockStore: { volumeID: 'v' } }),
+  ],
+  csidrivers: [
+    volume('signed', { tokenRequests: [{ audience: 'signer' }, { audience: '' }] }),
+    volume('ebs.csi.aws.com', { tokenRequests: [{ audience: 'cloud' }] }),
+  ],
+});
+
+test.each<[string, JsonObject, string | undefined, string?]>([
+  ['projected', audienced('vault'), undefined],
+  ['projected', audienced('other'), 'not found'],
+  ['projected', audienced(), 'not found'],
+  ['projected', audienced('vault', 'other'), 'node may only request 0 or 1 audiences'],
+  ['api', {}, undefined],
+  ['api', audienced('vault'), 'not found'],
+  ['inline', audienced('signer'), undefined],
+  ['inline', {}, undefined],
+  ['claiming', audienced('signer'), undefined],
+  ['claiming', audienced('cloud'), 'not found'],
+  ['made', audienced('cloud'), undefined],
+  ['moved', audienced('cloud'), undefined],
+  [
+    'unbound',
+    audienced('cloud'),
+    'error validating audience "cloud": [persistentvolumeclaim "none" not found, csidriver "gone" not found]',
+  ],
+  ['plain', audienced('vault'), 'not found'],
+  ['plain', audienced('vault'), undefined, 'free'],
+])('a token of pod %s for %j: %s', async (name, spec, why, namespace = 'default') => {
+  const restriction = createNodeRestriction({
+    ...{ objects: wanting, access, nodeOf: nodeNameOf },
+    isFeatureOn: (gate) => gate === 'ServiceAccountNodeAudienceRestriction',
+  });
+  const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name, uid: `${name}-uid` };
+  const object = toObject({ spec: { ...spec, boundObjectRef } });
+  const write = { user: node, subresource: 'token', object, name: 'account', namespace } as const;
+  const answer = await refusalOf(restriction, attributesOf('serviceaccounts', write));
+  const [audience = ''] = (spec.audiences ?? []) as string[];
+  const missing = `audience ${JSON.stringify(audience)} not found in pod spec volume, system:node:mine is not authorized to request tokens for this audience`;
+  expect(answer?.replace(/^.*? is forbidden: /, '')).toBe(why === 'not found' ? missing : why);
+  // Without the feature, any audience will do.
+  const free = createNodeRestriction({
+    objects: wanting,
+    access,
+    nodeOf: nodeNameOf,
+    isFeatureOn: () => false,
+  });
+  expect(await refusalOf(free, attributesOf('serviceaccounts', write))).toBeUndefined();
+});
+
 const NAMED = 'can only access node lease with the same name as the requesting node';
 test.each([
   ['mine', 'kube-node-lease', undefined],
@@ -350,6 +473,8 @@ test('a node asks for certificates of its own name', async () => {
   expect(await refused('certificates.k8s.io/certificatesigningrequests', { object })).toBe(
     'unable to parse csr: PEM block type must be CERTIFICATE REQUEST',
   );
+  const gate = 'AllowInsecureAgentCertificateSigningRequests';
+  expect(await refused('certificates.k8s.io/certificatesigningrequests', { object }, gate)).toBeUndefined();
 });
 
 const claim = (status: JsonObject, spec: JsonObject = { volumeName: 'v' }, resourceVersion = '1') =>
@@ -358,7 +483,7 @@ const OTHER_FIELDS =
   'node "mine" is not allowed to update fields other than status.quantity and status.conditions';
 
 test('a node may write the size and conditions of a claim, and with the gate its allocation', async () => {
-  const update = (object: ReturnType<typeof claim>, gate = false, subresource = 'status') =>
+  const update = (object: ReturnType<typeof claim>, gate = '', subresource = 'status') =>
     refused(
       'persistentvolumeclaims',
       {
@@ -372,11 +497,11 @@ test('a node may write the size and conditions of a claim, and with the gate its
   const grown = { phase: 'Bound', capacity: { storage: '2Gi' }, conditions: [{ type: 'Resizing' }] };
   const allocated = { ...grown, allocatedResources: { storage: '2Gi' } };
   expect(await update(claim(grown, undefined, '2'))).toBeUndefined();
-  expect(await update(claim(grown), false, '')).toBe('may only update PVC status');
+  expect(await update(claim(grown), '', '')).toBe('may only update PVC status');
   expect(await update(claim({ ...grown, phase: 'Lost' }))).toBe(`${OTHER_FIELDS}: status.phase`);
   expect(await update(claim(grown, { volumeName: 'w' }))).toBe(`${OTHER_FIELDS}: spec.volumeName`);
   expect(await update(claim(allocated))).toBe(`${OTHER_FIELDS}: status.allocatedResources`);
-  expect(await update(claim(allocated), true)).toBeUndefined();
+  expect(await update(claim(allocated), 'RecoverVolumeExpansionFailure')).toBeUndefined();
 });
 
 test('other users and resources that nodes do not share are not restricted', async () => {

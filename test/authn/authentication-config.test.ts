@@ -1,11 +1,19 @@
-import { expect, test } from 'vitest';
+import { createHash } from 'node:crypto';
+import { expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { fromOidcFlags, parseAuthenticationConfig } from '../../src/authn/jwt/authentication-config.ts';
+import { JwtAuthenticators } from '../../src/authn/jwt/jwt-authenticator.ts';
+import { JwtMetrics } from '../../src/authn/jwt/jwt-metrics.ts';
 import { toUser } from '../../src/authn/jwt/user-mapping.ts';
+import { PATIENCE } from '../kit/patience.ts';
 import { vary } from '../kit/variations.ts';
 
-const RULES = { disallowedIssuers: ['https://own.example.com'], anonymousAllowed: true };
+const RULES = {
+  disallowedIssuers: ['https://own.example.com'],
+  anonymousAllowed: true,
+  egressAllowed: true,
+};
 const GOOD: JsonObject = {
   apiVersion: 'apiserver.config.k8s.io/v1beta1',
   kind: 'AuthenticationConfiguration',
@@ -30,6 +38,78 @@ test('a small configuration is enough', () => {
   });
   expect(anonymous).toBe(undefined);
   expect(read(vary(GOOD, 'apiVersion', 'apiserver.config.cluster.io/v1alpha1')).jwt).toHaveLength(1);
+});
+
+test('an issuer names the way to its documents, where the feature is on', () => {
+  const by = (name: string): JsonObject => vary(GOOD, 'jwt.0.issuer.egressSelectorType', name);
+  expect(read(GOOD).jwt[0]?.issuer.egress).toBeUndefined();
+  for (const name of ['controlplane', 'cluster']) expect(read(by(name)).jwt[0]?.issuer.egress).toBe(name);
+  const at = 'jwt[0].issuer.egressSelectorType: Invalid value';
+  expect(() => read(by('etcd'))).toThrow(
+    `${at}: "etcd": egress selector must be either controlplane or cluster`,
+  );
+  expect(() => read(by('cluster'), { ...RULES, egressAllowed: false })).toThrow(
+    `${at}: "cluster": not supported when the feature gate StructuredAuthenticationConfigurationEgressSelector is disabled`,
+  );
+});
+
+test('verifications and key sets of issuers are measured, until an issuer is no longer configured', async () => {
+  const metrics = new JwtMetrics({ server: 'here', showsKeySets: true, now: () => 7000 });
+  let keySet = '{"keys":[]}';
+  const tokens = new JwtAuthenticators({
+    configs: read(GOOD).jwt,
+    apiAudiences: ['cluster'],
+    createGet: () => async (url) => {
+      if (url.endsWith('/keys') && keySet === '') throw new Error('away');
+      return url.endsWith('/keys')
+        ? keySet
+        : JSON.stringify({ issuer: 'https://idp.example.com', jwks_uri: 'https://idp.example.com/keys' });
+    },
+    onError: () => {},
+    metrics,
+  });
+  const stop = new AbortController();
+  const running = tokens.run(stop.signal);
+  const parts = [{ alg: 'RS256' }, { iss: 'https://idp.example.com' }].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  const hash = (text: string): string => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+  const jwt_issuer_hash = hash('https://idp.example.com');
+  const apiserver_id_hash = hash('here');
+  const samples = (end: string) =>
+    metrics.instruments
+      .find(({ name }) => name.endsWith(end))
+      ?.collect()
+      .samples.map(({ labels, value }) => ({ ...labels, value }));
+  await vi.waitFor(() => tokens.authenticate(`${parts.join('.')}.x`, ['cluster']), PATIENCE).catch(() => {});
+  await vi.waitFor(
+    () =>
+      expect(samples('last_key_set_info')).toEqual([
+        { jwt_issuer_hash, apiserver_id_hash, hash: hash(keySet), value: 1 },
+      ]),
+    PATIENCE,
+  );
+  expect(samples('last_timestamp_seconds')).toEqual([
+    { result: 'success', jwt_issuer_hash, apiserver_id_hash, value: 7 },
+  ]);
+  expect(samples('latency_seconds')).toContainEqual(
+    expect.objectContaining({ result: 'failure', jwt_issuer_hash }),
+  );
+  keySet = '';
+  metrics.fetched('https://idp.example.com', undefined);
+  expect(samples('last_timestamp_seconds')).toHaveLength(2);
+  await tokens.replace([]);
+  expect([...(samples('last_key_set_info') ?? []), ...(samples('last_timestamp_seconds') ?? [])]).toEqual([]);
+  stop.abort();
+  await running;
+  const silent = new JwtMetrics({ server: 'here', showsKeySets: false });
+  expect(silent.instruments.map(({ name }) => name)).toEqual([
+    'apiserver_authentication_jwt_authenticator_latency_seconds',
+  ]);
+});
+
+test('the version of the file may be the stable one', () => {
+  expect(read(vary(GOOD, 'apiVersion', 'apiserver.config.k8s.io/v1')).jwt).toHaveLength(1);
 });
 
 test('errors of the file itself are named', () => {

@@ -138,7 +138,7 @@ const unreachable = new JwtAuthenticators({
         },
       ],
     }),
-    { disallowedIssuers: [], anonymousAllowed: true },
+    { disallowedIssuers: [], anonymousAllowed: true, egressAllowed: true },
   ).jwt,
   apiAudiences: ['api'],
   createGet: () => () => Promise.reject(new Error('out of order')),

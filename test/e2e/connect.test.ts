@@ -14,7 +14,7 @@ import type { ToolResult } from '../kit/tools.ts';
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await createStage('127.0.0.1', ['--authorization-mode=RBAC']);
+  stage = await createStage('127.0.0.1', ['--authorization-mode=RBAC', '--emulated-version=1.36']);
 });
 
 afterAll(() => stage[Symbol.asyncDispose]());
@@ -186,6 +186,19 @@ test('with the gates off, websockets pass to the agent as they are', async () =>
   const forward = plain.spawnKubectl(['port-forward', 'pod/one', ':8080']);
   await forward.says(/Forwarding from 127\.0\.0\.1:\d+/);
   expect(await ask(Number(/127\.0\.0\.1:(\d+)/.exec(forward.output)?.[1]), 'one')).toBe('ONE');
+});
+
+test('websockets pass as they are to agents of nodes that declare to take them, since 1.36', async () => {
+  const { port } = stage.agent;
+  const declaredFeatures = ['ExtendWebSocketsToKubelet'];
+  await stage.addNode('node-2', { host: '127.0.0.1', port, declaredFeatures });
+  await stage.addPod('newer', { node: 'node-2' });
+  const answer = await kubectl("exec -i newer -- sh -c 'cat; exit 4'", 'through\n');
+  expect(answer).toMatchObject({ code: 4, stdout: 'through\n' });
+  expect(stage.agent.headers).toMatchObject({
+    upgrade: 'websocket',
+    'sec-websocket-protocol': 'v5.channel.k8s.io',
+  });
 });
 
 test('kubectl cp brings files in and out', async () => {

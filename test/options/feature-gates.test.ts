@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { GATES } from '../../src/api/feature-gates.ts';
-import { describeGates, parseFeatureGates } from '../../src/options/feature-gates.ts';
+import { NEWEST_MINOR } from '../../src/api/emulation.ts';
+import { GATES, gatesOf } from '../../src/api/feature-gates.ts';
+import { describeGates, ELSEWHERE, parseFeatureGates } from '../../src/options/feature-gates.ts';
 
 const FLAG = '--feature-gates';
 
@@ -51,6 +54,7 @@ const EFFECTIVE: ReadonlySet<string> = new Set([
   'RelaxedEnvironmentVariableValidation',
   'ResourceHealthStatus',
   'RetryGenerateName',
+  'SELinuxMount',
   'SELinuxMountReadWriteOncePod',
   'ServiceAccountTokenJTI',
   'ServiceAccountTokenNodeBinding',
@@ -99,6 +103,29 @@ test('every gate of the specification does something here, or is said to concern
   const here = describeGates().filter((line) => !line.includes('; '));
   expect(here.map((line) => line.split(' ')[0])).toEqual([...EFFECTIVE].sort());
 });
+
+/** All words of the sources, without the lists of gates. */
+function wordsOfSources(): ReadonlySet<string> {
+  const lists = new Set(['feature-gates.ts', 'gate-changes.ts']);
+  const files = readdirSync('src', { recursive: true, withFileTypes: true }).filter(
+    (file) => file.isFile() && /\.(ts|proto)$/.test(file.name) && !lists.has(file.name),
+  );
+  return new Set(
+    files.flatMap((file) => readFileSync(join(file.parentPath, file.name), 'utf8').match(/\w+/g) ?? []),
+  );
+}
+
+test('every gate of every version is asked for somewhere, or is said to concern others, and never both', () => {
+  const words = wordsOfSources();
+  const elsewhere = new Set(ELSEWHERE.flatMap(({ names }) => names.split(' ')));
+  const gates = [...gatesOf(NEWEST_MINOR).keys()].filter((name) => !STAGES.has(name));
+  expect(gates.filter((name) => !words.has(name) && !elsewhere.has(name))).toEqual([]);
+  expect([...elsewhere].filter((name) => !gates.includes(name))).toEqual([]);
+  expect([...elsewhere].filter((name) => words.has(name) && !NAMED_ELSEWHERE.has(name))).toEqual([]);
+});
+
+const STAGES: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta']);
+const NAMED_ELSEWHERE: ReadonlySet<string> = new Set([]);
 
 test('a gate of the ecosystem is taken under the name that it has there', () => {
   for (const [name, ours] of [

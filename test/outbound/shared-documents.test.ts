@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { HttpsGet } from '../../src/outbound/http-client.ts';
-import { documentsElsewhere, SharedDocuments } from '../../src/outbound/shared-documents.ts';
+import { type CreateGet, documentsElsewhere, SharedDocuments } from '../../src/outbound/shared-documents.ts';
 
 const URL = 'https://issuer.example/keys';
 
@@ -8,10 +7,10 @@ function create() {
   const asked: string[] = [];
   let nowMs = 0;
   let failure: Error | undefined;
-  const createGet =
-    (ca: string | undefined): HttpsGet =>
+  const createGet: CreateGet =
+    ({ ca, egress = '' }) =>
     async (url, options) => {
-      asked.push(`${ca ?? 'any'} ${url}${options?.authorization ?? ''}`);
+      asked.push(`${egress}${ca ?? 'any'} ${url}${options?.authorization ?? ''}`);
       if (failure !== undefined) throw failure;
       return `document ${asked.length}`;
     };
@@ -30,28 +29,31 @@ function create() {
 
 test('threads that ask at the same time get one fetch, and later ones another', async () => {
   const { asked, documents, elsewhere, pass } = create();
-  const texts = [documents.createGet(undefined)(URL), elsewhere(undefined)(URL), elsewhere(undefined)(URL)];
+  const any = { ca: undefined };
+  const texts = [documents.createGet(any)(URL), elsewhere(any)(URL), elsewhere(any)(URL)];
   expect(await Promise.all(texts)).toEqual(['document 1', 'document 1', 'document 1']);
   pass(999);
-  expect(await elsewhere(undefined)(URL)).toBe('document 1');
+  expect(await elsewhere(any)(URL)).toBe('document 1');
   pass(1);
-  expect(await elsewhere(undefined)(URL)).toBe('document 2');
+  expect(await elsewhere(any)(URL)).toBe('document 2');
   expect(asked).toHaveLength(2);
 });
 
-test('what is fetched by other authorities, elsewhere or with an authorization is fetched by itself', async () => {
+test('what is fetched by other authorities or ways, elsewhere or with an authorization is fetched by itself', async () => {
   const { asked, documents, elsewhere } = create();
   await documents.get({ ca: undefined, url: URL });
   await documents.get({ ca: 'ours', url: URL });
   await documents.get({ ca: 'ours', url: `${URL}/2` });
+  await elsewhere({ ca: 'ours', egress: 'cluster' })(URL);
   for (let round = 0; round < 2; round += 1) {
-    await documents.createGet('ours')(URL, { authorization: ' by alice' });
-    await elsewhere('ours')(URL, { authorization: ' by bob' });
+    await documents.createGet({ ca: 'ours' })(URL, { authorization: ' by alice' });
+    await elsewhere({ ca: 'ours' })(URL, { authorization: ' by bob' });
   }
   expect(asked).toEqual([
     `any ${URL}`,
     `ours ${URL}`,
     `ours ${URL}/2`,
+    `clusterours ${URL}`,
     ...[`ours ${URL} by alice`, `ours ${URL} by bob`, `ours ${URL} by alice`, `ours ${URL} by bob`],
   ]);
 });

@@ -5,8 +5,10 @@ import { statefulsets } from '../../src/resources/apps/stateful-set.ts';
 import { horizontalpodautoscalers } from '../../src/resources/autoscaling/horizontal-pod-autoscaler/definition.ts';
 import { jobs } from '../../src/resources/batch/job/definition.ts';
 import { persistentvolumeclaims as claims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
+import { servicecidrs } from '../../src/resources/networking/service-cidr.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
-import { type Manifests, manifestsWith } from '../kit/manifests.ts';
+import { csidrivers } from '../../src/resources/storage/csi-driver.ts';
+import { type Manifests, manifestsIn, manifestsWith } from '../kit/manifests.ts';
 
 /** Rules that depend on a feature gate: each is looked at with the gate open and with the gate closed. */
 
@@ -15,6 +17,39 @@ const withGate = (name: string, isOpen: boolean): Manifests =>
 
 const open = (name: string): Manifests => withGate(name, true);
 const closed = (name: string): Manifests => withGate(name, false);
+
+test('SELinuxMount: pods choose how labels reach their volumes', () => {
+  const pod: JsonObject = {
+    spec: {
+      containers: [{ name: 'c', image: 'i' }],
+      securityContext: { seLinuxChangePolicy: 'MountOption' },
+    },
+  };
+  expect(manifestsIn(33, { SELinuxMount: true }).problemsOnCreate(pods, pod)).toEqual([]);
+  expect(manifestsIn(33).problemsOnCreate(pods, pod)).toEqual([
+    'spec.securityContext.seLinuxChangePolicy: Unsupported value: "MountOption": supported values: "Recursive"',
+  ]);
+});
+
+test('ServiceCIDRStatusFieldWiping: a new range has no status, and an update leaves it as it was', () => {
+  const status: JsonObject = { conditions: [{ type: 'Ready', status: 'True' }] };
+  const range: JsonObject = { spec: { cidrs: ['10.0.0.0/24'] } };
+  const statusOf = ({ created, updated }: Manifests): unknown[] => [
+    created(servicecidrs, { ...range, status }).status,
+    created(servicecidrs, range).status,
+    updated(servicecidrs, range, { ...range, status }).status,
+  ];
+  expect(statusOf(manifestsIn(36))).toEqual([{}, {}, {}]);
+  for (const kept of [manifestsIn(35), manifestsIn(36, { ServiceCIDRStatusFieldWiping: false })])
+    expect(statusOf(kept)).toMatchObject([status, {}, status]);
+});
+
+test('VolumeLimitScaling: a driver does not keep pods from nodes without it, unless it says so', () => {
+  const made = (scales: boolean): unknown =>
+    manifestsIn(36, { VolumeLimitScaling: scales }).created(csidrivers, { spec: {} }).spec;
+  expect(made(true)).toHaveProperty('preventPodSchedulingIfMissing', false);
+  expect(made(false)).not.toHaveProperty('preventPodSchedulingIfMissing');
+});
 
 describe('HPAScaleToZero', () => {
   const autoscaler = (metrics: JsonObject[]): JsonObject => ({

@@ -6,6 +6,7 @@ import {
   type KeyObject,
   sign,
 } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
 import { describe, expect, test } from 'vitest';
 import { createNodeRestriction } from '../../src/admission/plugins/node-restriction/node-restriction.ts';
 import { guardPodCertificates } from '../../src/admission/pod-certificate-signing.ts';
@@ -162,7 +163,12 @@ describe('a request', () => {
     expect(judged(forged)).toEqual([
       'spec.stubPKCS10Request: Invalid value: could not verify the signature of the certificate signing request',
     ]);
-    expect(judged(der, 36, keyFields(ec))).toHaveLength(2);
+    const ONE =
+      'spec: Invalid value: exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set';
+    expect(judged(der, 36, keyFields(ec))).toEqual([ONE]);
+    expect(judged(Buffer.alloc(0))).toEqual([ONE]);
+    const { proofOfPossession } = keyFields(ec);
+    expect(judged(Buffer.alloc(0), 36, { proofOfPossession: proofOfPossession ?? '' })).toEqual([ONE]);
   });
 
   test('stays as it was made', () => {
@@ -204,6 +210,27 @@ describe('an answer', async () => {
 
   test('is a certificate for the key, or a refusal', () => {
     for (const status of [good, ended('Denied'), ended('Failed')]) expect(answer(status)).toEqual([]);
+  });
+
+  test('names hosts and addresses that can be, since 1.35', async () => {
+    const names = new x509.SubjectAlternativeNameExtension([
+      { type: 'dns', value: 'a..example.com' },
+      { type: 'dns', value: '.example.com' },
+      { type: 'email', value: 'nobody' },
+      { type: 'email', value: 'a@example.com' },
+    ]);
+    const { cert } = await authority.issue({ subject: 'CN=pod', extensions: [names] });
+    const answersOf = (minor: 34 | 36): string[] =>
+      manifestsIn(minor).problemsOnView(podcertificaterequests, request, {
+        ...{ before: {}, after: issued(cert), view: 'status' },
+      });
+    const at = 'status.certificateChain: Invalid value';
+    expect(answersOf(36)).toEqual([
+      `${at}: ".example.com": leaf certificate's DNSName should not start or end with '.'`,
+      `${at}: "a..example.com": leaf certificate's DNSName should not contain '..'`,
+      `${at}: "nobody": leaf certificate should not contain invalid EmailAddress`,
+    ]);
+    expect(answersOf(34)).toEqual([expect.stringContaining('was not issued to the requested public key')]);
   });
 
   test.each<[string, JsonObject, string[]]>([
@@ -375,7 +402,10 @@ describe('a node', () => {
       inDefault('mirror', UID, onNode('mine'), { 'kubernetes.io/config.mirror': 'x' }),
     ],
   });
-  const plugin = createNodeRestriction({ objects, nodeOf: nodeNameOf, recoversExpansion: false });
+  const plugin = createNodeRestriction({
+    ...{ objects, nodeOf: nodeNameOf, isFeatureOn: () => false },
+    access: { whyNot: async () => '' },
+  });
   const answer = async (
     changes: Record<string, JsonValue | undefined>,
     operation: 'CREATE' | 'DELETE' = 'CREATE',

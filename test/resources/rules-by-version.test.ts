@@ -315,3 +315,18 @@ test('features that are off by default open their rules', () => {
   const open = manifestsIn(35, { MutablePVNodeAffinity: true });
   expect(open.problemsOnUpdate(persistentvolumes, from, to)).toEqual([]);
 });
+
+test('a volume of a repository is said to be off since 1.33, unless its gate is on', () => {
+  const manifest = pod({ volumes: [{ name: 'a', gitRepo: { repository: 'x' } }] });
+  const warnings = (minor: Minor, isOn: Gates): string[] | undefined =>
+    pods.strategy.warnings?.(manifestsIn(minor).created(pods, manifest), undefined, isOn);
+  const deprecated = 'spec.volumes[0].gitRepo: deprecated in v1.11';
+  expect(warnings(32, gates(32))).toEqual([deprecated]);
+  expect(warnings(33, gates(33))).toEqual([`${deprecated}, and disabled by default in v1.33+`]);
+  expect(
+    warnings(
+      33,
+      Object.assign(() => true, { minor: 33 as const }),
+    ),
+  ).toEqual([deprecated]);
+});

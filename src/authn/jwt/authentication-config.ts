@@ -3,7 +3,13 @@ import { repeatedKeyProblems } from '../../codec/yaml-problems.ts';
 import { parseYamlText } from '../../codec/yaml-text.ts';
 import { duplicate, invalidValue, notSupported, required, throwProblems } from '../../object/field-errors.ts';
 import type { AnonymousConfig } from '../authenticator.ts';
-import { ISSUER_FIELDS, MAPPING_FIELDS, parseIssuer, parseMappings } from './issuer-config.ts';
+import {
+  ISSUER_FIELDS,
+  type IssuerRules,
+  MAPPING_FIELDS,
+  parseIssuer,
+  parseMappings,
+} from './issuer-config.ts';
 import {
   CLAIMS,
   type ClaimMapping,
@@ -31,15 +37,13 @@ export interface AuthenticationConfig {
   readonly anonymous: AnonymousConfig | undefined;
 }
 
-interface AuthenticationConfigRules {
-  /** The service account issuers. */
-  readonly disallowedIssuers: readonly string[];
+interface AuthenticationConfigRules extends IssuerRules {
   /** Feature gate AnonymousAuthConfigurableEndpoints. */
   readonly anonymousAllowed: boolean;
 }
 
 const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) =>
-  ['v1alpha1', 'v1beta1'].map((version) => `apiserver.config.${domain}/${version}`),
+  ['v1alpha1', 'v1beta1', 'v1'].map((version) => `apiserver.config.${domain}/${version}`),
 );
 const KIND = 'AuthenticationConfiguration';
 const JWT_FIELDS = ['issuer', 'claimValidationRules', 'claimMappings', 'userValidationRules'];
@@ -60,7 +64,7 @@ export function parseAuthenticationConfig(
   if (entries.length > MAX_JWT) {
     problems.push({ type: 'FieldValueTooMany', field: 'jwt', message: `must have at most ${MAX_JWT} items` });
   }
-  const jwt = entries.flatMap((entry) => parseJwt(entry, rules.disallowedIssuers, problems) ?? []);
+  const jwt = entries.flatMap((entry) => parseJwt(entry, rules, problems) ?? []);
   checkRepetitions(entries, problems);
   const anonymous = parseAnonymous(file, rules, problems);
   throwProblems('authentication configuration', problems);
@@ -77,12 +81,8 @@ function checkType(file: ConfigFields, problems: FieldError[]): void {
   else if (kind !== KIND) problems.push(notSupported('kind', kind, [KIND]));
 }
 
-function parseJwt(
-  entry: ConfigFields,
-  disallowed: readonly string[],
-  problems: FieldError[],
-): JwtConfig | undefined {
-  const issuer = parseIssuer(entry.child('issuer', ISSUER_FIELDS), disallowed, problems);
+function parseJwt(entry: ConfigFields, issuers: IssuerRules, problems: FieldError[]): JwtConfig | undefined {
+  const issuer = parseIssuer(entry.child('issuer', ISSUER_FIELDS), issuers, problems);
   const rules = entry.children('claimValidationRules', ['claim', 'requiredValue', 'expression', 'message']);
   const requiredClaims = parseRequiredClaims(rules, problems);
   const expressions = rules.filter((rule) => rule.text('claim') === '' && rule.text('expression') !== '');

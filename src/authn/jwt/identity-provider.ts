@@ -12,6 +12,8 @@ interface IdentityProviderOptions {
   readonly algorithms: readonly string[];
   readonly get: HttpsGet;
   readonly onError: (error: unknown) => void;
+  /** Called with each key set, and with undefined for one that could not be fetched. */
+  readonly onFetch?: (keySet: string | undefined) => void;
   readonly now?: () => number;
   /** Between attempts to find the provider. */
   readonly retryMs?: number;
@@ -119,6 +121,11 @@ export class IdentityProvider {
       .then((text) => {
         this.#keys = parseKeySet(toObject(text), this.#options.algorithms);
         this.#fetchedAtMs = this.#now();
+        this.#options.onFetch?.(text);
+      })
+      .catch((error: unknown) => {
+        this.#options.onFetch?.(undefined);
+        throw error;
       })
       .finally(() => {
         this.#fetching = undefined;

@@ -18,12 +18,19 @@ export const ISSUER_FIELDS = [
   'certificateAuthority',
   'audiences',
   'audienceMatchPolicy',
+  'egressSelectorType',
 ];
 
-/** `disallowed`: this cluster's own issuers, whose tokens another authenticator verifies. */
+export interface IssuerRules {
+  /** This cluster's own issuers, whose tokens another authenticator verifies. */
+  readonly disallowedIssuers: readonly string[];
+  /** Feature gate StructuredAuthenticationConfigurationEgressSelector. */
+  readonly egressAllowed: boolean;
+}
+
 export function parseIssuer(
   issuer: ConfigFields,
-  disallowed: readonly string[],
+  { disallowedIssuers: disallowed, egressAllowed }: IssuerRules,
   problems: FieldError[],
 ): JwtConfig['issuer'] {
   const url = issuer.text('url');
@@ -45,8 +52,26 @@ export function parseIssuer(
       invalidValue(field, '<omitted>', 'data does not contain any valid RSA or ECDSA certificates'),
     );
   }
-  return { url, discoveryUrl, certificateAuthority, audiences };
+  const egress = parseEgress(issuer, egressAllowed, problems);
+  return { url, discoveryUrl, certificateAuthority, audiences, egress };
 }
+
+function parseEgress(
+  issuer: ConfigFields,
+  isAllowed: boolean,
+  problems: FieldError[],
+): JwtConfig['issuer']['egress'] {
+  const name = issuer.text('egressSelectorType');
+  if (name === '') return undefined;
+  const wrong = (why: string): void =>
+    void problems.push(invalidValue(issuer.at('egressSelectorType'), name, why));
+  if (!isAllowed) wrong(`not supported when the feature gate ${EGRESS_GATE} is disabled`);
+  if (name === 'controlplane' || name === 'cluster') return name;
+  wrong('egress selector must be either controlplane or cluster');
+  return undefined;
+}
+
+export const EGRESS_GATE = 'StructuredAuthenticationConfigurationEgressSelector';
 
 const withoutSlashes = (url: string): string => url.replace(/\/+$/, '');
 

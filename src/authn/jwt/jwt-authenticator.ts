@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { isObject } from '../../object/json-values.ts';
 import type { HttpsGet } from '../../outbound/http-client.ts';
+import type { CreateGet } from '../../outbound/shared-documents.ts';
 import { errorText } from '../../util/error-text.ts';
 import { pause } from '../../util/pause.ts';
 import type { Authentication } from '../authenticator.ts';
@@ -8,6 +9,7 @@ import { audiencesOf, readUnverified } from '../jws.ts';
 import { createTokenUnion, forAudiences, intersect, type TokenAuthenticator, TokenCache } from '../token.ts';
 import { IdentityProvider } from './identity-provider.ts';
 import type { JwtConfig } from './jwt-config.ts';
+import type { JwtMetrics } from './jwt-metrics.ts';
 import { toUser } from './user-mapping.ts';
 
 interface JwtAuthenticatorsOptions extends Omit<JwtAuthenticatorOptions, 'config'> {
@@ -71,6 +73,9 @@ export class JwtAuthenticators implements TokenAuthenticator {
       throw new Error('a provider of the new authentication configuration could not be found in time');
     }
     this.#current.stop.abort();
+    const kept = new Set(next.members.map(({ issuer }) => issuer));
+    for (const { issuer } of this.#current.members)
+      if (!kept.has(issuer)) this.#options.metrics?.forget(issuer);
     this.#current = next;
   }
 
@@ -108,7 +113,8 @@ export class JwtAuthenticators implements TokenAuthenticator {
 
 interface JwtAuthenticatorOptions {
   readonly config: JwtConfig;
-  readonly createGet: (certificateAuthority: string | undefined) => HttpsGet;
+  readonly createGet: CreateGet;
+  readonly metrics?: JwtMetrics | undefined;
   readonly onError: (error: unknown) => void;
   readonly now?: () => number;
   readonly retryMs?: number;
@@ -137,9 +143,15 @@ class JwtAuthenticator implements TokenAuthenticator {
 
   constructor(options: JwtAuthenticatorOptions) {
     this.#options = options;
-    const { url, discoveryUrl, certificateAuthority } = options.config.issuer;
-    this.#get = options.createGet(certificateAuthority);
-    this.#provider = this.#createProvider(url, discoveryUrl);
+    const { url, discoveryUrl, certificateAuthority: ca, egress } = options.config.issuer;
+    this.#get = options.createGet({ ca, egress });
+    this.#provider = this.#createProvider(url, discoveryUrl, (keySet) =>
+      options.metrics?.fetched(url, keySet),
+    );
+  }
+
+  get issuer(): string {
+    return this.#options.config.issuer.url;
   }
 
   /** Resolves when tokens can be verified. */
@@ -153,9 +165,24 @@ class JwtAuthenticator implements TokenAuthenticator {
   }
 
   async authenticate(token: string): Promise<Authentication | undefined> {
-    const { config } = this.#options;
+    const { config, metrics } = this.#options;
     const { url } = config.issuer;
     if (issuerOf(readUnverified(token)?.issuer) !== url) return undefined;
+    const startedMs = performance.now();
+    const measure = (isGood: boolean): void => metrics?.verified(url, isGood, performance.now() - startedMs);
+    try {
+      const authentication = await this.#authenticate(token);
+      measure(true);
+      return authentication;
+    } catch (error) {
+      measure(false);
+      throw error;
+    }
+  }
+
+  async #authenticate(token: string): Promise<Authentication> {
+    const { config } = this.#options;
+    const { url } = config.issuer;
     const verified = await this.#verify(this.#provider, url, token);
     const claims = await this.#expand(verified);
     return {
@@ -221,7 +248,11 @@ class JwtAuthenticator implements TokenAuthenticator {
     return false;
   }
 
-  #createProvider(issuerUrl: string, discoveryUrl: string): IdentityProvider {
+  #createProvider(
+    issuerUrl: string,
+    discoveryUrl: string,
+    onFetch?: (keySet: string | undefined) => void,
+  ): IdentityProvider {
     const { config, onError, now, retryMs } = this.#options;
     return new IdentityProvider({
       issuerUrl,
@@ -229,6 +260,7 @@ class JwtAuthenticator implements TokenAuthenticator {
       algorithms: config.algorithms,
       get: this.#get,
       onError,
+      ...(onFetch === undefined ? {} : { onFetch }),
       ...(now === undefined ? {} : { now }),
       ...(retryMs === undefined ? {} : { retryMs }),
     });

@@ -13,6 +13,8 @@ export interface JwtConfig {
     readonly discoveryUrl: string;
     /** PEM; undefined: the host's authorities. */
     readonly certificateAuthority: string | undefined;
+    /** The way to its documents (--egress-selector-config-file); undefined: directly. */
+    readonly egress?: 'controlplane' | 'cluster' | undefined;
     /** A token must be for one of them. */
     readonly audiences: readonly string[];
   };

@@ -38,7 +38,7 @@ import { parseWebhookConfig, type WebhookConfig } from './webhook-config.ts';
  */
 
 const API_VERSIONS = ['k8s.io', 'cluster.io'].flatMap((domain) =>
-  ['v1alpha1', 'v1beta1'].map((version) => `apiserver.config.${domain}/${version}`),
+  ['v1alpha1', 'v1beta1', 'v1'].map((version) => `apiserver.config.${domain}/${version}`),
 );
 
 /**

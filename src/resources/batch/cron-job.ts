@@ -71,13 +71,13 @@ export const cronjobs = define<CronJob>({
     tracksGeneration: true,
     defaults: ({ spec }) => defaultPodTemplate(spec?.jobTemplate?.spec ?? {}),
     validate: checked(validate),
-    warnings: (cronJob, old) => [
+    warnings: (cronJob, old, isOn) => [
       ...podNameWarnings(cronJob, old),
-      ...jobSpecWarnings(
-        cronJob.spec?.jobTemplate?.spec,
-        old?.spec?.jobTemplate?.spec,
-        'spec.jobTemplate.spec',
-      ),
+      ...jobSpecWarnings(cronJob.spec?.jobTemplate?.spec, {
+        old: old?.spec?.jobTemplate?.spec,
+        path: 'spec.jobTemplate.spec',
+        isOn,
+      }),
     ],
   },
 });

@@ -4,6 +4,7 @@ import type {
   PodCertificateRequestSpec,
 } from '../../api/types/certificates/v1alpha1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { type CertificationRequest, readRequestDer } from '../../x509/certification-request.ts';
 import { provesPossession, readPodKey } from '../../x509/possession.ts';
 import { column, define, nameColumn } from '../define.ts';
@@ -109,6 +110,10 @@ const KEY_FIELDS = ['pkixPublicKey', 'proofOfPossession', 'stubPKCS10Request'] a
 
 /** The node agent must have the private key: a certificate for the key of another pod would be of use to that pod. */
 function validateKey(at: FieldPath, spec: PodCertificateRequestSpec): void {
+  if ((at.isOn.minor ?? DEFAULT_MINOR) >= 36 && !hasOneKey(spec)) {
+    at.invalidUnshown('exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set');
+    return;
+  }
   const tooLong = KEY_FIELDS.find((field) => Buffer.byteLength(spec[field] ?? '', 'base64') > MAX_KEY_BYTES);
   if (tooLong !== undefined) at.field(tooLong).tooLong(MAX_KEY_BYTES);
   else if ((spec.stubPKCS10Request ?? '') !== '') validateStub(at, spec);
@@ -121,13 +126,15 @@ function validateKey(at: FieldPath, spec: PodCertificateRequestSpec): void {
   }
 }
 
+const hasOneKey = (spec: PodCertificateRequestSpec): boolean => {
+  const [key, proof, stub] = KEY_FIELDS.map((field) => (spec[field] ?? '') !== '');
+  return stub === true ? key === false && proof === false : key === true && proof === true;
+};
+
 /** Since 1.36 a certificate request, which its own key has signed, takes the place of the key and the proof. */
 function validateStub(at: FieldPath, spec: PodCertificateRequestSpec): void {
   const path = at.field('stubPKCS10Request');
   const stub = spec.stubPKCS10Request ?? '';
-  for (const field of ['pkixPublicKey', 'proofOfPossession'] as const)
-    if ((spec[field] ?? '') !== '')
-      at.field(field).forbidden('may not be set together with stubPKCS10Request');
   const request = readStub(stub);
   if (request === undefined) path.invalid(stub, 'must be a valid PKCS#10 certificate signing request');
   else if (keyAt(path, stub, request.publicKey) !== undefined && request.signatureProblem !== undefined)

@@ -7,6 +7,7 @@ import type {
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goText } from '../../object/go-value.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { readRequestDer } from '../../x509/certification-request.ts';
 import { type PemBlock, pemBlocks } from '../../x509/pem.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
@@ -96,6 +97,7 @@ function validateCertificate(at: FieldPath, { spec = {}, status = {} }: PodCerti
     path.invalid(chain, problem ?? '');
     return;
   }
+  if ((at.isOn.minor ?? DEFAULT_MINOR) >= 35 && !hasGoodNames(path, certificate)) return;
   if (!isFor(certificate, spec)) {
     path.invalid(chain, 'leaf certificate was not issued to the requested public key');
     return;
@@ -103,6 +105,28 @@ function validateCertificate(at: FieldPath, { spec = {}, status = {} }: PodCerti
   if (!validateTimes(at, certificate, { status, mostSeconds: spec.maxExpirationSeconds ?? 0 })) return;
   const broken = rest.map(chainProblem).find((one) => one !== undefined);
   if (broken !== undefined) path.invalid(chain, broken);
+}
+
+/** Names and addresses as OpenSSL prints them: `DNS:a.example.com, email:a@example.com`. */
+const ALTERNATIVES = /(DNS|email):("(?:[^"\\]|\\.)*"|[^,]*)/g;
+
+/** Requires names that are no mistake in all likelihood, since 1.35. Returns whether all are. */
+function hasGoodNames(at: FieldPath, { subjectAltName = '' }: X509Certificate): boolean {
+  const found = at.found;
+  for (const [, kind, text = ''] of subjectAltName.matchAll(ALTERNATIVES)) {
+    const name = text.replace(/^"|"$/g, '');
+    if (kind === 'DNS') mustBeLikely(at, name);
+    else if (!/^[^@\s]+@[^@\s]+$/.test(name))
+      at.invalid(name, 'leaf certificate should not contain invalid EmailAddress');
+  }
+  return at.found === found;
+}
+
+function mustBeLikely(at: FieldPath, name: string): void {
+  if (name === '') at.invalid(name, 'leaf certificate should not contain empty DNSName');
+  if (name.includes('..')) at.invalid(name, "leaf certificate's DNSName should not contain '..'");
+  if (name.startsWith('.') || name.endsWith('.'))
+    at.invalid(name, "leaf certificate's DNSName should not start or end with '.'");
 }
 
 function read({ type, der }: PemBlock): X509Certificate | undefined {

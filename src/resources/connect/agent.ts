@@ -12,7 +12,7 @@ import { isGlobalUnicast, isLoopback } from './loopback.ts';
 /** The default port of node agents. */
 const DEFAULT_PORT = 10250;
 
-interface AgentAddress {
+interface AgentAddress extends Pick<Backend, 'speaksWebSocket'> {
   readonly scheme: 'https';
   readonly host: string;
   readonly port: string;
@@ -26,6 +26,7 @@ export async function agentOf(call: ConnectCall, nodeName: string): Promise<Agen
     scheme: 'https',
     host: preferredAddress(status, call.agentAddressTypes),
     port: String(port > 0 ? port : DEFAULT_PORT),
+    speaksWebSocket: (status.declaredFeatures ?? []).includes('ExtendWebSocketsToKubelet'),
   };
 }
 

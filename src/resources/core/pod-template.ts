@@ -28,7 +28,9 @@ export const podtemplates = define<PodTemplate>({
     returnsDeletedObject: true,
     defaults: defaultPodTemplate,
     validate: checked((at, { template = {} }) => validatePodTemplate(at.field('template'), template)),
-    warnings: ({ template = {} }, old) =>
-      old !== undefined && equal(template, old.template) ? [] : podTemplateWarnings(template, 'template'),
+    warnings: ({ template = {} }, old, isOn) =>
+      old !== undefined && equal(template, old.template)
+        ? []
+        : podTemplateWarnings(template, 'template', isOn),
   },
 });

@@ -19,6 +19,7 @@ export const servicecidrs = define<ServiceCIDR>({
   ],
   storedVersion: 'v1beta1',
   emptyStatus: {},
+  ignoresStatus: 'ServiceCIDRStatusFieldWiping',
   table: {
     columns: [nameColumn(), column('CIDRs'), column('Age')],
     cells: (serviceCidr, now) => [

@@ -75,7 +75,7 @@ export const pods = define<Pod>({
     validateCreate: checked(validateNewPod),
     validateUpdate: checkedUpdate(validatePodUpdate),
     // Only on creation: controllers and kubelets would get the same warnings repeatedly.
-    warnings: (pod, old) => (old === undefined ? podWarnings(pod) : []),
+    warnings: (pod, old, isOn) => (old === undefined ? podWarnings(pod, isOn) : []),
     gracePeriodSeconds: podGracePeriod,
   },
 });

@@ -1,7 +1,9 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import type { Pod, PodSpec, PodTemplateSpec, Volume } from '../../api/types/core/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import { checkName } from '../../object/text-formats.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { addEnvWarnings, addPortWarnings } from './container-warnings.ts';
 import { containersOf } from './containers-of.ts';
 import { addPlacementWarnings } from './placement-warnings.ts';
@@ -14,20 +16,24 @@ import {
 
 /** Warnings about a pod that is valid, but hardly meant so (Kubernetes: api/pod, warnings.go). */
 
-export function podWarnings({ metadata, spec = {} }: Pod): string[] {
+export function podWarnings({ metadata, spec = {} }: Pod, isOn?: Gates): string[] {
   const said: string[] = [];
   const wrong = checkName(metadata.name ?? '', 'dns-label');
   const advice =
     "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended";
   if (wrong.length > 0) said.push(`${advice}: [${wrong.join(' ')}]`);
-  addWarnings(said, FieldPath.root(), spec, metadata.annotations ?? {});
+  addWarnings(said, FieldPath.root([], isOn), spec, metadata.annotations ?? {});
   return said;
 }
 
 /** `path` is `spec.template`, for example. */
-export function podTemplateWarnings({ metadata = {}, spec = {} }: PodTemplateSpec, path: string): string[] {
+export function podTemplateWarnings(
+  { metadata = {}, spec = {} }: PodTemplateSpec,
+  path: string,
+  isOn?: Gates,
+): string[] {
   const said: string[] = [];
-  const at = FieldPath.root().field(path);
+  const at = FieldPath.root([], isOn).field(path);
   addWarnings(said, at, spec, metadata.annotations ?? {});
   addAppArmorWarnings(said, at.field('metadata').field('annotations'), spec, metadata.annotations ?? {});
   return said;
@@ -78,7 +84,6 @@ const DEAD_ANNOTATIONS: readonly (readonly [string, string])[] = [
 /** The field, how Kubernetes spells it here, and why. */
 const DEPRECATED_VOLUMES = [
   ['photonPersistentDisk', 'photonPersistentDisk', 'deprecated in v1.11, non-functional in v1.16+'],
-  ['gitRepo', 'gitRepo', 'deprecated in v1.11'],
   ['scaleIO', 'scaleIO', 'deprecated in v1.16, non-functional in v1.22+'],
   ['flocker', 'flocker', 'deprecated in v1.22, non-functional in v1.25+'],
   ['storageos', 'storageOS', 'deprecated in v1.22, non-functional in v1.25+'],
@@ -88,9 +93,14 @@ const DEPRECATED_VOLUMES = [
   ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ] as const;
 
+const since33 = (at: FieldPath): boolean => (at.isOn.minor ?? DEFAULT_MINOR) >= 33;
+
 const CLAIMED = ['storage'];
 
 function addVolumeWarnings(said: string[], at: FieldPath, volume: Volume): void {
+  const isOff = since33(at) && !at.isOn('GitRepoVolumeDriver');
+  const gitRepo = `deprecated in v1.11${isOff ? ', and disabled by default in v1.33+' : ''}`;
+  if (volume.gitRepo !== undefined) said.push(`${at}.gitRepo: ${gitRepo}`);
   for (const [field, spelling, why] of DEPRECATED_VOLUMES)
     if (volume[field] !== undefined) said.push(`${at}.${spelling}: ${why}`);
   if (volume.ephemeral === undefined) return;

@@ -1,3 +1,4 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { PodTemplateSpec } from '../../api/types/core/v1.ts';
 import type { LabelSelector } from '../../api/types/meta/v1.ts';
@@ -83,9 +84,13 @@ export const SPEC_TEMPLATE: PodTemplateReader<WithTemplate> = {
 };
 
 /** Warnings about the template at `spec.template`, unless it is unchanged. */
-export function templateWarnings(object: WithTemplate, old: WithTemplate | undefined): string[] {
+export function templateWarnings(
+  object: WithTemplate,
+  old: WithTemplate | undefined,
+  isOn?: Gates,
+): string[] {
   if (old !== undefined && equal(object.spec, old.spec)) return [];
-  return podTemplateWarnings(object.spec?.template ?? {}, 'spec.template');
+  return podTemplateWarnings(object.spec?.template ?? {}, 'spec.template', isOn);
 }
 
 /** Names with dots are allowed, but pods take them over, and their host names cannot. Only worth saying once. */
@@ -98,6 +103,10 @@ export function podNameWarnings({ metadata }: ApiObject, old: ApiObject | undefi
 }
 
 /** For workloads whose pods have their name without a number. */
-export function nameAndTemplateWarnings(object: WithTemplate, old: WithTemplate | undefined): string[] {
-  return [...podNameWarnings(object, old), ...templateWarnings(object, old)];
+export function nameAndTemplateWarnings(
+  object: WithTemplate,
+  old: WithTemplate | undefined,
+  isOn?: Gates,
+): string[] {
+  return [...podNameWarnings(object, old), ...templateWarnings(object, old, isOn)];
 }

@@ -149,6 +149,13 @@ describe('the default policy', () => {
   });
 
   test('has more behind feature gates', () => {
+    const jobs = ({ clusterRoles }: typeof policy): unknown =>
+      named(clusterRoles, 'system:controller:job-controller').rules;
+    expect(jobs(bootstrapPolicy((gate) => gate === 'WorkloadWithJob'))).toContainEqual({
+      apiGroups: ['scheduling.k8s.io'],
+      resources: ['podgroups', 'workloads'],
+      verbs: ['create', 'get', 'list', 'watch'],
+    });
     const all = bootstrapPolicy(() => true);
     expect(all.clusterRoles.length - policy.clusterRoles.length).toBe(6);
     expect(nodeRules(() => true).length - nodeRules(() => false).length).toBe(3);

@@ -9,13 +9,19 @@ import { type Cluster, startCluster } from '../cluster.ts';
 import { type RunningTool, spawnKubectl } from '../running-tool.ts';
 import { type NodeAgent, startAgent } from './agent.ts';
 
+interface AgentOfNode {
+  readonly host: string;
+  readonly port: number;
+  readonly declaredFeatures?: string[];
+}
+
 /** A server, a node, its agent, and a pod named `one` on it. */
 export interface Stage extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly agent: NodeAgent;
   readonly certificates: ClusterCertificates;
   /** A node whose agent is there. */
-  addNode(name: string, agent: { host: string; port: number }): Promise<void>;
+  addNode(name: string, agent: AgentOfNode): Promise<void>;
   addPod(name: string, options?: PodOptions): Promise<void>;
   /** kubectl that goes on until it is stopped. */
   spawnKubectl(args: readonly string[], env?: Record<string, string>): RunningTool;
@@ -79,13 +85,14 @@ class TestStage implements Stage {
     writeFileSync(join(made.folder, 'hello.txt'), 'hello\n');
   }
 
-  async addNode(name: string, { host, port }: { host: string; port: number }): Promise<void> {
+  async addNode(name: string, { host, port, declaredFeatures = [] }: AgentOfNode): Promise<void> {
     const node = {
       kind: 'Node',
       apiVersion: 'v1',
       metadata: { name },
       status: {
         addresses: [{ type: 'InternalIP', address: host }],
+        ...(declaredFeatures.length === 0 ? {} : { declaredFeatures }),
         daemonEndpoints: { kubeletEndpoint: { Port: port } },
       },
     };

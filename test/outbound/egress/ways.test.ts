@@ -9,6 +9,7 @@ import { createHttpAgent } from '../../../src/outbound/egress/dialled-agents.ts'
 import type { EgressConnection } from '../../../src/outbound/egress/egress-config.ts';
 import { SocketRelay } from '../../../src/outbound/egress/socket-relay.ts';
 import { WebhookClient } from '../../../src/outbound/webhook-client.ts';
+import { createEgress } from '../../../src/server/egress.ts';
 import {
   type EgressProxy,
   socketFolder,
@@ -187,6 +188,25 @@ test.each(NAMES)('a webhook by %s is verified as the host that it is', async (na
   }
   expect(dial.proxy.asked).toHaveLength(1);
   client.close();
+});
+
+test('documents of issuers go by the way that is named, which must be configured', async () => {
+  const serving = await authority.issue({ subject: 'CN=issuer', serves: true });
+  await listen(
+    createTlsServer(serving, (_, response) => response.end('keys')),
+    'localhost:443',
+  );
+  const way = ways.get('http');
+  if (way === undefined) throw new Error('there is no way');
+  const before = way.proxy.asked.length;
+  const egress = createEgress(new Map([['cluster', way.connection]]));
+  const get = egress.createGet({ ca: authority.pem, egress: 'cluster' });
+  expect(await get('https://localhost/keys')).toBe('keys');
+  expect(way.proxy.asked.slice(before)).toEqual(['localhost:443']);
+  expect(() => egress.createGet({ ca: undefined, egress: 'controlplane' })).toThrow(
+    'there is no egress selection "controlplane"',
+  );
+  egress.close();
 });
 
 test.each(NAMES)(

@@ -1,16 +1,12 @@
 import { NODES, PODS } from '../../../api/known-resources.ts';
-import type { ResourceOf } from '../../../api/names.ts';
 import type { OwnerReference } from '../../../api/object-meta.ts';
-import { notFound, type StatusError } from '../../../api/status.ts';
-import type { TokenRequest } from '../../../api/types/authentication/v1.ts';
-import type { Pod, PodSpec } from '../../../api/types/core/v1.ts';
+import type { Pod } from '../../../api/types/core/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
-import { podConfigMapNames, podSecretNames } from '../../../object/pod-spec.ts';
 import type { UserInfo } from '../../../request/api-request.ts';
 import { table } from '../../../util/text-table.ts';
 import type { AdmissionAttributes, AdmissionPlugin } from '../../admission.ts';
-import { describePlugin, isWriteOf, type PluginParts, refusal, type WriteOf } from '../../plugin.ts';
+import { describePlugin, isWriteOf, refusal, type WriteOf } from '../../plugin.ts';
 import {
   checkCertificateRequest,
   checkClaim,
@@ -18,11 +14,15 @@ import {
   checkLease,
   checkNode,
   checkResourceSlice,
+  nodeNameOf,
+  noSuch,
   type WritingNode,
 } from './own-objects.ts';
 import { checkPodCertificate } from './pod-certificate-requests.ts';
+import { referenceOf } from './references.ts';
+import { checkToken } from './tokens.ts';
 
-interface NodeRestrictionParts extends Pick<WritingNode, 'objects' | 'recoversExpansion'> {
+interface NodeRestrictionParts extends Omit<WritingNode, 'node'> {
   /** The name of the node that a user is; '' for a node without a name, undefined for other users. */
   readonly nodeOf: (user: UserInfo) => string | undefined;
 }
@@ -85,24 +85,11 @@ const CHECKS: Readonly<Record<string, Readonly<Record<string, Check>>>> = table(
 export const nodeRestriction = describePlugin({
   name: 'NodeRestriction',
   isDefault: false,
-  create: ({
-    objects,
-    nodeOf,
-    isFeatureOn,
-  }: Pick<PluginParts, 'objects' | 'isFeatureOn'> & Pick<NodeRestrictionParts, 'nodeOf'>) =>
-    createNodeRestriction({
-      objects,
-      nodeOf,
-      recoversExpansion: isFeatureOn('RecoverVolumeExpansionFailure'),
-    }),
+  create: ({ objects, access, isFeatureOn, nodeOf }: NodeRestrictionParts) =>
+    createNodeRestriction({ objects, access, isFeatureOn, nodeOf }),
 });
 
 const MIRROR = 'kubernetes.io/config.mirror';
-
-/** Names the kind in the singular, as client-go's listers do. */
-const noSuch = (kind: string, name: string): StatusError => notFound({ group: '', resource: kind }, name);
-
-const nodeNameOf = (pod: Pod | undefined): string => pod?.spec?.nodeName ?? '';
 
 /** A node may create only mirrors of its static pods, and delete only pods that run on it. */
 function checkPod(attributes: WriteOf<Pod>, writing: WritingNode): Promise<void> | void {
@@ -165,7 +152,9 @@ async function checkOwnerAndReferences(
   const uid = found.metadata.uid ?? '';
   if (owner.uid !== uid)
     throw refusal(attributes, `node ${node} UID mismatch: expected ${owner.uid} got ${uid}`);
-  checkReferences(attributes, node);
+  const what = referenceOf(attributes.object?.spec ?? {});
+  if (what !== undefined)
+    throw refusal(attributes, `node ${goQuote(node)} can not create pods that reference ${what}`);
 }
 
 /** A node may write only the status of pods that run on it. */
@@ -210,73 +199,4 @@ async function checkEvicted(
   if (pod === undefined) throw noSuch('pod', name);
   if (nodeNameOf(pod) !== node)
     throw refusal(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`);
-}
-
-/**
- * A mirror pod must refer to no other object: a node may read what its pods refer to, so its own pods would give it access to
- * more. @throws StatusError 403
- */
-function checkReferences(attributes: WriteOf<Pod>, node: string): void {
-  const { spec = {} } = attributes.object ?? {};
-  const first = REFERENCES.find(({ isIn }) => isIn(spec));
-  if (first !== undefined)
-    throw refusal(attributes, `node ${goQuote(node)} can not create pods that reference ${first.what}`);
-}
-
-/** In the order in which they are reported. */
-const REFERENCES: readonly { readonly what: string; readonly isIn: (spec: PodSpec) => boolean }[] = [
-  { what: 'a service account', isIn: ({ serviceAccountName = '' }) => serviceAccountName !== '' },
-  { what: 'secrets', isIn: (spec) => podSecretNames(spec).length > 0 },
-  { what: 'configmaps', isIn: (spec) => podConfigMapNames(spec).length > 0 },
-  {
-    what: 'clustertrustbundles',
-    isIn: ({ volumes }) =>
-      (volumes ?? []).some(({ projected }) =>
-        (projected?.sources ?? []).some(({ clusterTrustBundle }) => clusterTrustBundle !== undefined),
-      ),
-  },
-  {
-    what: 'podcertificates',
-    isIn: ({ volumes }) =>
-      (volumes ?? []).some(({ projected }) =>
-        (projected?.sources ?? []).some(({ podCertificate }) => podCertificate !== undefined),
-      ),
-  },
-  {
-    what: 'persistentvolumeclaims',
-    isIn: ({ volumes }) =>
-      (volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined),
-  },
-];
-
-/** The bodies of the subresource `token`. */
-const TOKEN_REQUESTS: ResourceOf<TokenRequest> = { group: '', resource: 'serviceaccounts' };
-
-/**
- * A node may ask only for tokens of its pods' accounts that end with the pod. A token is bound to at most one object, so this also
- * keeps a node from binding one to another node.
- */
-function checkToken(attributes: AdmissionAttributes, writing: WritingNode): Promise<void> | void {
-  if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, TOKEN_REQUESTS, 'token')) return undefined;
-  const { apiVersion, kind, name = '', uid = '' } = attributes.object?.spec?.boundObjectRef ?? {};
-  if (apiVersion !== 'v1' || kind !== 'Pod' || name === '')
-    throw refusal(attributes, 'node requested token not bound to a pod');
-  if (uid === '') throw refusal(attributes, 'node requested token with a pod binding without a uid');
-  return checkPodOfToken(attributes, writing, { name, uid });
-}
-
-async function checkPodOfToken(
-  attributes: AdmissionAttributes,
-  { node, objects }: WritingNode,
-  { name, uid }: { readonly name: string; readonly uid: string },
-): Promise<void> {
-  const pod = await objects.find(PODS, attributes.namespace, name);
-  if (pod === undefined) throw noSuch('pod', name);
-  if (pod.metadata.uid !== uid)
-    throw refusal(
-      attributes,
-      `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`,
-    );
-  if (nodeNameOf(pod) !== node)
-    throw refusal(attributes, 'node requested token bound to a pod scheduled on a different node');
 }

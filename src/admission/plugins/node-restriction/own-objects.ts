@@ -1,7 +1,8 @@
 import { CLAIMS, NODES, SIGNING_REQUESTS } from '../../../api/known-resources.ts';
 import type { ResourceOf } from '../../../api/names.ts';
 import type { JsonObject } from '../../../api/object-meta.ts';
-import type { Node, PersistentVolumeClaim } from '../../../api/types/core/v1.ts';
+import { notFound, type StatusError } from '../../../api/status.ts';
+import type { Node, PersistentVolumeClaim, Pod } from '../../../api/types/core/v1.ts';
 import type { ResourceSlice } from '../../../api/types/resource/v1alpha3.ts';
 import { equal } from '../../../object/equality.ts';
 import { goQuote } from '../../../object/go-value.ts';
@@ -9,8 +10,7 @@ import { isObject } from '../../../object/json-values.ts';
 import { errorText } from '../../../util/error-text.ts';
 import { readCertificationRequest } from '../../../x509/certification-request.ts';
 import type { AdmissionAttributes } from '../../admission.ts';
-import type { ClusterObjects } from '../../cluster-objects.ts';
-import { isWriteOf, refusal, type WriteOf } from '../../plugin.ts';
+import { isWriteOf, type PluginParts, refusal, type WriteOf } from '../../plugin.ts';
 
 const RESOURCE_SLICES: ResourceOf<ResourceSlice> = { group: 'resource.k8s.io', resource: 'resourceslices' };
 
@@ -46,7 +46,11 @@ export function checkResourceSlice(attributes: AdmissionAttributes, { node }: Wr
 }
 
 /** A node may ask for certificates of its own name. The signer checks the rest of a request. */
-export function checkCertificateRequest(attributes: AdmissionAttributes, { node }: WritingNode): void {
+export function checkCertificateRequest(
+  attributes: AdmissionAttributes,
+  { node, isFeatureOn }: WritingNode,
+): void {
+  if (isFeatureOn('AllowInsecureAgentCertificateSigningRequests')) return;
   if (attributes.operation !== 'CREATE' || !isWriteOf(attributes, SIGNING_REQUESTS)) return;
   const { signerName = '', request } = attributes.object?.spec ?? {};
   if (!NODE_SIGNERS.includes(signerName)) return;
@@ -68,11 +72,11 @@ const OWN = ['capacity', 'conditions'];
 const RECOVERY = ['allocatedResourceStatuses', 'allocatedResources'];
 
 /** A node may only report the size of a volume that it has enlarged. */
-export function checkClaim(attributes: AdmissionAttributes, { node, recoversExpansion }: WritingNode): void {
+export function checkClaim(attributes: AdmissionAttributes, { node, isFeatureOn }: WritingNode): void {
   if (!isWriteOf(attributes, CLAIMS, 'status')) throw refusal(attributes, 'may only update PVC status');
   const { operation, object, old, sent = object } = attributes;
   if (operation !== 'UPDATE') throw refusal(attributes, `unexpected operation ${goQuote(operation)}`);
-  const own = recoversExpansion ? [...OWN, ...RECOVERY] : OWN;
+  const own = isFeatureOn('RecoverVolumeExpansionFailure') ? [...OWN, ...RECOVERY] : OWN;
   const changed = changedFields(withoutOwn(old, own), withoutOwn(sent, own));
   if (changed.length === 0) return;
   throw refusal(
@@ -103,12 +107,15 @@ function changedFields(before: JsonObject, after: JsonObject, path = ''): string
 const fieldsOf = (value: JsonObject[string]): JsonObject => (isObject(value) ? value : {});
 
 /** The writing node and the parts that checks need. A check refuses writes that it does not expect. */
-export interface WritingNode {
+export interface WritingNode extends Pick<PluginParts, 'objects' | 'access' | 'isFeatureOn'> {
   readonly node: string;
-  readonly objects: ClusterObjects;
-  /** Feature gate RecoverVolumeExpansionFailure. */
-  readonly recoversExpansion: boolean;
 }
+
+/** Names the kind in the singular, as client-go's listers do. */
+export const noSuch = (kind: string, name: string): StatusError =>
+  notFound({ group: '', resource: kind }, name);
+
+export const nodeNameOf = (pod: Pod | undefined): string => pod?.spec?.nodeName ?? '';
 
 /** A node may write only itself, and no fields that would bring it other pods or the secrets of a configuration. */
 export function checkNode(attributes: AdmissionAttributes, { node }: WritingNode): void {

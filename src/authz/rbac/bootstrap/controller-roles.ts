@@ -78,6 +78,7 @@ const WORKLOADS: readonly ControllerData[] = [
     allow('update', 'batch', 'jobs/finalizers'),
     allow('list watch create delete patch', 'core', 'pods'),
     EVENTS,
+    allow(`${READ} create`, 'scheduling.k8s.io', 'workloads podgroups', { gate: 'WorkloadWithJob' }),
   ]),
   controller('replicaset-controller', [
     allow(`${READ} update`, 'apps extensions', 'replicasets'),

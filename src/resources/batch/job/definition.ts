@@ -1,3 +1,4 @@
+import type { Gates } from '../../../api/feature-gates.ts';
 import type { Job, JobSpec } from '../../../api/types/batch/v1.ts';
 import { equal } from '../../../object/equality.ts';
 import { age, containerCells, humanDuration, selectorText, since } from '../../cells.ts';
@@ -97,7 +98,10 @@ export const jobs = define<Job>({
     prepareForCreate: prepare,
     validate: checked(whenSpecChanged(validate)),
     validateUpdate: checkedUpdate(validateUpdate),
-    warnings: (job, old) => [...podNameWarnings(job, old), ...jobSpecWarnings(job.spec, old?.spec, 'spec')],
+    warnings: (job, old, isOn) => [
+      ...podNameWarnings(job, old),
+      ...jobSpecWarnings(job.spec, { old: old?.spec, path: 'spec', isOn }),
+    ],
   },
 });
 
@@ -128,7 +132,14 @@ const MANY_COMPLETIONS = 100_000;
 const MUCH_PARALLELISM = 10_000;
 
 /** Warnings about a JobSpec at `path`, in a Job or in the template of a CronJob; none when it is as before. */
-export function jobSpecWarnings(spec: JobSpec = {}, old: JobSpec | undefined, path: string): string[] {
+export function jobSpecWarnings(
+  spec: JobSpec = {},
+  {
+    old,
+    path,
+    isOn,
+  }: { readonly old: JobSpec | undefined; readonly path: string; readonly isOn?: Gates | undefined },
+): string[] {
   if (old !== undefined && equal(spec, old)) return [];
   const { completionMode, completions = 0, parallelism = 0, template = {} } = spec;
   const isLarge = completions > MANY_COMPLETIONS && parallelism > MUCH_PARALLELISM;
@@ -136,6 +147,6 @@ export function jobSpecWarnings(spec: JobSpec = {}, old: JobSpec | undefined, pa
     'In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail';
   return [
     ...(completionMode === 'Indexed' && isLarge ? [`${path}: ${why}`] : []),
-    ...podTemplateWarnings(template, `${path}.template`),
+    ...podTemplateWarnings(template, `${path}.template`, isOn),
   ];
 }

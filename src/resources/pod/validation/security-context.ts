@@ -59,7 +59,8 @@ export function validatePodSecurityContext(at: FieldPath, spec: PodSpec): void {
     mustBeWithin(at.field('fsGroup'), context.fsGroup, IDS);
     for (const [path, id] of at.field('supplementalGroups').each(context.supplementalGroups))
       mustBeWithin(path, id, IDS);
-    mustBeOneOf(at.field('seLinuxChangePolicy'), context.seLinuxChangePolicy, LABELLINGS);
+    const labellings = at.isOn('SELinuxMount') ? LABELLINGS : ['Recursive'];
+    mustBeOneOf(at.field('seLinuxChangePolicy'), context.seLinuxChangePolicy, labellings);
     validateSysctls(at.field('sysctls'), context.sysctls, spec);
   }
   if (spec.shareProcessNamespace === true && spec.hostPID === true)
