@@ -1,9 +1,10 @@
-import { closeSync, createReadStream, createWriteStream, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, createWriteStream, openSync, statSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { createStream, type RotatingFileStream } from 'rotating-file-stream';
+import { makeFolder } from '../util/make-folder.ts';
 import type { AuditEvent, AuditRecord, EventUser } from './audit-event.ts';
 import type { AuditSink, LossReport } from './sink.ts';
 
@@ -50,7 +51,7 @@ const FILE_MODE = 0o600;
 /** `-` is standard output; a path that is no regular file (a pipe, a terminal) is never rotated. @throws Error */
 export async function openLog(path: string, rotation: Omit<RotationOptions, 'mode'>): Promise<LineWriter> {
   if (path === '-') return new StandardOutput();
-  mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
+  makeFolder(dirname(path), { mode: FOLDER_MODE });
   closeSync(openSync(path, 'a', FILE_MODE));
   if (statSync(path).isFile()) return new RotatingFile(path, { ...rotation, mode: FILE_MODE });
   return new SpecialFile(await open(path, 'a'));

@@ -1,9 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { PairFiles } from '../http/serving-tls.ts';
+import { makeFolder } from '../util/make-folder.ts';
 import type { LeafOptions } from './certificate-authority.ts';
 import { type KeepKey, type KeyPair, keepHere, readPair, writePair } from './kept-keys.ts';
 
@@ -48,7 +49,7 @@ export async function ensureCertificates(
   wishes: ServingWishes = {},
   keep: KeepKey = keepHere,
 ): Promise<ClusterCertificates> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, { mode: 0o700 });
   const ca = await ensureAuthority(folder, keep);
   const { publicKey } = new X509Certificate(ca.certificate);
   const signed = (certificate: X509Certificate): boolean => certificate.verify(publicKey);
@@ -94,7 +95,7 @@ async function ensureServing(
   const ips = [...new Set([...SERVING_ADDRESSES, ...addresses])];
   const servingFolder = wishes.folder ?? folder;
   const name = wishes.folder === undefined ? 'serving' : 'apiserver';
-  mkdirSync(servingFolder, { recursive: true, mode: 0o700 });
+  makeFolder(servingFolder, { mode: 0o700 });
   const pair = await ensure(
     servingFolder,
     name,

@@ -2,7 +2,7 @@
 // JavaScript of Node.js 20, because it runs before anything is installed or built; what it starts runs on the Node.js that the
 // packages bring.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -17,6 +17,8 @@ export const modified = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0
 export function installPackages() {
   const installed = modified(join(modules, '.package-lock.json'));
   if (installed >= modified(join(root, 'package-lock.json'))) return;
+  // npm would empty the folder behind a link, which is another checkout's.
+  if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   tell('installing packages (once)');
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { silent: true });
 }

@@ -1,11 +1,12 @@
-import { mkdirSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { join, resolve } from 'node:path';
+import { assertFree } from '../http/http-server.ts';
 import { checkExposure } from '../options/authorization.ts';
 import { checkFiles } from '../options/files.ts';
+import { blameFlag, explainFlag } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
-import { type ServingOptions, threadFlags } from '../options/serving.ts';
-import { type StorageOptions, storageFlags } from '../options/storage.ts';
+import { listenerFlags, type ServingOptions, threadFlags } from '../options/serving.ts';
+import { ownFlags, type StorageOptions, storageFlags } from '../options/storage.ts';
 import type { TlsOptions } from '../options/tls.ts';
 import { findAdvertisedAddress, firstServiceAddress } from '../server/advertised-address.ts';
 import { overridesOf } from '../server/databases.ts';
@@ -17,6 +18,7 @@ import { createKeySealer } from '../storage/key-sealer.ts';
 import { type DatabaseSetup, setUpDatabase } from '../storage/postgres/setup.ts';
 import { errorText } from '../util/error-text.ts';
 import { giveBackMemory } from '../util/give-back-memory.ts';
+import { makeFolder } from '../util/make-folder.ts';
 import { aborted } from '../util/pause.ts';
 import {
   type ClusterCertificates,
@@ -88,9 +90,10 @@ async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Pr
   // Plugins report the key with which to encrypt the cluster's own keys.
   const ask = async (): Promise<void> => encryption?.ask();
   const dataDir = resolve(storage.dataDir);
-  mkdirSync(dataDir, { recursive: true });
+  explainFlag(ownFlags.dataDir.shown, () => makeFolder(dataDir));
   const lock = lockDataDir(dataDir);
   undo.push(() => lock.release());
+  await assertOpenable(serving);
   const database = await findDatabase(options, dataDir, { undo, progress, stop });
   const databaseUrls = database.urls;
   const egress = createEgress(options.observability.egress);
@@ -147,6 +150,14 @@ async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Pr
     ports: { secure: server.port, ...database.ports },
   });
   return server;
+}
+
+/** Looks at the address before a database is started for it. @throws Error that names the flags */
+async function assertOpenable({ bindAddress, securePort, sharesPort }: ServingOptions): Promise<void> {
+  if (sharesPort) return;
+  await assertFree(bindAddress, securePort).catch((error: unknown) => {
+    throw blameFlag(`${listenerFlags.securePort.shown}, ${listenerFlags.bindAddress.shown}`, error);
+  });
 }
 
 /** Serves in one thread where threads cannot share the port. */

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { processFlags } from '../options/process.ts';
 import { ownFlags } from '../options/storage.ts';
 import { newestMigration } from '../storage/postgres/migration/migration.ts';
+import { makeFolder } from '../util/make-folder.ts';
 import { pause } from '../util/pause.ts';
 import { describeVersion } from '../version.ts';
 import { cacheFolder, useTemplate } from './embedded/cluster-template.ts';
@@ -39,7 +40,7 @@ export async function ensureTemplate(
 }
 
 function claims(making: string): boolean {
-  mkdirSync(making, { recursive: true, mode: 0o755 });
+  makeFolder(making, { mode: 0o755 });
   if (livingOwner(making) !== undefined) return false;
   try {
     claimFolder(making);

@@ -84,7 +84,11 @@ export function* piecesOf(
   yield head;
   if (form === 'protobuf') {
     for (const { paths, definitions } of custom()) {
-      yield encodeOpenApiV2Part({ paths: paths(), definitions: definitions() });
+      const part = { paths: paths(), definitions: {} };
+      yield END_OF_TURN;
+      part.definitions = definitions();
+      yield END_OF_TURN;
+      yield encodeOpenApiV2Part(part);
       yield END_OF_TURN;
     }
     return;
@@ -98,7 +102,9 @@ export function* piecesOf(
   }
   yield tail;
   for (const { definitions } of custom()) {
-    yield toMembers(',', definitions());
+    const made = definitions();
+    yield END_OF_TURN;
+    yield toMembers(',', made);
     yield END_OF_TURN;
   }
   yield Buffer.from('}}');

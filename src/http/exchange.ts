@@ -109,7 +109,7 @@ export function peerOf(connection: object, socket: () => PeerSocket | undefined)
 
 /**
  * Certificate chains by their leaf. A resumed TLS session knows only the leaf (OpenSSL keeps no more in a ticket); without the
- * rest of its chain a client would be let in once and refused afterwards.
+ * rest of its chain a client would be let in once and refused afterwards. A listener knows the tickets of its own thread alone.
  */
 const chains = new LRUCache<string, PeerCertificate>({ max: 1000 });
 

@@ -25,8 +25,6 @@ interface HttpOptions {
   readonly port: number;
   /** --permit-port-sharing */
   readonly sharesPort: boolean;
-  /** By which clients resume TLS sessions; undefined: keys of this listener's own. */
-  readonly ticketKeys?: Uint8Array | undefined;
   /** Undefined: no other thread shares the port. */
   readonly shares?: ConnectionShares | undefined;
   readonly http2: Http2Options;
@@ -146,12 +144,11 @@ const refuseCoding = (response: ServerResponse): void =>
     .writeHead(501, { 'content-type': 'text/plain', connection: 'close' })
     .end('unsupported transfer encoding: only chunked is supported\n');
 
-function createServer({ tls, http2, requestTimeoutMs, ticketKeys }: HttpOptions): Listener {
+function createServer({ tls, http2, requestTimeoutMs }: HttpOptions): Listener {
   const common = toContextOptions(tls.settings);
   const options: TlsOptions = {
     ...common,
     ...tls.serving,
-    ...(ticketKeys === undefined ? {} : { ticketKeys: Buffer.from(ticketKeys) }),
     // A client certificate is optional, because a client without one may have a token.
     requestCert: true,
     rejectUnauthorized: false,

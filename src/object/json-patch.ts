@@ -209,21 +209,19 @@ class PatchedDocument {
 
   /** Where a pointer leads, for reading. */
   #look(pointer: string, missing: string): Place {
-    const steps = stepsOf(pointer, missing);
-    const key = steps.pop() ?? '';
     let container = this.#root;
-    for (const step of steps) container = inside(container, step, missing);
+    if (pointer === '') return { container, key: '' };
+    const key = lastStep(pointer, missing);
+    for (const step of stepsBefore(pointer)) container = inside(container, step, missing);
     return { container, key };
   }
 
   /** Where a pointer leads, for changing: every container on the way becomes this patch's own copy. */
   #change(pointer: string, missing: string): Place {
-    const steps = pointer === '' ? [] : stepsOf(pointer, missing);
-    const key = steps.pop();
-    if (key === undefined) throw new PatchError('inapplicable', `${missing}: missing value`);
+    const key = lastStep(pointer, missing);
     let container = this.#toOwn(this.#root);
     this.#root = container;
-    for (const step of steps) {
+    for (const step of stepsBefore(pointer)) {
       const next = this.#toOwn(inside(container, step, missing));
       setElement(container, step, next);
       container = next;
@@ -249,13 +247,27 @@ function inside(container: Container, step: string, missing: string): Container 
   throw new PatchError('inapplicable', `${missing}: missing value`);
 }
 
-/** RFC 6901: `/a~1b/0` leads to `a/b`, and there to the first item. */
-function stepsOf(pointer: string, missing: string): string[] {
-  if (pointer === '') return [];
-  const steps = pointer.split('/').slice(1);
-  if (steps.length === 0) throw new PatchError('inapplicable', `${missing}: missing value`);
-  return steps.map((step) => (step.includes('~') ? step.replaceAll('~1', '/').replaceAll('~0', '~') : step));
+/**
+ * The steps of a pointer (RFC 6901) but for the last: `/a~1b/0/c` leads to `a/b`, and there to the first item. One by one,
+ * because a long pointer seldom leads further than its first steps.
+ */
+function* stepsBefore(pointer: string): Generator<string> {
+  let from = pointer.indexOf('/') + 1;
+  for (let end = pointer.indexOf('/', from); end >= 0; end = pointer.indexOf('/', from)) {
+    yield unescapeStep(pointer.slice(from, end));
+    from = end + 1;
+  }
 }
+
+/** @throws PatchError for a pointer without any step */
+function lastStep(pointer: string, missing: string): string {
+  const slash = pointer.lastIndexOf('/');
+  if (slash < 0) throw new PatchError('inapplicable', `${missing}: missing value`);
+  return unescapeStep(pointer.slice(slash + 1));
+}
+
+const unescapeStep = (step: string): string =>
+  step.includes('~') ? step.replaceAll('~1', '/').replaceAll('~0', '~') : step;
 
 /** Puts `failed` in front of the message of a PatchError. */
 function explain<T>(failed: string, work: () => T): T {

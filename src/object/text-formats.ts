@@ -147,10 +147,10 @@ export function checkIp(address: string): readonly string[] {
 }
 
 /** `10.0.0.0/8`, `2001:db8::/32`. */
-export function checkCidr(range: string): string[] {
+export function checkCidr(range: string): readonly string[] {
   return parseCidr(range) === undefined
     ? ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
-    : [];
+    : GOOD;
 }
 
 export function checkPercent(text: string): string[] {

@@ -50,7 +50,6 @@ interface FrontOptions {
   /** Checks that hold at any time, the start included. */
   readonly checks: NamedChecks;
   readonly egress: Pick<Egress, 'dials'>;
-  readonly ticketKeys?: Uint8Array;
   readonly shares?: ConnectionShares;
   /** Its listener shares the port of the main thread's. */
   readonly isThread?: boolean;
@@ -244,7 +243,7 @@ export class Front {
 
   /** Resolves when the port is open. @throws Error when it, or a certificate, cannot be had */
   async listen(): Promise<void> {
-    const { serving: pair, clientCaFiles, ticketKeys, shares, isThread = false } = this.#front;
+    const { serving: pair, clientCaFiles, shares, isThread = false } = this.#front;
     const { serving, limits, authentication } = this.#options;
     const { frontProxy } = authentication;
     const tls = new ServingTls({
@@ -259,7 +258,7 @@ export class Front {
     if (!serving.sharesPort && sharesPort && !isThread)
       await assertFree(serving.bindAddress, serving.securePort);
     this.#http = await listen({
-      ...{ tls, ticketKeys, sharesPort, shares },
+      ...{ tls, sharesPort, shares },
       host: serving.bindAddress,
       port: serving.securePort,
       http2: serving.http2,

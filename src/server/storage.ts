@@ -228,7 +228,7 @@ function openBackend(
     hosted: {
       ...{ id: database.id, resources, log: sharing, history, state: cache, isOutdated },
       allocations: database.log.allocations,
-      currentRevision: () => asked.get(),
+      currentRevision: (reads) => asked.get(reads),
     },
   };
 }

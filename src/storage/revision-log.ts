@@ -109,8 +109,8 @@ export interface HistoricalPage {
 }
 
 export interface RevisionReader {
-  /** Returns the newest committed revision, in one round trip. */
-  currentRevision(): Promise<Revision>;
+  /** Returns the newest committed revision, in one round trip. `reads`: how many wait for it; 1 by default. */
+  currentRevision(reads?: number): Promise<Revision>;
   /**
    * Everything at or below this revision may have lost superseded states; of a resource with a shorter history, everything of that
    * resource. NO_REVISION when nothing was compacted.

@@ -46,7 +46,8 @@ export class FollowedFiles<T> {
     const { paths, everyMs = LOOK_EVERY_MS } = this.#options;
     if (Array.isArray(paths) && paths.length === 0) return;
     while (!signal.aborted) {
-      await pause(everyMs, signal);
+      // On the clock's full seconds: all threads and servers look together, and a thread wakes once for all of its files.
+      await pause(everyMs - (Date.now() % everyMs), signal);
       if (!signal.aborted) await this.look();
     }
   }

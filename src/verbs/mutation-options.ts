@@ -7,6 +7,7 @@ import {
   required,
   tooLong,
 } from '../object/field-errors.ts';
+import { goText, goValue } from '../object/go-value.ts';
 import type { ApiRequest } from '../request/api-request.ts';
 import { readBoolean, readString } from './query-options.ts';
 
@@ -70,15 +71,18 @@ function checkFieldManager(manager: string): FieldError[] {
   if (manager.length > MAX_MANAGER_CHARS) {
     errors.push(tooLong('fieldManager', MAX_MANAGER_CHARS));
   }
+  if (isPrintable(manager)) return errors;
+  // Written once, because each error shows all of it.
+  const shown = goText(goValue(manager));
   for (const [at, char] of [...manager].entries()) {
     if (isPrintable(char)) continue;
     const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    errors.push(invalidValue('fieldManager', manager, `invalid character U+${code} (at position ${at})`));
+    errors.push(invalidValue('fieldManager', shown, `invalid character U+${code} (at position ${at})`));
   }
   return errors;
 }
 
-const isPrintable = (char: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]/u.test(char);
+const isPrintable = (text: string): boolean => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text);
 
 /** A cluster has few programs: finding a name here is faster than checking its characters again. */
 const managers = new Map<string, string>();

@@ -17,9 +17,10 @@ const BASE64 = /[A-Za-z0-9+/= \t\r\n]*/y;
  * as another. Its time is linear in the length of the text.
  */
 export function* pemBlocks(text: string): Generator<PemBlock> {
-  let nextEnd = -2;
-  const endAfter = (from: number): number => {
-    if (nextEnd !== -1 && nextEnd < from) nextEnd = text.indexOf(`\n${END}`, from);
+  // Many beginnings may stand before one end, which is read once.
+  let nextEnd: EndOfBlock | undefined = { at: -1, line: '', next: 0 };
+  const endAfter = (from: number): EndOfBlock | undefined => {
+    if (nextEnd !== undefined && nextEnd.at <= from) nextEnd = endFrom(text, from);
     return nextEnd;
   };
   for (let at = lineWith(text, BEGIN, 0); at >= 0; ) {
@@ -31,14 +32,14 @@ export function* pemBlocks(text: string): Generator<PemBlock> {
     const type = line.slice(BEGIN.length, -DASHES.length);
     const start = skipHeaders(text, next);
     at = lineWith(text, BEGIN, start);
-    const end = start === next && text.startsWith(END, start) ? start : endAfter(start) + 1;
-    if (end === 0) return;
-    const last = lineAt(text, end);
-    if (last.line !== `${END}${type}${DASHES}`) continue;
-    const der = decode(text, start, end);
+    const isEmpty = start === next && text.startsWith(END, start);
+    const end = isEmpty ? { at: start, ...lineAt(text, start) } : endAfter(start);
+    if (end === undefined) return;
+    if (end.line !== `${END}${type}${DASHES}`) continue;
+    const der = decode(text, start, end.at);
     if (der === undefined) continue;
     yield { type, hasHeaders: start !== next, der };
-    at = lineWith(text, BEGIN, last.next);
+    at = lineWith(text, BEGIN, end.next);
   }
 }
 
@@ -63,6 +64,17 @@ export function toPem(type: string, der: Buffer): string {
 export const toBundle = (certificates: readonly Buffer[]): string =>
   certificates.map((der) => toPem('CERTIFICATE', der)).join('');
 
+interface EndOfBlock extends Line {
+  /** Its offset. */
+  readonly at: number;
+}
+
+/** The first line behind `from` that ends a block; not the one at `from` itself. */
+function endFrom(text: string, from: number): EndOfBlock | undefined {
+  const feed = text.indexOf(`\n${END}`, from);
+  return feed < 0 ? undefined : { at: feed + 1, ...lineAt(text, feed + 1) };
+}
+
 /** The offset of the next line that begins with `beginning`; -1 for none. */
 function lineWith(text: string, beginning: string, from: number): number {
   if (text.startsWith(beginning, from)) return from;
@@ -70,8 +82,14 @@ function lineWith(text: string, beginning: string, from: number): number {
   return at < 0 ? -1 : at + 1;
 }
 
-/** `line` is without its line end and the spaces before it. */
-function lineAt(text: string, from: number): { readonly line: string; readonly next: number } {
+interface Line {
+  /** Without its line end and the spaces before it. */
+  readonly line: string;
+  /** The offset of the next line. */
+  readonly next: number;
+}
+
+function lineAt(text: string, from: number): Line {
   const feed = text.indexOf('\n', from);
   const whole = feed < 0 ? text.length : feed;
   let end = whole > from && text.charCodeAt(whole - 1) === RETURN ? whole - 1 : whole;
@@ -86,9 +104,10 @@ const isBlank = (code: number): boolean => code === SPACE || code === TAB;
 function skipHeaders(text: string, from: number): number {
   let at = from;
   while (at < text.length) {
-    const { line, next } = lineAt(text, at);
-    if (!line.includes(':')) break;
-    at = next;
+    const feed = text.indexOf('\n', at);
+    const end = feed < 0 ? text.length : feed;
+    if (!text.slice(at, end).includes(':')) break;
+    at = feed < 0 ? end : feed + 1;
   }
   return at;
 }

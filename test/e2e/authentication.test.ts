@@ -159,6 +159,8 @@ test('a name is what the certificate says, not a text that escapes it; of severa
   expect(user.groups.sort()).toEqual(['a+b', 'devs; all', 'system:authenticated']);
 });
 
+const RESUMES = 30;
+
 /** The status line of a request in a session that was begun on another connection. */
 async function resumeAs({ cert, key }: Pair): Promise<string> {
   const options = { host: '127.0.0.1', port: cluster.port, cert, key, rejectUnauthorized: false };
@@ -179,9 +181,11 @@ async function resumeAs({ cert, key }: Pair): Promise<string> {
       socket.once('close', () => resolve({ line: text.split('\r\n')[0] ?? '', reused, session: next }));
       socket.write('GET /version HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
     });
-  const second = await ask((await ask()).session);
-  expect(second.reused).toBe(true);
-  return second.line;
+  // Each serving thread has tickets of its own, and a connection gets any thread.
+  let answer = await ask();
+  for (let tries = 0; !answer.reused && tries < RESUMES; tries += 1) answer = await ask(answer.session);
+  expect(answer.reused).toBe(true);
+  return answer.line;
 }
 
 test('an intermediate authority is accepted for the clients that it may issue for alone, by the front proxy too', async () => {
@@ -254,15 +258,19 @@ test('authorities are believed, and no longer believed, within seconds of a chan
   const path = join(folder, 'clients.pem');
   expect(await acceptedAuthorities(cluster.port)).toEqual(['clients', 'proxies']);
   writeFileSync(path, clients.pem + more.pem);
-  await expect.poll(async () => (await send({ pair })).code).toBe(201);
+  const codes = async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send({ pair })));
+    return [...new Set(answers.map(({ code }) => code))];
+  };
+  await expect.poll(codes).toEqual([201]);
   const named = ['clients', 'more', 'proxies'];
   for (const name of [undefined, 'localhost'])
     await expect.poll(() => acceptedAuthorities(cluster.port, name)).toEqual(named);
   writeFileSync(path, 'nonsense');
   await expect.poll(() => cluster.output.stderr).toMatch(/E.*clients\.pem/);
-  expect((await send({ pair })).code).toBe(201);
+  expect(await codes()).toEqual([201]);
   writeFileSync(path, clients.pem);
-  await expect.poll(async () => (await send({ pair })).code).toBe(401);
+  await expect.poll(codes).toEqual([401]);
 });
 
 test('a front proxy names the caller; no other client can', async () => {

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -11,6 +13,7 @@ import {
 } from 'node:fs';
 import { get } from 'node:http';
 import { Agent, request, get as secureGet } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -282,20 +285,31 @@ test('two suites at once have a cluster each', async () => {
   expect((await second.send('GET', '/api/v1/namespaces/one')).code).toBe(404);
 });
 
-test('a kube-apiserver without an etcd of its folder ends with a line that says what to start', () => {
+test('a kube-apiserver without an etcd of its folder, and an etcd without its port, end with a line that says what to do', async () => {
   const etcd = 'http://127.0.0.1:1';
-  const run = (...args: string[]): string => {
+  const run = (program: string, ...args: string[]): string => {
     try {
-      execFileSync(join(assets, 'kube-apiserver'), args, { env, stdio: 'pipe', encoding: 'utf8' });
+      execFileSync(join(assets, program), args, { env, stdio: 'pipe', encoding: 'utf8' });
     } catch (error) {
       return error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
     }
     return '';
   };
-  expect(run(`--etcd-servers=${etcd}`)).toBe(
+  expect(run('kube-apiserver', `--etcd-servers=${etcd}`)).toBe(
     `pg-apiserver: --etcd-servers: at ${etcd} is no etcd of pg-apiserver envtest of this user: start the one of the same folder first\n`,
   );
-  expect(run('--insecure-port=8080')).toMatch(/^pg-apiserver: --insecure-port: .* leave it out\n$/);
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const dir = join(folder, 'not-made');
+  expect(run('etcd', `--listen-client-urls=http://127.0.0.1:${port}`, `--data-dir=${dir}`)).toBe(
+    `pg-apiserver: --listen-client-urls: 127.0.0.1:${port}: another program has this port: stop it, or choose another port\n`,
+  );
+  taken.close();
+  expect(readdirSync(dir)).toEqual([]);
+  expect(run('kube-apiserver', '--insecure-port=8080')).toMatch(
+    /^pg-apiserver: --insecure-port: .* leave it out\n$/,
+  );
 });
 
 test('without kubectl on PATH the folder has one that says what to do', () => {

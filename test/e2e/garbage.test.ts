@@ -237,8 +237,8 @@ test('many dependents go at once, and block the thread only shortly', async () =
   await cluster.ask('begin');
   await cluster.request('DELETE', `${MAPS}/crowded`, { propagationPolicy: 'Foreground' });
   await gone(`${MAPS}/crowded`);
-  const { longestMs } = (await cluster.ask('end')) as ProbeReading;
-  expect(longestMs).toBeLessThan(100);
+  const { longestMs, slowness } = (await cluster.ask('end')) as ProbeReading;
+  expect(longestMs).toBeLessThan(100 * slowness);
   const { json } = await cluster.request('GET', `${MAPS}?labelSelector=crowd%3Dyes`);
   expect(json.items).toEqual([]);
   const { text } = await cluster.request('GET', '/metrics');

@@ -238,11 +238,22 @@ test('each metric of the dashboard, and each label of it, is one that the server
   ]);
 });
 
+test('`health` says how the server of this machine is, and fails where nothing answers', async () => {
+  const at = (port: number): string[] => ['--bind-address=127.0.0.1', `--secure-port=${port}`];
+  expect(await pg('health', ...at(cluster.port))).toBe('ok\n');
+  expect(await pg('health', 'livez', ...at(cluster.port))).toBe('ok\n');
+  await expect(pg('health', ...at(await freePort()))).rejects.toThrow('nothing answers on port');
+  await expect(pg('health', 'metrics', ...at(cluster.port))).rejects.toThrow(
+    'is none of readyz, livez, healthz',
+  );
+});
+
 test.runIf(hasPromtool)('real faults raise their alerts, and none is raised before', async () => {
   const rules = await pg('alerts', 'fleet');
   const asked = new Set(rules.match(/\b(pg_)?apiserver_\w+/g));
+  const up = (values: string) => ({ series: 'up{job="fleet", instance="one"}', values });
   const series = (samples: readonly Sample[], valuesOf: (sample: Sample) => string) => [
-    { series: 'up{job="fleet", instance="one"}', values: '1x80' },
+    up('1x80'),
     ...samples
       .filter(({ name }) => asked.has(name))
       .map((sample) => {
@@ -253,29 +264,22 @@ test.runIf(hasPromtool)('real faults raise their alerts, and none is raised befo
   ];
   const keyOf = ({ name, labels }: Sample): string => name + JSON.stringify(labels);
   const values = new Map(before.map((sample) => [keyOf(sample), sample.value]));
-  // What has happened once goes on: counters grow by as much each minute.
+  // What has happened once goes on: counters grow by as much each minute, and an open transaction by a minute.
   const ongoing = (sample: Sample): string => {
     const first = values.get(keyOf(sample)) ?? 0;
-    return sample.isCounter ? `${first}+${sample.value - first}x80` : `${sample.value}x80`;
+    if (sample.isCounter) return `${first}+${sample.value - first}x80`;
+    return sample.name === 'pg_apiserver_oldest_transaction_seconds'
+      ? `${sample.value}+60x80`
+      : `${sample.value}x80`;
   };
-  expect(
-    firingAlerts(
-      rules,
-      series(before, ({ value }) => `${value}x80`),
-    ),
-  ).toEqual(['ReadServerOut', 'TailPolls']);
+  const lasting = ({ value }: Sample): string => `${value}x80`;
+  expect(firingAlerts(rules, series(before, lasting))).toEqual(['ReadServerOut', 'TailPolls']);
   expect(firingAlerts(rules, series(after, ongoing))).toEqual([
-    ...['AuditBacklog', 'AuditEventsLost', 'EpochBegan', 'FailingRequests', 'ReadServerOut'],
+    ...['AuditBacklog', 'AuditEventsLost', 'EpochBegan', 'FailingRequests', 'LongTransaction', 'ReadServerOut'],
     ...['RejectedByFairness', 'SlowRequests', 'TailPolls'],
   ]);
-});
-
-test('`health` says how the server of this machine is, and fails where nothing answers', async () => {
-  const at = (port: number): string[] => ['--bind-address=127.0.0.1', `--secure-port=${port}`];
-  expect(await pg('health', ...at(cluster.port))).toBe('ok\n');
-  expect(await pg('health', 'livez', ...at(cluster.port))).toBe('ok\n');
-  await expect(pg('health', ...at(await freePort()))).rejects.toThrow('nothing answers on port');
-  await expect(pg('health', 'metrics', ...at(cluster.port))).rejects.toThrow(
-    'is none of readyz, livez, healthz',
-  );
+  await cluster.kill();
+  // What Prometheus notes of a server that it cannot ask.
+  await expect(scrape()).rejects.toThrow('ECONNREFUSED');
+  expect(firingAlerts(rules, [up('0x80')])).toEqual(['ServerDown']);
 });

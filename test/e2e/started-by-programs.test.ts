@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -98,6 +107,30 @@ test('a ready file that cannot be written ends the start with the name of the fl
   expect(server.output).toMatch(
     /^pg-apiserver: --ready-file: .*none\/ready\.json\S*: there is no such file/m,
   );
+});
+
+test('a folder that cannot be made, and a port that another program has, end the start before anything is made', async () => {
+  using folder = createFolder();
+  const data = join(folder.path, 'data');
+  const start = async (...flags: string[]): Promise<string> => {
+    const server = watchTool(
+      onLeash(spawn(process.execPath, [MAIN, '--bind-address=127.0.0.1', ...flags], { cwd: folder.path })),
+    );
+    expect(await server.ended).toBe(1);
+    return server.output;
+  };
+  if (existsSync('/proc/self'))
+    expect(await start('--secure-port=0', '--data-dir=/proc/some/data')).toBe(
+      'pg-apiserver: --data-dir: /proc/some: no folder can be made in /proc: name another one\n',
+    );
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const { port } = holder.address() as AddressInfo;
+  expect(await start(`--secure-port=${port}`, `--data-dir=${data}`)).toBe(
+    `pg-apiserver: --secure-port, --bind-address: 127.0.0.1:${port}: another program has this port: stop it, or choose another port\n`,
+  );
+  holder.close();
+  expect(readdirSync(data)).toEqual([]);
 });
 
 test('a server started with --exit-with-parent ends in order when its parent is killed, and another serves on', async () => {

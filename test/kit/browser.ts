@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { PATIENCE } from './patience.ts';
 
 /** A real browser, out of the npm package that ships it. Unpacked once, beside the installed packages. */
 
@@ -60,6 +61,7 @@ export async function openTab(
     ...{ ignoreHTTPSErrors: true, reducedMotion: 'reduce' },
     ...options,
   });
+  context.setDefaultTimeout(PATIENCE.timeout);
   const complaints: string[] = [];
   const page = await context.newPage();
   page.on('console', (message) => {

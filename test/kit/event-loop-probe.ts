@@ -1,5 +1,7 @@
 import { GCProfiler, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { slowness } from './slowness.ts';
+import { threadMs } from './thread-time.ts';
 
 /**
  * Loaded into a server before its own code (`node --import`), answers over the IPC channel what the server's main thread did
@@ -10,6 +12,8 @@ import { runInNewContext } from 'node:vm';
  */
 export interface ProbeReading {
   readonly longestMs: number;
+  /** How slow the machine was: see {@link slowness}. Measured only after long work. */
+  readonly slowness: number;
   readonly grownBytes: number;
   /** Whether what was there before could not hide any growth. */
   readonly isSure: boolean;
@@ -25,6 +29,7 @@ export type ProbeCommand = 'begin' | 'begin-quickly' | 'end' | 'spend';
 const HIDING_BYTES = 1024 * 1024;
 
 const TICK_MS = 2;
+const LONG_MS = 50;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -75,7 +80,9 @@ class Probe {
     // Without a collection meanwhile, only memory outside of the heap is judged.
     const isSure = this.#isCollected || collections.length === 0;
     this.#profiler = undefined;
-    return { longestMs: this.#longestMs, grownBytes: this.#peakBytes - this.#baseBytes, isSure };
+    const longestMs = this.#longestMs;
+    const slow = longestMs > LONG_MS ? slowness() : 1;
+    return { longestMs, slowness: slow, grownBytes: this.#peakBytes - this.#baseBytes, isSure };
   }
 }
 
@@ -89,11 +96,6 @@ function spend(): void {
   collect();
   const until = threadMs() + SPENT_MS;
   while (threadMs() < until) held.reverse();
-}
-
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }
 
 function usedBytes(): number {

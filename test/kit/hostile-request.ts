@@ -19,7 +19,7 @@ export interface HostileRequest {
   send?(cluster: Cluster): Promise<Pick<Answer, 'code' | 'text'>>;
 }
 
-/** What a single request may cost everybody else. */
+/** What a single request may cost everybody else, on a machine that is not slow. */
 export const MAX_BLOCKING_MS = 100;
 export const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 
@@ -64,8 +64,8 @@ function sendPlainly(cluster: Cluster, { method, path, headers, body }: HostileR
   return cluster.request(method, path, body?.(), { ...headers });
 }
 
-const isHarmless = ({ longestMs, grownBytes }: ProbeReading): boolean =>
-  longestMs <= MAX_BLOCKING_MS && grownBytes <= MAX_GROWTH_BYTES;
+const isHarmless = ({ longestMs, slowness, grownBytes }: ProbeReading): boolean =>
+  longestMs <= MAX_BLOCKING_MS * slowness && grownBytes <= MAX_GROWTH_BYTES;
 
-const describe = ({ longestMs, grownBytes }: ProbeReading): string =>
-  `${longestMs.toFixed(0)} ms, ${(grownBytes / 1024 / 1024).toFixed(1)} MB`;
+const describe = ({ longestMs, slowness, grownBytes }: ProbeReading): string =>
+  `${longestMs.toFixed(0)} ms on a machine ${slowness.toFixed(1)} times as slow, ${(grownBytes / 1024 / 1024).toFixed(1)} MB`;

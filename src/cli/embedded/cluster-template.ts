@@ -1,6 +1,7 @@
-import { constants, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { constants, cpSync, existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../../util/make-folder.ts';
 import { isReachable, SHARED_ROOT } from './binaries.ts';
 
 /** Templates of other versions go when they were not used for so long. */
@@ -37,6 +38,6 @@ export function copyFolder(from: string, to: string): void {
 export function copyCertificates(template: string, dataDir: string): void {
   const [from, to] = [template, dataDir].map((folder) => join(folder, 'certificates'));
   if (from === undefined || to === undefined || !existsSync(from) || existsSync(to)) return;
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   copyFolder(from, to);
 }

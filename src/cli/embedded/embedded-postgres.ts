@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, lstatSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { makeFolder } from '../../util/make-folder.ts';
 import { type Account, postgresAccount } from './account.ts';
 import {
   findBinaries,
@@ -122,13 +123,13 @@ export class EmbeddedPostgres {
   #prepareFolder(): void {
     const wanted = resolve(this.#options.folder);
     if (this.#account === undefined) {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolder(this.#folder, { mode: 0o700 });
       return;
     }
     ensureRootFolder(this.#folder, this.#account);
     if (this.#folder !== wanted) {
       // Marks a data directory that still exists.
-      mkdirSync(wanted, { recursive: true, mode: 0o700 });
+      makeFolder(wanted, { mode: 0o700 });
       replaceFile(join(this.#folder, BELONGS_TO), `${wanted}\n`);
     }
     for (const line of tidySharedRoot(this.#sharedRoot)) this.#options.onProgress(line);

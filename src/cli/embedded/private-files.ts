@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { ownFlags } from '../../options/storage.ts';
+import { makeFolder } from '../../util/make-folder.ts';
 import type { Account } from './account.ts';
 
 /**
@@ -30,9 +31,9 @@ const MAX_BYTES = 64 * 1024;
  * account. @throws Error with a message of one line, when the account could replace it
  */
 export function ensureRootFolder(folder: string, account: Account): void {
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o755 });
+  makeFolder(dirname(folder), { mode: 0o755 });
   assertOutOfReach(dirname(folder), account);
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  makeFolder(folder, { mode: 0o755 });
   withFolder(folder, (descriptor) => {
     const { uid } = fstatSync(descriptor);
     if (uid !== 0 && uid !== account.uid) {

@@ -1,9 +1,10 @@
-import { accessSync, chmodSync, constants, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { SECTIONS } from '../../options/all-flags.ts';
 import { parseFlags } from '../../options/command-line.ts';
-import { text, UsageError } from '../../options/flag.ts';
+import { explainFlag, text, UsageError } from '../../options/flag.ts';
 import { formatHelp } from '../../options/help.ts';
+import { makeFolder } from '../../util/make-folder.ts';
 import { NEVER } from '../../util/pause.ts';
 import { ensureTemplate } from '../warm-start.ts';
 
@@ -24,7 +25,7 @@ export async function makeAssets(args: readonly string[]): Promise<void> {
   const given = parseFlags(args, Object.values(assetFlags)).valuesOf(assetFlags).dir;
   if (given === '') throw new UsageError(`${assetFlags.dir.shown} needs a folder, such as bin/envtest`);
   const dir = resolve(given);
-  mkdirSync(dir, { recursive: true });
+  explainFlag(assetFlags.dir.shown, () => makeFolder(dir));
   const program = { node: process.execPath, main: resolve(process.argv[1] ?? '') };
   writeFileSync(join(dir, 'etcd.help'), ETCD_HELP);
   writeFileSync(join(dir, 'kube-apiserver.help'), formatHelp(SECTIONS, []));

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { createWriteStream, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { toQualifiedResource } from '../../api/names.ts';
-import { UsageError } from '../../options/flag.ts';
+import { explainFlag, UsageError } from '../../options/flag.ts';
+import { makeFolder } from '../../util/make-folder.ts';
 import type { ApiResource } from './api-resources.ts';
 
 /** YamlOutput takes the documents of an export: one stream of all, or a file for each resource in a folder. */
@@ -31,7 +32,7 @@ export function openYamlOutput(to: string, flag: string): YamlOutput {
     throw new UsageError(`${flag}: ${to} is neither a folder nor a file whose name ends with .yaml`);
   if (existsSync(to) && readdirSync(to).length > 0)
     throw new UsageError(`${flag}: ${to} is not empty: name another folder, or empty it`);
-  mkdirSync(to, { recursive: true, mode: 0o700 });
+  explainFlag(flag, () => makeFolder(to, { mode: 0o700 }));
   return new FolderOutput(to);
 }
 

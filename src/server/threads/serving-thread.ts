@@ -92,7 +92,11 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
     createThreadStorage(foundation, { databases, server, options: options.storage }),
   );
   const webhookElsewhere: WebhookOf = (config) => ({
-    authorize: ({ signal, ...attributes }) => server.call('verdict', { config, attributes }, signal),
+    // Requests have much more than what an authorizer is asked, sockets included.
+    authorize: ({ user, verb, target, path, selectors, signal }) => {
+      const attributes = { user, verb, target, path, ...(selectors === undefined ? {} : { selectors }) };
+      return server.call('verdict', { config, attributes }, signal);
+    },
     rules: () => WEBHOOK_RULES,
   });
   const { store } = storage;

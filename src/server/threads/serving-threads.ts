@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { AskPlugin } from '../../admission/plugin.ts';
 import type { GroupResource } from '../../api/names.ts';
@@ -75,7 +74,6 @@ interface Running {
 /** The serving threads, each a service that is started again when it ends or hangs. */
 export class ServingThreads {
   readonly #options: ServingThreadsOptions;
-  readonly #ticketKeys = randomBytes(48);
   readonly #connectionMemory: SharedArrayBuffer;
   readonly #running = new Map<number, Running>();
   #isDraining = false;
@@ -177,7 +175,7 @@ export class ServingThreads {
       log: channel.port2,
     }));
     const workerData: ThreadStart = {
-      ...{ ...start, number, ticketKeys: this.#ticketKeys, databases },
+      ...{ ...start, number, databases },
       ...{ server: server.port2, flowMemory: shared.sharedFlow.memory },
       connectionMemory: this.#connectionMemory,
     };

@@ -47,8 +47,6 @@ export interface ThreadStart {
   readonly serving: PairFiles;
   readonly clientCaFiles: readonly string[];
   readonly serviceAccountKeyFile: string;
-  /** A client may resume its TLS session in any thread. */
-  readonly ticketKeys: Uint8Array;
   readonly databases: readonly ThreadDatabase[];
   readonly flowMemory: FlowMemory;
   readonly connectionMemory: SharedArrayBuffer;

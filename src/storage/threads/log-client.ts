@@ -65,7 +65,7 @@ export class LogClient implements RevisionLog {
       hurry: () => calls().tell('hurry', undefined),
     };
     this.reader = {
-      currentRevision: () => calls().call('currentRevision', undefined),
+      currentRevision: (reads = 1) => calls().call('currentRevision', reads),
       compactedRevision: (resource) => calls().call('compactedRevision', resource),
       get: (key) => calls().call('get', key),
       listAt: (query) => calls().call('listAt', query),

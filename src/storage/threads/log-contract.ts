@@ -17,7 +17,8 @@ import type {
 /** What the thread of a log answers to a serving thread. `load` is the number of a load, by which late messages of another are known. */
 export interface LogService {
   commit(write: Write, caller: PortCaller): Promise<Revision>;
-  currentRevision(argument: undefined): Promise<Revision>;
+  /** For so many reads. */
+  currentRevision(reads: number): Promise<Revision>;
   compactedRevision(resource: GroupResource | undefined): Promise<Revision>;
   get(key: ObjectKey): Promise<StoredObject | undefined>;
   listAt(query: HistoricalList): Promise<HistoricalPage>;

@@ -16,8 +16,8 @@ export interface HostedLog {
   readonly history: History;
   readonly allocations: Pick<Allocations, 'held' | 'holder'>;
   readonly state: SharedState;
-  /** One query for all threads that ask at the same moment. */
-  currentRevision(): Promise<Revision>;
+  /** One query for all threads that ask at the same moment, each for so many reads. */
+  currentRevision(reads: number): Promise<Revision>;
   /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
   isOutdated(resource: GroupResource, storedAs: string | undefined): boolean;
 }
@@ -47,7 +47,7 @@ export class LogHost implements LogFollower {
     const { committer, reader, feed } = log;
     return {
       commit: (write, caller) => committer.commit({ ...write, caller }),
-      currentRevision: () => currentRevision(),
+      currentRevision: (reads) => currentRevision(reads),
       compactedRevision: (resource) => reader.compactedRevision(resource),
       get: (key) => reader.get(key),
       listAt: (query) => reader.listAt(query),

@@ -13,10 +13,11 @@ const QUESTION_MS = 1500;
  * that arrives during a query joins the next one: this answer may be from before the read began.
  *
  * While many read, queries keep a distance, so that more reads share each: with 64 clients, queries are a fifth of the CPU time of
- * a get. A lone read does not wait.
+ * a get. A lone read does not wait. A serving thread asks the main one, which does the same with what all threads ask: it hears for how
+ * many reads each question is.
  */
 export class SharedCurrentRevision {
-  readonly #query: () => Promise<Revision>;
+  readonly #query: (reads: number) => Promise<Revision>;
   readonly #asked: string;
   readonly #questionMs: number;
   #running: Promise<Revision> | undefined;
@@ -27,14 +28,19 @@ export class SharedCurrentRevision {
   #startedAt = 0;
 
   /** `asked` names the revision in the error after `questionMs`. */
-  constructor(query: () => Promise<Revision>, asked = 'is the newest', questionMs = QUESTION_MS) {
+  constructor(
+    query: (reads: number) => Promise<Revision>,
+    asked = 'is the newest',
+    questionMs = QUESTION_MS,
+  ) {
     this.#query = query;
     this.#asked = asked;
     this.#questionMs = questionMs;
   }
 
-  get(): Promise<Revision> {
-    this.#waiting += 1;
+  /** `reads`: how many wait for the answer. */
+  get(reads = 1): Promise<Revision> {
+    this.#waiting += reads;
     if (this.#next !== undefined) return this.#next;
     if (this.#running === undefined && !this.#wasBusy) return this.#start();
     const before = this.#running?.catch(() => {}) ?? Promise.resolve();
@@ -50,10 +56,11 @@ export class SharedCurrentRevision {
 
   #start(): Promise<Revision> {
     this.#next = undefined;
-    this.#wasBusy = this.#waiting >= BUSY_READS;
+    const reads = this.#waiting;
+    this.#wasBusy = reads >= BUSY_READS;
     this.#waiting = 0;
     this.#startedAt = performance.now();
-    const running = this.#inTime(this.#query()).finally(() => {
+    const running = this.#inTime(this.#query(reads)).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;

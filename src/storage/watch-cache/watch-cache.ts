@@ -95,7 +95,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     this.#options = options;
     this.#replay = new Replay(options.reader, this.#encodings);
     this.#compacted = new CompactedRevisions(options.reader);
-    this.#current = new SharedCurrentRevision(() => options.reader.currentRevision());
+    this.#current = new SharedCurrentRevision((reads) => options.reader.currentRevision(reads));
     if (options.kept === undefined) return;
     this.#uncached = new UncachedStore({
       ...{ ...options, replay: this.#replay },

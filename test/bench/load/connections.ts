@@ -22,7 +22,6 @@ export interface Reply {
 /** Connections to one server over which requests go; requests with equal `lane` take the same one (HTTP/2). */
 export interface Connections {
   send(outgoing: Outgoing, lane: number): Promise<Reply>;
-  readonly usable: boolean;
   close(): void;
 }
 
@@ -39,7 +38,7 @@ let kept: Kept | undefined;
 /** Those of the job before, when they lead to the same server: handshakes belong to the warm-up. */
 export async function connectionsTo(target: Target, protocol: Protocol, count: number): Promise<Connections> {
   const key = `${target.url} ${protocol} ${count}`;
-  if (kept?.key === key && kept.connections.usable) return kept.connections;
+  if (kept?.key === key) return kept.connections;
   kept?.connections.close();
   kept = undefined;
   const connections = protocol === 'h2' ? await openHttp2(target, count) : openHttp1(target, count);
@@ -56,22 +55,65 @@ export const tlsOf = ({ ca, cert, key }: Target): { ca?: string; cert?: string; 
 });
 
 async function openHttp2(target: Target, count: number): Promise<Connections> {
-  const sessions = await Promise.all(Array.from({ length: count }, () => openSession(target)));
+  const lanes = Array.from({ length: count }, () => new Lane(target));
+  await Promise.all(lanes.map((lane) => lane.session()));
   const common = authorization(target);
   return {
-    send: (outgoing, lane) => {
-      const session = sessions[lane % sessions.length];
-      if (session === undefined) throw new Error('there is no connection');
-      return sendHttp2(session, outgoing, common);
-    },
-    get usable() {
-      return sessions.every((session) => !session.closed && !session.destroyed);
+    send: (outgoing, number) => {
+      const lane = lanes[number % lanes.length];
+      if (lane === undefined) throw new Error('there is no connection');
+      return lane.send(outgoing, common);
     },
     close: () => {
-      for (const session of sessions) session.destroy();
+      for (const lane of lanes) lane.close();
     },
   };
 }
+
+/** Lane is a connection as Go's clients have one: another takes the place of one that has ended. */
+class Lane {
+  readonly #target: Target;
+  #session: ClientHttp2Session | undefined;
+  #opening: Promise<ClientHttp2Session> | undefined;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  session(): ClientHttp2Session | Promise<ClientHttp2Session> {
+    if (this.#session?.closed === false) return this.#session;
+    this.#opening ??= openSession(this.#target)
+      .then((session) => {
+        this.#session = session;
+        return session;
+      })
+      .finally(() => {
+        this.#opening = undefined;
+      });
+    return this.#opening;
+  }
+
+  /** Sends a request again that came after the server had announced the end of the connection (GOAWAY). */
+  async send(outgoing: Outgoing, common: Readonly<Record<string, string>>): Promise<Reply> {
+    for (;;) {
+      const session = await this.session();
+      try {
+        return await sendHttp2(session, outgoing, common);
+      } catch (error) {
+        if (!session.closed || !isRefused(error)) throw error;
+      }
+    }
+  }
+
+  close(): void {
+    this.#session?.destroy();
+  }
+}
+
+/** The server, or the session after its GOAWAY, has not looked at the request. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.message.includes('REFUSED_STREAM') || Reflect.get(error, 'code') === 'ERR_HTTP2_GOAWAY_SESSION');
 
 export function openSession(target: Target): Promise<ClientHttp2Session> {
   return new Promise((resolve, reject) => {
@@ -125,7 +167,6 @@ function openHttp1(target: Target, count: number): Connections {
         request.once('error', reject);
         request.end(body);
       }),
-    usable: true,
     close: () => agent.destroy(),
   };
 }

@@ -17,7 +17,7 @@ const STRIDE = 7919;
 export async function pages(stage: Stage, perSecond: number): Promise<Figures> {
   const objects = stage.settings.objects ?? stage.scale(1_000_000, 5000);
   // A busy hour is the sum of its minutes, once filling has begun.
-  const simulatedS = stage.scale(3600, perSecond > 100 ? 240 : 3600);
+  const simulatedS = stage.scale(perSecond > 100 ? 600 : 3600, perSecond > 100 ? 240 : 3600);
   await using database = await UpkeepDatabase.start();
   await database.keepHistory(86_400);
   const template = configMapOf(OBJECT_BYTES);

@@ -7,11 +7,13 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { END_A_THREAD, HANG_A_THREAD } from '../../kit/ending-thread.ts';
 import { PATIENCE } from '../../kit/patience.ts';
+import { type RemoteWebhook, startWebhook } from '../../kit/webhook-server.ts';
 import { createTestDatabase } from '../../postgres.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let cluster: Cluster;
 let folder: string;
+let authorizer: RemoteWebhook;
 
 const LIMITED_EVENTS = 5;
 
@@ -27,8 +29,14 @@ beforeAll(async () => {
   const file = join(folder, 'admission.yaml');
   const kind = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration' };
   writeFileSync(file, JSON.stringify({ ...kind, plugins }));
+  authorizer = await startWebhook();
+  const tokens = join(folder, 'tokens.csv');
+  writeFileSync(tokens, 'alice-token,alice,1');
   const flags = [
     '--serving-threads=3',
+    '--authorization-mode=RBAC,Webhook',
+    `--authorization-webhook-config-file=${authorizer.kubeconfig()}`,
+    `--token-auth-file=${tokens}`,
     '--enable-admission-plugins=EventRateLimit',
     `--admission-control-config-file=${file}`,
   ];
@@ -37,6 +45,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();
+  await authorizer?.[Symbol.asyncDispose]();
   await database?.drop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -116,6 +125,23 @@ test('a limit of events is one for all threads that events reach', async () => {
   const taken = codes.filter((code) => code === 201).length;
   expect(taken).toBeGreaterThanOrEqual(LIMITED_EVENTS);
   expect(taken).toBeLessThanOrEqual(LIMITED_EVENTS + refilled);
+});
+
+test('a webhook is asked once by all threads for the same right', async () => {
+  authorizer.respond = (_request, response, body) => {
+    const { verb } = JSON.parse(body).spec.resourceAttributes;
+    response
+      .writeHead(200)
+      .end(JSON.stringify({ ...JSON.parse(body), status: { allowed: verb === 'list' } }));
+  };
+  // Each over a connection of its own.
+  const ask = (method: string, path: string) => cluster.bearer('alice-token', method, path);
+  expect((await ask('GET', CONFIG_MAPS)).code).toBe(200);
+  const answers = await Promise.all(Array.from({ length: 12 }, () => ask('GET', CONFIG_MAPS)));
+  expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 200));
+  expect(authorizer.received).toHaveLength(1);
+  expect(authorizer.received[0].spec).toMatchObject({ user: 'alice', resourceAttributes: { verb: 'list' } });
+  expect((await ask('DELETE', `${CONFIG_MAPS}/fresh`)).code).toBe(403);
 });
 
 test('a thread that ends is replaced: its watches end, and those of other threads go on', async () => {

@@ -5,9 +5,9 @@ import { PATIENCE } from '../../kit/patience.ts';
 
 /** Questions that are answered when the test says so. */
 function questions() {
-  const open: { answer: (revision: Revision) => void; fail: (error: Error) => void }[] = [];
+  const open: { reads: number; answer: (revision: Revision) => void; fail: (error: Error) => void }[] = [];
   const shared = new SharedCurrentRevision(
-    () => new Promise((resolve, reject) => open.push({ answer: resolve, fail: reject })),
+    (reads) => new Promise((resolve, reject) => open.push({ reads, answer: resolve, fail: reject })),
   );
   return { open, shared };
 }
@@ -50,6 +50,19 @@ test('after many reads shared one question, the next waits a moment for more, an
   await asked(open, 3);
   open[2]?.answer(toRevision(5));
   expect(await Promise.all([one, other])).toEqual([toRevision(5), toRevision(5)]);
+});
+
+test('a question for many reads of another thread counts as many', async () => {
+  const { open, shared } = questions();
+  const many = shared.get(10);
+  open[0]?.answer(toRevision(1));
+  await many;
+  const ofThreads = [shared.get(3), shared.get(2)];
+  expect(open).toHaveLength(1);
+  await asked(open, 2);
+  expect(open.map(({ reads }) => reads)).toEqual([10, 5]);
+  open[1]?.answer(toRevision(2));
+  expect(await Promise.all(ofThreads)).toEqual([toRevision(2), toRevision(2)]);
 });
 
 test('a question that fails fails those who shared it, and not later ones', async () => {

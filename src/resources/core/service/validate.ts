@@ -1,5 +1,6 @@
 import type { LoadBalancerIngress, Service, ServicePort, ServiceSpec } from '../../../api/types/core/v1.ts';
 import type { FieldPath } from '../../../object/field-path.ts';
+import { goText, goValue } from '../../../object/go-value.ts';
 import { isIpv6 } from '../../../object/ip.ts';
 import { checkPort, checkPortName, checkQualifiedName } from '../../../object/text-formats.ts';
 import { validateIngressPoint } from '../../load-balancer-status.ts';
@@ -180,12 +181,19 @@ export function validateClusterIps(at: FieldPath, spec: ServiceSpec): void {
   const before = at.found;
   validateEach(path, ips);
   const areAddresses = at.found === before;
-  if (ips.length > MAX_ADDRESSES) path.invalid(ips, 'may only hold up to 2 values');
+  // Written once: clients choose how many there are.
+  const shown = ips.length > 1 ? goText(goValue(ips)) : ips;
+  if (ips.length > MAX_ADDRESSES) path.invalid(shown, 'may only hold up to 2 values');
   // Families of addresses that are none would only confuse.
   if (!areAddresses) return;
-  if (ips.length > 1 && new Set(ips.map(isIpv6)).size < 2)
-    path.invalid(ips, 'may specify no more than one IP for each IP family');
+  if (ips.length > 1 && areOfOneFamily(ips))
+    path.invalid(shown, 'may specify no more than one IP for each IP family');
   if (!isHeadless(spec)) mustMatchFamilies(path, ips, spec.ipFamilies ?? []);
+}
+
+function areOfOneFamily(ips: readonly string[]): boolean {
+  const isFirstIpv6 = isIpv6(ips[0] ?? '');
+  return ips.every((ip) => isIpv6(ip) === isFirstIpv6);
 }
 
 function validateFirst(at: FieldPath, clusterIp: string, ips: readonly string[]): void {

@@ -45,7 +45,8 @@ export async function migrate(
   assertAhead(to, applied, migrations);
   await restorePublication(client, options);
   const done: string[] = [];
-  for (const migration of migrations.filter(({ id }) => id <= (to ?? id))) {
+  for (const migration of migrations.filter(({ id }) => id <= (to ?? id) && !applied.has(id))) {
+    // Another server may have been quicker.
     if (await isApplied(client, migration)) continue;
     const older = await findOlderServers(client, migration, schema);
     if (older > 0) {
