@@ -69,7 +69,7 @@ const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = 
 ];
 
 /** The line of each gate in --help: `APIServerTracing (beta, default true)`. */
-export const describeGates = (gates = GATES): string[] =>
+export const describeGates = (gates: GateTable = GATES): string[] =>
   [...gates]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, { stage, on }]) => {

@@ -14,7 +14,7 @@ import {
   validateConfiguration,
   validateDeviceSelectors,
 } from './device-configuration.ts';
-import type { SelectorList } from './device-selector-rules.ts';
+import type { SelectorList } from './device-selectors.ts';
 import { hasAtMost, mustBeDistinct } from './list-limits.ts';
 import { validateTolerations } from './taints.ts';
 

@@ -10,7 +10,7 @@ import {
   validateConfiguration,
   validateDeviceSelectors,
 } from './device-configuration.ts';
-import { compilingSelectors, type SelectorList } from './device-selector-rules.ts';
+import { compilingSelectors, type SelectorList } from './device-selectors.ts';
 import { hasAtMost } from './list-limits.ts';
 
 export const deviceclasses = define<DeviceClass>({

@@ -9,7 +9,7 @@ import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 import { validateDeviceSelectors } from './device-configuration.ts';
-import { compilingSelectors, type SelectorList } from './device-selector-rules.ts';
+import { compilingSelectors, type SelectorList } from './device-selectors.ts';
 import { hasAtMost } from './list-limits.ts';
 import { setTaintDefaults, validateTaint } from './taints.ts';
 

@@ -5,7 +5,7 @@ import { column, define, nameColumn } from '../define.ts';
 import { validateClaimMeta } from '../resource/resource-claim-template.ts';
 import { checked } from '../rules/checked.ts';
 import { selectorsOf, setClaimDefaults, validateClaimSpec } from './device-claim-spec.ts';
-import { compilingSelectors } from './device-selector-rules.ts';
+import { compilingSelectors } from './device-selectors.ts';
 import { templateV1alpha3, templateV1beta1 } from './v1beta1.ts';
 
 export const resourceclaimtemplates = define<ResourceClaimTemplate>({

@@ -31,7 +31,7 @@ import {
   validateClaimSpec,
 } from './device-claim-spec.ts';
 import { MAX_CONFIGURATIONS, mustBeParameters, validateConfiguration } from './device-configuration.ts';
-import { compilingSelectors } from './device-selector-rules.ts';
+import { compilingSelectors } from './device-selectors.ts';
 import { hasAtMost, mustBeDistinct } from './list-limits.ts';
 import { validateTolerations } from './taints.ts';
 import { claimV1alpha3, claimV1beta1 } from './v1beta1.ts';

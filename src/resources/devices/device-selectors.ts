@@ -2,7 +2,7 @@ import type { Gates } from '../../api/feature-gates.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import type { DeviceSelector } from '../../api/types/resource/stored.ts';
-import { selectorProblem } from '../../cel/device-selectors.ts';
+import { selectorProblem } from '../../cel/selector-problem.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { Pace, type Steps } from '../../util/turns.ts';
 
