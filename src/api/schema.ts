@@ -69,6 +69,8 @@ export interface FieldSchema {
   readonly number: number | undefined;
   readonly value: ValueSchema;
   readonly required: boolean;
+  /** Whether the OpenAPI document lists it among those that are required, which depends on the version. */
+  readonly publishedRequired: boolean;
   /** Updates cannot change the field, nor its parts. */
   readonly immutable: boolean;
   /**

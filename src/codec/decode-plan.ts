@@ -103,6 +103,7 @@ const TYPE_FIELDS: readonly FieldSchema[] = ['kind', 'apiVersion'].map((name) =>
   number: undefined,
   value: { kind: 'string' },
   required: false,
+  publishedRequired: false,
   immutable: false,
   nesting: [],
   zero: 'keep',

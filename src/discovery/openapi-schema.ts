@@ -138,7 +138,7 @@ export class SchemaWriter {
     const required: string[] = [];
     for (const field of schema.fields.values()) {
       properties[field.name] = this.#property(field, doc);
-      if (field.required) required.push(field.name);
+      if (field.publishedRequired) required.push(field.name);
     }
     const kinds = this.#kindsOf(schema.name);
     return {

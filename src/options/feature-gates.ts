@@ -6,7 +6,7 @@ import { nearestName } from './checks.ts';
 import { UsageError } from './flag.ts';
 
 /** Gates without effect here; all others change something. They are accepted, because one list of gates is often given to all components. */
-export const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = [
+const ELSEWHERE: readonly { readonly what: string; readonly names: string }[] = [
   {
     what: 'concerns node agents alone',
     names:
@@ -69,8 +69,8 @@ export const ELSEWHERE: readonly { readonly what: string; readonly names: string
 ];
 
 /** The line of each gate in --help: `APIServerTracing (beta, default true)`. */
-export const describeGates = (): string[] =>
-  [...GATES]
+export const describeGates = (gates: GateTable = GATES): string[] =>
+  [...gates]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, { stage, on }]) => {
       const elsewhere = ELSEWHERE.find(({ names }) => names.split(' ').includes(name));

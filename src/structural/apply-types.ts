@@ -144,6 +144,7 @@ function toField(name: string, value: ValueSchema, traits: Traits = NO_TRAITS): 
     number: undefined,
     value,
     required: false,
+    publishedRequired: false,
     immutable: false,
     nesting: [],
     zero: 'keep',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MINORS, type Minor, toVersion } from '../../src/api/emulation.ts';
 import { gatesOf } from '../../src/api/feature-gates.ts';
-import { loadTypes } from '../../src/api/idl/types.ts';
+import { loadTypes, type TypeLibrary } from '../../src/api/idl/types.ts';
 import { OTHER_NAMES } from '../../src/options/feature-gates.ts';
 import { builtInResources } from '../../src/resources/all.ts';
 
@@ -196,4 +196,58 @@ test('each version of a resource has its type, with that of its list', () => {
       }
     }
   }
+});
+
+/** What the OpenAPI document of a version requires, and that of the one before does not. */
+function newlyRequired(minor: Minor, before: Minor): string[] {
+  const [now, then] = [loadTypes(minor), loadTypes(before)];
+  const requiredIn = (types: TypeLibrary, name: string): string[] =>
+    [...types.message(name).fields.values()]
+      .filter(({ publishedRequired }) => publishedRequired)
+      .map((field) => field.name);
+  return [...now.names()]
+    .filter((name) => then.has(name))
+    .flatMap((name) => {
+      const old = requiredIn(then, name);
+      const added = requiredIn(now, name).filter((field) => !old.includes(field));
+      return added.map((field) => `${name}.${field}`);
+    })
+    .sort();
+}
+
+test('documents require the fields that Kubernetes requires in each version', () => {
+  expect(newlyRequired(33, 34)).toEqual(['networking/v1.NetworkPolicySpec.podSelector']);
+  expect(newlyRequired(34, 35)).toEqual(['batch/v1.PodFailurePolicyOnPodConditionsPattern.status']);
+  expect(newlyRequired(36, 35)).toEqual([
+    ...['v1', 'v1alpha1', 'v1beta1'].flatMap((version) => [
+      `admissionregistration/${version}.ValidatingAdmissionPolicyBinding.spec`,
+      `admissionregistration/${version}.ValidatingAdmissionPolicyBindingSpec.policyName`,
+      `admissionregistration/${version}.ValidatingAdmissionPolicyBindingSpec.validationActions`,
+    ]),
+    'apiserverinternal/v1alpha1.ServerStorageVersion.apiServerID',
+    'apiserverinternal/v1alpha1.ServerStorageVersion.decodableVersions',
+    'apiserverinternal/v1alpha1.ServerStorageVersion.encodingVersion',
+    'apiserverinternal/v1alpha1.StorageVersion.metadata',
+    'authentication/v1.TokenReviewSpec.token',
+    'autoscaling/v1.HorizontalPodAutoscaler.spec',
+    'autoscaling/v2.HorizontalPodAutoscaler.spec',
+    'batch/v1.CronJob.spec',
+    'networking/v1.IPAddress.spec',
+    'networking/v1beta1.IPAddress.spec',
+  ]);
+  expect(newlyRequired(35, 36)).toEqual([
+    'apiserverinternal/v1alpha1.StorageVersion.spec',
+    'apiserverinternal/v1alpha1.StorageVersion.status',
+    'authentication/v1.TokenRequest.spec',
+    'authentication/v1.TokenRequestSpec.audiences',
+    'authentication/v1.TokenRequestStatus.expirationTimestamp',
+    'authentication/v1.TokenRequestStatus.token',
+    'discovery/v1.EndpointSlice.endpoints',
+    'policy/v1.PodDisruptionBudgetStatus.currentHealthy',
+    'policy/v1.PodDisruptionBudgetStatus.desiredHealthy',
+    'policy/v1.PodDisruptionBudgetStatus.disruptionsAllowed',
+    'policy/v1.PodDisruptionBudgetStatus.expectedPods',
+    'rbac/v1.RoleRef.apiGroup',
+    'scheduling/v1.PriorityClass.value',
+  ]);
 });

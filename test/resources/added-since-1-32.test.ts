@@ -140,6 +140,54 @@ describe('a migration of stored versions', () => {
   });
 });
 
+describe('a migration since 1.35', () => {
+  const of135 = manifestsIn(35);
+  const of136 = manifestsIn(36);
+  const naming = (group: string, resource: string): JsonObject => ({
+    spec: { resource: { group, resource } },
+  });
+  const deployments = naming('apps', 'deployments');
+
+  test('names a resource that can be', () => {
+    const problemsOf = (group: string, resource: string): string[] =>
+      of135.problemsOnCreate(storageversionmigrations, naming(group, resource));
+    expect(problemsOf('apps', 'deployments')).toEqual([]);
+    expect(problemsOf('apps', '')).toEqual([
+      'spec.resource.resource: Required value: resource is required to be set',
+    ]);
+    expect(problemsOf('apps', 'A')[0]).toContain('spec.resource.resource: Invalid value: "A"');
+    expect(problemsOf('a..b', 'pods')[0]).toContain('spec.resource.group: Invalid value: "a..b"');
+  });
+
+  test('stays as it was made, but for the version that older ones have', () => {
+    expect(
+      of135.problemsOnUpdate(storageversionmigrations, deployments, naming('apps', 'daemonsets')),
+    ).toEqual([expect.stringMatching(/^spec: Invalid value: .*field is immutable$/)]);
+    const older = { spec: { resource: { group: 'apps', version: 'v1', resource: 'deployments' } } };
+    expect(of135.problemsOnUpdate(storageversionmigrations, older, deployments)).toEqual([]);
+    expect(manifestsIn(34).problemsOnUpdate(storageversionmigrations, older, deployments)).not.toEqual([]);
+  });
+
+  test('says up to which version it has come, and may go on running after its end since 1.36', () => {
+    const at = (resourceVersion: string): JsonObject => ({ resourceVersion });
+    const answer = (manifests: typeof of135, before: JsonObject, after: JsonObject): string[] =>
+      manifests.problemsOnView(storageversionmigrations, deployments, { before, after, view: 'status' });
+    expect(answer(of135, {}, at('5'))).toEqual([]);
+    for (const wrong of ['0', '05', '-5', '+5', 'x'])
+      expect(answer(of135, {}, at(wrong))).toEqual([
+        `status.resourceVersion: Invalid value: ${JSON.stringify(wrong)}: resource version is not well formed: ${wrong}`,
+      ]);
+    expect(answer(of135, at('5'), at('6'))).toEqual([
+      'status.resourceVersion: Invalid value: "6": field is immutable',
+    ]);
+    const conditions = ['Running', 'Succeeded'].map((type) => ({
+      ...{ type, status: 'True', reason: 'R', lastUpdateTime: '2026-01-01T00:00:00Z' },
+    }));
+    expect(answer(of135, at('5'), { ...at('5'), conditions })).toHaveLength(1);
+    expect(answer(of136, at('5'), { ...at('5'), conditions })).toEqual([]);
+  });
+});
+
 describe('a rule that taints devices', () => {
   const good: JsonObject = {
     spec: {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { MINORS } from '../../src/api/emulation.ts';
+import { MINORS, type Minor } from '../../src/api/emulation.ts';
+import { gatesOf } from '../../src/api/feature-gates.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
 import { builtInResources } from '../../src/resources/all.ts';
@@ -7,6 +8,7 @@ import { deviceclasses } from '../../src/resources/devices/device-class.ts';
 import { resourceclaims } from '../../src/resources/devices/resource-claim.ts';
 import { resourceclaimtemplates } from '../../src/resources/devices/resource-claim-template.ts';
 import { resourceslices } from '../../src/resources/devices/resource-slice.ts';
+import { atOnce } from '../../src/util/turns.ts';
 import { manifestsIn } from '../kit/manifests.ts';
 import { shortened, type Variation } from '../kit/variation-tables.ts';
 import { varyAll } from '../kit/variations.ts';
@@ -275,7 +277,7 @@ test.each<[string, ResourceDefinition, JsonObject, JsonObject]>([
     { 'spec.devices.requests.1.firstAvailable.0.name': 'FAST' },
   ],
   [
-    'spec.devices.constraints[0].distinctAttribute.domain: Required value: must include a prefix',
+    'spec.devices.constraints[0].distinctAttribute: Invalid value: "model": a fully qualified name must be a domain and a name separated by a slash',
     resourceclaims,
     claim,
     { 'spec.devices.constraints.0': { requests: ['gpu'], distinctAttribute: 'model' } },
@@ -367,3 +369,138 @@ test.each([
     expect(conversion.toStorage(seen)).toEqual(stored);
   },
 );
+
+/** What the whole of a new object answers, with its expressions. */
+function answers(
+  definition: ResourceDefinition,
+  manifest: JsonObject,
+  { minor = 36, old, ...given }: { minor?: Minor; old?: JsonObject; [gate: string]: unknown } = {},
+): string[] {
+  const gates = gatesOf(minor);
+  const isOn = (name: string): boolean => given[name] === true || (gates.get(name)?.on ?? false);
+  const manifests = manifestsIn(minor);
+  const before = old === undefined ? undefined : manifests.created(definition, old);
+  const steps = definition.strategy.validateInSteps?.(
+    manifests.created(definition, manifest),
+    before,
+    Object.assign(isOn, { minor }),
+  );
+  if (steps === undefined) throw new Error('nothing is compiled');
+  return atOnce(steps).map(({ field, message }) => `${field}: ${message}`);
+}
+
+describe('expressions that select devices', () => {
+  const selecting = (...expressions: string[]): JsonObject => ({
+    spec: { selectors: expressions.map((expression) => ({ cel: { expression } })) },
+  });
+
+  test.each([
+    'device.driver == "gpu.example.com"',
+    'device.attributes["gpu.example.com"].model == "a100"',
+    'device.attributes["gpu.example.com"].large',
+    '"numa" in device.attributes["gpu.example.com"] && device.attributes["gpu.example.com"].numa == 0',
+    'device.capacity["gpu.example.com"].memory.compareTo(quantity("10Gi")) >= 0',
+    'cel.bind(dra, device.attributes["gpu.example.com"], dra.one && dra.two)',
+    'device.attributes["gpu.example.com"].version.isGreaterThan(semver("1.2.0"))',
+    'device.allowMultipleAllocations',
+  ])('%s is compiled', (expression) => {
+    expect(answers(deviceclasses, selecting(expression))).toEqual([]);
+  });
+
+  test.each([
+    ['device.driver ==', 'Syntax error'],
+    ['device.name == "a"', "undefined field 'name'"],
+    ['object.driver == "a"', "undeclared reference to 'object'"],
+    ['device.driver', 'must evaluate to bool or the unknown type, not string'],
+    ['device', 'must evaluate to bool or the unknown type, not kubernetes.DRADevice'],
+    ['device.driver == 1', 'found no matching overload'],
+    ['device.attributes["a"].b.includes("c")', 'includes'],
+  ])('%s is refused', (expression, why) => {
+    const lines = answers(deviceclasses, selecting('true', expression));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(
+      `spec.selectors[1].cel.expression: Invalid value: ${JSON.stringify(expression)}: `,
+    );
+    expect(lines[0]).toContain(why);
+  });
+
+  test('what a version or a feature adds is known with it alone', () => {
+    const shared = selecting('device.allowMultipleAllocations');
+    expect(answers(deviceclasses, shared, { minor: 33 })[0]).toContain("'allowMultipleAllocations'");
+    const lists = selecting('device.attributes["a"].b.includes("c")');
+    expect(answers(deviceclasses, lists, { DRAListTypeAttributes: true })).toEqual([]);
+  });
+
+  test('those of requests, of alternatives and of templates are compiled, and stored ones are not again', () => {
+    const wrong = [{ cel: { expression: 'device' } }];
+    const changes = {
+      'spec.devices.requests.0.exactly.selectors': wrong,
+      'spec.devices.requests.1.firstAvailable.1.selectors': wrong,
+    };
+    const bad = varyAll(claim, changes) as JsonObject;
+    const at = 'spec.devices.requests';
+    const fields = (lines: readonly string[]): string[] => lines.map((line) => line.split(': ')[0] ?? '');
+    expect(fields(answers(resourceclaims, bad))).toEqual([
+      `${at}[0].exactly.selectors[0].cel.expression`,
+      `${at}[1].firstAvailable[1].selectors[0].cel.expression`,
+    ]);
+    expect(fields(answers(resourceclaimtemplates, { spec: { spec: bad.spec } } as JsonObject))).toEqual([
+      `spec.${at}[0].exactly.selectors[0].cel.expression`,
+      `spec.${at}[1].firstAvailable[1].selectors[0].cel.expression`,
+    ]);
+    const stored = selecting('device');
+    expect(answers(deviceclasses, stored)).toHaveLength(1);
+    expect(answers(deviceclasses, stored, { old: stored })).toEqual([]);
+    expect(answers(resourceclaims, bad, { old: bad })).toEqual([]);
+  });
+});
+
+test.each<[JsonObject, string[]]>([
+  [{ cpu: { capacityKey: 'memory' } }, []],
+  [{ cpu: { allocationMultiplier: '2' } }, []],
+  [{ 'example.com/a': { capacityKey: 'memory' } }, ['[example.com/a]: Invalid value: "example.com/a"']],
+  [{ cpu: {} }, ['[cpu]: Invalid value: ""']],
+  [{ cpu: { allocationMultiplier: '0' } }, ['[cpu].allocationMultiplier: Invalid value: "0"']],
+  [{ cpu: { capacityKey: '' } }, ['[cpu].capacityKey: Invalid value: ""']],
+  [{ cpu: { capacityKey: 'other' } }, ['[cpu].capacityKey: Not found: "other"']],
+])('what a device takes of the resources of its node: %j', (mappings, ends) => {
+  const manifests = manifestsIn(36, { DRANodeAllocatableResources: true, DRAListTypeAttributes: true });
+  const lines = manifests.problemsOnCreate(
+    resourceslices,
+    varyAll(slice, { 'spec.devices.0.nodeAllocatableResourceMappings': mappings }) as JsonObject,
+  );
+  const at = 'spec.devices[0].nodeAllocatableResourceMappings';
+  expect(lines).toEqual(ends.map((end) => expect.stringContaining(`${at}${end}`)));
+});
+
+test('names of attributes are judged in the words of each version', () => {
+  const refusalOf = (minor: Minor, matchAttribute: string): string | undefined =>
+    manifestsIn(minor).problemsOnCreate(
+      resourceclaims,
+      varyAll(claim, { 'spec.devices.constraints.0.matchAttribute': matchAttribute }) as JsonObject,
+    )[0];
+  const at = 'spec.devices.constraints[0].matchAttribute';
+  expect(refusalOf(34, 'model')).toBe(`${at}: Invalid value: "model": must include a domain`);
+  expect(refusalOf(34, 'a.b/')).toBe(`${at}: Required value: the name must not be empty`);
+  expect(refusalOf(35, 'a.b/')).toBe(`${at}: Invalid value: "": the name must not be empty`);
+  expect(refusalOf(35, '/model')).toBe(`${at}: Invalid value: "": the domain must not be empty`);
+  expect(refusalOf(33, 'a.b/9')).toContain(`${at}: Invalid value: "9": a valid C identifier`);
+});
+
+test('the amount of a request that names none is judged at the end of the range that it leaves', () => {
+  const refusalOf = (policy: JsonObject): readonly string[] =>
+    problems(
+      resourceslices,
+      varyAll(slice, {
+        'spec.devices.0.allowMultipleAllocations': true,
+        'spec.devices.0.capacity.memory.requestPolicy': policy,
+      }) as JsonObject,
+    );
+  const at = 'spec.devices[0].capacity[memory].requestPolicy.validRange';
+  expect(refusalOf({ default: '1Gi', validRange: { min: '2Gi' } })[0]).toContain(
+    `${at}.min: Invalid value: "1Gi"`,
+  );
+  expect(refusalOf({ default: '3Gi', validRange: { min: '1Gi', max: '2Gi' } })[0]).toContain(
+    `${at}.max: Invalid value: "3Gi"`,
+  );
+});

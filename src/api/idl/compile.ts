@@ -31,7 +31,8 @@ import { type TypeModule, writeTypes } from './write-types.ts';
  *
  * Versions of Kubernetes (api/emulation.ts), of a field and of a message: since (the first that has it: "1.33"), until (the first
  * that has it no more). enum_since names values of an enumeration that older versions lack: "1.35: Gt, Lt". omitted_since: the
- * first that leaves the field out of JSON when it is empty.
+ * first that leaves the field out of JSON when it is empty. required_since, required_until: the first version whose OpenAPI document
+ * has the field among those that are required, and the first that has it there no more.
  */
 const SOURCE = fileURLToPath(new URL('src/api/idl/', PROJECT));
 const TYPES = fileURLToPath(new URL('src/api/types/', PROJECT));
@@ -155,6 +156,7 @@ function compileField(field: protobuf.Field, folder: string): CompiledField {
     ...compileLife(options),
     ...compileEnumSince(text('enum_since')),
     ...compileOmittedSince(options),
+    ...compileRequirement(options),
   };
 }
 
@@ -181,6 +183,12 @@ function compileEnumSince(text: string | undefined): Pick<CompiledField, 'enumSi
 
 function compileOmittedSince({ '(omitted_since)': since }: Options): Pick<CompiledField, 'omittedSince'> {
   return since === undefined ? {} : { omittedSince: readMinor(since) };
+}
+
+function compileRequirement(options: Options): Pick<CompiledField, 'requiredLife'> {
+  const { '(required_since)': since, '(required_until)': until } = options;
+  if (since === undefined && until === undefined) return {};
+  return { requiredLife: compileLife({ '(since)': since, '(until)': until }) };
 }
 
 function readMinor(version: unknown): Minor {

@@ -30,6 +30,10 @@ export interface CompiledField extends Life {
   readonly repeated?: boolean;
   readonly map?: boolean;
   readonly required?: boolean;
+  /** The versions whose OpenAPI document requires the field, where these are not all or none. */
+  readonly requiredLife?: Life;
+  /** Whether that of the chosen version does. */
+  readonly publishedRequired?: boolean;
   readonly immutable?: boolean;
   readonly pointer?: boolean;
   readonly always?: boolean;

@@ -60,13 +60,18 @@ function messageOf(message: CompiledMessage, minor: Minor): CompiledMessage {
   const newer = message.fields.filter(({ since = minor }) => since > minor).map(({ name }) => name);
   return {
     ...message,
-    fields: alive.map((field) => withZeroOf(withValuesOf(field, minor), minor)),
+    fields: alive.map((field) => withRequirementOf(withZeroOf(withValuesOf(field, minor), minor), minor)),
     ...(newer.length === 0 ? {} : { newer }),
   };
 }
 
-const isSameInAll = ({ enumSince, omittedSince }: CompiledField): boolean =>
-  enumSince === undefined && omittedSince === undefined;
+const isSameInAll = ({ enumSince, omittedSince, requiredLife }: CompiledField): boolean =>
+  enumSince === undefined && omittedSince === undefined && requiredLife === undefined;
+
+const withRequirementOf = (field: CompiledField, minor: Minor): CompiledField =>
+  field.requiredLife === undefined
+    ? field
+    : { ...field, publishedRequired: isAlive(field.requiredLife, minor) };
 
 const withZeroOf = (field: CompiledField, minor: Minor): CompiledField =>
   field.omittedSince === undefined || minor < field.omittedSince ? field : { ...field, omitted: true };
@@ -158,6 +163,7 @@ class CompiledLibrary implements TypeLibrary {
       nesting,
       value,
       required: field.required ?? false,
+      publishedRequired: field.publishedRequired ?? field.required ?? false,
       immutable: field.immutable ?? false,
       zero: toZero(field, value),
       isPointer: field.pointer === true,

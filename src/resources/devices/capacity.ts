@@ -65,12 +65,12 @@ function validateRange(at: FieldPath, range: CapacityRequestPolicyRange, { usual
   }
   if (nanosOf(min) > nanosOf(most))
     at.field('min').invalid(min, `min is larger than capacity value: ${most}`);
-  if (nanosOf(usual) < nanosOf(min)) at.field('default').invalid(usual, `default is less than min: ${min}`);
+  if (nanosOf(usual) < nanosOf(min)) at.field('min').invalid(usual, `default is less than min: ${min}`);
   if (max !== undefined) {
     if (nanosOf(min) > nanosOf(max)) at.field('max').invalid(min, `min is larger than max: ${max}`);
     if (nanosOf(max) > nanosOf(most))
       at.field('max').invalid(max, `max is larger than capacity value: ${most}`);
-    if (nanosOf(usual) > nanosOf(max)) at.field('default').invalid(usual, `default is more than max: ${max}`);
+    if (nanosOf(usual) > nanosOf(max)) at.field('max').invalid(usual, `default is more than max: ${max}`);
   }
   if (step !== undefined)
     validateStep(at.field('step'), { min, step, most }, max === undefined ? [usual] : [usual, max]);

@@ -14,6 +14,7 @@ import {
   validateConfiguration,
   validateDeviceSelectors,
 } from './device-configuration.ts';
+import type { SelectorList } from './device-selectors.ts';
 import { hasAtMost, mustBeDistinct } from './list-limits.ts';
 import { validateTolerations } from './taints.ts';
 
@@ -51,6 +52,20 @@ export function requestNamesOf({ devices = {} }: ResourceClaimSpec): ReadonlySet
 export function validateClaimSpec(at: FieldPath, spec: ResourceClaimSpec): void {
   validateDevices(at.field('devices'), spec.devices ?? {}, requestNamesOf(spec));
 }
+
+/** All selectors of a spec. */
+export const selectorsOf = (at: FieldPath, { devices = {} }: ResourceClaimSpec): readonly SelectorList[] =>
+  [
+    ...at
+      .field('devices')
+      .field('requests')
+      .each(devices.requests ?? []),
+  ].flatMap(([path, { exactly, firstAvailable }]): SelectorList[] => [
+    [path.field('exactly').field('selectors'), exactly?.selectors],
+    ...[...path.field('firstAvailable').each(firstAvailable)].map(
+      ([item, { selectors }]): SelectorList => [item.field('selectors'), selectors],
+    ),
+  ]);
 
 function validateDevices(at: FieldPath, devices: DeviceClaim, known: ReadonlySet<string>): void {
   const { requests = [], constraints = [], config = [] } = devices;

@@ -10,6 +10,7 @@ import {
   validateConfiguration,
   validateDeviceSelectors,
 } from './device-configuration.ts';
+import { compilingSelectors, type SelectorList } from './device-selectors.ts';
 import { hasAtMost } from './list-limits.ts';
 
 export const deviceclasses = define<DeviceClass>({
@@ -43,8 +44,14 @@ export const deviceclasses = define<DeviceClass>({
     tracksGeneration: true,
     returnsDeletedObject: true,
     validate: checked(validate),
+    validateInSteps: compilingSelectors(validate, newSelectors),
   },
 });
+
+function newSelectors(root: FieldPath, { spec }: DeviceClass, old?: DeviceClass): SelectorList[] {
+  if (equal(spec?.selectors, old?.spec?.selectors)) return [];
+  return [[root.field('spec').field('selectors'), spec?.selectors]];
+}
 
 function validate(root: FieldPath, { spec = {} }: DeviceClass, old?: DeviceClass): void {
   const at = root.field('spec');

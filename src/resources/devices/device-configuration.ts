@@ -33,7 +33,7 @@ export function mustBeParameters(at: FieldPath, value: JsonValue | undefined, is
   else if (!isObject(value)) at.invalid('<value omitted>', 'must be a valid JSON object');
 }
 
-/** Whether an expression compiles is not checked here. */
+/** Whether expressions compile is checked afterwards ({@link compilingSelectors}). */
 export function validateDeviceSelectors(
   at: FieldPath,
   selectors: readonly DeviceSelector[] = [],

@@ -9,6 +9,7 @@ import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 import { validateDeviceSelectors } from './device-configuration.ts';
+import { compilingSelectors, type SelectorList } from './device-selectors.ts';
 import { hasAtMost } from './list-limits.ts';
 import { setTaintDefaults, validateTaint } from './taints.ts';
 
@@ -61,6 +62,7 @@ export const devicetaintrules = define<DeviceTaintRule>({
     },
     prepareForUpdate: renewTime,
     validate: checked(validate),
+    validateInSteps: compilingSelectors(validate, newSelectors),
   },
 });
 
@@ -71,6 +73,12 @@ function renewTime({ spec }: DeviceTaintRule, old: DeviceTaintRule): void {
   if (taint === undefined || taint.effect === before?.effect || taint.timeAdded !== before?.timeAdded) return;
   delete taint.timeAdded;
   setTaintDefaults([taint]);
+}
+
+function newSelectors(root: FieldPath, { spec }: DeviceTaintRule, old?: DeviceTaintRule): SelectorList[] {
+  const selectors = spec?.deviceSelector?.selectors;
+  const path = root.field('spec').field('deviceSelector').field('selectors');
+  return equal(selectors, old?.spec?.deviceSelector?.selectors) ? [] : [[path, selectors]];
 }
 
 function validate(root: FieldPath, { spec = {} }: DeviceTaintRule, old?: DeviceTaintRule): void {

@@ -6,10 +6,12 @@ import type {
 } from '../../api/types/resource/stored.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { isNativeResource } from '../../object/resource-list.ts';
 import { parseSemanticVersion } from '../../object/semantic-version.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
 import { mustBeQualifiedName } from '../resource/device-names.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
+import { nanosOf } from '../rules/numbers.ts';
 import { validateCapacity } from './capacity.ts';
 import { validateBinding } from './conditions-to-bind.ts';
 import { hasAtMost, mustBeDistinct } from './list-limits.ts';
@@ -145,7 +147,15 @@ export const waysOf = (given: Readonly<Record<string, boolean>>): readonly strin
 
 function validateMappings(at: FieldPath, { nodeAllocatableResourceMappings, capacity = {} }: Device): void {
   const path = at.field('nodeAllocatableResourceMappings');
-  for (const [item, , { capacityKey }] of path.entries(nodeAllocatableResourceMappings))
-    if (capacityKey !== undefined && capacity[capacityKey] === undefined)
-      item.field('capacityKey').notFound(capacityKey);
+  for (const [item, name, { allocationMultiplier: multiplier, capacityKey: key }] of path.entries(
+    nodeAllocatableResourceMappings,
+  )) {
+    if (!isNativeResource(name)) item.invalid(name, 'must be a node allocatable resource name');
+    if (multiplier === undefined && key === undefined)
+      item.invalid('', 'at least one of allocationMultiplier or capacityKey must be set');
+    if (multiplier !== undefined && nanosOf(multiplier) <= 0n)
+      item.field('allocationMultiplier').invalid(multiplier, 'must be positive');
+    if (key === '') item.field('capacityKey').invalid(key, 'capacityKey must not be an empty string');
+    else if (key !== undefined && capacity[key] === undefined) item.field('capacityKey').notFound(key);
+  }
 }

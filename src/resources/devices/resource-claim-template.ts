@@ -4,7 +4,8 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateClaimMeta } from '../resource/resource-claim-template.ts';
 import { checked } from '../rules/checked.ts';
-import { setClaimDefaults, validateClaimSpec } from './device-claim-spec.ts';
+import { selectorsOf, setClaimDefaults, validateClaimSpec } from './device-claim-spec.ts';
+import { compilingSelectors } from './device-selectors.ts';
 import { templateV1alpha3, templateV1beta1 } from './v1beta1.ts';
 
 export const resourceclaimtemplates = define<ResourceClaimTemplate>({
@@ -49,14 +50,16 @@ export const resourceclaimtemplates = define<ResourceClaimTemplate>({
   strategy: {
     returnsDeletedObject: true,
     defaults: ({ spec = {} }) => setClaimDefaults(spec.spec ?? {}),
-    validate: checked((at, template, old) => {
-      if (old === undefined) validate(at, template);
-    }),
+    validate: checked(validate),
+    validateInSteps: compilingSelectors(validate, (root, { spec }, old) =>
+      old === undefined ? selectorsOf(root.field('spec').field('spec'), spec?.spec ?? {}) : [],
+    ),
   },
 });
 
 /** The spec cannot change: only a new one is judged. */
-function validate(root: FieldPath, { spec = {} }: ResourceClaimTemplate): void {
+function validate(root: FieldPath, { spec = {} }: ResourceClaimTemplate, old?: ResourceClaimTemplate): void {
+  if (old !== undefined) return;
   const at = root.field('spec');
   validateClaimMeta(at.field('metadata'), spec.metadata ?? {});
   validateClaimSpec(at.field('spec'), spec.spec ?? {});

@@ -10,7 +10,9 @@ import type {
 } from '../../api/types/resource/stored.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { formatIp, parseCidr } from '../../object/ip.ts';
 import { checkCidr } from '../../object/text-formats.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
@@ -24,10 +26,12 @@ import {
   mustBeRequestName,
   mustBeRequestNames,
   requestNamesOf,
+  selectorsOf,
   setClaimDefaults,
   validateClaimSpec,
 } from './device-claim-spec.ts';
 import { MAX_CONFIGURATIONS, mustBeParameters, validateConfiguration } from './device-configuration.ts';
+import { compilingSelectors } from './device-selectors.ts';
 import { hasAtMost, mustBeDistinct } from './list-limits.ts';
 import { validateTolerations } from './taints.ts';
 import { claimV1alpha3, claimV1beta1 } from './v1beta1.ts';
@@ -73,12 +77,17 @@ export const resourceclaims = define<ResourceClaim>({
   strategy: {
     returnsDeletedObject: true,
     defaults: ({ spec = {} }) => setClaimDefaults(spec),
-    // The spec cannot change: only a new one is judged.
-    validate: checked((at, { spec = {} }, old) => {
-      if (old === undefined) validateClaimSpec(at.field('spec'), spec);
-    }),
+    validate: checked(validate),
+    validateInSteps: compilingSelectors(validate, (root, { spec = {} }, old) =>
+      old === undefined ? selectorsOf(root.field('spec'), spec) : [],
+    ),
   },
 });
+
+/** The spec cannot change: only a new one is judged. */
+function validate(root: FieldPath, { spec = {} }: ResourceClaim, old?: ResourceClaim): void {
+  if (old === undefined) validateClaimSpec(root.field('spec'), spec);
+}
 
 /** `pending`, `allocated,reserved`, `deleted,allocated` */
 function stateText({ metadata, status = {} }: ResourceClaim): string {
@@ -235,6 +244,23 @@ function validateNetwork(at: FieldPath, data: NetworkDeviceData): void {
   if (Buffer.byteLength(interfaceName) > MAX_INTERFACE) at.field('interfaceName').tooLong(MAX_INTERFACE);
   if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE) at.field('hardwareAddress').tooLong(MAX_HARDWARE);
   if (!hasAtMost(at.field('ips'), MAX_IPS, ips)) return;
-  for (const [path, ip] of at.field('ips').each(ips)) path.invalidFor(ip, checkCidr(ip));
+  for (const [path, ip] of at.field('ips').each(ips)) mustBeInterfaceAddress(path, ip);
   mustBeDistinct(at.field('ips'), ips);
+}
+
+const NO_ADDRESS = 'must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)';
+
+/** An address with the size of its network, in canonical form since 1.33: `192.168.1.5/24`. */
+function mustBeInterfaceAddress(at: FieldPath, text: string): void {
+  const range = parseCidr(text);
+  if ((at.isOn.minor ?? DEFAULT_MINOR) < 33) {
+    at.invalidFor(text, checkCidr(text));
+    return;
+  }
+  if (range === undefined) {
+    at.invalid(text, NO_ADDRESS);
+    return;
+  }
+  const canonical = `${formatIp(range.bytes)}/${range.prefixBits}`;
+  if (text !== canonical) at.invalid(text, `must be in canonical form (${JSON.stringify(canonical)})`);
 }

@@ -1,6 +1,8 @@
+import type { Minor } from '../../api/emulation.ts';
 import { counted } from '../../object/field-errors.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { checkName } from '../../object/text-formats.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 
 /** Names in the API of dynamic resources, and lists of a limited size. */
 
@@ -25,12 +27,16 @@ export function mustBePoolName(at: FieldPath, name: string): void {
     at.required();
     return;
   }
-  if (name.length > MAX_POOL) reportLength(at, MAX_POOL);
+  if (name.length > MAX_POOL) reportTooLong(at, MAX_POOL);
   for (const piece of name.split('/')) at.invalidFor(piece, checkName(piece, 'dns-subdomain'));
 }
 
 /** `model` or `gpu.example.com/model`. */
 export function mustBeQualifiedName(at: FieldPath, name: string): void {
+  if (minorOf(at) >= 35) {
+    mustBeNameOrDomainAndName(at, name);
+    return;
+  }
   if (name === '') {
     at.required('name required');
     return;
@@ -41,22 +47,52 @@ export function mustBeQualifiedName(at: FieldPath, name: string): void {
     return;
   }
   if (more.length > 0) return;
-  if (first === '') at.required('the prefix must not be empty');
+  const what = minorOf(at) < 32 ? 'prefix' : 'domain';
+  if (first === '') at.required(`the ${what} must not be empty`);
   else mustBeDriverName(at, first);
   if (second === '') at.required('the name must not be empty');
   else mustBeIdentifier(at, second);
 }
 
+/** Since 1.35, empty parts are invalid rather than missing. */
+function mustBeNameOrDomainAndName(at: FieldPath, name: string): void {
+  const [first = '', second, ...more] = name.split('/');
+  if (more.length > 0) return;
+  if (second === undefined) mustBeIdentifier(at, first);
+  else {
+    if (first === '') at.invalid('', 'the domain must not be empty');
+    else mustBeDriverName(at, first);
+    if (second === '') at.invalid('', 'the name must not be empty');
+    else mustBeIdentifier(at, second);
+  }
+}
+
+const minorOf = ({ isOn: { minor = DEFAULT_MINOR } }: FieldPath): Minor => minor;
+
 export function mustBeFullyQualifiedName(at: FieldPath, name: string): void {
   mustBeQualifiedName(at, name);
-  if (!name.includes('/')) at.field('domain').required('must include a prefix');
+  if (name.includes('/')) return;
+  const minor = minorOf(at);
+  if (minor < 32) at.field('domain').required('must include a prefix');
+  else if (minor < 35) at.invalid(name, 'must include a domain');
+  else at.invalid(name, 'a fully qualified name must be a domain and a name separated by a slash');
 }
 
 function mustBeIdentifier(at: FieldPath, identifier: string): void {
-  if (identifier.length > MAX_IDENTIFIER) reportLength(at, MAX_IDENTIFIER);
+  if (identifier.length > MAX_IDENTIFIER) reportTooLong(at, MAX_IDENTIFIER);
   if (IDENTIFIER.test(identifier)) return;
+  if (minorOf(at) >= 34) {
+    at.invalid(identifier, IDENTIFIER_TEXT);
+    return;
+  }
   const message = `Invalid value: ${JSON.stringify(identifier)}: ${IDENTIFIER_TEXT}`;
   at.add([counted({ type: 'FieldValueTypeInvalid', field: at.toString(), message })]);
+}
+
+/** A text is too long, in the words of the emulated version. */
+function reportTooLong(at: FieldPath, most: number): void {
+  if (minorOf(at) < 32) reportLength(at, most);
+  else at.tooLong(most);
 }
 
 /** `most` counts characters of a text and items of a list. The value itself is not shown. */

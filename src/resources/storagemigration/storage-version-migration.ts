@@ -1,3 +1,4 @@
+import type { Minor } from '../../api/emulation.ts';
 import type { Condition } from '../../api/types/meta/v1.ts';
 import type {
   GroupVersionResource,
@@ -13,6 +14,7 @@ import { column, define } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { mustBeConditions } from '../rules/condition-rules.ts';
 import { mustNotChange } from '../rules/immutable.ts';
+import { mustBeNameInOneError } from '../rules/name-rules.ts';
 
 /** v1beta1 migrates a resource in all of its versions, and has conditions like other APIs. */
 const toV1beta1: Conversion = {
@@ -101,19 +103,32 @@ const resourceOf = ({ spec }: StorageVersionMigration): GroupVersionResource => 
 
 function validate(root: FieldPath, migration: StorageVersionMigration): void {
   const at = root.field('spec').field('resource');
-  const { resource = '', version = '' } = resourceOf(migration);
-  if (resource === '') at.field('resource').required('resource is required');
+  const { group = '', resource = '', version = '' } = resourceOf(migration);
   // 1.35 and later know no version here.
-  if (version === '' && (root.isOn.minor ?? DEFAULT_MINOR) < 35)
-    at.field('version').required('version is required');
+  if (minorOf(root) >= 35) {
+    if (resource === '') at.field('resource').required('resource is required to be set');
+    else mustBeNameInOneError(at.field('resource'), resource, 'dns-1035-label');
+    if (group !== '') mustBeNameInOneError(at.field('group'), group, 'dns-subdomain');
+    return;
+  }
+  if (resource === '') at.field('resource').required('resource is required');
+  if (version === '') at.field('version').required('version is required');
 }
 
-/** Kubernetes reports these fields without their paths. */
+const minorOf = ({ isOn: { minor = DEFAULT_MINOR } }: FieldPath): Minor => minor;
+
+/** Before 1.35, Kubernetes reports these fields without their paths. */
 function validateUpdate(
   at: FieldPath,
   migration: StorageVersionMigration,
   old: StorageVersionMigration,
 ): void {
+  if (minorOf(at) >= 35) {
+    const { version: _, ...resource } = resourceOf(migration);
+    const { version: __, ...before } = resourceOf(old);
+    mustNotChange(at.field('spec'), { resource }, { resource: before });
+    return;
+  }
   for (const field of ['group', 'version', 'resource'] as const)
     mustNotChange(at.field(field), resourceOf(migration)[field] ?? '', resourceOf(old)[field] ?? '');
 }
@@ -136,6 +151,12 @@ function validateStatus(
 }
 
 function validateVersion(at: FieldPath, version: string, old: string): void {
+  if (minorOf(at) >= 35) {
+    if (version !== '' && !/^[1-9]\d*$/.test(version))
+      at.invalid(version, `resource version is not well formed: ${version}`);
+    if (old !== '') mustNotChange(at, version, old);
+    return;
+  }
   if (version !== '' && !/^[+-]?\d+$/.test(version)) {
     const quoted = JSON.stringify(version);
     const why = `strconv.ParseInt: parsing ${quoted}: invalid syntax`;
@@ -159,8 +180,10 @@ function validateProgress(
     if (isMistake) at.invalid(migration.status?.conditions, why);
   };
   mustNotBe(hasSucceeded && hasFailed, 'Both success and failed conditions cannot be true at the same time');
-  mustNotBe(hasSucceeded && isRunning, 'Running condition cannot be true when success condition is true');
-  mustNotBe(hasFailed && isRunning, 'Running condition cannot be true when failed condition is true');
+  // Since 1.36, a migration that has ended may go on saying that it runs.
+  const isJudged = isRunning && minorOf(at) < 36;
+  mustNotBe(hasSucceeded && isJudged, 'Running condition cannot be true when success condition is true');
+  mustNotBe(hasFailed && isJudged, 'Running condition cannot be true when failed condition is true');
   mustNotBe(
     hasCondition(old, 'Succeeded') && !hasSucceeded,
     'Success condition cannot be set to false once it is true',
