@@ -225,7 +225,7 @@ class TranslatedEntry extends CachedEntry {
     this.#isTranslated = isTranslated;
   }
 
-  override get isOutdated(): boolean {
-    return this.#isTranslated || this.#entry.isOutdated === true;
+  override get isOutdated(): boolean | Promise<boolean> {
+    return this.#isTranslated || (this.#entry.isOutdated ?? false);
   }
 }

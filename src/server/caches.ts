@@ -13,7 +13,7 @@ interface CacheParts {
   /** Whose objects are in memory; undefined: all. */
   readonly kept: ResourceSet | undefined;
   /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
-  isOutdated(resource: GroupResource, storedAs: string | undefined): boolean;
+  isOutdated(resource: GroupResource, storedAs: string | undefined): boolean | Promise<boolean>;
 }
 
 /** Creates the cache of one database. */

@@ -8,7 +8,7 @@ import type { Entry } from './store.ts';
 export type FieldReader = (object: JsonObject) => Record<string, string>;
 
 /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
-export type IsOutdated = (storedAs: string | undefined) => boolean;
+export type IsOutdated = (storedAs: string | undefined) => boolean | Promise<boolean>;
 
 const never: IsOutdated = () => false;
 
@@ -47,8 +47,8 @@ export class CachedEntry implements Entry {
     this.#isOutdated = isOutdated;
   }
 
-  /** Computed on each read: keys change while objects are cached. */
-  get isOutdated(): boolean {
+  /** Asked on each read: keys change while objects are cached, and the main thread has them. */
+  get isOutdated(): boolean | Promise<boolean> {
     return this.#isOutdated(this.storedAs);
   }
 

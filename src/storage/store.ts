@@ -48,7 +48,7 @@ export interface Entry {
   readonly fields: Readonly<Record<string, string>>;
   readonly ownerUids: readonly string[];
   /** The object would now be stored in other bytes, so that an update without changes is still a change. */
-  readonly isOutdated?: boolean;
+  readonly isOutdated?: boolean | Promise<boolean>;
 }
 
 /** A value that all requested objects have in a selectable field, or as a label. Not ''. */

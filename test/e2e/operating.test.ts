@@ -275,7 +275,14 @@ test.runIf(hasPromtool)('real faults raise their alerts, and none is raised befo
   const lasting = ({ value }: Sample): string => `${value}x80`;
   expect(firingAlerts(rules, series(before, lasting))).toEqual(['ReadServerOut', 'TailPolls']);
   expect(firingAlerts(rules, series(after, ongoing))).toEqual([
-    ...['AuditBacklog', 'AuditEventsLost', 'EpochBegan', 'FailingRequests', 'LongTransaction', 'ReadServerOut'],
+    ...[
+      'AuditBacklog',
+      'AuditEventsLost',
+      'EpochBegan',
+      'FailingRequests',
+      'LongTransaction',
+      'ReadServerOut',
+    ],
     ...['RejectedByFairness', 'SlowRequests', 'TailPolls'],
   ]);
   await cluster.kill();

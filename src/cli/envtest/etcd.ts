@@ -2,6 +2,7 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
 import { blameFlag, explainFlag, UsageError } from '../../options/flag.ts';
+import { ownFlags } from '../../options/storage.ts';
 import { makeFolder } from '../../util/make-folder.ts';
 import { aborted } from '../../util/pause.ts';
 import { cacheFolder } from '../embedded/cluster-template.ts';
@@ -26,7 +27,7 @@ export async function runEtcd(args: readonly string[]): Promise<void> {
   const file = urlFile(listen.port);
   const stop = stopSignal({ exitsWithParent: true });
   const progress = (message: string): void => void process.stderr.write(`${message}\n`);
-  explainFlag('--data-dir', () => makeFolder(dataDir));
+  explainFlag(ownFlags.dataDir.shown, () => makeFolder(dataDir));
   const health = { isGood: false };
   // Before the database, because another program may have the port.
   const server = await serveHealth(listen, health);

@@ -143,43 +143,12 @@ function openBackend(
     ...{ port: database.log, answers: log.answers, errors: errorForms },
     onError: (error) => logger.error('changes of the log', error),
   });
-  const forms = new KnownForms((resource, storedAs) => log.isOutdated(resource, storedAs));
   const traced = {
     ...{ feed: log.feed, reader: log.reader },
     committer: traceCommits(log.committer, tracing),
   };
-  const isOutdated = (resource: GroupResource, storedAs: string | undefined): boolean =>
-    forms.isOutdated(resource, storedAs);
+  const isOutdated = (resource: GroupResource, storedAs: string | undefined): Promise<boolean> =>
+    log.isOutdated(resource, storedAs);
   const { resources } = database;
   return { database, resources, log, cache: createCache({ log: traced, registry, kept, isOutdated }) };
-}
-
-type Ask = (resource: GroupResource, storedAs: string | undefined) => Promise<boolean>;
-
-/** How long an answer holds. */
-const KNOWN_MS = 1000;
-
-/**
- * KnownForms knows which forms of storage are outdated, by what the main thread answered, which has the keys. An unknown form counts as
- * outdated until then: at worst, an update without changes is written.
- */
-class KnownForms {
-  readonly #ask: Ask;
-  readonly #known = new Map<string, { isOutdated: boolean; untilMs: number }>();
-
-  constructor(ask: Ask) {
-    this.#ask = ask;
-  }
-
-  isOutdated(resource: GroupResource, storedAs: string | undefined): boolean {
-    const key = `${resource.group}/${resource.resource} ${storedAs ?? ''}`;
-    const known = this.#known.get(key) ?? { isOutdated: true, untilMs: 0 };
-    if (known.untilMs > performance.now()) return known.isOutdated;
-    this.#known.set(key, { ...known, untilMs: performance.now() + KNOWN_MS });
-    this.#ask(resource, storedAs).then(
-      (isOutdated) => this.#known.set(key, { isOutdated, untilMs: performance.now() + KNOWN_MS }),
-      () => this.#known.delete(key),
-    );
-    return known.isOutdated;
-  }
 }

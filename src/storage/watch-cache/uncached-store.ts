@@ -43,7 +43,7 @@ interface UncachedOptions extends Pick<RevisionLog, 'reader' | 'committer'> {
   readonly progress: Progress;
   readonly replay: Replay;
   readonly fieldsOf: (resource: GroupResource) => FieldReader;
-  readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean;
+  readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean | Promise<boolean>;
 }
 
 /**

@@ -38,7 +38,7 @@ interface WatchCacheOptions extends RevisionLog {
   /** Resources whose objects are in memory, by default all. Others are read from the log. */
   readonly kept?: ResourceSet;
   /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
-  readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean;
+  readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean | Promise<boolean>;
 }
 
 interface Waiter {

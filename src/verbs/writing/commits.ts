@@ -58,9 +58,10 @@ export class Commits {
     read: Read,
     { object, old }: { object: ApiObject; old: ApiObject },
   ): Promise<Written & { readonly gone: boolean }> {
-    const { json: oldJson, revision: expected, isOutdated = false } = read.entry;
+    const { json: oldJson, revision: expected } = read.entry;
     const gone = endsWithUpdate(call.definition, object, old);
-    const unchanged = !gone && !isOutdated && isUnchanged(object, old);
+    // Asked last: in a serving thread, the answer is the main thread's.
+    const unchanged = !gone && isUnchanged(object, old) && (await read.entry.isOutdated) !== true;
     if (unchanged || call.dryRun) assertFresh(read);
     if (unchanged) return { json: oldJson, revision: expected, created: false, gone };
     const json = toStoredJson(object);

@@ -24,6 +24,8 @@ export async function pages(stage: Stage, perSecond: number): Promise<Figures> {
   await using writer = await RowWriter.connect(database.url, template);
   await fillPartition(database, writer, { template, objects, rounds: 1 });
   await database.passTime(COMPACTION_S);
+  // The index of what the fill has put into the log is not of this hour.
+  await database.compact();
   database.forgetCosts();
   let written = 0;
   const batch = Math.min(BATCH, perSecond);

@@ -95,6 +95,13 @@ test('a read in any thread shows what another one acknowledged before', async ()
   }
 });
 
+test('an update without changes writes nothing, in any thread', async () => {
+  const { text } = await anew('POST', CONFIG_MAPS, toConfigMap('same'));
+  const updates = Array.from({ length: 12 }, () => anew('PUT', `${CONFIG_MAPS}/same`, JSON.parse(text)));
+  const answers = await Promise.all(updates);
+  expect(answers.map((answer) => answer.text)).toEqual(answers.map(() => text));
+});
+
 test('metrics are of all threads, health is of the server, and errors of writes are the same', async () => {
   const counted = 'apiserver_request_total{verb="GET",dry_run="",group="",version="v1",resource="secrets"';
   const before = await metric(counted);

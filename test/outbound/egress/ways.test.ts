@@ -193,7 +193,7 @@ test.each(NAMES)('a webhook by %s is verified as the host that it is', async (na
 test('documents of issuers go by the way that is named, which must be configured', async () => {
   const serving = await authority.issue({ subject: 'CN=issuer', serves: true });
   await listen(
-    createTlsServer(serving, (_, response) => response.end('keys')),
+    createTlsServer(serving, (_, response) => response.writeHead(200, { connection: 'close' }).end('keys')),
     'localhost:443',
   );
   await using proxy = await startConnectProxy(directory);
