@@ -196,13 +196,12 @@ test('documents of issuers go by the way that is named, which must be configured
     createTlsServer(serving, (_, response) => response.writeHead(200, { connection: 'close' }).end('keys')),
     'localhost:443',
   );
-  const way = ways.get('http');
-  if (way === undefined) throw new Error('there is no way');
-  const before = way.proxy.asked.length;
-  const egress = createEgress(new Map([['cluster', way.connection]]));
+  await using proxy = await startConnectProxy(directory);
+  const way = { kind: 'tcp', host: '127.0.0.1', port: proxy.port, tls: undefined } as const;
+  const egress = createEgress(new Map([['cluster', { protocol: 'HTTPConnect', proxy: way }]]));
   const get = egress.createGet({ ca: authority.pem, egress: 'cluster' });
   expect(await get('https://localhost/keys')).toBe('keys');
-  expect(way.proxy.asked.slice(before)).toEqual(['localhost:443']);
+  expect(proxy.asked).toEqual(['localhost:443']);
   expect(() => egress.createGet({ ca: undefined, egress: 'controlplane' })).toThrow(
     'there is no egress selection "controlplane"',
   );
