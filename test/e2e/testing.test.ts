@@ -257,7 +257,7 @@ test('the step of a workflow fails with what the server said, where it does not 
   const { code, said } = await runIn(folder, 'bash', ['-e', '-c', step.run], { RUNNER_TEMP, GITHUB_ENV });
   expect(code).toBe(1);
   expect(said).toContain(
-    `pg-apiserver: ${join(RUNNER_TEMP, 'cluster')}: something else has this name already`,
+    `pg-apiserver: --data-dir: ${join(RUNNER_TEMP, 'cluster')}: something else has this name already`,
   );
   expect(readFileSync(GITHUB_ENV, 'utf8')).not.toContain('KUBECONFIG=');
 });
