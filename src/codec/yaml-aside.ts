@@ -26,6 +26,8 @@ export type YamlAnswer =
   | { readonly kind: 'too-many-values' };
 
 const DEADLINE_MS = 5_000;
+/** For the start of the thread, before the deadline begins: on a busy machine it takes seconds. */
+const START_MS = 25_000;
 /** Each waiting document holds its body in memory. */
 const MAX_WAITING = 16;
 /** An idle thread is ended after this time, to free its memory. */
@@ -42,6 +44,7 @@ class YamlThread {
   readonly #waiting: Job[] = [];
   #job: Job | undefined;
   #worker: Worker | undefined;
+  #isReady = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** @throws StatusError 413, 429 */
@@ -63,14 +66,27 @@ class YamlThread {
       return;
     }
     this.#worker ??= this.#start();
-    this.#timer = setTimeout(() => this.#giveUp(), DEADLINE_MS).unref();
+    this.#limit(this.#isReady ? DEADLINE_MS : START_MS);
     this.#worker.postMessage(this.#job.bytes);
+  }
+
+  #limit(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#giveUp(), ms).unref();
   }
 
   #start(): Worker {
     const worker = new Worker(workerFile(), { resourceLimits: LIMITS });
     worker.unref();
-    worker.on('message', (answer: YamlAnswer) => this.#end((job) => job.resolve(answer)));
+    worker.on('message', (answer: YamlAnswer | 'ready') => {
+      if (this.#worker !== worker) return;
+      if (answer !== 'ready') {
+        this.#end((job) => job.resolve(answer));
+        return;
+      }
+      this.#isReady = true;
+      this.#limit(DEADLINE_MS);
+    });
     // Any error here means that the thread is out of memory.
     worker.on('error', () => {
       if (this.#worker === worker) this.#giveUp();
@@ -97,6 +113,7 @@ class YamlThread {
     clearTimeout(this.#timer);
     void this.#worker?.terminate();
     this.#worker = undefined;
+    this.#isReady = false;
   }
 }
 

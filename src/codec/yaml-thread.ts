@@ -6,6 +6,7 @@ import { parseYamlText } from './yaml-text.ts';
 
 /** The thread of yaml-aside.ts. */
 parentPort?.on('message', (bytes: Uint8Array) => parentPort?.postMessage(read(Buffer.from(bytes))));
+parentPort?.postMessage('ready');
 
 function read(bytes: Buffer): YamlAnswer {
   try {

@@ -53,6 +53,21 @@ test('a document that takes too long is refused, and the next one is read', asyn
   expect((await read(`data:\n${filler}\n`)).duplicates).toEqual([]);
 }, 30_000);
 
+test('the start of a thread is no part of the deadline', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    // Ends the thread that there may be.
+    const late = expect(read(`data:\n${filler}\n`)).rejects.toMatchObject({ status: { code: 413 } });
+    vi.advanceTimersByTime(60_000);
+    await late;
+    const reading = read(`data:\n${filler}\n`);
+    vi.advanceTimersByTime(20_000);
+    expect((await reading).duplicates).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test('YAML may be nested as deep as JSON, and have as many values', async () => {
   const nested = (depth: number): string =>
     `# ${'x'.repeat(5000)}\n${'['.repeat(depth)}1${']'.repeat(depth)}`;
