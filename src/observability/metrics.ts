@@ -52,7 +52,7 @@ export class Metrics {
 
 /** Gauges that say the same in every thread, or of which the worst thread counts. */
 const OF_ONE =
-  /^(kubernetes_build_info|nodejs_version_info|nodejs_eventloop_lag.*|.*_(timestamp|time)_seconds|.*_key_set_info)$/;
+  /^(version_info|kubernetes_(build_info|feature_enabled)|apiserver_requested_deprecated_apis|nodejs_version_info|nodejs_eventloop_lag.*|.*_(timestamp|time)_seconds|.*_key_set_info)$/;
 
 /**
  * Adds up the families of all threads, the first of which is the main one. Those of the process are the main one's alone; of some gauges

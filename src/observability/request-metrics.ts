@@ -48,6 +48,7 @@ export class RequestMetrics {
   readonly #terminations: Numbers;
   readonly #aborts: Numbers;
   readonly #handshakeErrors: Numbers;
+  readonly #deprecated: Numbers;
   readonly #children = new Map<string, RequestChildren>();
   readonly mutating: Peak;
   readonly readOnly: Peak;
@@ -103,6 +104,13 @@ export class RequestMetrics {
       BASE.slice(0, 6),
     );
     this.#handshakeErrors = counter('apiserver_tls_handshake_errors_total', 'TLS handshakes that failed.');
+    this.#deprecated = metrics.add(
+      new Numbers('gauge', {
+        name: 'apiserver_requested_deprecated_apis',
+        help: 'Always 1, with deprecated APIs that were asked for, and the release that serves them no more.',
+        labels: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+      }),
+    );
     this.mutating = new Peak();
     this.readOnly = new Peak();
     metrics.add(this.#inflight());
@@ -129,6 +137,11 @@ export class RequestMetrics {
       for (const child of children.ownSeconds) child.observe(seconds - waitedMs / 1000);
     }
     if (sizeBytes !== undefined) children.sizes.observe(sizeBytes);
+  }
+
+  /** A deprecated API was asked for. `removedRelease`: `1.36`; empty where none is known. */
+  deprecated({ group, version, resource, subresource }: RequestKind, removedRelease: string): void {
+    this.#deprecated.at(group, version, resource, subresource, removedRelease).value = 1;
   }
 
   longRunning(kind: RequestKind): Cell {

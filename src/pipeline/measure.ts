@@ -12,6 +12,8 @@ export interface MeasureOptions {
    * callers choose paths and each label set stays in memory for as long as the server runs.
    */
   readonly kindOf: (target: ResourceTarget) => string | undefined;
+  /** The release without a deprecated API, empty where none is known; undefined for an API that is not deprecated. */
+  readonly removedReleaseOf: (target: ResourceTarget) => string | undefined;
 }
 
 const MUTATING: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
@@ -33,6 +35,8 @@ export async function measure(
   const seconds = long ? undefined : (performance.now() - begun) / 1000;
   const waitedMs = request.waits.forOthers;
   requestMetrics.answered(kind, response.code, { seconds, sizeBytes: sizeOf(response), waitedMs });
+  const removedRelease = request.target === undefined ? undefined : options.removedReleaseOf(request.target);
+  if (removedRelease !== undefined) requestMetrics.deprecated(kind, removedRelease);
   if (response.code === 504) requestMetrics.terminated(kind, response.code);
   if (request.aborted) requestMetrics.aborted(kind);
   if (response.kind === 'tunnel') return measureTunnel(requestMetrics, kind, response);

@@ -18,7 +18,7 @@ import { retryLater } from '../http/connections.ts';
 import { assertFree, type HttpServer, listen } from '../http/http-server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
 import { HealthMetrics } from '../observability/health-metrics.ts';
-import type { Instrument, MetricFamily } from '../observability/instruments.ts';
+import type { MetricFamily } from '../observability/instruments.ts';
 import type { LogControl } from '../observability/logger.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { RequestMetrics } from '../observability/request-metrics.ts';
@@ -35,6 +35,7 @@ import { readCommit, VERSION, versionOf } from '../version.ts';
 import type { Egress } from './egress.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
+import { buildInfo, featureInfo, versionInfo } from './version-metrics.ts';
 
 type FrontFlags = Pick<
   ServerOptions,
@@ -110,6 +111,7 @@ export class Front {
     this.metrics = new Metrics(observability.metrics);
     this.#healthMetrics = new HealthMetrics(observability.metrics);
     this.metrics.add(buildInfo(versionOf(options.api.emulated), readCommit()));
+    this.metrics.add(featureInfo(options.api));
     if (options.api.emulated >= 33) this.metrics.add(versionInfo(options.api));
     this.requestMetrics = new RequestMetrics(this.metrics);
     this.startup = new Startup(
@@ -336,32 +338,6 @@ export class Front {
 
 /** The folder of the log files of a machine, which --enable-logs-handler serves. */
 const LOG_FOLDER = '/var/log';
-
-/** With which versions the server is compatible, by Kubernetes' metric of this name; there since 1.33. */
-function versionInfo({ emulated, ...api }: ServerOptions['api']): Instrument {
-  const compatible: number = api.compatible ?? emulated - 1;
-  const name = 'version_info';
-  const labels = {
-    ...{ component: 'kube', binary: `1.${emulated}`, emulation: `1.${emulated}` },
-    min_compat: `1.${compatible}`,
-  };
-  const help = 'Always 1, with the versions that the server emulates and is compatible with as labels.';
-  const family = { name, help, type: 'gauge', samples: [{ name, labels, value: 1 }] } as const;
-  return { name, collect: () => family };
-}
-
-/** The version that is emulated, as kube-apiserver's metric of this name tells its own. */
-function buildInfo(version: ReturnType<typeof versionOf>, commit: string): Instrument {
-  const name = 'kubernetes_build_info';
-  const { major, minor, gitVersion, platform } = version;
-  const labels = {
-    ...{ git_commit: commit, git_version: gitVersion, go_version: `node${process.versions.node}` },
-    ...{ major, minor, platform },
-  };
-  const help = 'Always 1, with the emulated version as labels.';
-  const family = { name, help, type: 'gauge', samples: [{ name, labels, value: 1 }] } as const;
-  return { name, collect: () => family };
-}
 
 function describe(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? `: ${String(error.cause)}` : '';

@@ -20,6 +20,7 @@ import { createConsole } from '../pages/console-files.ts';
 import { createPages, type Pages, toPageHandler } from '../pages/pages.ts';
 import { ConstrainedImpersonation } from '../pipeline/constrained-impersonation.ts';
 import { createPipeline, type Pipeline } from '../pipeline/pipeline.ts';
+import type { ServedResource } from '../registry/registry.ts';
 import type { PortCalls } from '../util/port-calls.ts';
 import { Births } from '../verbs/incarnations.ts';
 import { createReviews } from '../verbs/review-handlers.ts';
@@ -342,7 +343,15 @@ function createServerPipeline(
     requestMetrics: front.requestMetrics,
     requestTimeoutMs: options.limits.requestTimeoutMs,
     kindOf: ({ group, version, resource }) => registry.find(group, version, resource)?.definition.kind,
+    removedReleaseOf: ({ group, version, resource }) =>
+      removedReleaseOf(registry.find(group, version, resource)),
   });
+}
+
+function removedReleaseOf(served: ServedResource | undefined): string | undefined {
+  if (served?.definition.custom?.deprecation !== undefined) return '';
+  const deprecation = served?.version.deprecation;
+  return deprecation === undefined ? undefined : (deprecation.removedRelease ?? '');
 }
 
 function createResources(

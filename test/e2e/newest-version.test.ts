@@ -146,6 +146,17 @@ test('/version tells what is emulated and which version is compatible', async ()
   );
 });
 
+test('metrics name the feature gates of the version, and the deprecated APIs that are asked for', async () => {
+  const linesOf = async (): Promise<string[]> => (await cluster.request('GET', '/metrics')).text.split('\n');
+  const before = await linesOf();
+  expect(before).toContain('kubernetes_feature_enabled{name="PodLevelResources",stage="BETA"} 1');
+  expect(before).toContain('kubernetes_feature_enabled{name="AllAlpha",stage="ALPHA"} 0');
+  expect((await cluster.request('GET', '/api/v1/namespaces/kube-system/endpoints')).code).toBe(200);
+  const line = `apiserver_requested_deprecated_apis{group="",version="v1",resource="endpoints",subresource="",removed_release=""} 1`;
+  expect(before).not.toContain(line);
+  expect(await linesOf()).toContain(line);
+});
+
 test('uids come from front proxies and certificates', async () => {
   const proxy = await proxies.issue({ subject: 'CN=proxy' });
   const headers = { 'x-remote-user': 'ann', 'x-remote-uid': 'uid-9' };

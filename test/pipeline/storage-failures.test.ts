@@ -59,6 +59,7 @@ async function answer(stages: Stages, request = toRequest('get')) {
     logger: { error: note, warn: note, info: note },
     requestMetrics: new RequestMetrics(new Metrics()),
     kindOf: () => 'Pod',
+    removedReleaseOf: () => undefined,
   } as Options);
   const response = await pipeline(request);
   if (response.kind !== 'bytes') throw new Error(`it is a ${response.kind}`);
