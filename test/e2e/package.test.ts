@@ -114,4 +114,5 @@ test('an installed package serves a cluster, and says what to do without its Pos
   });
   server.process.kill('SIGTERM');
   expect(await server.ended).toBe(0);
-});
+  // Installs twice.
+}, 300_000);
