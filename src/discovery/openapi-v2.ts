@@ -84,11 +84,11 @@ export function* piecesOf(
   yield head;
   if (form === 'protobuf') {
     for (const { paths, definitions } of custom()) {
-      const part = { paths: paths(), definitions: {} };
+      const madePaths = paths();
       yield END_OF_TURN;
-      part.definitions = definitions();
+      const made = definitions();
       yield END_OF_TURN;
-      yield encodeOpenApiV2Part(part);
+      yield encodeOpenApiV2Part({ paths: madePaths, definitions: made });
       yield END_OF_TURN;
     }
     return;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hashedLabel } from '../../observability/hashed-label.ts';
 import { Histogram, type Instrument, Numbers } from '../../observability/instruments.ts';
 
 const LATENCY_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -39,30 +39,30 @@ export class JwtMetrics {
   });
 
   constructor({ server, showsKeySets, now = Date.now }: JwtMetricsOptions) {
-    this.#server = hashOf(server);
+    this.#server = hashedLabel(server);
     this.#now = now;
     this.instruments = [this.#latencies, ...(showsKeySets ? [this.#fetches, this.#infos] : [])];
   }
 
   verified(issuer: string, isGood: boolean, durationMs: number): void {
-    this.#latencies.at(isGood ? 'success' : 'failure', hashOf(issuer)).observe(durationMs / 1000);
+    this.#latencies.at(isGood ? 'success' : 'failure', hashedLabel(issuer)).observe(durationMs / 1000);
   }
 
   /** `keySet`: the document; undefined: it could not be fetched. */
   fetched(issuer: string, keySet: string | undefined): void {
-    const name = hashOf(issuer);
+    const name = hashedLabel(issuer);
     const outcome = keySet === undefined ? 'failure' : 'success';
     this.#fetches.at(outcome, name, this.#server).value = this.#now() / 1000;
     if (keySet === undefined) return;
     this.#removeInfo(name);
-    const hash = hashOf(keySet);
+    const hash = hashedLabel(keySet);
     this.#keySets.set(name, hash);
     this.#infos.at(name, this.#server, hash).value = 1;
   }
 
   /** The issuer is no longer configured. */
   forget(issuer: string): void {
-    const name = hashOf(issuer);
+    const name = hashedLabel(issuer);
     for (const outcome of OUTCOMES) this.#fetches.remove(outcome, name, this.#server);
     this.#removeInfo(name);
   }
@@ -73,6 +73,3 @@ export class JwtMetrics {
     this.#keySets.delete(name);
   }
 }
-
-const hashOf = (text: string): string =>
-  text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`;

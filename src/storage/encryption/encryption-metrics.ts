@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { hashedLabel } from '../../observability/hashed-label.ts';
 import {
   type Cell,
   type Distribution,
@@ -85,7 +85,7 @@ export class EncryptionMetrics {
 
   /** `server` marks its samples among those of other servers. */
   constructor(server = '', now: () => number = Date.now) {
-    this.#server = hashOf(server);
+    this.#server = hashedLabel(server);
     this.#now = now;
     this.instruments = [
       ...[this.#durations, this.#operations, this.#misses, this.#calls, this.#uses, this.#lastUses],
@@ -118,7 +118,7 @@ export class EncryptionMetrics {
     const name = `${direction} ${plugin} ${keyId}`;
     let uses = this.#used.get(name);
     if (uses === undefined) {
-      const labels = [direction, plugin, hashOf(keyId), this.#server];
+      const labels = [direction, plugin, hashedLabel(keyId), this.#server];
       const forget = (): void => {
         this.#uses.remove(...labels);
         this.#lastUses.remove(...labels);
@@ -134,7 +134,7 @@ export class EncryptionMetrics {
     const name = `${plugin} ${keyId}`;
     let report = this.#reported.get(name);
     if (report === undefined) {
-      const labels = [plugin, hashOf(keyId), this.#server];
+      const labels = [plugin, hashedLabel(keyId), this.#server];
       report = { cell: this.#reports.at(...labels), forget: () => this.#reports.remove(...labels) };
       this.#reported.set(name, report);
     }
@@ -226,10 +226,6 @@ class KeyGenerations {
     }
   }
 }
-
-/** Hashes a key's name, which is not shown. */
-const hashOf = (text: string): string =>
-  text === '' ? '' : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 
 const OK = 'OK';
 
