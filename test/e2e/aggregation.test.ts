@@ -131,7 +131,7 @@ const apiService = (spec: object = {}, version = 'v1') => ({
 async function reached(name: string, condition: object): Promise<void> {
   await expect
     .poll(async () => (await cluster.request('GET', `${PATH}/${name}`)).json.status?.conditions?.[0], {
-      timeout: 10_000,
+      timeout: 60_000,
       interval: 20,
     })
     .toMatchObject(condition);
@@ -340,7 +340,7 @@ test('conditions that a client writes into the status stay, and the condition Av
     (await cluster.request('GET', `${PATH}/${name}`)).json.status.conditions.map(
       ({ type }: { type: string }) => type,
     );
-  await expect.poll(types, { timeout: 5000 }).toEqual(['Checked', 'Available']);
+  await expect.poll(types, { timeout: 60_000 }).toEqual(['Checked', 'Available']);
   await cluster.request('PATCH', `${PATH}/${name}/status`, { status: { conditions: [] } }, merge);
   await reached(name, { type: 'Available', status: 'True' });
 });
@@ -466,7 +466,7 @@ test('a namespace that ends is emptied on other servers too, and waits for one t
       : answerDiscovery(VERSIONS, seen, response);
   await extension.start();
   await hurry();
-  await expect.poll(async () => (await cluster.request('GET', ending)).code, { timeout: 10_000 }).toBe(404);
+  await expect.poll(async () => (await cluster.request('GET', ending)).code, { timeout: 60_000 }).toBe(404);
 });
 
 test('both servers ask whether the caller may, and the second knows who that is', async () => {

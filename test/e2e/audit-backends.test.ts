@@ -270,7 +270,7 @@ test.each([
       `--audit-policy-file=${file}`,
       ...flags,
     ],
-    { encoding: 'utf8', timeout: 20_000 },
+    { encoding: 'utf8', timeout: 60_000 },
   );
   expect(status).toBe(1);
   expect(stderr).toContain(message);

@@ -164,7 +164,7 @@ test('a page of a pod has an origin of its own: no cookies, storage, workers, no
     await proxy.ended;
     await browser.close();
   }
-}, 60_000);
+});
 
 /** Tries what a page of the console's origin could do, and has the outcome as its title. */
 const PROBING_PAGE = `<script>

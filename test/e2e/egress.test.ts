@@ -183,7 +183,7 @@ test('a webhook with a URL goes by the control plane’s proxy, one of a service
 
 test('traces go to their collector by the control plane’s proxy', async () => {
   // Spans are sent every five seconds, the first while the tests before this one run.
-  const patience = { timeout: 15_000, interval: 100 };
+  const patience = { timeout: 60_000, interval: 100 };
   await expect.poll(() => proxies.controlplane.asked, patience).toContain('collector.invalid:4317');
 });
 

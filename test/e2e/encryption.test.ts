@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../postgres.ts';
 const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-encryption-'));
 const file = join(folder, 'encryption.yaml');
 const socket = join(folder, 'kms.sock');
-const PATIENCE = { timeout: 15_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 
 /** In the file's own words, first the key that writes. */
 const KEYS = { one: randomBytes(32).toString('base64'), two: randomBytes(32).toString('base64') };

@@ -55,7 +55,7 @@ beforeAll(async () => {
       const { code } = await post('/apis/example.com/v1/namespaces/shop/widgets', widget);
       if (code !== 201) throw new Error(`widgets are answered ${code}`);
     },
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   );
 });
 

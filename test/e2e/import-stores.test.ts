@@ -173,7 +173,7 @@ test('an import that is killed goes on when it is run again, and writes nothing 
     Number((await target.query<{ count: string }>(`SELECT count(*) FROM ${table}`))[0]?.count);
   const first = startCommand('import', ...flags);
   await vi.waitFor(async () => expect(await count('objects')).toBeGreaterThan(0), {
-    timeout: 20_000,
+    timeout: 60_000,
     interval: 5,
   });
   first.child.kill('SIGKILL');

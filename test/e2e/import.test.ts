@@ -58,7 +58,7 @@ beforeAll(async () => {
         metadata: { name: 'big' },
         size: 7,
       }),
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   );
 });
 
@@ -146,12 +146,12 @@ test('an import into a running cluster leaves what has its name, and follows the
   await source.request('POST', `${SHOP}/configmaps`, { metadata: { name: 'late' }, data: { a: '1' } });
   await vi.waitFor(
     async () => expect((await target.request('GET', `${SHOP}/configmaps/late`)).code).toBe(200),
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   await source.request('DELETE', `${SHOP}/configmaps/late`);
   await vi.waitFor(
     async () => expect((await target.request('GET', `${SHOP}/configmaps/late`)).code).toBe(404),
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   command.child.kill('SIGINT');
   const { code, stdout } = await command.ended;

@@ -86,7 +86,7 @@ async function live(owner: string): Promise<Life> {
 async function end(): Promise<void> {
   await cluster.request('DELETE', SHOP);
   const isGone = async (): Promise<void> => expect((await cluster.request('GET', SHOP)).code).toBe(404);
-  await vi.waitFor(isGone, { timeout: 20_000, interval: 50 });
+  await vi.waitFor(isGone, { timeout: 60_000, interval: 50 });
 }
 
 /** Everything by which the state of a revision can be read. */
@@ -209,7 +209,7 @@ test('the verb recall opens the earlier lives of one namespace to those who may 
   // Servers follow rights by a watch.
   const [first = ''] = reads(old);
   const mayRead = async (): Promise<void> => expect((await as('tenant', 'GET', first)).code).toBe(200);
-  await vi.waitFor(mayRead, { timeout: 20_000, interval: 50 });
+  await vi.waitFor(mayRead, { timeout: 60_000, interval: 50 });
   for (const path of reads(old)) {
     expect([path, (await as('tenant', 'GET', path)).code]).toEqual([path, 200]);
     expect([path, (await as('stranger', 'GET', path)).code]).toEqual([path, 403]);

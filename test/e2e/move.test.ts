@@ -118,7 +118,7 @@ test('a resource moves while two servers write it, and the move is killed again 
   expect(code, text).toBe(0);
   expect(text).toContain(`--kvstore-servers-overrides=/configmaps#`);
   const after = load.writes;
-  await expect.poll(() => load.writes, { timeout: 20_000 }).toBeGreaterThan(after + 100);
+  await expect.poll(() => load.writes, { timeout: 60_000 }).toBeGreaterThan(after + 100);
   await load.end();
   expect(load.failures).toEqual([]);
 

@@ -12,7 +12,7 @@ import { startStandby } from '../storage/postgres/copies.ts';
 import { connect } from '../storage/postgres/stalls.ts';
 
 const PATH = '/api/v1/namespaces/default/configmaps';
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 test('a server reads history from its read server, and goes on when that is killed and when it is back', async () => {

@@ -77,7 +77,7 @@ test('a server lives its whole life as a role that may create nothing in schema 
   expect(await run(url, 'begin-epoch', 'a restore')).toMatch(
     /^the history begins anew after revision \d{10,}\n$/,
   );
-  await expect.poll(() => JSON.stringify(watch.events.at(-1)), { timeout: 10_000 }).toContain('"code":410');
+  await expect.poll(() => JSON.stringify(watch.events.at(-1)), { timeout: 60_000 }).toContain('"code":410');
   watch.stop();
 
   await cluster.stop();

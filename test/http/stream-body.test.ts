@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { openBody } from '../../src/http/stream-body.ts';
+import { PATIENCE } from '../kit/patience.ts';
 
 const FRAMES = [1, 15, 16, 17, 0, 4096, 100_000].map((size) => Buffer.alloc(size, `${size},`));
 
@@ -138,7 +139,7 @@ test.each([
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   const head = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   socket.write(requests === 1 ? head('/') : head('/earlier') + head('/'));
-  await vi.waitFor(() => expect(waits).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(waits).toBeGreaterThan(0), PATIENCE);
   let received = 0;
   for await (const piece of socket) received += (piece as Buffer).length;
   server.close();

@@ -6,6 +6,7 @@ import { RemoteFlowControl, ThreadTurns } from '../../src/server/threads/remote-
 import type { ServerService, ThreadHearing } from '../../src/server/threads/thread-contract.ts';
 import { errorForms } from '../../src/storage/error-forms.ts';
 import { PortCalls } from '../../src/util/port-calls.ts';
+import { PATIENCE } from '../kit/patience.ts';
 
 type Asked = Pick<ServerService, 'beginTurn' | 'turnInitialized' | 'turnEnded'>;
 
@@ -51,8 +52,9 @@ test('the seats of all threads are one pool, and those of a thread that is gone 
   expect(await other.flowControl.begin(REQUEST)).toMatchObject({ admitted: false, retryAfterSeconds: 1 });
   if (first?.admitted) first.end();
   // The end of a turn reaches the main thread a little later.
-  await vi.waitFor(async () =>
-    expect(await other.flowControl.begin(REQUEST)).toMatchObject({ admitted: true }),
+  await vi.waitFor(
+    async () => expect(await other.flowControl.begin(REQUEST)).toMatchObject({ admitted: true }),
+    PATIENCE,
   );
   expect(await other.flowControl.begin(REQUEST)).toMatchObject({ admitted: false });
   one.turns.end();

@@ -4,6 +4,7 @@ import { StatusError } from '../../src/api/status.ts';
 import { errorForms } from '../../src/storage/error-forms.ts';
 import { StorageError } from '../../src/storage/errors.ts';
 import { type PortCaller, PortCalls } from '../../src/util/port-calls.ts';
+import { PATIENCE } from '../kit/patience.ts';
 
 interface Answers {
   echo(value: unknown): unknown;
@@ -89,7 +90,7 @@ test('a message without haste leaves with the next one, or by itself soon', asyn
   expect(heard).toEqual([1]);
   expect(sent).toHaveBeenCalledTimes(1);
   calls.tellLater('hear', 2);
-  await vi.waitFor(() => expect(heard).toEqual([1, 2]));
+  await vi.waitFor(() => expect(heard).toEqual([1, 2]), PATIENCE);
 });
 
 test('a method hears when its caller no longer waits', async () => {

@@ -11,7 +11,7 @@ import { ScriptedApi } from './scripted-api.ts';
 const CONFIG_MAPS = '/api/v1/configmaps';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const WIDGETS = '/apis/stable.example.com/v1/widgets';
-const PATIENT = { timeout: 10_000 };
+const PATIENT = { timeout: 60_000 };
 
 /** `put a 12`, `removed a` */
 function textOf({ kind, object }: SourceChange): string {

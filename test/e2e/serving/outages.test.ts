@@ -43,7 +43,7 @@ async function visited(session: Session, count: number): Promise<void> {
     return Number((await session.query<{ sessions: string }>(text))[0]?.sessions);
   };
   const before = await sessions();
-  await eventually(async () => expect(await sessions()).toBeGreaterThanOrEqual(before + count), 60_000);
+  await eventually(async () => expect(await sessions()).toBeGreaterThanOrEqual(before + count));
 }
 
 test('a server that starts while connections are out waits, says so, and starts when there are some', async () => {
@@ -56,7 +56,7 @@ test('a server that starts while connections are out waits, says so, and starts 
   });
   const refusals = (): number =>
     readFileSync(join(postgres.folder, 'postgres.log'), 'utf8').split('too many clients').length - 1;
-  await eventually(() => expect(refusals()).toBeGreaterThan(10), 60_000);
+  await eventually(() => expect(refusals()).toBeGreaterThan(10));
   expect(isReady).toBe(false);
   await others.give();
   await using cluster = await starting;
@@ -114,7 +114,7 @@ test('a server starts without a slot, says in readiness that it polls, and takes
   await eventually(() => expect(watch.events.length).toBeGreaterThan(before));
   watch.stop();
   await session.query("SELECT pg_drop_replication_slot('others')");
-  await eventually(async () => expect(await tail()).toBe('[+]tail ok'), 30_000);
+  await eventually(async () => expect(await tail()).toBe('[+]tail ok'));
 });
 
 test('a restart of PostgreSQL is a few lines in the log, and no stack trace', async () => {
@@ -128,7 +128,7 @@ test('a restart of PostgreSQL is a few lines in the log, and no stack trace', as
   await new Promise((resolve) => setTimeout(resolve, 6000));
   await postgres.start();
   expect((await held).code).toBe(201);
-  await eventually(async () => expect((await cluster.request('GET', '/readyz')).code).toBe(200), 30_000);
+  await eventually(async () => expect((await cluster.request('GET', '/readyz')).code).toBe(200));
   const logged = cluster.output.stderr.slice(before);
   expect(logged).not.toMatch(STACK);
   expect(logged.split('\n').filter((line) => line !== '').length).toBeLessThan(20);
@@ -146,7 +146,7 @@ test('an epoch that begins is logged in lines, not in a stack trace for every wa
   await eventually(async () =>
     expect((await cluster.request('POST', CONFIG_MAPS, configMap('a'))).code).toBe(201),
   );
-  await eventually(async () => expect((await cluster.request('GET', '/readyz')).code).toBe(200), 30_000);
+  await eventually(async () => expect((await cluster.request('GET', '/readyz')).code).toBe(200));
   const logged = cluster.output.stderr.slice(before);
   expect(logged).not.toMatch(STACK);
   expect(logged.split('\n').filter((line) => line !== '').length).toBeLessThan(20);

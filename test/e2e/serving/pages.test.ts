@@ -48,9 +48,10 @@ const get = (path: string, headers: Record<string, string> = {}): Promise<Answer
   cluster.request('GET', path, undefined, headers);
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
+/** On a connection of its own: a server that was busy may have closed the last one for being idle. */
 function askSocket(path: string, method = 'GET', body = ''): Promise<{ code: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const asking = request({ socketPath, path, method }, (response) => {
+    const asking = request({ socketPath, path, method, agent: false }, (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => {
         text += chunk.toString();

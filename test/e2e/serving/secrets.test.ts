@@ -46,4 +46,4 @@ test("the database's password stands in no process list, page, log or answer", a
     'the connection to PostgreSQL at 127.0.0.1 is plain because it is on loopback',
   );
   for (const [where, text] of shown) expect(text.includes(password), where).toBe(false);
-}, 90_000);
+});

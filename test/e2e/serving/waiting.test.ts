@@ -51,14 +51,14 @@ test('a server waits for a database that starts, is full, or hangs up, and logs 
   await using database = await createTestDatabase({ empty: true });
   await using proxy = await startRefusingProxy(database.url, [STARTING, STARTING, 'hang up', CROWDED]);
   await using server = run(`--kvstore-servers=${proxy.url}`, `--secure-port=${await freePort()}`);
-  await eventually(() => expect(server.output.stdout).toContain('kubectl get namespaces'), 25_000);
+  await eventually(() => expect(server.output.stdout).toContain('kubectl get namespaces'));
   expect(proxy.refused).toBe(4);
   expect(server.output.stdout).toContain('waiting for the database: the database system is starting up\n');
   expect(server.output.stdout.match(/waiting for the database/g)).toHaveLength(1);
   expect(server.output.stdout + server.output.stderr).not.toMatch(/^ +at /m);
   server.signal('SIGTERM');
   expect(await server.ended).toBe(0);
-}, 60_000);
+});
 
 test('a server that waits for its database ends on a signal', async () => {
   const nobody = `postgres://a:b@127.0.0.1:${await freePort()}/a`;
@@ -68,7 +68,7 @@ test('a server that waits for its database ends on a signal', async () => {
   );
   server.signal('SIGTERM');
   expect(await server.ended).toBe(0);
-}, 30_000);
+});
 
 test('a server whose port is open, and whose start the database delays, ends on a signal', async () => {
   await using database = await createTestDatabase();
@@ -81,12 +81,12 @@ test('a server whose port is open, and whose start the database delays, ends on 
     const socket = connect(port, '127.0.0.1');
     await once(socket, 'connect');
     socket.destroy();
-  }, 20_000);
+  });
   server.signal('SIGTERM');
   expect(await server.ended).toBe(0);
   expect(server.output.stderr).toContain('stopping before the start was finished\n');
   await blocker.end();
-}, 60_000);
+});
 
 test('a server waits for a database whose name does not resolve', async () => {
   await using server = run(
@@ -98,7 +98,7 @@ test('a server waits for a database whose name does not resolve', async () => {
   );
   server.signal('SIGINT');
   expect(await server.ended).toBe(0);
-}, 30_000);
+});
 
 test('a start waits for storage no longer than the flags say: for an answer, and for the objects', async () => {
   const nobody = `postgres://a:b@127.0.0.1:${await freePort()}/a`;
@@ -123,7 +123,7 @@ test('a start waits for storage no longer than the flags say: for an answer, and
     'pg-apiserver: the objects of the cluster were not read within 0.7 s (--storage-initialization-timeout)\n',
   );
   await blocker.end();
-}, 60_000);
+});
 
 test('what waiting does not mend ends the start at once, in one line that says what to change', async () => {
   await using database = await createTestDatabase({ empty: true });
@@ -135,7 +135,7 @@ test('what waiting does not mend ends the start at once, in one line that says w
     'pg-apiserver: database "nowhere" does not exist: create it (CREATE DATABASE), or name another one in --kvstore-servers\n',
   );
   expect(server.output.stdout).not.toContain('waiting');
-}, 30_000);
+});
 
 test('migrate waits too, does its work when the database is there, and has failed when it is stopped before', async () => {
   await using database = await createTestDatabase({ empty: true });
@@ -150,4 +150,4 @@ test('migrate waits too, does its work when the database is there, and has faile
   stopped.signal('SIGTERM');
   expect(await stopped.ended).toBe(1);
   expect(stopped.output.stderr).toContain('pg-apiserver: stopped by SIGTERM\n');
-}, 60_000);
+});

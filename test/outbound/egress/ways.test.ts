@@ -16,6 +16,7 @@ import {
   startConnectProxy,
   startTunnelProxy,
 } from '../../kit/egress-proxies.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { Authority } from '../../kit/pki.ts';
 
 const LARGE = Buffer.alloc(5 * 1024 * 1024, 'x');
@@ -123,7 +124,7 @@ test.each(NAMES)(
     ]);
     expect(dial.proxy.open.size).toBe(1);
     stream.destroy();
-    await vi.waitFor(() => expect(dial.proxy.open.size).toBe(0));
+    await vi.waitFor(() => expect(dial.proxy.open.size).toBe(0), PATIENCE);
   },
 );
 
@@ -241,7 +242,7 @@ test.each(NAMES)('a socket of the system’s is rerouted by %s', async (name) =>
   const [answer] = await once(socket, 'data');
   expect(String(answer)).toBe('hello');
   socket.destroy();
-  await vi.waitFor(() => expect(dial.proxy.open.size).toBe(0));
+  await vi.waitFor(() => expect(dial.proxy.open.size).toBe(0), PATIENCE);
   const failing = relay.reroute(new Socket());
   failing.connect(7, 'none.invalid');
   const [error] = await once(failing, 'error');

@@ -185,7 +185,7 @@ class Session {
       const inScope = [...last].filter(([object]) => watch.covers(object)).map(([, text]) => text);
       const isDone = (): boolean =>
         watch.isOver || watch.reader.lines.at(-1)?.endsWith(inScope.at(-1) ?? '') === true;
-      await vi.waitFor(() => expect(isDone()).toBe(true), { timeout: 5000, interval: 2 });
+      await vi.waitFor(() => expect(isDone()).toBe(true), { timeout: 60_000, interval: 2 });
     }
   }
 
@@ -286,7 +286,7 @@ class Session {
     this.watches.push(watch);
     const isBegun = (): boolean =>
       !state || reader.lines.some((line) => line.startsWith('INITIAL_EVENTS_END'));
-    await vi.waitFor(() => expect(isBegun()).toBe(true), { timeout: 5000, interval: 2 });
+    await vi.waitFor(() => expect(isBegun()).toBe(true), { timeout: 60_000, interval: 2 });
     return 'begun';
   }
 

@@ -5,6 +5,7 @@ import { findWrites } from '../../../src/storage/postgres/commit/commit.ts';
 import { connectWritable } from '../../../src/storage/postgres/connection/connection.ts';
 import { NO_REVISION } from '../../../src/storage/revision.ts';
 import { startDatabaseProxy } from '../../kit/database-proxy.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 
@@ -97,7 +98,7 @@ test.each(['looks for its writes', 'repairs allocations', 'settles what is visib
         isOver = true;
       };
       deeds[doing]?.().then(over, over);
-      await vi.waitFor(() => expect(isOver || hole.hasSwallowed()).toBe(true));
+      await vi.waitFor(() => expect(isOver || hole.hasSwallowed()).toBe(true), PATIENCE);
       await log.committer.commit(write('create', `after-${messages}`));
     }
     await log.close();
@@ -143,7 +144,7 @@ test('a write waits for the ordering lock as long as it waits for the database',
     for (const { began } of await database.query(text)) attempts.add(began);
     expect(attempts.size).toBe(2);
   };
-  await vi.waitFor(attempted, { timeout: 20_000, interval: 100 });
+  await vi.waitFor(attempted, { timeout: 60_000, interval: 100 });
   await holder.end();
   expect(await waiting).toBeGreaterThan(NO_REVISION);
   await log.close();

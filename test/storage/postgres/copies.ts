@@ -7,7 +7,7 @@ import { type PrivatePostgres, startPrivatePostgres } from '../../postgres.ts';
 import { connect } from './stalls.ts';
 
 const run = promisify(execFile);
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 
 /** The files of a PostgreSQL that is stopped, to be put back later: a restore to a point in time. */
 export async function takeBackup({ folder }: PrivatePostgres): Promise<{ putBack(): Promise<void> }> {

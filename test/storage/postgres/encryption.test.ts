@@ -34,7 +34,7 @@ beforeAll(async () => {
   postgres = await startPrivatePostgres({
     settings: ['ssl=on', `ssl_cert_file=${certFile}`, `ssl_key_file=${keyFile}`],
   });
-}, 90_000);
+});
 
 afterAll(() => postgres[Symbol.asyncDispose]());
 
@@ -133,7 +133,7 @@ test('commits, reads, the first load and the tail are all encrypted', async () =
   stop.abort();
   await tail;
   await log.close();
-}, 60_000);
+});
 
 test('with sslmode=allow and prefer the other kind is tried where the server refuses the first', async () => {
   const file = join(postgres.folder, 'cluster', 'pg_hba.conf');
@@ -176,4 +176,4 @@ test('a server without TLS is not talked to in plain, and the error says what to
   );
   expect(await kindOf(`${at.href}?sslmode=prefer`)).toContain('is plain because sslmode=prefer allows it');
   await silent[Symbol.asyncDispose]();
-}, 60_000);
+});

@@ -45,8 +45,8 @@ test('a stream whose connection is ended in the breath in which it is accepted b
   const stop = new AbortController();
   const recorder = new Recorder();
   const running = log.feed.run(NO_REVISION, recorder, stop.signal);
-  await vi.waitFor(() => expect(proxy.hasEnded()).toBe(true), { timeout: 20_000 });
-  await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), { timeout: 20_000 });
+  await vi.waitFor(() => expect(proxy.hasEnded()).toBe(true), { timeout: 60_000 });
+  await vi.waitFor(() => expect(log.feed.state.mode).toBe('streaming'), { timeout: 60_000 });
   await recorder.reached(await log.committer.commit(write('create', 'a')));
   stop.abort();
   await running;

@@ -6,7 +6,7 @@ import { openLog, Recorder, write } from './kit.ts';
 import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect } from './stalls.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const COMPACTED = { failure: { kind: 'compacted' } };
 /** Servers are stopped, copied and started again. */
 const LONG_MS = 90_000;

@@ -8,7 +8,7 @@ import { openLog, write } from './kit.ts';
 import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect, releaseCommits, stallCommits } from './stalls.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const COMPACTED = { failure: { kind: 'compacted' } };
 const UNAVAILABLE = { failure: { kind: 'unavailable' } };
 const LONG_MS = 90_000;

@@ -10,7 +10,7 @@ import { connect, type Session } from './stalls.ts';
 
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };
 const EVERYTHING = { resource: CONFIG_MAPS, scope: {}, limit: 1000 };
-const PATIENCE = { timeout: 20_000, interval: 10 };
+const PATIENCE = { timeout: 60_000, interval: 10 };
 const never = new AbortController().signal;
 
 /** The names of the objects whose bytes are in the log alone. */

@@ -16,7 +16,7 @@ async function withClient<T>(database: TestDatabase, use: (client: pg.Client) =>
   return use(client).finally(() => client.end());
 }
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 
 const extra = (sql: string): Migration => ({ id: 9999, name: 'extra', sql, checksum: 'extra' });
 
@@ -105,7 +105,7 @@ test('a migration whose connection is ended says so', async () => {
   );
   const end = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()`;
-  await vi.waitFor(async () => expect(await database.query(end)).toEqual([{ ended: true }]));
+  await vi.waitFor(async () => expect(await database.query(end)).toEqual([{ ended: true }]), PATIENCE);
   await failing;
 });
 
@@ -186,7 +186,7 @@ test('a migration that waits for a lock holds up those behind it for a moment at
     const startedMs = performance.now();
     await database.query('SELECT FROM objects LIMIT 1');
     expect(performance.now() - startedMs).toBeLessThan(1000);
-    await vi.waitFor(() => expect(said).not.toEqual([]));
+    await vi.waitFor(() => expect(said).not.toEqual([]), PATIENCE);
     expect(said[0]).toMatch(
       /^migration 9999 \(extra\) failed: canceling statement due to lock timeout; it is tried/,
     );

@@ -10,7 +10,7 @@ import { openLog, write } from './kit.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { connect, releaseCommits, stallCommits } from './stalls.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 /** Servers are copied, stopped and started again. */
 const LONG_MS = 90_000;
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };

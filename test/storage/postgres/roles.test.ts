@@ -10,7 +10,7 @@ import { TestRoles } from '../../kit/roles.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { beginPartition, keepHistory, openLog, Recorder, write } from './kit.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const never = new AbortController().signal;
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 

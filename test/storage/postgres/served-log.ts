@@ -4,7 +4,7 @@ import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
 import { CONFIG_MAPS, Reader, readWatch } from '../watch-cache/kit.ts';
 import { openLog, type PostgresOptions, write } from './kit.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 export const LATEST = { resource: CONFIG_MAPS, scope: {}, freshness: { kind: 'latest' }, limit: 0 } as const;
 
 /** A server's storage: the cache over the log. */

@@ -5,7 +5,7 @@ import { openLog, Recorder, write } from './kit.ts';
 import { startSilentProxy } from './silent-proxy.ts';
 import { connect } from './stalls.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 /** A fast shutdown takes a tenth of a second; after 20 the harness ends PostgreSQL by force. */
 const SHUTDOWN_MS = 2000;
 /** Where a server cannot be heard any more: as long as its silence is put up with, and what else a shutdown takes. */

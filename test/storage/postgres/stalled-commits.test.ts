@@ -6,7 +6,7 @@ import { createTestDatabase, startPrivatePostgres } from '../../postgres.ts';
 import { openLog, Recorder, write } from './kit.ts';
 import { connect, releaseCommits, type Session, stallCommits, stalled } from './stalls.ts';
 
-const PATIENCE = { timeout: 10_000, interval: 10 };
+const PATIENCE = { timeout: 60_000, interval: 10 };
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };
 
 /** A transaction that the creation of a slot waits for. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, vi } from 'vitest';
 
-const PATIENCE = { timeout: 10_000, interval: 10 };
+const PATIENCE = { timeout: 60_000, interval: 10 };
 
 export interface Session extends AsyncDisposable {
   readonly url: string;

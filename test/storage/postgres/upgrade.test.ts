@@ -20,7 +20,7 @@ import { BASELINE, connectMigrator, migrateWithOwn, withOwnMigrations } from './
 const OLD_SERVER = `pg-apiserver commits (schema ${BASELINE})`;
 /** Waits for older servers to end. */
 const CONTRACT = 85;
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const never = new AbortController().signal;
 
 async function connect(database: TestDatabase, name: string): Promise<pg.Client> {

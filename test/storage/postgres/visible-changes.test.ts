@@ -6,7 +6,7 @@ import { startStandby } from './copies.ts';
 import { openLog, write } from './kit.ts';
 import { connect, releaseCommits, stallCommits, stalled } from './stalls.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 5 };
+const PATIENCE = { timeout: 60_000, interval: 5 };
 const LATEST = { resource: CONFIG_MAPS, scope: {}, freshness: { kind: 'latest' }, limit: 0 } as const;
 
 /** A server's storage, which has begun to follow the log. */

@@ -11,7 +11,7 @@ import { openLog, write } from './kit.ts';
 import { LATEST, listNames, startServer, writeMany } from './served-log.ts';
 import { connect } from './stalls.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 20 };
+const PATIENCE = { timeout: 60_000, interval: 20 };
 const COMPACTED = { failure: { kind: 'compacted' } };
 const LONG_MS = 90_000;
 const REASONS = 'SELECT reason FROM epochs WHERE epoch > 0 ORDER BY epoch';
