@@ -94,7 +94,7 @@ interface FollowedKeyRingOptions {
 }
 
 /** Each check is one small query. A new key starts to sign only after several checks. */
-const LOOK_EVERY_MS = 1000;
+const LOOK_EVERY_MS = 2000;
 
 /**
  * Follows the keys that all servers of a cluster share and that may change while servers run. While the database is unreachable,

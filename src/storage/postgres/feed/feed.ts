@@ -208,7 +208,7 @@ export class PostgresFeed implements ChangeFeed {
     });
     const forgetSource = source.onReplaced?.(begin);
     const onSlot = async (): Promise<void> => {
-      await visible.learn();
+      visible.learn(await this.#reader.findVisible());
       await this.#reader.awaitCommits();
       slot.abort();
       await this.#catchUp(position, ending);
@@ -233,7 +233,15 @@ export class PostgresFeed implements ChangeFeed {
         (either: AbortSignal) => visible.run(either),
         (either: AbortSignal) => streamChanges(config, handlers, either),
         (either: AbortSignal) =>
-          bridgeLags(this.#bridged(source, position, { ...ending, signal: either }), either),
+          bridgeLags(
+            {
+              ...{ reader: this.#reader, history: this.#history, position, source },
+              streams: () => this.#state.source !== undefined,
+              catchUp: () => this.#catchUp(position, { ...ending, signal: either }),
+              onShown: (waits) => visible.learn(waits),
+            },
+            either,
+          ),
         ...(source.isStandby ? [(either: AbortSignal) => snapshots.run(either)] : []),
       ];
       await runTogether(loops, AbortSignal.any([ending.signal, renewed.signal]));
@@ -243,14 +251,6 @@ export class PostgresFeed implements ChangeFeed {
       this.#state = { ...this.#state, source: undefined };
     }
     if (renewed.signal.aborted) await this.#catchUp(position, ending);
-  }
-
-  #bridged(source: TailSource, position: TailPosition, ending: Ending): Parameters<typeof bridgeLags>[0] {
-    return {
-      ...{ reader: this.#reader, history: this.#history, position, source },
-      streams: () => this.#state.source !== undefined,
-      catchUp: () => this.#catchUp(position, ending),
-    };
   }
 
   #poll(position: TailPosition, ending: Ending): Promise<void> {

@@ -4,10 +4,10 @@ import type { PostgresReader } from '../read/reader.ts';
 import type { TailPosition } from './tail-position.ts';
 import type { TailSource } from './tail-source.ts';
 
-/** How long the stream may lack what the primary shows: fresh reads wait for it. */
-const LAG_MS = 500;
-/** Lags without a streamed change in between; then another host, or polling, may do better. */
-const MAX_LAGS = 10;
+/** How long a stream may lack what the primary shows: fresh reads wait for it. The primary's own lacks something only where it is broken. */
+const LAG_MS = { primary: 1000, standby: 500 };
+/** Of lags without a streamed change in between; then another host, or polling, may do better. */
+const LONGEST_MS = 5000;
 
 interface Bridged {
   readonly reader: Pick<PostgresReader, 'findVisible'>;
@@ -18,6 +18,8 @@ interface Bridged {
   streams(): boolean;
   /** Reads the primary's table. */
   catchUp(): Promise<void>;
+  /** Called whenever the primary has been asked; `waits`: its commits wait for standbys. */
+  onShown(waits: boolean): void;
 }
 
 /**
@@ -26,22 +28,23 @@ interface Bridged {
  * @throws Error when the stream lags for long, and what `catchUp` throws
  */
 export async function bridgeLags(
-  { reader, history, position, source, streams, catchUp }: Bridged,
+  { reader, history, position, source, streams, catchUp, onShown }: Bridged,
   signal: AbortSignal,
 ): Promise<void> {
+  const lagMs = source.isStandby ? LAG_MS.standby : LAG_MS.primary;
   let lags = 0;
   let streamed = position.followed;
   while (!signal.aborted) {
-    // While the primary does not answer, nothing is known to be missing.
-    await reader.findVisible().catch(() => {});
+    // While the primary does not answer, nothing is known to be missing, and commits wait as they did.
+    await reader.findVisible().then(onShown, () => {});
     const shown = history.visible;
-    await pause(LAG_MS, signal);
+    await pause(lagMs, signal);
     if (signal.aborted) return;
     if (position.followed > streamed) lags = 0;
     streamed = position.followed;
     if (!streams() || position.applied >= shown) continue;
     lags += 1;
-    if (lags > MAX_LAGS)
+    if (lags * lagMs > LONGEST_MS)
       throw new Error(`the ${source.isStandby ? 'standby' : 'primary'} streams nothing of what it commits`);
     await catchUp();
   }

@@ -4,8 +4,6 @@ import type { KnownHistory } from '../fencing/known-history.ts';
 import type { PostgresReader } from '../read/reader.ts';
 import type { LoggedChange } from '../read/rows.ts';
 
-/** How soon to notice that PostgreSQL has begun to wait for standbys. */
-const SETTING_MS = 1000;
 /** Between looks whether a commit is visible: with a standby near by it takes a millisecond, with a lost one for ever. */
 const QUESTIONS: Backoff = { firstMs: 1, longestMs: 200 };
 /** Failed looks in a row; meanwhile changes are held without end. */
@@ -55,11 +53,11 @@ export class VisibleChanges {
     this.#holdsAlways = options.holdsAlways;
   }
 
-  /** Reads whether to hold. Called before the first changes, and now and then. @throws what PostgreSQL said */
-  async learn(): Promise<void> {
-    const waits = this.#holdsAlways || (await this.#reader.waitsForStandbys());
-    if (waits !== this.#isHolding) this.#onState({ holds: waits });
-    this.#isHolding = waits;
+  /** Holds changes from now on where commits wait for standbys. Called before the first changes, and now and then. */
+  learn(waits: boolean): void {
+    const holds = this.#holdsAlways || waits;
+    if (holds !== this.#isHolding) this.#onState({ holds });
+    this.#isHolding = holds;
   }
 
   /** Takes the inserts of one transaction. @throws what `deliver` throws */
@@ -88,7 +86,7 @@ export class VisibleChanges {
     const either = AbortSignal.any([signal, broken.signal]);
     either.addEventListener('abort', () => this.#wake(), { once: true });
     try {
-      await Promise.all([this.#keepLearning(either), this.#keepAsking(either, broken)]);
+      await this.#keepAsking(either, broken);
     } finally {
       forget();
       this.end();
@@ -109,14 +107,6 @@ export class VisibleChanges {
     const last = this.#held.findLastIndex((changes) => this.#history.isVisible(lastOf(changes)));
     for (const changes of this.#held.splice(0, last + 1)) this.#deliver(changes);
     this.#onState({ held: this.#held.length });
-  }
-
-  async #keepLearning(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await pause(SETTING_MS, signal);
-      // After a failure, the last known setting stays.
-      if (!signal.aborted) await this.learn().catch(() => {});
-    }
   }
 
   async #keepAsking(signal: AbortSignal, broken: AbortController): Promise<void> {

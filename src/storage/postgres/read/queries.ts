@@ -48,7 +48,7 @@ const EPOCH = sql<string>`(SELECT max(epoch) FROM epochs)`;
 /**
  * Returns where the log is: at its newest row, which compaction never drops, or where its epoch began. `moved`: PostgreSQL is not
  * on the timeline that the epoch began on. It looks only at partitions from `seen` on, the newest revision the caller knows of; a
- * log that has nothing from there on, and no new epoch, has lost it.
+ * log that has nothing from there on, and no new epoch, has lost it. `waits`: commits wait for standbys before they are visible.
  */
 export const CURRENT_REVISION = prepare(
   (of: { readonly seen: string }) =>
@@ -60,6 +60,7 @@ export const CURRENT_REVISION = prepare(
         ),
         'e.epoch',
         sql<string | null>`e.timeline <> database_timeline()`.as('moved'),
+        sql<string>`current_setting('synchronous_standby_names') <> ''`.as('waits'),
       ])
       .orderBy('e.epoch', 'desc')
       .limit(1),
@@ -201,11 +202,6 @@ export const PRIMARY_STATE = prepare(() =>
     ),
     EPOCH.as('epoch'),
   ]),
-);
-
-/** Whether commits wait for standbys before they are visible. */
-export const WAITS_FOR_STANDBYS = prepare(() =>
-  tables.selectNoFrom(sql<string>`current_setting('synchronous_standby_names') <> ''`.as('waits')),
 );
 
 /** Returns no row on PostgreSQL 15, which has no such function. */

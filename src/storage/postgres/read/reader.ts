@@ -28,7 +28,6 @@ import {
   LOG_SNAPSHOT,
   MAY_LOG_SNAPSHOT,
   TAIL_PAGE,
-  WAITS_FOR_STANDBYS,
 } from './queries.ts';
 import type { ReadServers } from './read-servers.ts';
 import { type ChangeRow, type LoggedChange, toChange, toChangeWithPrevious, toStoredObject } from './rows.ts';
@@ -89,14 +88,14 @@ export class PostgresReader implements RevisionReader {
   /** A log that ends before what was seen in it has lost commits, or is another one. */
   async #readPosition(
     source: DatabaseSource = this.#sources.fresh,
-  ): Promise<{ revision: Revision; isDoubtful: boolean }> {
+  ): Promise<{ revision: Revision; isDoubtful: boolean; waits: boolean }> {
     const seen = String(this.#history.seen?.revision ?? NO_REVISION);
     const [row] = await this.#run(CURRENT_REVISION, { seen }, source);
     if (row === undefined) throw new Error('the database has no epoch: run pg-apiserver migrate');
     const revision = toRevision(row.revision);
     const isDoubtful = row.moved === 't' || revision < (this.#history.seen?.revision ?? NO_REVISION);
     if (!isDoubtful) this.#history.readUpTo(revision, toRevision(row.epoch));
-    return { revision, isDoubtful };
+    return { revision, isDoubtful, waits: row.waits === 't' };
   }
 
   /** As {@link KnownHistory.keepEpoch}. */
@@ -110,15 +109,14 @@ export class PostgresReader implements RevisionReader {
     await this.#run(AWAIT_COMMITS, {}, this.#sources.tail);
   }
 
-  /** Reads how far the log is visible, for {@link KnownHistory}. */
-  async findVisible(): Promise<void> {
-    if ((await this.#readPosition(this.#sources.tail)).isDoubtful) await this.keepEpoch();
-  }
-
-  /** Whether commits wait for standbys before they are visible, while the stream brings them already. */
-  async waitsForStandbys(): Promise<boolean> {
-    const [row] = await this.#run(WAITS_FOR_STANDBYS, {}, this.#sources.tail);
-    return row?.waits === 't';
+  /**
+   * Reads how far the log is visible, for {@link KnownHistory}. Returns whether commits wait for standbys before they are visible,
+   * while the stream brings them already.
+   */
+  async findVisible(): Promise<boolean> {
+    const { isDoubtful, waits } = await this.#readPosition(this.#sources.tail);
+    if (isDoubtful) await this.keepEpoch();
+    return waits;
   }
 
   /**
