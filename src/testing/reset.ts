@@ -8,6 +8,10 @@ interface Found {
   readonly object: KubeObject;
 }
 
+type Definition = KubeObject & {
+  readonly spec: { readonly conversion?: { readonly strategy?: string } };
+};
+
 /** By path. */
 type State = ReadonlyMap<string, Found>;
 
@@ -31,8 +35,10 @@ const GUARDS: readonly string[] = [
   'resourcequotas',
   'limitranges',
 ];
+const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+const DEFINITIONS_ROOT = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** What is in these goes before they do, so that they end at once. */
-const HOLDERS: readonly string[] = ['namespaces', 'customresourcedefinitions.apiextensions.k8s.io'];
+const HOLDERS: readonly string[] = ['namespaces', DEFINITIONS];
 
 const rankOf = ({ resource: { qualified } }: Found): number =>
   GUARDS.includes(qualified) ? 0 : HOLDERS.includes(qualified) ? 2 : 1;
@@ -70,7 +76,15 @@ export class Baseline {
       }
     };
     for (;;) {
-      const now = await readState(api);
+      const now = await readState(api).catch(async (error: unknown) => {
+        if (!(error instanceof Refusal) || Date.now() > deadline) throw error;
+        await this.#endConversions(api);
+        return undefined;
+      });
+      if (now === undefined) {
+        await pause(PAUSE_MS);
+        continue;
+      }
       const added = [...now].filter(([path, found]) => this.#isAdded(path, found)).map(([, found]) => found);
       const changed = [...this.#state].filter(([path, found]) => isChanged(found, now.get(path)));
       if (added.length === 0 && changed.length === 0) return;
@@ -85,6 +99,24 @@ export class Baseline {
         unlessRefused(() => this.#putBack(api, path, then, now.get(path))),
       );
       await pause(PAUSE_MS);
+    }
+  }
+
+  /**
+   * Lets custom resources be listed whose conversion webhook went with the test. Their definitions are deleted, or put back, once
+   * their objects are gone.
+   */
+  async #endConversions(api: Api): Promise<void> {
+    const { body } = await api.send<{ readonly items?: readonly Definition[] }>('GET', DEFINITIONS_ROOT);
+    for (const { metadata, spec } of body.items ?? []) {
+      const path = `${DEFINITIONS_ROOT}/${metadata.name}`;
+      const then = this.#state.get(path)?.object.metadata;
+      const isAsItWas = then?.resourceVersion === metadata.resourceVersion;
+      if (spec.conversion?.strategy !== 'Webhook' || isAsItWas) continue;
+      await api.send('PATCH', path, {
+        type: 'application/merge-patch+json',
+        body: { metadata: { uid: metadata.uid }, spec: { conversion: { strategy: 'None', webhook: null } } },
+      });
     }
   }
 

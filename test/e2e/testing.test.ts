@@ -79,6 +79,11 @@ spec:
   names: { plural: ships, kind: Ship }
   versions:
     - { name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }
+    # Lists are asked for as v2, which nothing can make of what is stored.
+    - { name: v2, served: true, storage: false, schema: { openAPIV3Schema: { type: object } } }
+  conversion:
+    strategy: Webhook
+    webhook: { conversionReviewVersions: [v1], clientConfig: { url: https://127.0.0.1:1 } }
 `;
 const GUARD = `
 apiVersion: admissionregistration.k8s.io/v1

@@ -10,7 +10,7 @@ import { leaveDatabase } from './run-folder.ts';
 /**
  * A server without flags that the files of one process use one after the other, because a start costs more CPU than most of them.
  * Disposal puts its objects back as they were after the start. History, metrics and the log go on: a file that looks at all of them, or
- * that stops the server, starts one of its own; so does one whose objects cannot be listed at its end (a conversion webhook that is gone).
+ * that stops the server, starts one of its own.
  */
 export interface SharedCluster extends AsyncDisposable {
   readonly cluster: Cluster;
