@@ -12,8 +12,11 @@ type Definition = KubeObject & {
   readonly spec: { readonly conversion?: { readonly strategy?: string } };
 };
 
-/** By path. */
-type State = ReadonlyMap<string, Found>;
+/** By path. `unread`: why some resources could not be listed. */
+interface State {
+  readonly objects: ReadonlyMap<string, Found>;
+  readonly unread: Refusal | undefined;
+}
 
 /** Requests that are under way at a time: their writes share commits. */
 const CONCURRENCY = 48;
@@ -36,7 +39,6 @@ const GUARDS: readonly string[] = [
   'limitranges',
 ];
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
-const DEFINITIONS_ROOT = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 /** What is in these goes before they do, so that they end at once. */
 const HOLDERS: readonly string[] = ['namespaces', DEFINITIONS];
 
@@ -53,12 +55,14 @@ export class Baseline {
 
   static async take(access: Access): Promise<Baseline> {
     using api = new Api(access);
-    return new Baseline(access, await readState(api));
+    const { objects, unread } = await readState(api);
+    if (unread !== undefined) throw unread;
+    return new Baseline(access, objects);
   }
 
-  private constructor(access: Access, state: State) {
+  private constructor(access: Access, objects: State['objects']) {
     this.#access = access;
-    this.#state = new Map(state);
+    this.#state = new Map(objects);
   }
 
   /** @throws Error when objects do not come back, or others do not go */
@@ -76,25 +80,25 @@ export class Baseline {
       }
     };
     for (;;) {
-      const now = await readState(api).catch(async (error: unknown) => {
-        if (!(error instanceof Refusal) || Date.now() > deadline) throw error;
-        await this.#endConversions(api);
-        return undefined;
-      });
-      if (now === undefined) {
-        await pause(PAUSE_MS);
-        continue;
-      }
+      const { objects: now, unread } = await readState(api);
       const added = [...now].filter(([path, found]) => this.#isAdded(path, found)).map(([, found]) => found);
       const changed = [...this.#state].filter(([path, found]) => isChanged(found, now.get(path)));
-      if (added.length === 0 && changed.length === 0) return;
-      if (Date.now() > deadline) throw refusal ?? new Error(describeRest(added, changed));
+      if (added.length === 0 && changed.length === 0 && unread === undefined) return;
+      if (Date.now() > deadline) throw refusal ?? unread ?? new Error(describeRest(added, changed));
       refusal = undefined;
-      for (const rank of [0, 1, 2])
-        await eachOf(
+      const removeOf = (rank: number): Promise<void> =>
+        eachOf(
           added.filter((found) => rankOf(found) === rank),
           (found) => unlessRefused(() => remove(api, found)),
         );
+      await removeOf(0);
+      if (unread !== undefined) {
+        await this.#endConversions(api, now);
+        await pause(PAUSE_MS);
+        continue;
+      }
+      await removeOf(1);
+      await removeOf(2);
       await eachOf(changed, ([path, then]) =>
         unlessRefused(() => this.#putBack(api, path, then, now.get(path))),
       );
@@ -106,13 +110,13 @@ export class Baseline {
    * Lets custom resources be listed whose conversion webhook went with the test. Their definitions are deleted, or put back, once
    * their objects are gone.
    */
-  async #endConversions(api: Api): Promise<void> {
-    const { body } = await api.send<{ readonly items?: readonly Definition[] }>('GET', DEFINITIONS_ROOT);
-    for (const { metadata, spec } of body.items ?? []) {
-      const path = `${DEFINITIONS_ROOT}/${metadata.name}`;
+  async #endConversions(api: Api, now: State['objects']): Promise<void> {
+    for (const [path, { resource, object }] of now) {
       const then = this.#state.get(path)?.object.metadata;
-      const isAsItWas = then?.resourceVersion === metadata.resourceVersion;
-      if (spec.conversion?.strategy !== 'Webhook' || isAsItWas) continue;
+      if (resource.qualified !== DEFINITIONS || then?.resourceVersion === object.metadata.resourceVersion)
+        continue;
+      const { spec, metadata } = object as Definition;
+      if (spec.conversion?.strategy !== 'Webhook') continue;
       await api.send('PATCH', path, {
         type: 'application/merge-patch+json',
         body: { metadata: { uid: metadata.uid }, spec: { conversion: { strategy: 'None', webhook: null } } },
@@ -142,8 +146,18 @@ function isChanged(then: Found, now: Found | undefined): boolean {
 
 async function readState(api: Api): Promise<State> {
   const resources = await findResources(api);
-  const lists = await Promise.all(resources.map((resource) => listOf(api, resource)));
-  return new Map(lists.flat().map((found) => [pathOf(found.resource, found.object), found]));
+  let unread: Refusal | undefined;
+  const lists = await Promise.all(
+    resources.map((resource) =>
+      listOf(api, resource).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) throw error;
+        unread = error;
+        return [];
+      }),
+    ),
+  );
+  const objects = new Map(lists.flat().map((found) => [pathOf(found.resource, found.object), found]));
+  return { objects, unread };
 }
 
 /** A definition may have gone since discovery. */
