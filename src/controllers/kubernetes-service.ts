@@ -2,6 +2,7 @@ import type { GroupResource } from '../api/names.ts';
 import type { ApiObject, JsonObject } from '../api/object-meta.ts';
 import { equal } from '../object/equality.ts';
 import { isIpv6 } from '../object/ip.ts';
+import type { Trust } from '../storage/object-reader.ts';
 import type { ServerAddress, ServerLeases } from '../storage/server-leases.ts';
 import { pause } from '../util/pause.ts';
 import type { Client } from '../verbs/client/client.ts';
@@ -26,6 +27,12 @@ interface KubernetesServiceOptions {
   readonly onError: (error: unknown) => void;
   readonly renewEveryMs?: number;
   readonly leaseMs?: number;
+}
+
+interface Putting {
+  /** What the object must have; all else stays. */
+  readonly fields: readonly string[];
+  readonly trust: Trust;
 }
 
 /**
@@ -63,7 +70,9 @@ export class KubernetesService {
     const { self, leases, onError } = this.#options;
     this.#left = true;
     if (self === undefined) return;
-    const left = this.#inTurn(async () => this.#write(await leases.release(self), self)).catch(onError);
+    const left = this.#inTurn(async () => this.#write(await leases.release(self), self, 'latest')).catch(
+      onError,
+    );
     await Promise.race([left, new Promise((resolve) => setTimeout(resolve, LEAVE_MS).unref())]);
   }
 
@@ -76,20 +85,23 @@ export class KubernetesService {
   async #round(): Promise<void> {
     const { service, self, leases, leaseMs = LEASE_MS } = this.#options;
     if (this.#left) return;
-    await this.#client.ensure(SERVICES, toService(service));
-    if (self !== undefined) await this.#write(await leases.renew(self, leaseMs), self);
+    // A round that has seen an old state is followed by another.
+    const trust = 'cached-if-found';
+    await this.#client.ensure(SERVICES, toService(service), { trust });
+    if (self !== undefined) await this.#write(await leases.renew(self, leaseMs), self, trust);
     this.#ready.resolve();
   }
 
-  async #write(servers: readonly ServerAddress[], self: ServerAddress): Promise<void> {
-    await this.#put(ENDPOINTS, toEndpoints(servers), ['subsets']);
+  async #write(servers: readonly ServerAddress[], self: ServerAddress, trust: Trust): Promise<void> {
+    await this.#put(ENDPOINTS, toEndpoints(servers), { fields: ['subsets'], trust });
     const wanted = toEndpointSlices(servers, self);
-    for (const slice of wanted) await this.#put(SLICES, slice, ['endpoints', 'ports', 'addressType']);
+    const fields = ['endpoints', 'ports', 'addressType'];
+    for (const slice of wanted) await this.#put(SLICES, slice, { fields, trust });
     await this.#dropOtherSlices(new Set(wanted.map(({ metadata }) => metadata.name ?? '')));
   }
 
   /** Writes only changed objects; most rounds find none. */
-  async #put(resource: GroupResource, wanted: ApiObject, fields: readonly string[]): Promise<void> {
+  async #put(resource: GroupResource, wanted: ApiObject, { fields, trust }: Putting): Promise<void> {
     const { namespace = '', name = '' } = wanted.metadata;
     const mend = (current: ApiObject): ApiObject | undefined => {
       const labels = { ...current.metadata.labels, ...wanted.metadata.labels };
@@ -98,7 +110,7 @@ export class KubernetesService {
       const values = Object.fromEntries(fields.map((field) => [field, structuredClone(wanted[field] ?? [])]));
       return { ...current, metadata: { ...current.metadata, labels }, ...values };
     };
-    const current = await this.#client.get(resource, { namespace, name });
+    const current = await this.#client.get(resource, { namespace, name }, trust);
     // The family of a slice cannot change.
     if (current !== undefined && current.addressType !== wanted.addressType)
       await this.#client.remove(resource, { namespace, name });
