@@ -3,6 +3,7 @@ import type { Minor } from '../api/emulation.ts';
 import { type Gates, newestForExpressions } from '../api/feature-gates.ts';
 import { createEnvironment } from './environment.ts';
 import { describeIssue, typeText } from './issues.ts';
+import type { CheckedNode } from './library-internals.ts';
 import { CelError, compileIn } from './program.ts';
 
 /**
@@ -43,18 +44,27 @@ function scopeOf(isShared: boolean, hasLists: boolean): Scope {
 /** Selectors had the functions for versions before other expressions did. */
 const OWN_NEWEST: Minor = 33;
 
-/** Why the expression cannot be stored; undefined: it can. */
-export function selectorProblem(expression: string, isOn: Gates): string | undefined {
+/** The checked expression, or why it cannot be stored. */
+export function compileSelector(
+  expression: string,
+  isOn: Gates,
+): { readonly tree: CheckedNode; readonly problem?: undefined } | { readonly problem: string } {
   const scope = scopeOf(isOn('DRAConsumableCapacity'), isOn('DRAListTypeAttributes'));
   const newest = newestForExpressions(isOn);
   try {
-    const { type } = compileIn(scope.environment, expression, newest < OWN_NEWEST ? OWN_NEWEST : newest);
-    if (type === 'bool' || type === 'dyn') return undefined;
+    const { type, tree } = compileIn(
+      scope.environment,
+      expression,
+      newest < OWN_NEWEST ? OWN_NEWEST : newest,
+    );
+    // The check has noted the types in the tree.
+    if (type === 'bool' || type === 'dyn') return { tree: tree as unknown as CheckedNode };
     const text = type === '$device' ? 'kubernetes.DRADevice' : typeText(type);
-    return `must evaluate to bool or the unknown type, not ${text}`;
+    return { problem: `must evaluate to bool or the unknown type, not ${text}` };
   } catch (error) {
     const issue = error instanceof CelError ? error : new CelError(String(error));
-    return `compilation failed: ${describeIssue(issue, expression, (name) => scope.names.has(name))}`;
+    const text = describeIssue(issue, expression, (name) => scope.names.has(name));
+    return { problem: `compilation failed: ${text}` };
   }
 }
 

@@ -174,6 +174,9 @@ export class Histogram implements Instrument {
   }
 }
 
+/** Bounds of buckets where Kubernetes names none: those of Prometheus' libraries. */
+export const DEFAULT_SECONDS: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
 /** `exponential(1000, 10, 3)`: 1000, 10000, 100000. */
 export const exponential = (first: number, factor: number, count: number): number[] =>
   Array.from({ length: count }, (_, at) => first * factor ** at);

@@ -27,7 +27,8 @@ export class Metrics {
 
   /** In Prometheus' text format, sorted by name. `others`: the families of other threads, which are added up. */
   async text(others: readonly (readonly MetricFamily[])[] = []): Promise<string> {
-    return toText(addUp([await this.families(), ...others]), this.#policy);
+    const families = addUp([await this.families(), ...others]);
+    return toText([...families, ...countsOfOthers(families, this.#policy)], this.#policy);
   }
 
   async families(): Promise<MetricFamily[]> {
@@ -50,9 +51,9 @@ export class Metrics {
   }
 }
 
-/** Gauges that say the same in every thread, or of which the worst thread counts. */
+/** What says the same in every thread, such as that all read a file again, or of which the worst thread counts. */
 const OF_ONE =
-  /^(version_info|kubernetes_(build_info|feature_enabled)|apiserver_requested_deprecated_apis|nodejs_version_info|nodejs_eventloop_lag.*|.*_(timestamp|time)_seconds|.*_key_set_info)$/;
+  /^(version_info|kubernetes_(build_info|feature_enabled)|apiserver_requested_deprecated_apis|apiserver_.*_config_controller_.*|nodejs_version_info|nodejs_eventloop_lag.*|.*_(timestamp|time)_seconds|.*_key_set_info)$/;
 
 /**
  * Adds up the families of all threads, the first of which is the main one. Those of the process are the main one's alone; of some gauges
@@ -116,6 +117,25 @@ export interface MetricPolicy {
 }
 
 const SHOW_ALL: MetricPolicy = { disabled: new Set(), allowedValues: new Map(), showHidden: false };
+
+/** How many metrics are not shown, by Kubernetes' metrics of these names (component-base, metrics). */
+function countsOfOthers(families: readonly MetricFamily[], policy: MetricPolicy): MetricFamily[] {
+  const { disabled, showHidden } = policy;
+  const hidden = families.filter((family) => family.hidden === true && !disabled.has(family.name));
+  return [
+    toCounter('disabled_metrics_total', 'Metrics that a flag has switched off.', disabled.size),
+    toCounter(
+      'hidden_metrics_total',
+      'Deprecated metrics that are shown with a flag alone.',
+      showHidden ? 0 : hidden.length,
+    ),
+  ];
+}
+
+const toCounter = (name: string, help: string, value: number): MetricFamily => ({
+  ...{ name, help, type: 'counter' },
+  samples: [{ name, labels: {}, value }],
+});
 
 /** Replaces every other value of a label that has an allow-list. */
 const UNEXPECTED = 'unexpected';

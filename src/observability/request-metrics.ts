@@ -17,6 +17,7 @@ const COMPONENT = 'apiserver';
 const SECONDS = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
+const WATCH_LIST_SECONDS = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60];
 const BASE = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'component'] as const;
 
 /** Children of one kind of request with one code, looked up together. */
@@ -45,6 +46,7 @@ export class RequestMetrics {
   readonly #longRunning: Numbers;
   readonly #watchEvents: Numbers;
   readonly #watchSizes: Histogram;
+  readonly #watchLists: Histogram;
   readonly #terminations: Numbers;
   readonly #aborts: Numbers;
   readonly #handshakeErrors: Numbers;
@@ -91,6 +93,16 @@ export class RequestMetrics {
       new Histogram(
         { name: 'apiserver_watch_events_sizes', help: 'Sizes of watch events in bytes.', labels: kind },
         exponential(1024, 2, 8),
+      ),
+    );
+    this.#watchLists = metrics.add(
+      new Histogram(
+        {
+          name: 'apiserver_watch_list_duration_seconds',
+          help: 'Time from the arrival of a streaming list until its state was sent.',
+          labels: ['group', 'version', 'resource', 'scope'],
+        },
+        WATCH_LIST_SECONDS,
       ),
     );
     this.#terminations = counter(
@@ -154,6 +166,11 @@ export class RequestMetrics {
       total: this.#watchEvents.at(group, version, kind),
       sizes: this.#watchSizes.at(group, version, kind),
     };
+  }
+
+  /** A streaming list has sent its state. */
+  listed({ group, version, resource, scope }: RequestKind, seconds: number): void {
+    this.#watchLists.at(group, version, resource, scope).observe(seconds);
   }
 
   terminated(kind: RequestKind, code: number): void {

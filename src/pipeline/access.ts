@@ -6,8 +6,9 @@ import {
   type Authentication,
   type Authenticator,
 } from '../authn/authenticator.ts';
-import { type Authorizer, forbiddenMessage } from '../authz/authorizer.ts';
+import { type Authorizer, forbiddenMessage, type Verdict } from '../authz/authorizer.ts';
 import { withSelectors } from '../authz/review-selectors.ts';
+import type { AccessMetrics } from '../observability/access-metrics.ts';
 import type { Logger } from '../observability/logger.ts';
 import {
   type ApiRequest,
@@ -27,6 +28,7 @@ export interface AuthenticateOptions {
   /** Takes credentials off headers, so that they are not handed on. */
   readonly stripCredentials: (headers: IncomingHttpHeaders) => void;
   readonly logger: Logger;
+  readonly accessMetrics: AccessMetrics;
 }
 
 /**
@@ -37,8 +39,14 @@ export async function authenticate(
   options: AuthenticateOptions,
   request: ApiRequest,
 ): Promise<AuthenticatedRequest> {
-  const found = await identify(options, request);
-  if (found === undefined && !options.anonymous.allows(request.path)) throw unauthenticated();
+  const { accessMetrics } = options;
+  const begun = performance.now();
+  const found = await identify(options, request, begun);
+  if (found === undefined && !options.anonymous.allows(request.path)) {
+    accessMetrics.authenticated('failure', begun);
+    throw unauthenticated();
+  }
+  accessMetrics.authenticated('success', begun, (found?.user ?? ANONYMOUS).username);
   options.stripCredentials(request.headers);
   if (found === undefined) return markAuthenticated(request, ANONYMOUS);
   for (const text of found.warnings ?? []) request.warn(text);
@@ -46,12 +54,14 @@ export async function authenticate(
 }
 
 async function identify(
-  { authenticator, logger }: AuthenticateOptions,
+  { authenticator, logger, accessMetrics }: AuthenticateOptions,
   request: ApiRequest,
+  begun: number,
 ): Promise<Authentication | undefined> {
   try {
     return await authenticator.authenticate(request);
   } catch (error) {
+    accessMetrics.authenticated('error', begun);
     // The credentials may be valid: a 401 would make clients discard them.
     if (error instanceof StorageError) throw error;
     const err = errorText(error);
@@ -69,11 +79,18 @@ export async function authorize(
   {
     authorizer,
     asksWithSelectors,
-  }: { readonly authorizer: Authorizer; readonly asksWithSelectors?: boolean },
+    accessMetrics,
+  }: {
+    readonly authorizer: Authorizer;
+    readonly asksWithSelectors?: boolean;
+    readonly accessMetrics: AccessMetrics;
+  },
   request: AuthenticatedRequest,
 ): Promise<AuthorizedRequest> {
+  const begun = performance.now();
   const answer = authorizer.authorize(asksWithSelectors === true ? withSelectors(request) : request);
   const verdict = answer instanceof Promise ? await answer : answer;
+  accessMetrics.authorized(resultOf(verdict), begun);
   annotateVerdict(request, verdict);
   const { decision, reason, error } = verdict;
   if (decision === 'allow') return markAuthorized(request);
@@ -82,4 +99,11 @@ export async function authorize(
   const { target } = request;
   const resource = { group: target?.group ?? '', resource: target?.resource ?? '' };
   throw forbidden(resource, target?.name ?? '', forbiddenMessage(request, reason));
+}
+
+/** An allow counts as such, also where another authorizer failed. */
+function resultOf({ decision, error }: Verdict): 'allowed' | 'denied' | 'no-opinion' | 'error' {
+  if (decision === 'allow') return 'allowed';
+  if (error !== undefined) return 'error';
+  return decision === 'deny' ? 'denied' : 'no-opinion';
 }

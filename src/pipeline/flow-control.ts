@@ -79,6 +79,7 @@ function noticing(sink: ResponseSink, turn: AdmittedTurn): ResponseSink {
       turn.initialized();
       sink.initialized?.();
     },
+    listed: () => sink.listed?.(),
   };
 }
 

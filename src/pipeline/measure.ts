@@ -40,7 +40,7 @@ export async function measure(
   if (response.code === 504) requestMetrics.terminated(kind, response.code);
   if (request.aborted) requestMetrics.aborted(kind);
   if (response.kind === 'tunnel') return measureTunnel(requestMetrics, kind, response);
-  return response.kind === 'stream' ? measureStream(options, request, { kind, response }) : response;
+  return response.kind === 'stream' ? measureStream(options, request, { kind, response, begun }) : response;
 }
 
 function sizeOf(response: ApiResponse): number | undefined {
@@ -65,7 +65,7 @@ function measureTunnel(metrics: RequestMetrics, kind: RequestKind, response: Tun
 function measureStream(
   { requestMetrics, kindOf }: MeasureOptions,
   { verb, target }: ApiRequest,
-  { kind, response }: { kind: RequestKind; response: StreamResponse },
+  { kind, response, begun }: { kind: RequestKind; response: StreamResponse; begun: number },
 ): StreamResponse {
   const gauge = requestMetrics.longRunning(kind);
   const events =
@@ -77,7 +77,8 @@ function measureStream(
     run: async (sink) => {
       gauge.add();
       try {
-        await response.run(events === undefined ? sink : counting(sink, events));
+        const listed = (): void => requestMetrics.listed(kind, (performance.now() - begun) / 1000);
+        await response.run(events === undefined ? sink : counting(sink, events, listed));
       } finally {
         gauge.add(-1);
       }
@@ -85,8 +86,13 @@ function measureStream(
   };
 }
 
-function counting(sink: ResponseSink, events: ReturnType<RequestMetrics['watchEvents']>): ResponseSink {
+function counting(
+  sink: ResponseSink,
+  events: ReturnType<RequestMetrics['watchEvents']>,
+  listed: () => void,
+): ResponseSink {
   return {
+    listed,
     open: () => sink.open(),
     drained: () => sink.drained(),
     write: (frame) => {

@@ -11,6 +11,8 @@ export interface ValuePool {
   /** Values from here on are chosen first, so that the first values stay free for explicit requests. */
   readonly dynamicFrom: number;
   valueAt(index: number): string;
+  /** The part of the range that has the value. */
+  rangeAt(index: number): string;
   /** Undefined: the value is outside. */
   indexOf(value: string): number | undefined;
 }
@@ -28,14 +30,16 @@ export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
   const first = toNumber(network) + 1n;
   const all = 2 ** (network.length * 8 - prefixBits);
   const usable = Math.min(all, MOST_ADDRESSES[family]);
+  const range = `${formatIp(network)}/${prefixBits}`;
   const size = Math.max(family === 4 ? usable - 2 : usable - 1, 0);
   return {
     name: familyName(family),
-    range: `${formatIp(network)}/${prefixBits}`,
+    range,
     size,
     reserved: Math.min(reserved, size),
     dynamicFrom: staticBand(all, { least: 16, most: 256, share: 16 }),
     valueAt: (index) => formatIp(toBytes(first + BigInt(index), network.length)),
+    rangeAt: () => range,
     indexOf: (value) => {
       const address = parseIp(value);
       if (address?.family !== family) return undefined;
@@ -54,14 +58,16 @@ export function joinPools(first: ValuePool, others: readonly ValuePool[]): Value
     parts.push({ pool, from: size });
     size += pool.size;
   }
+  const partAt = (index: number) => parts.findLast(({ from }) => from <= index);
   return {
     ...first,
     range: parts.map(({ pool }) => pool.range).join(','),
     size,
     valueAt: (index) => {
-      const part = parts.findLast(({ from }) => from <= index);
+      const part = partAt(index);
       return part === undefined ? '' : part.pool.valueAt(index - part.from);
     },
+    rangeAt: (index) => partAt(index)?.pool.range ?? '',
     indexOf: (value) => {
       for (const { pool, from } of parts) {
         const index = pool.indexOf(value);
@@ -84,13 +90,15 @@ export const NODE_PORTS = 'NodePort';
 
 export function createPortPool({ first, last }: PortRange): ValuePool {
   const size = last - first + 1;
+  const range = `${first}-${last}`;
   return {
     name: NODE_PORTS,
-    range: `${first}-${last}`,
+    range,
     size,
     reserved: 0,
     dynamicFrom: staticBand(size, { least: 16, most: 128, share: 32 }),
     valueAt: (index) => String(first + index),
+    rangeAt: () => range,
     indexOf: (value) => {
       const port = Number(value);
       return port >= first && port <= last ? port - first : undefined;

@@ -55,6 +55,8 @@ export interface ResponseSink {
   write(frame: Buffer): boolean;
   /** Call it when a watch has sent its initial events; flow control counts its cost until then. */
   initialized?(): void;
+  /** Call it when a streaming list has sent its state, and the bookmark that ends it. */
+  listed?(): void;
   /** Resolves when the buffer has drained or the client is gone. */
   drained(): Promise<void>;
 }

@@ -62,7 +62,7 @@ export interface Authentication {
   run: ServiceRun;
 }
 
-interface AuthenticationParts extends Pick<Foundation, 'emulated' | 'persistently'> {
+interface AuthenticationParts extends Pick<Foundation, 'emulated' | 'now' | 'persistently'> {
   /** Authorities of client certificates. */
   readonly clientCaFiles: readonly string[];
   readonly signingKeys: SigningKeySource;

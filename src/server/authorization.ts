@@ -1,4 +1,6 @@
+import { hostname } from 'node:os';
 import type { AdmissionPlugin } from '../admission/admission.ts';
+import type { Minor } from '../api/emulation.ts';
 import type { ResourceOf } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import { readPolicyFile } from '../authz/abac.ts';
@@ -18,6 +20,7 @@ import { RbacAuthorizer } from '../authz/rbac/rbac.ts';
 import { RBAC_GROUP } from '../authz/rbac/role-rules.ts';
 import { WebhookAuthorizer } from '../authz/webhook-authorizer.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { type AuthorizationOptions, authorizationFlags } from '../options/authorization.ts';
 import { explainFlag } from '../options/flag.ts';
 import { readClientConfig } from '../outbound/client-config.ts';
@@ -26,6 +29,7 @@ import { createJsonPost, isTransient } from '../outbound/http-client.ts';
 import { Follower } from '../storage/follower.ts';
 import type { Store } from '../storage/store.ts';
 import { runTogether } from '../util/concurrency.ts';
+import { ConfigMetrics } from './config-metrics.ts';
 import type { Egress } from './egress.ts';
 import type { ServiceRun } from './services.ts';
 
@@ -46,6 +50,9 @@ export type WebhookOf = (config: WebhookConfig) => Authorizer;
 interface AuthorizationParts {
   readonly store: Store;
   readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly emulated: Minor;
+  readonly now: () => Date;
   readonly egress: Egress;
   /** Asks the webhooks of another thread; undefined: this thread asks them. */
   readonly webhookElsewhere?: WebhookOf;
@@ -55,8 +62,9 @@ interface AuthorizationParts {
 /** @throws Error that names the flag or file that is wrong */
 export async function createAuthorization(
   { modes, policyFile, configFile, webhook }: AuthorizationOptions,
-  { store, logger, egress, isFeatureOn, webhookElsewhere }: AuthorizationParts,
+  parts: AuthorizationParts,
 ): Promise<Authorization> {
+  const { store, egress, isFeatureOn, webhookElsewhere } = parts;
   const rbac = new RbacAuthorizer();
   const graph = new NodeGraph({ hasPodCertificates: isFeatureOn('PodCertificateRequest') });
   const webhookOf = webhookElsewhere ?? once((config) => createWebhook(config, egress.dials.controlplane));
@@ -68,7 +76,7 @@ export async function createAuthorization(
     ...(policyFile === '' ? {} : { abac: readPolicies(policyFile) }),
     webhook: (_, config) => webhookOf(config),
   };
-  const configured = configFile === '' ? undefined : readConfigured(configFile, engines, logger);
+  const configured = configFile === '' ? undefined : readConfigured(configFile, engines, parts);
   const authorizer =
     configured ??
     explainFlag(authorizationFlags.webhookConfigFile.shown, () =>
@@ -96,14 +104,25 @@ export async function createAuthorization(
   };
 }
 
-function readConfigured(path: string, engines: Engines, logger: Logger): ReloadingAuthorizer {
-  const create = (): ReloadingAuthorizer =>
-    new ReloadingAuthorizer({
+function readConfigured(path: string, engines: Engines, parts: AuthorizationParts): ReloadingAuthorizer {
+  const { logger } = parts;
+  const reloads = new ConfigMetrics({ ...parts, what: 'authorization', server: hostname() });
+  const create = (): ReloadingAuthorizer => {
+    const authorizer = new ReloadingAuthorizer({
       path,
       build: (configs) => buildChain(configs, engines),
-      onReload: () => logger.info(1, 'authorization', { message: `${path} was read again` }),
-      onError: (error) => logger.error(`${path} stays as it was`, error),
+      onReload: (text) => {
+        reloads.reloaded(text);
+        logger.info(1, 'authorization', { message: `${path} was read again` });
+      },
+      onError: (error) => {
+        reloads.failed();
+        logger.error(`${path} stays as it was`, error);
+      },
     });
+    reloads.loaded(authorizer.text);
+    return authorizer;
+  };
   return explainFlag(`${authorizationFlags.configFile.shown}: ${path}`, create);
 }
 

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { Minor } from '../api/emulation.ts';
 import type { HealthCheck } from '../diagnostics/health-pages.ts';
+import { hashedLabel } from '../observability/hashed-label.ts';
 import { Numbers } from '../observability/instruments.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -9,6 +10,7 @@ import type { EncodedLog } from '../storage/encoded-log.ts';
 import { EncryptionFile } from '../storage/encryption/encryption-file.ts';
 import { EncryptionMetrics } from '../storage/encryption/encryption-metrics.ts';
 import { errorText } from '../util/error-text.ts';
+import { ConfigMetrics } from './config-metrics.ts';
 import type { Service } from './services.ts';
 
 /** How old a plugin's answer may be for a health check, as in Kubernetes. */
@@ -48,6 +50,7 @@ interface EncryptionParts {
   readonly logs: readonly EncodedLog[];
   readonly metrics: Metrics;
   readonly logger: Logger;
+  readonly emulated: Minor;
   readonly now: () => Date;
   /** Whether there is anything that could not be read. */
   hasUnreadable(): boolean;
@@ -65,12 +68,12 @@ export function createEncryptionService(parts: EncryptionParts): Service {
     // An error ends the feed, which begins again.
     onRecovery: () => void readAgain().catch(() => {}),
     onReload: async () => {
-      note('success');
+      note.reloaded();
       logger.info(0, 'the encryption configuration was reloaded');
       await readAgain();
     },
     onError: (error) => {
-      note('failure');
+      note.failed();
       logger.error(
         'the encryption configuration could not be reloaded; the one before stays in effect',
         error,
@@ -80,38 +83,34 @@ export function createEncryptionService(parts: EncryptionParts): Service {
   return { name: 'encryption', run: (signal) => file.run(signal) };
 }
 
-function createReloadMetrics({ metrics, now }: EncryptionParts): (status: 'success' | 'failure') => void {
-  const labels = ['status', 'apiserver_id_hash'];
-  const id = `sha256:${createHash('sha256').update(hostname()).digest('hex')}`;
-  const total = metrics.add(
-    new Numbers('counter', {
-      name: 'apiserver_encryption_config_controller_automatic_reloads_total',
-      help: 'Reloads of the encryption configuration, by whether they succeeded.',
-      labels,
-    }),
-  );
-  const last = metrics.add(
-    new Numbers('gauge', {
-      name: 'apiserver_encryption_config_controller_automatic_reload_last_timestamp_seconds',
-      help: 'When the encryption configuration was last reloaded, by whether that succeeded.',
-      labels,
-    }),
-  );
-  // Kubernetes 1.30 put the first one in place of these two.
-  const old = { success: 'success', failure: 'failures' };
-  const totals = Object.entries(old).map(([status, word]) => {
-    const numbers = new Numbers('counter', {
-      name: `apiserver_encryption_config_controller_automatic_reload_${word}_total`,
-      help: `(Deprecated since 1.30.0) Reloads of the encryption configuration: ${status}.`,
-      labels: ['apiserver_id_hash'],
-      hidden: true,
-    });
-    return [status, metrics.add(numbers)] as const;
-  });
-  const hidden = new Map(totals);
-  return (status) => {
-    total.at(status, id).add();
-    hidden.get(status)?.at(id).add();
-    last.at(status, id).value = now().getTime() / 1000;
+function createReloadMetrics({ metrics, file, emulated, now }: EncryptionParts): {
+  reloaded(): void;
+  failed(): void;
+} {
+  const server = hostname();
+  const config = new ConfigMetrics({ ...{ metrics, server, emulated, now }, what: 'encryption' });
+  config.loaded(file.text);
+  if (emulated >= 34) return { reloaded: () => config.reloaded(file.text), failed: () => config.failed() };
+  // Kubernetes 1.30 put that in place of these two, which are gone since 1.34.
+  const hidden = (status: string, word: string): Numbers =>
+    metrics.add(
+      new Numbers('counter', {
+        name: `apiserver_encryption_config_controller_automatic_reload_${word}_total`,
+        help: `(Deprecated since 1.30.0) Reloads of the encryption configuration: ${status}.`,
+        labels: ['apiserver_id_hash'],
+        hidden: true,
+      }),
+    );
+  const [successes, failures] = [hidden('success', 'success'), hidden('failure', 'failures')];
+  const id = hashedLabel(server);
+  return {
+    reloaded: () => {
+      config.reloaded(file.text);
+      successes.at(id).add();
+    },
+    failed: () => {
+      config.failed();
+      failures.at(id).add();
+    },
   };
 }

@@ -17,6 +17,7 @@ import type { DrainPlan } from '../http/connections.ts';
 import { retryLater } from '../http/connections.ts';
 import { assertFree, type HttpServer, listen } from '../http/http-server.ts';
 import { type PairFiles, ServingTls } from '../http/serving-tls.ts';
+import { celInstruments } from '../observability/cel-metrics.ts';
 import { HealthMetrics } from '../observability/health-metrics.ts';
 import type { MetricFamily } from '../observability/instruments.ts';
 import type { LogControl } from '../observability/logger.ts';
@@ -113,6 +114,7 @@ export class Front {
     this.metrics.add(buildInfo(versionOf(options.api.emulated), readCommit()));
     this.metrics.add(featureInfo(options.api));
     if (options.api.emulated >= 33) this.metrics.add(versionInfo(options.api));
+    for (const instrument of celInstruments()) this.metrics.add(instrument);
     this.requestMetrics = new RequestMetrics(this.metrics);
     this.startup = new Startup(
       startupChecks(limits, options.api.featureGates.isEnabled),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { Minor } from '../api/emulation.ts';
 import type { AnonymousConfig } from '../authn/authenticator.ts';
 import {
   type AuthenticationConfig,
@@ -19,6 +20,7 @@ import type { OidcOptions } from '../options/oidc.ts';
 import type { CreateGet } from '../outbound/shared-documents.ts';
 import { runTogether } from '../util/concurrency.ts';
 import { FollowedFiles } from '../util/followed-files.ts';
+import { ConfigMetrics } from './config-metrics.ts';
 
 interface JwtAuthentication {
   readonly tokens: TokenAuthenticator;
@@ -32,6 +34,8 @@ interface JwtParts {
   /** The way to the documents of issuers. */
   readonly createGet: CreateGet;
   readonly metrics: Metrics;
+  readonly emulated: Minor;
+  readonly now: () => Date;
   isFeatureOn(gate: string): boolean;
 }
 
@@ -56,15 +60,21 @@ class FollowedIssuers implements JwtAuthentication {
   constructor(options: AuthenticationOptions, parts: JwtParts) {
     const { logger } = parts;
     const path = options.configFile;
+    const reloads = new ConfigMetrics({ ...parts, what: 'authentication', server: hostname() });
     this.#file = new FollowedFiles({
       paths: [path],
       make: ([text = '']) => parseFile(text, options, parts),
       onChange: async ({ jwt }) => {
         await this.tokens.replace(jwt);
+        reloads.reloaded(this.#file.texts[0] ?? '');
         logger.info(1, 'authentication', { message: `${path} was read again` });
       },
-      onError: (error) => logger.error('authentication', error),
+      onError: (error) => {
+        reloads.failed();
+        logger.error('authentication', error);
+      },
     });
+    reloads.loaded(this.#file.texts[0] ?? '');
     this.tokens = createAuthenticators(this.#file.current.jwt, { ...options, ...parts });
     this.anonymous = this.#file.current.anonymous;
   }

@@ -11,6 +11,7 @@ import { causesAmong } from '../history/why/causes.ts';
 import { findIn } from '../history/why/find-kind.ts';
 import { createOriginMatcher } from '../http/response-headers.ts';
 import type { PairFiles } from '../http/serving-tls.ts';
+import { AccessMetrics } from '../observability/access-metrics.ts';
 import { Numbers } from '../observability/instruments.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { ServerOptions } from '../options/options.ts';
@@ -245,11 +246,11 @@ async function startAuthentication(
   }: ServedParts & { readonly tokensElsewhere?: TokenAuthenticator; readonly createGet: CreateGet },
   services: Services,
 ): Promise<Authentication> {
-  const { logger, metrics, persistently, egress, isFeatureOn, emulated } = foundation;
+  const { logger, metrics, now, persistently, egress, isFeatureOn, emulated } = foundation;
   const { store } = storage;
   const { client } = writing;
   const authentication = await createAuthentication(options.authentication, {
-    ...{ store, logger, metrics, egress, isFeatureOn, persistently, emulated },
+    ...{ store, logger, metrics, egress, isFeatureOn, persistently, emulated, now },
     ...{ tokensElsewhere: parts.tokensElsewhere, createGet: parts.createGet },
     clientCaFiles: parts.clientCaFiles,
     serverAddress: externalAddress(options.serving),
@@ -341,6 +342,7 @@ function createServerPipeline(
     resources: createResources(foundation, parts, authentication),
     statusSchema: types.message('meta/v1.Status'),
     requestMetrics: front.requestMetrics,
+    accessMetrics: new AccessMetrics(front.metrics),
     requestTimeoutMs: options.limits.requestTimeoutMs,
     kindOf: ({ group, version, resource }) => registry.find(group, version, resource)?.definition.kind,
     removedReleaseOf: ({ group, version, resource }) =>

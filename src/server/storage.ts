@@ -29,6 +29,7 @@ import { createCacheChecks, type NamedChecks } from './health-checks.ts';
 import { planCaching } from './kept-in-memory.ts';
 import { ServerMoves, type ServerMovesParts } from './moves.ts';
 import { createPhase, type Phase } from './phase.ts';
+import { ReceivedEvents } from './received-events.ts';
 import type { Service, Services } from './services.ts';
 import { createStorageMetrics } from './storage-metrics.ts';
 
@@ -77,10 +78,12 @@ export function createStorage(
   const { encryption } = options;
   const encodings = createEncodings({ ...foundation, ...options });
   const shared = options.threads > 1;
-  const first = openBackend(foundation, main, { encodings, shared, kept: without(caching.kept, overridden) });
+  const received = new ReceivedEvents(foundation);
+  const kept = without(caching.kept, overridden);
+  const first = openBackend(foundation, main, { encodings, shared, received, kept });
   const openOther = (other: NumberedDatabase): Backend =>
     openBackend(foundation, other, {
-      ...{ encodings, shared },
+      ...{ encodings, shared, received },
       kept: within(caching.kept, other.resources ?? []),
     });
   const flaggedBackends = [first, ...others.map(openOther)];
@@ -197,6 +200,7 @@ interface BackendWish {
   readonly kept: ResourceSet | undefined;
   /** Whether other threads see the bytes of the objects. */
   readonly shared: boolean;
+  readonly received: ReceivedEvents;
 }
 
 /** A database for serving threads. */
@@ -212,13 +216,14 @@ export const cacheServiceOf = ({ id, resources }: Pick<NumberedDatabase, 'id' | 
 function openBackend(
   { registry, tracing }: Foundation,
   database: NumberedDatabase,
-  { encodings, kept, shared }: BackendWish,
+  { encodings, kept, shared, received }: BackendWish,
 ): Backend {
   const { committer, feed, reader } = database.log;
   const log = new EncodedLog({ feed, reader, committer: traceCommits(committer, tracing) }, encodings);
   const sharing = shared ? new SharingLog(log) : log;
   const isOutdated: HostedDatabase['isOutdated'] = (resource, storedAs) => log.isOutdated(resource, storedAs);
   const cache = createCache({ ...{ log: sharing, registry, kept }, isOutdated });
+  cache.follow(received);
   const history = log.decodeHistory(database.log.history);
   const { resources } = database;
   const name = cacheServiceOf(database);

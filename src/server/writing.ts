@@ -22,6 +22,7 @@ import { Ownership } from '../verbs/writing/field-ownership.ts';
 import { SharedExpiry } from '../verbs/writing/shared-expiry.ts';
 import { ObjectWriter } from '../verbs/writing/writer.ts';
 import { createAdmission, readProxyClient, webhookWays } from './admission.ts';
+import { AllocationMetrics } from './allocation-metrics.ts';
 import type { Foundation } from './foundation.ts';
 import { createPhase, type Phase } from './phase.ts';
 import type { PolicyPhase } from './policy.ts';
@@ -59,7 +60,11 @@ export function createWriting(
   const { store } = storage;
   const services = foundation.services.branch();
   const { services: ranges } = options;
-  const allocator = new ValueAllocator(storage.allocations, createPools(ranges, []));
+  const allocator = new ValueAllocator(
+    storage.allocations,
+    createPools(ranges, []),
+    new AllocationMetrics(foundation.metrics),
+  );
   // Plugins write, and every write passes the plugins, so the chain exists before them.
   const admission = new AdmissionChain();
   const ownership = new Ownership({ types, registry, now });

@@ -42,6 +42,11 @@ export class FollowedFiles<T> {
     return this.#current;
   }
 
+  /** What the files say, in the order of the paths; also where they are wrong. */
+  get texts(): readonly string[] {
+    return this.#texts;
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { paths, everyMs = LOOK_EVERY_MS } = this.#options;
     if (Array.isArray(paths) && paths.length === 0) return;

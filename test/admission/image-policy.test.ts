@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AdmissionAttributes } from '../../src/admission/admission.ts';
 import { createImagePolicy, readImagePolicyConfig } from '../../src/admission/plugins/image-policy.ts';
+import type { Minor } from '../../src/api/emulation.ts';
 import type { JsonObject, JsonValue } from '../../src/api/object-meta.ts';
 import { attributesOf, refusalOf, toObject } from '../kit/admission.ts';
 
@@ -21,8 +22,9 @@ class Backend {
     return bad ? { allowed: false, reason: 'not allowed', ...notes } : { allowed: true, ...notes };
   }
 
-  plugin(config: Partial<ReturnType<typeof readImagePolicyConfig>> = {}) {
+  plugin(config: Partial<ReturnType<typeof readImagePolicyConfig>> = {}, emulated: Minor = 31) {
     return createImagePolicy({
+      emulated,
       config: { allowTtlMs: 5000, denyTtlMs: 1000, retryBackoffMs: 100, defaultAllow: false, ...config },
       post: async (review) => {
         this.asked.push(review);
@@ -95,6 +97,13 @@ test('images, the annotations that are for the webhook, and the namespace are as
     await refusalOf(backend.plugin(), attributesOf('secrets', { object: toObject({}) })),
   ).toBeUndefined();
   expect(backend.asked).toHaveLength(1);
+});
+
+test('a review has no time of creation since 1.34', async () => {
+  const backend = new Backend();
+  await refusalOf(backend.plugin({}, 34), pod({ containers: good }));
+  await refusalOf(backend.plugin({}, 33), pod({ containers: good }));
+  expect(backend.asked.map(({ metadata }) => metadata)).toEqual([{}, { creationTimestamp: null }]);
 });
 
 test('an answer is believed for its time, a yes longer than a no, and for the same question only', async () => {

@@ -6,6 +6,8 @@ import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { reviewedSelectors, validateSelectors, withSelectors } from '../../src/authz/review-selectors.ts';
 import { toReviewSpec } from '../../src/authz/webhook-authorizer.ts';
 import { problemsOf } from '../../src/object/field-path.ts';
+import { AccessMetrics } from '../../src/observability/access-metrics.ts';
+import { Metrics } from '../../src/observability/metrics.ts';
 import { authorize } from '../../src/pipeline/access.ts';
 import type { AuthenticatedRequest, AuthorizedResourceRequest } from '../../src/request/api-request.ts';
 import { createReviews } from '../../src/verbs/review-handlers.ts';
@@ -50,7 +52,9 @@ describe('what a request selects', () => {
       path: '/api/v1/pods',
       query: new URLSearchParams(ON_NODE),
     } as unknown as AuthenticatedRequest;
-    for (const asksWithSelectors of [true, false]) await authorize({ authorizer, asksWithSelectors }, sent);
+    const accessMetrics = new AccessMetrics(new Metrics());
+    for (const asksWithSelectors of [true, false])
+      await authorize({ authorizer, asksWithSelectors, accessMetrics }, sent);
     expect(asked.map(({ selectors }) => selectors?.fields.length)).toEqual([1, undefined]);
   });
 

@@ -121,7 +121,7 @@ export function createClientOn(
     ...{ store, types, now },
     admission: new AdmissionChain(plugins),
     ownership: new Ownership({ types, registry, now }),
-    allocator: new ValueAllocator({} as never, []),
+    allocator: new ValueAllocator({} as never, [], {} as never),
     expiry: new SharedExpiry({ ttlMs: 0, reuseMs: 0 }),
     collectsGarbage: true,
     gatedFields: new GatedFields(() => true, types),

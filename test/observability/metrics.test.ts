@@ -54,7 +54,7 @@ test('disabled metrics are gone, even if hidden ones are shown', async () => {
     .add();
   new Counter({ name: 'library', help: 'x', registers: [metrics.registry] }).inc(3);
   const text = await metrics.text();
-  expect(text).not.toMatch(/^(one|hidden)/m);
+  expect(text).not.toMatch(/^(one|hidden) /m);
   expect(text).toMatch(/^shown 1$/m);
   expect(text).toMatch(/^library 3$/m);
 });
@@ -108,4 +108,19 @@ test('the event loop is sampled ten times a second, and its lag has nothing of t
   sampled.mockRestore();
   vi.spyOn(delays, 'percentile').mockReturnValue(130e6);
   expect(await metrics.text()).toContain('\nnodejs_eventloop_lag_p99_seconds 0.03\n');
+});
+
+test('metrics that are not shown are counted', async () => {
+  const countsWith = async (chosen: Partial<typeof policy>): Promise<string[]> => {
+    const metrics = new Metrics({ ...policy, ...chosen });
+    for (const name of ['old', 'older'])
+      metrics.add(new Numbers('counter', { name, help: '', hidden: true })).at();
+    return (await metrics.text()).split('\n').filter((line) => /^(disabled|hidden)_metrics/.test(line));
+  };
+  expect(await countsWith({})).toEqual(['disabled_metrics_total 0', 'hidden_metrics_total 2']);
+  expect(await countsWith({ disabled: new Set(['old', 'b']) })).toEqual([
+    'disabled_metrics_total 2',
+    'hidden_metrics_total 1',
+  ]);
+  expect((await countsWith({ showHidden: true }))[1]).toBe('hidden_metrics_total 0');
 });

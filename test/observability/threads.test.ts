@@ -37,3 +37,11 @@ test('metrics of threads are added up; those of the process count once, and of w
     watches: { '': 8 },
   });
 });
+
+test('a file that each thread reads again was read once', () => {
+  const name = 'apiserver_authorization_config_controller_automatic_reloads_total';
+  const ofThread = [family(name, 'counter', { success: 3 })];
+  expect(valuesOf(addUp([ofThread, ofThread, [family(name, 'counter', { success: 1 })]]))).toEqual({
+    [name]: { success: 3 },
+  });
+});

@@ -3,6 +3,7 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import { StatusError } from '../../src/api/status.ts';
 import type { Auditor } from '../../src/audit/auditor.ts';
 import { createUnion } from '../../src/authn/authenticator.ts';
+import { AccessMetrics } from '../../src/observability/access-metrics.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { RequestMetrics } from '../../src/observability/request-metrics.ts';
 import { NO_TRACING } from '../../src/observability/tracing.ts';
@@ -35,7 +36,7 @@ type Options = Parameters<typeof createPipeline>[0];
 type Stages = Partial<Pick<Options, 'authenticator' | 'authorizer' | 'resources'>>;
 
 /** A server of which only the named stages do anything. Answers what a client and the audit log see. */
-async function answer(stages: Stages, request = toRequest('get')) {
+async function answer(stages: Stages, request = toRequest('get'), metrics = new Metrics()) {
   const recorded: (number | undefined)[] = [];
   const trail = {
     ...{ stage: async () => true, annotate: () => {} },
@@ -58,6 +59,7 @@ async function answer(stages: Stages, request = toRequest('get')) {
     statusSchema: loadTypes().message('meta/v1.Status'),
     logger: { error: note, warn: note, info: note },
     requestMetrics: new RequestMetrics(new Metrics()),
+    accessMetrics: new AccessMetrics(metrics),
     kindOf: () => 'Pod',
     removedReleaseOf: () => undefined,
   } as Options);

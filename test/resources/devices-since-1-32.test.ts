@@ -424,6 +424,31 @@ describe('expressions that select devices', () => {
     expect(lines[0]).toContain(why);
   });
 
+  const attributes = 'device.attributes["gpu.example.com"]';
+  const loops = (body: string): string =>
+    ['a', 'b', 'c'].reduceRight((inner, name) => `device.attributes.all(${name}, ${inner})`, body);
+  test.each([
+    loops('device.attributes[a].all(d, d != "")'),
+    `${attributes}.all(a, ${attributes}.all(b, ${attributes}.all(c, ${attributes}.all(d, a + b != c + d))))`,
+    `cel.bind(all, ${attributes}, ${loops('all.all(d, d != "")')})`,
+    `${attributes}.model${'.replace("", "0123456789")'.repeat(6)} == "a"`,
+  ])('%s is refused, because it may cost too much', (expression) => {
+    expect(answers(deviceclasses, selecting('true', expression))).toEqual([
+      'spec.selectors[1].cel.expression: Forbidden: too complex, exceeds cost limit',
+    ]);
+    const stored = selecting(expression);
+    expect(answers(deviceclasses, stored, { old: stored })).toEqual([]);
+  });
+
+  test.each([
+    `${attributes}.model.matches("^a[0-9]{3}$")`,
+    `cel.bind(gpu, ${attributes}, gpu.model.matches("^a[0-9]{3}$") && gpu.family.lowerAscii() == "ampere")`,
+    'device.attributes.all(domain, device.attributes[domain].all(id, id.startsWith("n") || domain.contains("gpu")))',
+    'device.driver.replace("a", "b").contains("gpu")',
+  ])('%s costs little, because texts and maps of devices are small', (expression) => {
+    expect(answers(deviceclasses, selecting(expression))).toEqual([]);
+  });
+
   test('what a version or a feature adds is known with it alone', () => {
     const shared = selecting('device.allowMultipleAllocations');
     expect(answers(deviceclasses, shared, { minor: 33 })[0]).toContain("'allowMultipleAllocations'");

@@ -92,6 +92,8 @@ const POD: JsonObject = {
 };
 
 const MAIN = 'spec.containers.0.resources';
+/** The agent of the node cannot resize. */
+const UNABLE: JsonObject = { containerStatuses: [{ name: 'main', state: { running: {} } }] };
 const CPU_AND_MEMORY = 'spec: Forbidden: only cpu and memory resources are mutable';
 
 describe('a resize', () => {
@@ -114,6 +116,11 @@ describe('a resize', () => {
       { minor: 32, gates: { InPlacePodVerticalScaling: true } },
     ],
     ['what a container did not ask for', { 'spec.containers.1.resources': { requests: { cpu: '1' } } }],
+    [
+      'a list of other resources before 1.35',
+      { 'spec.containers.1.resources': { limits: { 'ephemeral-storage': '1Gi' } } },
+      { minor: 34 },
+    ],
     ['a sidecar', { 'spec.initContainers.0.resources.requests.cpu': '20m' }, { minor: 33 }],
     ['an init container', { 'spec.initContainers.1.resources.requests.cpu': '20m' }],
     [
@@ -299,11 +306,35 @@ describe('a resize', () => {
       varyAll(POD, { 'spec.os': { name: 'windows' } }),
     ],
     [
-      'anything of a pod that states resources as a whole before 1.36',
+      'anything of a pod that states resources as a whole before 1.35',
       { [`${MAIN}.requests.cpu`]: '2m' },
       [': Forbidden: pods with pod-level resources cannot be resized'],
-      { minor: 35 },
+      { minor: 34, status: UNABLE },
       varyAll(POD, { 'spec.resources': { requests: { cpu: '1', memory: '1Gi' } } }),
+    ],
+    [
+      'anything of a pod that states resources as a whole without the feature, beside what else is wrong',
+      { [`${MAIN}.requests.cpu`]: '2m' },
+      [
+        ': Forbidden: resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled',
+        'spec: Forbidden: Pod running on node without support for resize',
+      ],
+      { minor: 35, status: UNABLE },
+      varyAll(POD, { 'spec.resources': { requests: { cpu: '1', memory: '1Gi' } } }),
+    ],
+    [
+      'another resource of a sidecar since 1.36, also where other init containers stay as they are',
+      { 'spec.initContainers.0.resources.requests': { cpu: '1', memory: '1Mi', 'ephemeral-storage': '1' } },
+      [
+        'spec.initContainers[0]: Forbidden: only cpu and memory resources for init or sidecar containers are mutable',
+      ],
+      { gates: { InPlacePodVerticalScalingInitContainers: false } },
+    ],
+    [
+      'a list of other resources since 1.35',
+      { 'spec.containers.1.resources': { limits: { 'ephemeral-storage': '1Gi' } } },
+      [CPU_AND_MEMORY],
+      { minor: 35 },
     ],
     [
       'other resources of the pod as a whole',

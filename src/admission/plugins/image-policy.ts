@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Minor } from '../../api/emulation.ts';
 import { PODS } from '../../api/known-resources.ts';
 import type { JsonObject, JsonValue } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
@@ -26,6 +27,7 @@ import {
 
 interface ImagePolicyParts {
   readonly config: Omit<ImagePolicyConfig, 'kubeConfigFile'>;
+  readonly emulated: Minor;
   /** Sends a review and returns the answered one. @throws Error, also for an answer that is not 2xx */
   readonly post: (review: JsonObject, signal: AbortSignal) => Promise<JsonValue>;
   /** Whether an error of `post` may pass. */
@@ -125,7 +127,7 @@ class ImageReviews {
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
     const { allowTtlMs, denyTtlMs } = this.#parts.config;
-    const status = await this.#ask(toReview(spec), signal);
+    const status = await this.#ask(toReview(spec, this.#parts.emulated), signal);
     const ttl = status.allowed ? allowTtlMs : denyTtlMs;
     if (ttl > 0) this.#answers.set(key, status, { ttl });
     return status;
@@ -139,10 +141,14 @@ class ImageReviews {
   }
 }
 
-function createFrom({ config: written, once }: Pick<PluginParts, 'config' | 'once'>): AdmissionPlugin {
+interface Parts extends Pick<PluginParts, 'config' | 'once'> {
+  readonly emulated: Minor;
+}
+
+function createFrom({ config: written, once, emulated }: Parts): AdmissionPlugin {
   const config = readImagePolicyConfig(written);
   const post = createJsonPost(readClientConfig(config.kubeConfigFile));
-  return createImagePolicy({ config, post, isTransient }, once);
+  return createImagePolicy({ config, emulated, post, isTransient }, once);
 }
 
 export const imagePolicy = describePlugin({
@@ -178,10 +184,11 @@ function toReviewSpec({ object, subresource, namespace }: WriteOf<Pod>): JsonObj
   };
 }
 
-const toReview = (spec: JsonObject): JsonObject => ({
+/** The time of creation, which a review lacks, is left out since 1.34. */
+const toReview = (spec: JsonObject, emulated: Minor): JsonObject => ({
   kind: KIND,
   apiVersion: API_VERSION,
-  metadata: { creationTimestamp: null },
+  metadata: emulated < 34 ? { creationTimestamp: null } : {},
   spec,
   status: { allowed: false },
 });

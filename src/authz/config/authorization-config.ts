@@ -195,7 +195,8 @@ interface ReloadingOptions {
   readonly path: string;
   /** @throws Error when the chain cannot be built */
   readonly build: (configs: readonly AuthorizerConfig[]) => Authorizer;
-  readonly onReload: () => void;
+  /** Gets the text of the file. */
+  readonly onReload: (text: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -215,7 +216,18 @@ export class ReloadingAuthorizer implements Authorizer {
       return build(configs);
     };
     const everyMs = RELOAD_EVERY_MS;
-    this.#file = new FollowedFiles({ paths: [path], make, onChange: onReload, onError, everyMs });
+    this.#file = new FollowedFiles({
+      paths: [path],
+      make,
+      onChange: () => onReload(this.text),
+      onError,
+      everyMs,
+    });
+  }
+
+  /** Of the file as it was last read. */
+  get text(): string {
+    return this.#file.texts[0] ?? '';
   }
 
   authorize(attributes: AuthorizationAttributes): Promise<Verdict> | Verdict {

@@ -81,9 +81,18 @@ export const statefulsets = define<StatefulSet>({
     },
     validate: checked(whenSpecChanged(validate)),
     validateUpdate: checkedUpdate(validateUpdate),
-    warnings: templateWarnings,
+    warnings,
   },
 });
+
+function warnings(set: StatefulSet, old: StatefulSet | undefined, isOn: Gates = defaultGates): string[] {
+  const found = templateWarnings(set, old, isOn);
+  if ((isOn.minor ?? DEFAULT_MINOR) >= 33 && (set.spec?.revisionHistoryLimit ?? 0) < 0)
+    found.push(
+      'spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended',
+    );
+  return found;
+}
 
 function setDefaults({ spec = {} }: StatefulSet, isOn: Gates = defaultGates): void {
   defaultPodTemplate(spec);

@@ -1,10 +1,12 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints } from '../../api/types/core/v1.ts';
-import type { FieldPath } from '../../object/field-path.ts';
+import { FieldPath } from '../../object/field-path.ts';
 import { checkPort, checkQualifiedName } from '../../object/text-formats.ts';
 import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeIp, mustNotBeSpecialIp } from '../rules/ip-rules.ts';
+import { ipWarningsSince33 } from '../rules/ip-warnings.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 
 const MAX_IN_TABLE = 3;
@@ -47,8 +49,22 @@ export const endpoints = define<Endpoints>({
   strategy: {
     allowCreateOnUpdate: true,
     validate: checked(validate),
+    warnings,
   },
 });
+
+/** The controller writes good addresses alone, so its objects are not examined. */
+function warnings({ metadata, subsets }: Endpoints, _: Endpoints | undefined, isOn?: Gates): string[] {
+  if (metadata.labels?.[MANAGED_BY] === 'endpoint-controller') return [];
+  const found: string[] = [];
+  for (const [path, subset] of FieldPath.root([], isOn).field('subsets').each(subsets))
+    for (const list of ['addresses', 'notReadyAddresses'] as const)
+      for (const [item, { ip = '' }] of path.field(list).each(subset[list]))
+        found.push(...ipWarningsSince33(item.field('ip'), ip));
+  return found;
+}
+
+const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
 
 function validate(at: FieldPath, { subsets }: Endpoints): void {
   for (const [path, subset] of at.field('subsets').each(subsets)) validateSubset(path, subset);

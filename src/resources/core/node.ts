@@ -1,8 +1,9 @@
 import { isIPv6 } from 'node:net';
+import type { Gates } from '../../api/feature-gates.ts';
 import type { JsonObject, JsonValue, ObjectMeta } from '../../api/object-meta.ts';
 import type { Node, NodeStatus, Taint } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
-import type { FieldPath } from '../../object/field-path.ts';
+import { FieldPath } from '../../object/field-path.ts';
 import { objectOf, objectsOf, stringOf } from '../../object/json-values.ts';
 import { checkLabelValue, checkQualifiedName } from '../../object/text-formats.ts';
 import { age, NONE } from '../cells.ts';
@@ -11,6 +12,7 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeAddress, goTaint } from '../rules/go-structs.ts';
 import { mustBeCidr } from '../rules/ip-rules.ts';
+import { cidrWarningsSince33 } from '../rules/ip-warnings.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 import { roundUpToMilli } from '../rules/numbers.ts';
 import { mustBeAmountOf } from '../rules/resource-amounts.ts';
@@ -182,12 +184,14 @@ function validateStatus(root: FieldPath, { status = {} }: Node): void {
   }
 }
 
-function warnings({ spec = {} }: Node): string[] {
+function warnings({ spec = {} }: Node, _: Node | undefined, isOn?: Gates): string[] {
+  const at = FieldPath.root([], isOn).field('spec').field('podCIDRs');
   return [
     ...(spec.configSource === undefined ? [] : ['spec.configSource: the feature is removed']),
     ...((spec.externalID ?? '') === ''
       ? []
       : ['spec.externalID: this field is deprecated, and is unused by Kubernetes']),
+    ...[...at.each(spec.podCIDRs)].flatMap(([path, range]) => cidrWarningsSince33(path, range)),
   ];
 }
 

@@ -5,6 +5,7 @@ import type {
 } from '../../api/types/core/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
+import { parseQuantity } from '../../object/quantity.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
@@ -54,8 +55,23 @@ export const resourcequotas = define<ResourceQuota>({
     defaults: ({ spec }) => roundUpToMilli(spec?.hard ?? {}),
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
+    warnings: ({ spec }, old, isOn) =>
+      old === undefined && (isOn?.minor ?? DEFAULT_MINOR) >= 35 ? warnings(spec?.hard ?? {}) : [],
   },
 });
+
+/** Requests beyond the limits of the same resource are never reached. */
+function warnings(hard: Amounts): string[] {
+  return ['cpu', 'memory', 'storage', 'ephemeral-storage'].flatMap((name) => {
+    const bare = name === 'cpu' || name === 'memory' ? [name] : [];
+    const request = [`requests.${name}`, ...bare].find((key) => hard[key] !== undefined);
+    const limit = `limits.${name}`;
+    if (request === undefined || hard[limit] === undefined) return [];
+    const [most, least] = [parseQuantity(hard[limit]), parseQuantity(hard[request] ?? '')];
+    if (most === undefined || least === undefined || least.nanos <= most.nanos) return [];
+    return [`ResourceQuota ${request} (${hard[request]}) should be less than ${limit} (${hard[limit]})`];
+  });
+}
 
 function validate(root: FieldPath, { spec = {} }: ResourceQuota): void {
   const at = root.field('spec');

@@ -1,4 +1,5 @@
 import type { ServiceAccount } from '../../api/types/core/v1.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { token } from './token-request.ts';
@@ -19,8 +20,18 @@ export const serviceaccounts = define<ServiceAccount>({
     returnsDeletedObject: true,
     prepareForCreate: keepNamesOfSecrets,
     prepareForUpdate: keepNamesOfSecrets,
+    warnings: ({ metadata }, old, isOn) =>
+      (isOn?.minor ?? DEFAULT_MINOR) >= 32 &&
+      metadata.annotations?.[MOUNTABLE_SECRETS] !== undefined &&
+      old?.metadata.annotations?.[MOUNTABLE_SECRETS] === undefined
+        ? [
+            `metadata.annotations[${MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+          ]
+        : [],
   },
 });
+
+const MOUNTABLE_SECRETS = 'kubernetes.io/enforce-mountable-secrets';
 
 /** Secrets of an account are of its namespace, and known by their names alone. */
 function keepNamesOfSecrets(account: ServiceAccount): void {

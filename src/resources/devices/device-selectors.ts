@@ -2,8 +2,10 @@ import type { Gates } from '../../api/feature-gates.ts';
 import type { ApiObject } from '../../api/object-meta.ts';
 import type { FieldError } from '../../api/status.ts';
 import type { DeviceSelector } from '../../api/types/resource/stored.ts';
-import { selectorProblem } from '../../cel/selector-problem.ts';
+import { compileSelector } from '../../cel/selector-problem.ts';
 import { FieldPath } from '../../object/field-path.ts';
+import { estimateCostOf } from '../../structural/rules/cost/estimate.ts';
+import type { SizedType, SizedValue } from '../../structural/rules/cost/operand.ts';
 import { Pace, type Steps } from '../../util/turns.ts';
 
 /** A list of selectors, and its path. */
@@ -31,7 +33,38 @@ function* compileAll(lists: readonly SelectorList[]): Steps<void> {
     for (const [path, { cel }] of at.each(selectors)) {
       if (pace.isOver()) yield* pace.pass();
       const expression = cel?.expression ?? '';
-      const problem = selectorProblem(expression, at.isOn);
-      if (problem !== undefined) path.field('cel').field('expression').invalid(expression, problem);
+      const place = path.field('cel').field('expression');
+      const compiled = compileSelector(expression, at.isOn);
+      if (compiled.problem !== undefined) place.invalid(expression, compiled.problem);
+      else if (estimateCostOf(compiled.tree, DEVICE) > MOST_COST)
+        place.forbidden('too complex, exceeds cost limit');
     }
 }
+
+/** How much an expression may cost in the scheduler. */
+const MOST_COST = 1_000_000;
+
+const simple = (maxElements: number): SizedType => ({ kind: 'simple', maxElements });
+
+const [DOMAIN, ID, DRIVER, ATTRIBUTE] = [simple(63), simple(32), simple(63), simple(64)];
+/** A device has at most so many attributes and capacities, of one domain or of several. */
+const MOST_ENTRIES = 32;
+
+const mapOf = (keys: SizedType, values: SizedType, knowsNames = false): SizedType => ({
+  kind: 'map',
+  maxElements: MOST_ENTRIES,
+  ...{ keys, values, knowsNames },
+});
+
+const FIELDS: ReadonlyMap<string, SizedType> = new Map([
+  ['driver', DRIVER],
+  ['attributes', mapOf(DOMAIN, mapOf(ID, ATTRIBUTE, true))],
+  ['capacity', mapOf(DOMAIN, mapOf(ID, simple(0)))],
+  ['allowMultipleAllocations', simple(1)],
+]);
+
+/** How large a device may be (Kubernetes: dynamic-resource-allocation, cel). */
+const DEVICE: SizedValue = {
+  type: { kind: 'object', maxElements: 0, fieldType: (name) => FIELDS.get(name) },
+  variable: 'device',
+};

@@ -7,6 +7,7 @@ import type {
 } from '../../api/types/resource/stored.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goList, goText } from '../../object/go-value.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { validateNodeSelector } from '../pod/validation/placement.ts';
@@ -72,6 +73,12 @@ export const resourceslices = define<ResourceSlice>({
     },
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
+    warnings: ({ spec: { driver = '' } = {} }, _, isOn) =>
+      (isOn?.minor ?? DEFAULT_MINOR) >= 35 && driver !== driver.toLowerCase()
+        ? [
+            `spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`,
+          ]
+        : [],
   },
 });
 

@@ -1,3 +1,4 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import type {
   Endpoint,
   EndpointPort,
@@ -6,7 +7,7 @@ import type {
   ForZone,
 } from '../../api/types/discovery/v1.ts';
 import { equal } from '../../object/equality.ts';
-import type { FieldPath } from '../../object/field-path.ts';
+import { FieldPath } from '../../object/field-path.ts';
 import { parseIp } from '../../object/ip.ts';
 import { nextGeneration } from '../../object/metadata.ts';
 import { checkLabelValue, checkName, checkQualifiedName } from '../../object/text-formats.ts';
@@ -14,6 +15,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustNotBeSpecialIp } from '../rules/ip-rules.ts';
+import { ipWarningsSince33 } from '../rules/ip-warnings.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 
 const table: Table<EndpointSlice> = {
@@ -51,12 +53,26 @@ export const endpointslices = define<EndpointSlice>({
       dropTopology(slice);
     },
     validate: checked(validate),
-    warnings: (slice, old) =>
-      old === undefined && slice.addressType === 'FQDN'
-        ? ['spec.addressType: FQDN endpoints are deprecated']
-        : [],
+    warnings,
   },
 });
+
+function warnings(slice: EndpointSlice, old: EndpointSlice | undefined, isOn?: Gates): string[] {
+  const isDeprecated = old === undefined && slice.addressType === 'FQDN';
+  const found = isDeprecated ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
+  // Controllers write good addresses alone, so their objects are not examined.
+  if (CONTROLLERS.has(slice.metadata.labels?.[MANAGED_BY] ?? '')) return found;
+  for (const [path, { addresses }] of FieldPath.root([], isOn).field('endpoints').each(slice.endpoints))
+    for (const [item, address] of path.field('addresses').each(addresses))
+      found.push(...ipWarningsSince33(item, address));
+  return found;
+}
+
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
+const CONTROLLERS: ReadonlySet<string> = new Set([
+  'endpointslice-controller.k8s.io',
+  'endpointslicemirroring-controller.k8s.io',
+]);
 
 /** A field of v1beta1, which v1 only shows: nodeName and zone took its place. */
 function dropTopology({ endpoints }: EndpointSlice): void {

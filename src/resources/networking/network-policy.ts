@@ -1,10 +1,11 @@
+import type { Gates } from '../../api/feature-gates.ts';
 import type {
   IPBlock,
   NetworkPolicy,
   NetworkPolicyPeer,
   NetworkPolicyPort,
 } from '../../api/types/networking/v1.ts';
-import type { FieldPath } from '../../object/field-path.ts';
+import { FieldPath } from '../../object/field-path.ts';
 import { goList, goText } from '../../object/go-value.ts';
 import { contains, parseCidr } from '../../object/ip.ts';
 import { checkPort, checkPortName } from '../../object/text-formats.ts';
@@ -12,6 +13,7 @@ import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, selectorRatchet } from '../rules/checked.ts';
 import { AMBIGUOUS, mustBeCidr } from '../rules/ip-rules.ts';
+import { cidrWarningsSince33 } from '../rules/ip-warnings.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 
@@ -35,8 +37,27 @@ export const networkpolicies = define<NetworkPolicy>({
     tracksGeneration: true,
     defaults: setDefaults,
     validate: checked(validate),
+    warnings,
   },
 });
+
+function warnings({ spec = {} }: NetworkPolicy, _: NetworkPolicy | undefined, isOn?: Gates): string[] {
+  const at = FieldPath.root([], isOn).field('spec');
+  const found: string[] = [];
+  const warnOfPeers = (path: FieldPath, peers: readonly NetworkPolicyPeer[] | undefined): void => {
+    for (const [peer, { ipBlock }] of path.each(peers)) {
+      const block = peer.field('ipBlock');
+      if (ipBlock === undefined) continue;
+      found.push(...cidrWarningsSince33(block.field('cidr'), ipBlock.cidr ?? ''));
+      for (const [except, range] of block.field('except').each(ipBlock.except))
+        found.push(...cidrWarningsSince33(except, range));
+    }
+  };
+  for (const [path, { from }] of at.field('ingress').each(spec.ingress))
+    warnOfPeers(path.field('from'), from);
+  for (const [path, { to }] of at.field('egress').each(spec.egress)) warnOfPeers(path.field('to'), to);
+  return found;
+}
 
 function setDefaults({ spec = {} }: NetworkPolicy): void {
   const { policyTypes = [], egress = [] } = spec;

@@ -3,6 +3,7 @@ import type { RuntimeClass } from '../../api/types/node/v1.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { age } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
+import { deprecatedLabel } from '../pod/placement-warnings.ts';
 import { validateOverhead } from '../pod/validation/container-resources.ts';
 import { validateTolerations } from '../pod/validation/placement.ts';
 import { checked } from '../rules/checked.ts';
@@ -24,6 +25,11 @@ export const runtimeclasses = define<RuntimeClass>({
     allowCreateOnUpdate: true,
     allowUnconditionalUpdate: false,
     validate: checked(validate),
+    warnings: ({ scheduling: { nodeSelector = {} } = {} }) =>
+      Object.keys(nodeSelector).flatMap((label) => {
+        const why = deprecatedLabel(label);
+        return why === undefined ? [] : [`scheduling.nodeSelector: ${why}`];
+      }),
   },
 });
 

@@ -36,6 +36,21 @@ export function addPortWarnings(said: string[], at: FieldPath, spec: PodSpec): v
       addPortWarning(said, item, port, known);
 }
 
+/** Warns about names of ports that containers declare twice. `at`: the pod spec. */
+export function addPortNameWarnings(said: string[], at: FieldPath, spec: PodSpec): void {
+  const known = new Map<string, FieldPath>();
+  for (const { container, at: path } of containersOf(spec, at))
+    for (const [item, { name = '' }] of path.field('ports').each(container.ports)) {
+      const first = known.get(name);
+      if (name === '' || said.length >= MAX_PROBLEMS) continue;
+      if (first === undefined) known.set(name, item);
+      else
+        said.push(
+          `${item}: duplicate port name ${JSON.stringify(name)} with ${first}, services and probes that select ports by name will use ${first}`,
+        );
+    }
+}
+
 function addPortWarning(
   said: string[],
   at: FieldPath,

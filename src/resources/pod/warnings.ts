@@ -1,14 +1,18 @@
 import type { Gates } from '../../api/feature-gates.ts';
 import type { Pod, PodSpec, PodTemplateSpec, Volume } from '../../api/types/core/v1.ts';
+import { equal } from '../../object/equality.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import { checkName } from '../../object/text-formats.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
-import { addEnvWarnings, addPortWarnings } from './container-warnings.ts';
+import { ipWarningsSince33 } from '../rules/ip-warnings.ts';
+import { minorOf } from '../rules/minor-of.ts';
+import { addEnvWarnings, addPortNameWarnings, addPortWarnings } from './container-warnings.ts';
 import { containersOf } from './containers-of.ts';
+import { addOverlapWarnings } from './overlapping-paths.ts';
 import { addPlacementWarnings } from './placement-warnings.ts';
 import {
   APP_ARMOR_PREFIX,
+  fromAnnotation,
   holdsSeccomp,
   SECCOMP_CONTAINER_PREFIX,
   SECCOMP_POD,
@@ -52,6 +56,7 @@ function addWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: 
     if (annotations[key] !== undefined) said.push(`${ofAnnotations.item(key)}: ${why}`);
   for (const [item, volume] of path.field('volumes').each(spec.volumes))
     addVolumeWarnings(said, item, volume);
+  if (minorOf(at) >= 32) for (const volume of spec.volumes ?? []) addOverlapWarnings(said, volume);
   addDuplicateWarnings(said, path, spec);
   addFractionWarnings(said, path.field('overhead'), spec.overhead, BYTES);
   addSeccompWarnings(said, ofAnnotations, spec, annotations);
@@ -63,10 +68,19 @@ function addWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: 
     addEnvWarnings(said, item.field('env'), container.env ?? []);
   }
   addPortWarnings(said, path, spec);
+  if (minorOf(at) >= 33) addPortNameWarnings(said, path, spec);
   if ((spec.terminationGracePeriodSeconds ?? 0) < 0)
     said.push(
       `${path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`,
     );
+  addAddressWarnings(said, path, spec);
+}
+
+function addAddressWarnings(said: string[], at: FieldPath, { dnsConfig, hostAliases }: PodSpec): void {
+  for (const [path, server] of at.field('dnsConfig').field('nameservers').each(dnsConfig?.nameservers))
+    said.push(...ipWarningsSince33(path, server));
+  for (const [path, { ip = '' }] of at.field('hostAliases').each(hostAliases))
+    said.push(...ipWarningsSince33(path.field('ip'), ip));
 }
 
 const DEAD_ANNOTATIONS: readonly (readonly [string, string])[] = [
@@ -93,12 +107,10 @@ const DEPRECATED_VOLUMES = [
   ['rbd', 'rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ] as const;
 
-const since33 = (at: FieldPath): boolean => (at.isOn.minor ?? DEFAULT_MINOR) >= 33;
-
 const CLAIMED = ['storage'];
 
 function addVolumeWarnings(said: string[], at: FieldPath, volume: Volume): void {
-  const isOff = since33(at) && !at.isOn('GitRepoVolumeDriver');
+  const isOff = minorOf(at) >= 33 && !at.isOn('GitRepoVolumeDriver');
   const gitRepo = `deprecated in v1.11${isOff ? ', and disabled by default in v1.33+' : ''}`;
   if (volume.gitRepo !== undefined) said.push(`${at}.gitRepo: ${gitRepo}`);
   for (const [field, spelling, why] of DEPRECATED_VOLUMES)
@@ -163,13 +175,15 @@ function addSeccompWarnings(said: string[], at: FieldPath, spec: PodSpec, annota
     warn(`${SECCOMP_CONTAINER_PREFIX}${container.name ?? ''}`, container);
 }
 
-/** `at` is the annotations. */
+/** `at` is the annotations. Since 1.34 a profile of the whole pod makes up only for the annotations that say the same. */
 function addAppArmorWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: Texts): void {
-  if (spec.securityContext?.appArmorProfile !== undefined) return;
+  const ofPod = spec.securityContext?.appArmorProfile;
+  if (ofPod !== undefined && minorOf(at) < 34) return;
   for (const { container } of containersOf(spec)) {
     const key = `${APP_ARMOR_PREFIX}${container.name ?? ''}`;
     const isInField = container.securityContext?.appArmorProfile !== undefined;
     if (isInField || annotations[key] === undefined) continue;
+    if (ofPod !== undefined && equal(ofPod, fromAnnotation(annotations[key]))) continue;
     said.push(`${at.item(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`);
   }
 }

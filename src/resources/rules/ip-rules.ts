@@ -1,11 +1,5 @@
 import type { FieldPath } from '../../object/field-path.ts';
-import {
-  type IpAddress,
-  parseIp,
-  readStrictCidr,
-  readStrictIp,
-  type StrictReading,
-} from '../../object/ip.ts';
+import { type IpAddress, parseIp, readStrictCidr, readStrictIp } from '../../object/ip.ts';
 import { checkCidr, checkIp } from '../../object/text-formats.ts';
 import { type Ratchet, ratchetOf } from './checked.ts';
 
@@ -77,32 +71,4 @@ function isLinkLocal({ family, bytes: [first = 0, second = 0] }: IpAddress): boo
 function isLinkLocalMulticast({ family, bytes: [first = 0, second = 0, third = 0] }: IpAddress): boolean {
   if (family === 4) return first === 224 && second === 0 && third === 0;
   return first === 0xff && (second & 0x0f) === 0x02;
-}
-
-/** Texts for Warning headers about addresses that later versions of Kubernetes read otherwise. */
-export function ipWarnings(at: FieldPath, address: string): string[] {
-  return warningsOf(at, address, { reading: readStrictIp(address), noun: 'address', subject: 'IP address' });
-}
-
-export function cidrWarnings(at: FieldPath, range: string): string[] {
-  return warningsOf(at, range, { reading: readStrictCidr(range), noun: 'prefix', subject: 'IP prefix' });
-}
-
-interface Read {
-  readonly reading: StrictReading;
-  readonly noun: string;
-  readonly subject: string;
-}
-
-function warningsOf(at: FieldPath, value: string, { reading, noun, subject }: Read): string[] {
-  if (reading.kind === 'bad')
-    return [
-      `${at}: ${subject} was accepted, but will be invalid in a future Kubernetes release: ${reading.why}`,
-    ];
-  const { family, canonical } = reading;
-  if (family === 4 || canonical === value) return [];
-  const quoted = JSON.stringify(value);
-  return [
-    `${at}: IPv6 ${noun} ${quoted} is not in RFC 5952 canonical format (${JSON.stringify(canonical)}), which may cause controller apply-loops`,
-  ];
 }

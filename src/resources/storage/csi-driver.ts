@@ -1,3 +1,4 @@
+import { defaultGates } from '../../api/feature-gates.ts';
 import type { CSIDriver, TokenRequest } from '../../api/types/storage/v1.ts';
 import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
@@ -39,8 +40,18 @@ export const csidrivers = define<CSIDriver>({
     },
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
+    warnings: ({ spec = {} }, old, isOn = defaultGates) =>
+      isOn('CSIServiceAccountTokenSecrets') &&
+      (spec.tokenRequests ?? []).length > 0 &&
+      spec.serviceAccountTokenInSecrets === undefined &&
+      (old === undefined || !equal(old.spec?.tokenRequests ?? [], spec.tokenRequests))
+        ? [TOKENS_IN_ATTRIBUTES]
+        : [],
   },
 });
+
+const TOKENS_IN_ATTRIBUTES =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
 
 function cells(driver: CSIDriver, now: number): readonly Cell[] {
   const { metadata, spec = {} } = driver;

@@ -58,6 +58,11 @@ export class EncryptionFile {
     this.encoding = new Encryption(this.#generation.rules, this.metrics);
   }
 
+  /** Of the file as it was last read. */
+  get text(): string {
+    return this.#file.texts[0] ?? '';
+  }
+
   /** In the order of the file. */
   get plugins(): readonly KmsProvider[] {
     return this.#generation.plugins;

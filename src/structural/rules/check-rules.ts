@@ -4,6 +4,7 @@ import type { ValidationRule } from '../../api/types/apiextensions/v1.ts';
 import type { NewExpressions } from '../../cel/newer.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { goStruct, goText } from '../../object/go-value.ts';
+import { celSeconds } from '../../observability/cel-metrics.ts';
 import type { Steps } from '../../util/turns.ts';
 import {
   additionalSchemaOf,
@@ -115,10 +116,14 @@ class Check {
       list.add([{ type: 'InternalError', field: list.toString(), message: NO_TYPE }]);
       return;
     }
+    let ms = 0;
     for (const [path, rule] of list.each(rules)) {
+      const begunMs = performance.now();
       this.#rule(path, rule, type, place);
+      ms += performance.now() - begunMs;
       yield;
     }
+    celSeconds.compilation.observe(ms / 1000);
   }
 
   #rule(at: FieldPath, rule: ValidationRule, type: DeclaredType, place: Place): void {

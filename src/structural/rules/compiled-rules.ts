@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import type { FieldError } from '../../api/status.ts';
 import { isObject } from '../../object/json-values.ts';
+import { celSeconds } from '../../observability/cel-metrics.ts';
 import type { Steps } from '../../util/turns.ts';
 import { OldValues } from '../ratchet.ts';
 import { additionalSchemaOf, isEmbedded, itemsOf, type Schema } from '../schema-node.ts';
@@ -44,17 +45,20 @@ export class CompiledRules {
     object: JsonObject,
     { old, isRatcheting = false, warn = ignore }: RunOptions = {},
   ): Steps<FieldError[]> {
-    const judge = new Judge(warn);
     const ratchet = Ratchet.of(object, isRatcheting ? old : undefined, this.schema);
-    yield* this.#run(judge, { path: '', value: object, old, ratchet });
-    return judge.errors;
+    return yield* this.#judge(new Judge(warn), { path: '', value: object, old, ratchet });
   }
 
   /** Checks a part of an object at `path`. */
   *runBelow(path: string, value: JsonValue, old: JsonValue | undefined): Steps<FieldError[]> {
-    const judge = new Judge(ignore);
     const ratchet = Ratchet.of(value, undefined, this.schema);
-    yield* this.#run(judge, { path, value, old, ratchet });
+    return yield* this.#judge(new Judge(ignore), { path, value, old, ratchet });
+  }
+
+  *#judge(judge: Judge, place: Place): Steps<FieldError[]> {
+    const begunMs = performance.now();
+    yield* this.#run(judge, place);
+    if (hasRules(this.schema)) celSeconds.evaluation.observe((performance.now() - begunMs) / 1000);
     return judge.errors;
   }
 
@@ -114,7 +118,10 @@ export class CompiledRules {
     if (type === undefined) return [];
     const rules = this.schema['x-kubernetes-validations'] ?? [];
     const named = rules.filter(({ rule = '' }) => rule.trim() !== '');
-    return named.map((rule) => ({ rule, compiled: this.#compiler.compile(rule, type) }));
+    const begunMs = performance.now();
+    const compiled = named.map((rule) => ({ rule, compiled: this.#compiler.compile(rule, type) }));
+    if (named.length > 0) celSeconds.compilation.observe((performance.now() - begunMs) / 1000);
+    return compiled;
   }
 }
 

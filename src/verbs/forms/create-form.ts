@@ -5,6 +5,7 @@ import {
   type FormOptions,
   isStored,
   metaApiVersion,
+  noTimeOf,
   type OutputType,
   servedApiVersion,
 } from './form.ts';
@@ -71,12 +72,14 @@ function outputTypeOf(options: FormOptions): OutputType {
   const { kind, listKind, custom } = served.definition;
   if (representation.as === 'object') {
     const apiVersion = servedApiVersion(served, dialect);
-    return { kind, listKind, apiVersion, metadataOnly: false, typedItems: custom !== undefined };
+    const noTime = noTimeOf(options, 'object');
+    return { kind, listKind, apiVersion, noTime, metadataOnly: false, typedItems: custom !== undefined };
   }
   return {
     kind: 'PartialObjectMetadata',
     listKind: 'PartialObjectMetadataList',
     apiVersion: metaApiVersion(options),
+    noTime: noTimeOf(options, 'metadata'),
     metadataOnly: true,
     typedItems: true,
   };

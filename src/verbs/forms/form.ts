@@ -26,6 +26,17 @@ export interface OutputType {
   readonly metadataOnly: boolean;
   /** Whether each item of a list has kind and apiVersion, as in custom resources; typed lists leave them out. */
   readonly typedItems: boolean;
+  /** The metadata of an object that was never created. */
+  readonly noTime: NoTime;
+}
+
+type NoTime = { readonly creationTimestamp?: null };
+
+/** Types write the time of creation that a bookmark lacks as null before 1.34; custom resources are written as they are. */
+export function noTimeOf({ served, types }: FormOptions, as: 'object' | 'metadata'): NoTime {
+  if (as === 'object' && served.definition.custom !== undefined) return {};
+  const zero = types.message('meta/v1.ObjectMeta').fields.get('creationTimestamp')?.zero;
+  return zero === 'omit' ? {} : { creationTimestamp: null };
 }
 
 export interface ListHead {
@@ -107,17 +118,21 @@ export const toListMeta = ({
 
 export const encodeLine = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 
-interface BookmarkOptions {
-  readonly kind: string;
-  readonly apiVersion: string;
+interface BookmarkOptions extends Pick<OutputType, 'kind' | 'apiVersion' | 'noTime'> {
   readonly revision: Revision;
   /** For the bookmark that ends the state of a streaming list: the list without items. */
   readonly emptyList: Buffer | undefined;
 }
 
 /** Clients assemble the list from its events; the bookmark contains the empty list (Kubernetes 1.32). */
-export function bookmarkObject({ kind, apiVersion, revision, emptyList }: BookmarkOptions): JsonObject {
-  const metadata = { resourceVersion: toResourceVersion(revision), creationTimestamp: null };
+export function bookmarkObject({
+  kind,
+  apiVersion,
+  noTime,
+  revision,
+  emptyList,
+}: BookmarkOptions): JsonObject {
+  const metadata = { resourceVersion: toResourceVersion(revision), ...noTime };
   if (emptyList === undefined) return { kind, apiVersion, metadata };
   const annotations = {
     'k8s.io/initial-events-end': 'true',

@@ -43,6 +43,7 @@ export class Framing {
           ? this.#send(frames.bookmark(event.revision, true))
           : undefined;
         this.#sink.initialized?.();
+        if (this.#marksInitialEventsEnd) this.#sink.listed?.();
         return room;
       }
       default:

@@ -15,6 +15,7 @@ import {
   type ListHead,
   metaApiVersion,
   metadataEndOf,
+  noTimeOf,
   type Stored,
   servedApiVersion,
   toListMeta,
@@ -153,7 +154,8 @@ export class TableForm implements Form {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
-    const object = bookmarkObject({ kind, apiVersion, revision, emptyList: undefined });
+    const noTime = noTimeOf(this.#options, 'object');
+    const object = bookmarkObject({ kind, apiVersion, noTime, revision, emptyList: undefined });
     const table = {
       kind: 'Table',
       apiVersion: this.#apiVersion,

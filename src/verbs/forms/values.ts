@@ -13,6 +13,7 @@ import {
   type ListHead,
   metaApiVersion,
   metadataEndOf,
+  noTimeOf,
   type OutputType,
   type Stored,
   servedApiVersion,
@@ -170,7 +171,8 @@ export class TableValues implements Values {
     const { served, dialect } = this.#options;
     const { kind, columns } = served.definition;
     const apiVersion = servedApiVersion(served, dialect);
-    const object = bookmarkObject({ kind, apiVersion, revision, emptyList: undefined });
+    const noTime = noTimeOf(this.#options, 'object');
+    const object = bookmarkObject({ kind, apiVersion, noTime, revision, emptyList: undefined });
     const row = { cells: columns.map(() => null), object };
     return { ...this.#table({ resourceVersion: versionText(revision) }), rows: [row] };
   }

@@ -18,6 +18,17 @@ const ATTEMPTS = 50;
 
 type ReadAllocations = Pick<Allocations, 'held' | 'holder'>;
 
+/** Learns what became of the attempts to allocate values. */
+export interface AllocationObserver {
+  /** `index`: of the value in its pool. `seconds`: from the choice of the values until the object was written. */
+  allocated(pool: ValuePool, index: number, how: AllocationScope, seconds: number): void;
+  /** `index`: undefined where the pool had no value left. */
+  failed(pool: ValuePool, index: number | undefined, how: AllocationScope): void;
+}
+
+/** Who chose the value: the caller (static), or the server. */
+export type AllocationScope = 'static' | 'dynamic';
+
 interface Allocation {
   /** How the resource allocates values. */
   readonly values: AssignedValues;
@@ -83,11 +94,13 @@ export function allocatedBy(
  */
 export class ValueAllocator {
   readonly #allocations: ReadAllocations;
+  readonly #observer: AllocationObserver;
   #pools: readonly ValuePool[] = [];
   #known: ReadonlyMap<string, KnownPool> = new Map();
 
-  constructor(allocations: ReadAllocations, pools: readonly ValuePool[]) {
+  constructor(allocations: ReadAllocations, pools: readonly ValuePool[], observer: AllocationObserver) {
     this.#allocations = allocations;
+    this.#observer = observer;
     this.use(pools);
   }
 
@@ -107,6 +120,7 @@ export class ValueAllocator {
     return new Choice({
       pools: this.#pools,
       known: this.#known,
+      observer: this.#observer,
       ...(dryRun ? { allocations: this.#allocations } : {}),
     });
   }
@@ -119,26 +133,41 @@ class Choice implements ValueSource {
   /** For a dry run only, which allocates nothing and so cannot detect collisions. */
   readonly #allocations: ReadAllocations | undefined;
   readonly #picked: AssignedValue[] = [];
+  /** Chosen by the caller. */
+  readonly #asked: AssignedValue[] = [];
+  readonly #observer: AllocationObserver;
+  readonly #begunMs = performance.now();
 
   constructor(options: {
     pools: readonly ValuePool[];
     known: ReadonlyMap<string, KnownPool>;
+    observer: AllocationObserver;
     allocations?: ReadAllocations;
   }) {
     this.pools = options.pools;
     this.#known = options.known;
+    this.#observer = options.observer;
     this.#allocations = options.allocations;
   }
 
-  async pick({ name }: ValuePool): Promise<string> {
+  async pick(pool: ValuePool): Promise<string> {
+    const { name } = pool;
     const known = this.#known.get(name);
     if (known === undefined) throw new PoolFull();
-    const value = await known.pick();
+    const value = await known.pick().catch((error: unknown) => {
+      if (error instanceof PoolFull && !this.#isDryRun) this.#observer.failed(pool, undefined, 'dynamic');
+      throw error;
+    });
     this.#picked.push({ pool: name, value });
     return value;
   }
 
+  get #isDryRun(): boolean {
+    return this.#allocations !== undefined;
+  }
+
   async isFree(value: AssignedValue, { metadata }: ApiObject): Promise<boolean> {
+    this.#asked.push(value);
     const owner = await this.#allocations?.holder(value);
     if (owner === undefined) return true;
     return owner.namespace === (metadata.namespace ?? '') && owner.name === metadata.name;
@@ -146,17 +175,42 @@ class Choice implements ValueSource {
 
   /** Whether the server chose a value, rather than the caller. */
   includes(value: AssignedValue): boolean {
-    return this.#picked.some((picked) => picked.pool === value.pool && picked.value === value.value);
+    return this.#picked.some((picked) => isSame(picked, value));
   }
 
   /** Ends the attempt. `taken`: the value that belongs to another object. */
   end(outcome: { stored: boolean; taken?: AssignedValue }): void {
-    for (const { pool, value } of this.#picked) {
-      const isTaken = outcome.taken?.pool === pool && outcome.taken.value === value;
-      this.#known.get(pool)?.settle(value, (outcome.stored && this.#allocations === undefined) || isTaken);
+    const { stored, taken } = outcome;
+    for (const picked of this.#picked) {
+      const isTaken = taken !== undefined && isSame(picked, taken);
+      this.#known.get(picked.pool)?.settle(picked.value, (stored && !this.#isDryRun) || isTaken);
+    }
+    if (this.#isDryRun) return;
+    if (stored) this.#tell(this.#picked, 'dynamic');
+    if (stored) this.#tell(this.#asked, 'static');
+    if (taken === undefined) return;
+    const pool = this.#poolOf(taken);
+    if (pool === undefined) return;
+    const how = this.#picked.some((picked) => isSame(picked, taken)) ? 'dynamic' : 'static';
+    this.#observer.failed(pool, pool.indexOf(taken.value), how);
+  }
+
+  #tell(values: readonly AssignedValue[], how: AllocationScope): void {
+    const seconds = (performance.now() - this.#begunMs) / 1000;
+    for (const value of values) {
+      const pool = this.#poolOf(value);
+      const index = pool?.indexOf(value.value);
+      if (pool !== undefined && index !== undefined) this.#observer.allocated(pool, index, how, seconds);
     }
   }
+
+  #poolOf({ pool }: AssignedValue): ValuePool | undefined {
+    return this.pools.find(({ name }) => name === pool);
+  }
 }
+
+const isSame = (one: AssignedValue, other: AssignedValue): boolean =>
+  one.pool === other.pool && one.value === other.value;
 
 const FREE = 0;
 const ALLOCATED = 1;

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import type { Minor } from '../../../src/api/emulation.ts';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import { toApiVersion } from '../../../src/api/names.ts';
 import type { ApiObject, JsonObject, ObjectMeta } from '../../../src/api/object-meta.ts';
@@ -37,14 +38,20 @@ function entriesOf(definition: ResourceDefinition): CachedEntry[] {
   });
 }
 
+interface FormChoice {
+  readonly types?: typeof types;
+  readonly pretty?: boolean;
+  readonly view?: ViewSubresource;
+}
+
 function formOf(
   served: ServedResource,
   accept: string,
-  { pretty = false, view }: { pretty?: boolean; view?: ViewSubresource } = {},
+  { types: known = types, pretty = false, view }: FormChoice = {},
 ): Form {
   const representation = negotiate(accept, { pretty, protobuf: true });
   return createForm({
-    ...{ served, types, representation },
+    ...{ served, types: known, representation },
     dialect: 'k8s.io',
     includeObject: 'Metadata',
     now: () => NOW,
@@ -216,6 +223,32 @@ test('events say what they hold, and are a line each, or a document', () => {
     }
   }
 });
+
+test.each(Object.entries(SHOWN))(
+  'a bookmark has a time of creation, null, before 1.34 alone: %s',
+  (as, shown) => {
+    const pods = SERVED.find(({ definition }) => definition.kind === 'Pod');
+    if (pods === undefined) throw new Error('pods are served');
+    const timeIn = (minor: Minor, format: string, { definition, version } = pods): unknown => {
+      const accept = `application/${format}${shown}`;
+      // Forms are remembered for as long as their definition is.
+      const served = { definition: { ...definition }, version };
+      const frame = formOf(served, accept, { types: loadTypes(minor) }).frames.bookmark(toRevision(7), false);
+      const { object } = parseYaml(frame.toString()) as { object: JsonObject };
+      const [row] = (object.rows ?? [{ object }]) as { object: { metadata: JsonObject } }[];
+      expect(row?.object.metadata.resourceVersion).toBe('7');
+      return row?.object.metadata.creationTimestamp;
+    };
+    const custom = {} as NonNullable<ResourceDefinition['custom']>;
+    const ofCustom = { ...pods, definition: { ...pods.definition, custom } };
+    for (const format of ['json', 'yaml']) {
+      expect(timeIn(33, format)).toBeNull();
+      expect(timeIn(34, format)).toBeUndefined();
+      // Custom resources have no type that writes it; their metadata alone has.
+      expect(timeIn(33, format, ofCustom)).toBe(as === 'metadata' ? null : undefined);
+    }
+  },
+);
 
 test('metadata as protobuf is what it is as JSON', async () => {
   const accept = ';as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';

@@ -35,6 +35,7 @@ function watchFor(lastsMs: number, { marksInitialEventsEnd = false } = {}) {
       return !full;
     },
     initialized: () => void sent.push('initialized'),
+    listed: () => void sent.push('listed'),
     drained: () => room,
   };
   const deadline = Date.now() + lastsMs;
@@ -69,7 +70,7 @@ test('the end of the state is a bookmark for clients that asked for it, and tell
   const marked = watchFor(10_000, { marksInitialEventsEnd: true });
   const plain = watchFor(10_000);
   for (const { take } of [marked, plain]) for (const event of [added, end, added]) take(event);
-  expect(marked.sent).toEqual(['first ADDED 7', 'BOOKMARK 9 end', 'initialized', 'ADDED 7']);
+  expect(marked.sent).toEqual(['first ADDED 7', 'BOOKMARK 9 end', 'initialized', 'listed', 'ADDED 7']);
   expect(plain.sent).toEqual(['first ADDED 7', 'initialized', 'ADDED 7']);
 });
 

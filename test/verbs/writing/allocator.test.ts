@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import { parseIp } from '../../../src/object/ip.ts';
+import { Metrics } from '../../../src/observability/metrics.ts';
 import { PoolFull } from '../../../src/registry/assigned-values.ts';
-import { createPortPool } from '../../../src/registry/value-pool.ts';
+import { createAddressPool, createPortPool, joinPools } from '../../../src/registry/value-pool.ts';
+import { AllocationMetrics } from '../../../src/server/allocation-metrics.ts';
 import type { Allocations } from '../../../src/storage/allocations.ts';
 import { ValueAllocator } from '../../../src/verbs/writing/allocation.ts';
 
@@ -25,9 +28,12 @@ class Held implements Allocations {
 
 const pool = createPortPool({ first: 100, last: 119 });
 
-function setUp() {
+function setUp(pools = [pool]) {
   const held = new Held();
-  return { held, allocator: new ValueAllocator(held, [pool]) };
+  const metrics = new Metrics();
+  const observed = async (): Promise<string[]> =>
+    (await metrics.text()).split('\n').filter((line) => /^kube_apiserver.*_(total|count)/.test(line));
+  return { held, observed, allocator: new ValueAllocator(held, pools, new AllocationMetrics(metrics)) };
 }
 
 test('the upper band is chosen from before the lower one, and nothing twice', async () => {
@@ -77,4 +83,37 @@ test('a dry run chooses, and keeps nothing', async () => {
     write.end({ stored: true });
   }
   expect(held.questions).toBe(1);
+});
+
+const address = (text: string, prefixBits: number) => {
+  const parsed = parseIp(text);
+  if (parsed === undefined) throw new Error(`${text} is no address`);
+  return createAddressPool({ ...parsed, prefixBits }, 0);
+};
+
+test('allocations are counted by range and by who chose the value, those of dry runs are not', async () => {
+  const addresses = joinPools(address('10.0.0.0', 30), [address('10.1.0.0', 30)]);
+  const { allocator, observed } = setUp([addresses, pool]);
+  const object = { kind: 'Service', apiVersion: 'v1', metadata: { name: 's' } };
+  const write = allocator.begin(false);
+  await write.pick(pool);
+  await write.isFree({ pool: 'IPv4', value: '10.1.0.1' }, object);
+  write.end({ stored: true });
+  const dry = allocator.begin(true);
+  await dry.pick(pool);
+  dry.end({ stored: true });
+  const taken = allocator.begin(false);
+  await taken.isFree({ pool: 'IPv4', value: '10.0.0.1' }, object);
+  taken.end({ stored: false, taken: { pool: 'IPv4', value: '10.0.0.1' } });
+  const full = allocator.begin(false);
+  for (let n = 0; n < 4; n += 1) await full.pick(addresses);
+  await expect(full.pick(addresses)).rejects.toThrow(PoolFull);
+  full.end({ stored: false });
+  expect(await observed()).toEqual([
+    'kube_apiserver_clusterip_allocator_allocation_duration_seconds_count{cidr="10.1.0.0/30"} 1',
+    'kube_apiserver_clusterip_allocator_allocation_errors_total{cidr="10.0.0.0/30",scope="static"} 1',
+    'kube_apiserver_clusterip_allocator_allocation_errors_total{cidr="10.0.0.0/30",scope="dynamic"} 1',
+    'kube_apiserver_clusterip_allocator_allocation_total{cidr="10.1.0.0/30",scope="static"} 1',
+    'kube_apiserver_nodeport_allocator_allocation_total{scope="dynamic"} 1',
+  ]);
 });

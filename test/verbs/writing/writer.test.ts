@@ -70,7 +70,7 @@ function setUp(
     admission: new AdmissionChain(plugins),
     types,
     ownership: new Ownership({ types, registry, now }),
-    allocator: new ValueAllocator({} as never, []),
+    allocator: new ValueAllocator({} as never, [], {} as never),
     now,
     expiry: new SharedExpiry({ ttlMs: 0, reuseMs: 0 }),
     collectsGarbage: true,

@@ -1,5 +1,4 @@
 import type { Service, ServicePort, ServiceSpec, ServiceStatus } from '../../../api/types/core/v1.ts';
-import { FieldPath } from '../../../object/field-path.ts';
 import { age, labelsText, NONE } from '../../cells.ts';
 import { serviceProxy } from '../../connect/proxies.ts';
 import { column, define, nameColumn, type Table } from '../../define.ts';
@@ -10,12 +9,13 @@ import {
   resetLoadBalancerStatus,
 } from '../../load-balancer-status.ts';
 import { checked, checkedUpdate } from '../../rules/checked.ts';
-import { AMBIGUOUS, cidrWarnings, ipWarnings } from '../../rules/ip-rules.ts';
+import { AMBIGUOUS } from '../../rules/ip-rules.ts';
 import { endpoints } from '../endpoints.ts';
 import { serviceValues } from './assignment.ts';
 import { isExternallyAccessible, isExternalName, isLoadBalancer } from './kind.ts';
 import { dropUnusedByType } from './preparation.ts';
-import { TOPOLOGY_HINTS, TOPOLOGY_MODE, validate, validateStatus } from './validate.ts';
+import { serviceWarnings } from './service-warnings.ts';
+import { validate, validateStatus } from './validate.ts';
 import { validateUpdate } from './validate-update.ts';
 
 const table: Table<Service> = {
@@ -83,7 +83,7 @@ export const services = define<Service>({
     },
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
-    warnings,
+    warnings: serviceWarnings,
   },
 });
 
@@ -124,23 +124,4 @@ function defaultIpModes({ spec = {}, status = {} }: Service): void {
   if (!isLoadBalancer(spec)) return;
   for (const point of status.loadBalancer?.ingress ?? [])
     if (point.ip !== undefined && point.ip !== '') point.ipMode ??= 'VIP';
-}
-
-function warnings({ metadata, spec = {} }: Service): string[] {
-  const { clusterIP = '', clusterIPs, externalIPs = [], externalName = '', loadBalancerIP = '' } = spec;
-  const at = FieldPath.root().field('spec');
-  const found: string[] = [];
-  if (metadata.annotations?.[TOPOLOGY_HINTS] !== undefined)
-    found.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
-  if (clusterIP !== '' && clusterIP !== 'None')
-    for (const [path, ip] of at.field('clusterIPs').each(clusterIPs)) found.push(...ipWarnings(path, ip));
-  for (const [path, ip] of at.field('externalIPs').each(externalIPs)) found.push(...ipWarnings(path, ip));
-  if (loadBalancerIP !== '') found.push(...ipWarnings(at.field('loadBalancerIP'), loadBalancerIP));
-  for (const [path, range] of at.field('loadBalancerSourceRanges').each(spec.loadBalancerSourceRanges))
-    found.push(...cidrWarnings(path, range));
-  if (isExternalName(spec) && externalIPs.length > 0)
-    found.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
-  if (!isExternalName(spec) && externalName !== '')
-    found.push('spec.externalName is ignored when spec.type is not "ExternalName"');
-  return found;
 }

@@ -10,7 +10,7 @@ import type { FieldPath } from '../../../object/field-path.ts';
 import { isSidecar, statesResources } from '../../../object/pod-resources.ts';
 import { keepsQosClass } from '../../../object/pod-spec.ts';
 import { toResourceList } from '../../../object/resource-list.ts';
-import { DEFAULT_MINOR } from '../../../version.ts';
+import { minorOf } from '../../rules/minor-of.ts';
 import { isMirrorPod } from './annotations.ts';
 
 /** What a resize may change (Kubernetes: core/validation, ValidatePodResize). */
@@ -23,11 +23,18 @@ export function validatePodResize(root: FieldPath, pod: Pod, old: Pod): void {
   const at = root.field('spec');
   const { spec = {}, status = {} } = pod;
   const before = old.spec ?? {};
+  const isWhole = statesResources(spec) || statesResources(before);
   if (!keepsQosClass(spec, old))
     at.invalid(status.qosClass ?? '', 'Pod QOS Class may not change as a result of resizing');
   if (!isResizable(old.status?.containerStatuses ?? []))
     at.forbidden('Pod running on node without support for resize');
-  if (statesResources(spec) || statesResources(before)) validateWhole(at, pod, old);
+  if (isWhole && !root.isOn(WHOLE)) {
+    root.forbidden(
+      'resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled',
+    );
+    return;
+  }
+  if (isWhole) validateWhole(at, pod, old);
   if ((old.status?.nodeAllocatableResourceClaimStatuses ?? []).length > 0)
     at.forbidden('pods with node allocatable resource claims cannot be resized');
   if (!hasSameContainers(at, spec, before)) return;
@@ -35,14 +42,13 @@ export function validatePodResize(root: FieldPath, pod: Pod, old: Pod): void {
   for (const [path, container, index] of at.field('containers').each(spec.containers)) {
     const resized: Resized = { container, before: before.containers?.[index] ?? {} };
     validateValues(path, resized);
-    if (!isResizeAlone(resized)) at.forbidden('only cpu and memory resources are mutable');
+    if (!isResizeAlone(at, resized)) at.forbidden('only cpu and memory resources are mutable');
   }
 }
 
 /** Why no resize of the pod is possible; undefined: it is. */
-function whyNever({ isOn }: FieldPath, { spec = {} }: Pod, old: Pod): string | undefined {
-  const resizesWhole = isOn('InPlacePodLevelResourcesVerticalScaling');
-  if (!resizesWhole && (statesResources(spec) || statesResources(old.spec ?? {})))
+function whyNever(root: FieldPath, { spec = {} }: Pod, old: Pod): string | undefined {
+  if (minorOf(root) < 35 && (statesResources(spec) || statesResources(old.spec ?? {})))
     return 'pods with pod-level resources cannot be resized';
   if (isMirrorPod(old.metadata.annotations ?? {})) return 'static pods cannot be resized';
   if (old.spec?.os?.name === 'windows') return 'windows pods cannot be resized';
@@ -54,6 +60,9 @@ function isResizable(statuses: readonly ContainerStatus[]): boolean {
   const running = statuses.find(({ state }) => state?.running !== undefined);
   return running === undefined || running.resources !== undefined;
 }
+
+/** The feature, since 1.35, by which a pod as a whole can be resized. */
+const WHOLE = 'InPlacePodLevelResourcesVerticalScaling';
 
 const LISTS = ['containers', 'initContainers'] as const;
 
@@ -94,10 +103,10 @@ function validateInitContainers(
   const resizesAll = at.isOn('InPlacePodVerticalScalingInitContainers');
   for (const [path, container, index] of at.field('initContainers').each(containers)) {
     const resized: Resized = { container, before: before[index] ?? {} };
-    if (resizesAll) validateInitContainer(path, resized);
+    if (resizesAll || (isSidecar(container) && minorOf(at) >= 36)) validateInitContainer(path, resized);
     else if (isSidecar(container)) {
       validateValues(path, resized);
-      if (!isResizeAlone(resized))
+      if (!isResizeAlone(at, resized))
         at.forbidden('only cpu and memory resources for sidecar containers are mutable');
     } else if (!equal(container, before[index]))
       at.forbidden('resources for non-sidecar init containers are immutable');
@@ -108,11 +117,12 @@ function validateInitContainers(
 function validateInitContainer(at: FieldPath, resized: Resized): void {
   const { container, before } = resized;
   validateValues(at, resized);
-  if (!isResizeAlone(resized))
+  if (!isResizeAlone(at, resized))
     at.forbidden('only cpu and memory resources for init or sidecar containers are mutable');
   if (isSidecar(container) || equal(container, before)) return;
-  if ((before.resizePolicy ?? []).some(({ restartPolicy }) => restartPolicy === 'RestartContainer'))
-    at.forbidden('non-sidecar init containers with a resize policy of RestartContainer cannot be resized');
+  for (const { restartPolicy } of container.resizePolicy ?? [])
+    if (restartPolicy === 'RestartContainer')
+      at.forbidden('non-sidecar init containers with a resize policy of RestartContainer cannot be resized');
 }
 
 interface Resized {
@@ -125,15 +135,22 @@ function validateValues(at: FieldPath, { container, before }: Resized): void {
   const path = at.field('resources');
   const after = container.resources ?? {};
   refuseRemoval(path, { kind: 'resource', after, before: before.resources ?? {} });
-  if ((at.isOn.minor ?? DEFAULT_MINOR) === 33) refuseTighterMemory(path, container, before);
+  if (minorOf(at) === 33) refuseTighterMemory(path, container, before);
 }
 
-/** Whether nothing but what a resize may change is another. A container with devices of claims has none of it. */
-function isResizeAlone({ container, before }: Resized): boolean {
+/**
+ * Whether nothing but what a resize may change is another. A container with devices of claims has none of it. Before 1.35 a list that
+ * the container did not have may come with anything.
+ */
+function isResizeAlone(at: FieldPath, { container, before }: Resized): boolean {
   const { claims: _, ...after } = unresized(container.resources ?? {});
+  const old = before.resources ?? {};
+  const isNew = (list: 'requests' | 'limits'): boolean => minorOf(at) < 35 && old[list] === undefined;
+  const requests = isNew('requests') ? {} : after.requests;
+  const limits = isNew('limits') ? {} : after.limits;
   return (
     equal({ ...container, resources: undefined }, { ...before, resources: undefined }) &&
-    equal({ ...after, claims: [] }, unresized(before.resources ?? {}))
+    equal({ requests, limits, claims: [] }, unresized(old))
   );
 }
 

@@ -1,15 +1,19 @@
 import type { CheckedNode } from '../../../cel/library-internals.ts';
 import { OPTIONAL_ENTRY } from '../../../cel/optional-entries.ts';
-import type { DeclaredType } from '../rule-types.ts';
 import { isNode } from '../syntax.ts';
 import { costOfCall, costOfSorting, isNamespace } from './functions.ts';
-import { type Operand, partsOf, Sizes, writtenSize } from './operand.ts';
+import { type Operand, partsOf, type SizedType, type SizedValue, Sizes, writtenSize } from './operand.ts';
 import { costOfOperator } from './operators.ts';
 import { Path } from './path.ts';
 import { add, either, exactly, multiply, NOTHING, ONE, type Range, sum } from './range.ts';
 
-/** Estimates the highest cost of a checked expression (cel-go, checker/cost.go), by the sizes that the schema allows. */
-export function estimateCost(tree: CheckedNode, root: DeclaredType): number {
+/** Estimates the highest cost of a checked expression (cel-go, checker/cost.go), by the sizes that the type of its value allows. */
+export function estimateCost(tree: CheckedNode, type: SizedType): number {
+  return estimateCostOf(tree, { type });
+}
+
+/** The same for a value that one variable has, beside others. */
+export function estimateCostOf(tree: CheckedNode, root: SizedValue): number {
   return new Coster(root).operand(tree).cost.max;
 }
 
@@ -24,7 +28,7 @@ class Coster {
   readonly #sizes: Sizes;
   #variables: Paths = new Map();
 
-  constructor(root: DeclaredType) {
+  constructor(root: SizedValue) {
     this.#sizes = new Sizes(root);
   }
 
@@ -122,10 +126,20 @@ class Coster {
     if (range === undefined) return { cost: sum(this.#presence(first)) };
     if (second === undefined) return undefined;
     if (name === 'optMap' || name === 'optFlatMap') return this.#optional(name, range, first, second);
+    if (name === 'bind' && third !== undefined) return this.#binding(first, second, third);
     if (name === 'sortBy') return this.#sorting(range, first, second);
     const isPaired = third !== undefined && PAIRED.has(name);
     if (isPaired) return this.#loop(name, range, [first, second], args.slice(2));
     return this.#loop(name, range, [first], args.slice(1));
+  }
+
+  /** `cel.bind(x, value, body)` is a loop over an empty list, and `x` is the value. */
+  #binding(variable: CheckedNode, value: CheckedNode, body: CheckedNode): Macro {
+    const bound = this.operand(value);
+    const path = bound.path === undefined ? undefined : () => bound.path?.copy() ?? Path.NONE;
+    const result = this.#with([[String(variable.args), path]], () => this.operand(body));
+    const cost = sum([LIST, bound.cost, result.cost]);
+    return { cost, ...(result.size === undefined ? {} : { size: result.size }) };
   }
 
   /** The keys are made as by `map`, once the list has a name. */

@@ -229,6 +229,8 @@ const ESTIMATES: ReadonlyMap<string, Estimate> = new Map([
   ['distinct', (call) => comparedItems(call, 2)],
   ['sort', sorting],
   ...named(['find', 'findAll'], finding),
+  // Lists of attributes have at most so many values (dynamic-resource-allocation, cel).
+  ['includes', () => ({ cost: { min: 0, max: 48 } })],
   ['check', () => ({ cost: exactly(350_000) })],
   ['matches', matching],
   ['reMatch', matching],

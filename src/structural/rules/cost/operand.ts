@@ -1,6 +1,5 @@
 import type { CheckedNode, LibraryType } from '../../../cel/library-internals.ts';
 import { isReserved } from '../escape.ts';
-import type { DeclaredType } from '../rule-types.ts';
 import { isNode } from '../syntax.ts';
 import type { Path } from './path.ts';
 import { ANY, exactly, ONE, type Range } from './range.ts';
@@ -26,11 +25,39 @@ const SCALARS: ReadonlySet<string> = new Set([
 
 const isScalar = (type: LibraryType | undefined): boolean => SCALARS.has(type?.name ?? '');
 
-/** Sizes of values that the schema bounds. */
-export class Sizes {
-  readonly #root: DeclaredType;
+/** A type as estimates see it. */
+export type SizedType =
+  | { readonly kind: 'simple'; readonly maxElements: number }
+  | { readonly kind: 'list'; readonly maxElements: number; readonly items: SizedType }
+  | SizedMap
+  | {
+      readonly kind: 'object';
+      readonly maxElements: number;
+      fieldType(name: string): SizedType | undefined;
+    };
 
-  constructor(root: DeclaredType) {
+interface SizedMap {
+  readonly kind: 'map';
+  readonly maxElements: number;
+  readonly values: SizedType;
+  /** Undefined: keys count as empty, because the keys of schemas have no size in Kubernetes. */
+  readonly keys?: SizedType;
+  /** Whether `map.key` has the size of a value. */
+  readonly knowsNames?: boolean;
+}
+
+/** The value that an expression is about. */
+export interface SizedValue {
+  readonly type: SizedType;
+  /** Its variable; undefined: every variable counts as the value. */
+  readonly variable?: string;
+}
+
+/** Sizes of values that are bounded by their types. */
+export class Sizes {
+  readonly #root: SizedValue;
+
+  constructor(root: SizedValue) {
     this.#root = root;
   }
 
@@ -44,12 +71,15 @@ export class Sizes {
     return operand.size ?? this.#declared(operand.path) ?? (isScalar(operand.type) ? ONE : ANY);
   }
 
-  /** The size at a path. The first step is a variable, and every variable counts as the value itself. */
+  /** The size at a path. The first step is a variable. */
   #declared(path: Path | undefined): Range | undefined {
     if (path === undefined) return undefined;
-    let at: DeclaredType | undefined = this.#root;
-    for (const step of path.steps.slice(1)) {
-      if (at?.kind === 'map' && step === '@keys') at = KEY;
+    const { type, variable } = this.#root;
+    const [first, ...steps] = path.steps;
+    if (variable !== undefined && variable !== first) return undefined;
+    let at: SizedType | undefined = type;
+    for (const step of steps) {
+      if (at?.kind === 'map' && step === '@keys') at = at.keys ?? KEY;
       else at = at && below(at, step);
       if (at === undefined) return undefined;
     }
@@ -57,14 +87,14 @@ export class Sizes {
   }
 }
 
-/** Keys count as empty, because their type in Kubernetes has no size. */
-const KEY: DeclaredType = { kind: 'simple', schema: {}, name: 'string', minSize: 2, maxElements: 0 };
+const KEY: SizedType = { kind: 'simple', maxElements: 0 };
 
-function below(type: DeclaredType, step: string): DeclaredType | undefined {
+function below(type: SizedType, step: string): SizedType | undefined {
   if (step === '@items' || step === '@values') {
     if (type.kind === 'list') return type.items;
     return type.kind === 'map' ? type.values : undefined;
   }
+  if (type.kind === 'map') return type.knowsNames === true ? type.values : undefined;
   // Kubernetes' sizes know fields by their escaped names alone.
   return type.kind === 'object' && !isReserved(step) ? type.fieldType(step) : undefined;
 }
