@@ -5,7 +5,6 @@ import { getHeapSnapshot, getHeapStatistics } from 'node:v8';
 import { Hono, type HonoRequest } from 'hono';
 import type { HealthMetrics } from '../observability/health-metrics.ts';
 import type { MetricFamily } from '../observability/instruments.ts';
-import type { LogControl } from '../observability/logger.ts';
 import { EXPOSITION_TYPE, type Metrics } from '../observability/metrics.ts';
 import { plainText } from '../pages/pages.ts';
 import { hidePasswords } from '../util/hidden-passwords.ts';
@@ -29,16 +28,22 @@ export function createHealthMetricPages(metrics: HealthMetrics, canReset: boolea
   });
 }
 
+interface VerbosityControl {
+  readonly verbosity: number;
+  /** Takes effect at once, or resolves when it has. */
+  setVerbosity(level: number): void | Promise<void>;
+}
+
 /** /debug/flags/v: PUT a number to set the verbosity of the log. */
-export function createFlagPages(logger: LogControl): Hono {
-  const list = (): Response => plainText(200, `v\t${logger.verbosity}\n`);
+export function createFlagPages(log: VerbosityControl): Hono {
+  const list = (): Response => plainText(200, `v\t${log.verbosity}\n`);
   return new Hono()
     .all('/debug/flags', list)
     .all('/debug/flags/', list)
     .put('/debug/flags/v', async ({ req }) => {
       const text = (await req.text()).trim();
       if (!/^\d{1,3}$/.test(text)) return plainText(400, `${JSON.stringify(text)} is not a whole number\n`);
-      logger.setVerbosity(Number(text));
+      await log.setVerbosity(Number(text));
       return plainText(200, `successfully set klog.logging.verbosity to ${text}\n`);
     })
     .all('/debug/flags/v', () => plainText(406, 'unsupported http method\n'));

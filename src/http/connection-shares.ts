@@ -1,8 +1,17 @@
+interface Measures {
+  /** A clock that all threads share. */
+  readonly nowMs?: () => number;
+  /** The part of the time, since it was last asked, in which this thread had something to do. */
+  readonly utilization?: () => number;
+}
+
 /**
  * ConnectionShares evens out the connections of threads that share a port. The kernel deals connections by their addresses, so that of a few
  * long ones one thread may get most. A thread that has clearly more busy ones than the others ends some with their next answer (GOAWAY, or
  * Connection: close), and their clients connect again, to any thread: of eight connections that landed 7 to 1 in two threads, three or four
  * are ended until they are 4 to 4.
+ *
+ * A thread that waits half of the time or more ends none: it has nothing that others could do sooner.
  *
  * A connection is busy when it had a request in the last period. Quiet ones, watches among them, stay where they are. Rates were rejected
  * as the measure: threads that are all at their limit have equal rates, however many clients wait in each.
@@ -16,6 +25,7 @@ export class ConnectionShares {
   readonly #cells: Int32Array;
   readonly #row: number;
   readonly #nowMs: () => number;
+  readonly #utilization: () => number;
   #busy = new Set<object>();
   #period = 0;
   #surplus = 0;
@@ -33,11 +43,16 @@ export class ConnectionShares {
     for (let at = row * ROW_CELLS; at < (row + 1) * ROW_CELLS; at += 1) Atomics.store(cells, at, 0);
   }
 
-  /** `row`: from 0. `nowMs`: a clock that all threads share. */
-  constructor(memory: SharedArrayBuffer, row: number, nowMs: () => number = Date.now) {
+  /** `row`: from 0. */
+  constructor(
+    memory: SharedArrayBuffer,
+    row: number,
+    { nowMs = Date.now, utilization = measureUtilization() }: Measures = {},
+  ) {
     this.#cells = new Int32Array(memory);
     this.#row = row * ROW_CELLS;
     this.#nowMs = nowMs;
+    this.#utilization = utilization;
   }
 
   /** This thread serves from now on. */
@@ -65,7 +80,9 @@ export class ConnectionShares {
     this.#period = period;
     // By now each thread that is busy has counted the period before the one that has just ended.
     const compared = ended - 1;
-    this.#surplus = period === ended + 1 && compared >= this.#comparableFrom ? this.#surplusIn(compared) : 0;
+    const isComparable = period === ended + 1 && compared >= this.#comparableFrom;
+    const isLoaded = this.#utilization() > LOADED;
+    this.#surplus = isComparable && isLoaded ? this.#surplusIn(compared) : 0;
     if (this.#surplus > 0) this.#comparableFrom = period + 1;
   }
 
@@ -104,3 +121,14 @@ const PERIOD_MS = 2000;
 const PERIODS = 2 ** 30;
 /** A thread with this many times the mean has clearly more. Chance alone deals a thousand connections more evenly. */
 const CLEARLY = 1.2;
+const LOADED = 0.5;
+
+function measureUtilization(): () => number {
+  let before = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    return utilization;
+  };
+}

@@ -32,6 +32,8 @@ export interface Incoming {
   endInput(): void;
   /** Ends the connection after the requests under way on it are answered: RFC 9112, section 9.6; RFC 9113, section 6.8. */
   hangUp(): void;
+  /** Has the client open another connection for its next requests. Serves those that are on their way on this one. */
+  sendElsewhere(): void;
 }
 
 export interface Receiver {

@@ -241,7 +241,7 @@ async function answer(
   const { goawayChance, closesUnauthenticated } = options.http2;
   const isHttp2 = request.session !== undefined;
   const isByChance = isHttp2 && goawayChance > 0 && Math.random() < goawayChance;
-  if (options.shares?.take(request.connection) === true || isByChance) request.hangUp();
+  if (options.shares?.take(request.connection) === true || isByChance) request.sendElsewhere();
   const response = await options.pipeline(request);
   if (isHttp2 && closesUnauthenticated && isUnknown(request, response)) request.hangUp();
   return response;

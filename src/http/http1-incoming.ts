@@ -61,4 +61,9 @@ export class Http1Incoming implements Incoming {
   hangUp(): void {
     this.#response?.setHeader('connection', 'close');
   }
+
+  /** Clients send the next request of a connection after the answer. */
+  sendElsewhere(): void {
+    this.hangUp();
+  }
 }

@@ -65,6 +65,13 @@ function refuse(stream: ServerHttp2Stream, code: number): false {
   return false;
 }
 
+/** Sessions whose clients have been sent elsewhere. */
+const leaving = new WeakSet<Http2Session>();
+/** The largest id of a client's stream. */
+const LAST_STREAM = 2 ** 31 - 1;
+/** Time for streams that the client began before it heard that it should leave. */
+const LEAVE_MS = 1000;
+
 /** A stream of HTTP/2: a request and its answer. */
 class Http2Exchange implements Incoming, Answer {
   readonly headers: IncomingHttpHeaders;
@@ -135,6 +142,19 @@ class Http2Exchange implements Incoming, Answer {
 
   hangUp(): void {
     if (this.session?.closed === false) this.session.close();
+  }
+
+  /**
+   * RFC 9113, section 6.8: the first GOAWAY refuses no stream, the second one those that came after it. With the second alone, clients
+   * that do not repeat requests by themselves, as Go's do, would lose those on their way.
+   */
+  sendElsewhere(): void {
+    const { session } = this;
+    if (session === undefined || session.closed || leaving.has(session)) return;
+    leaving.add(session);
+    session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
+    const timer = setTimeout(() => session.close(), LEAVE_MS).unref();
+    session.once('close', () => clearTimeout(timer));
   }
 
   writeHead(code: number, headers: AnswerHeaders): void {

@@ -78,6 +78,10 @@ export class IncomingRequest implements ApiRequest {
     this.#incoming.hangUp();
   }
 
+  sendElsewhere(): void {
+    this.#incoming.sendElsewhere();
+  }
+
   get verb(): string {
     return this.#info.verb;
   }

@@ -60,7 +60,8 @@ interface FrontOptions {
 /** The serving threads, as the front hands over to them. */
 interface ServingThreadsOfServer {
   families(): Promise<readonly (readonly MetricFamily[])[]>;
-  setVerbosity(level: number): void;
+  /** Resolves when all of them write as much. */
+  setVerbosity(level: number): Promise<void>;
   drain(plan: DrainPlan): Promise<void>;
 }
 
@@ -290,16 +291,15 @@ export class Front {
   }
 
   /** The verbosity of all threads. */
-  #verbosity(): LogControl {
+  #verbosity(): Parameters<typeof createFlagPages>[0] {
     const logger = this.#logger;
     return {
-      ...logger,
       get verbosity() {
         return logger.verbosity;
       },
-      setVerbosity: (level) => {
+      setVerbosity: async (level) => {
         logger.setVerbosity(level);
-        this.#threads?.setVerbosity(level);
+        await this.#threads?.setVerbosity(level);
       },
     };
   }

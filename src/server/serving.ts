@@ -43,6 +43,7 @@ import { createNoteUse } from './service-accounts.ts';
 import type { Services } from './services.ts';
 import type { ServedStorage, StoragePhase } from './storage.ts';
 import { ServingThreads } from './threads/serving-threads.ts';
+import { SharedSigningKeys } from './threads/shared-signing-keys.ts';
 import type { ServerService, ThreadHearing } from './threads/thread-contract.ts';
 import { isOfServer, isProfile, threadOf, toAskedPage, toResponse } from './threads/thread-pages.ts';
 import type { WritingPhase } from './writing.ts';
@@ -156,7 +157,8 @@ async function startThreads(
     ...{ logger, count: options.serving.threads, entry: parts.threadEntry },
     start: { args: options.args, port: front.port, serving, clientCaFiles, serviceAccountKeyFile },
     shared: {
-      ...{ hosted: storage.hosted, hostedOf: storage.hostedOf, signingKeys: storage.signingKeys },
+      ...{ hosted: storage.hosted, hostedOf: storage.hostedOf },
+      signingKeys: new SharedSigningKeys(storage.signingKeys),
       ...{ flowControl: flowControl.flowControl, sharedFlow: flowControl.shared },
       peers: async () => [...aggregation.knownPeers()],
       tokenWebhook: authentication.tokenWebhook,

@@ -33,14 +33,19 @@ interface Sent {
   readonly body?: unknown;
 }
 
-/** Requests as the administrator, all over one connection. */
+/** Requests as the administrator, all over one connection. Another takes its place when the server asks for it. */
 export class Api implements Disposable {
-  readonly #session: ClientHttp2Session;
+  readonly #access: Access;
+  #current: ClientHttp2Session;
 
-  constructor({ url, ca, certificate, key }: Access) {
-    this.#session = connect(url, { ca, cert: certificate, key });
-    // Each request fails with the session.
-    this.#session.on('error', () => {});
+  constructor(access: Access) {
+    this.#access = access;
+    this.#current = open(access);
+  }
+
+  get #session(): ClientHttp2Session {
+    if (this.#current.closed) this.#current = open(this.#access);
+    return this.#current;
   }
 
   /** The type of the answer is the caller's claim. @throws Error when no answer comes */
@@ -67,6 +72,11 @@ export class Api implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#session.close();
+    this.#current.close();
   }
+}
+
+function open({ url, ca, certificate, key }: Access): ClientHttp2Session {
+  // Each request fails with the session.
+  return connect(url, { ca, cert: certificate, key }).on('error', () => {});
 }

@@ -16,7 +16,8 @@ function simulate(options: { threads: number; connections: number; seconds: numb
   const random = randomOf(seed);
   let nowMs = 1_000_000;
   const memory = ConnectionShares.allocate(threads);
-  const shares = Array.from({ length: threads }, (_, row) => new ConnectionShares(memory, row, () => nowMs));
+  const measures = { nowMs: () => nowMs, utilization: () => 1 };
+  const shares = Array.from({ length: threads }, (_, row) => new ConnectionShares(memory, row, measures));
   for (const one of shares) one.begin();
   const deal = () => ({ thread: Math.floor(random() * threads) });
   const open = Array.from({ length: connections }, deal);
@@ -56,8 +57,9 @@ test.each([
 test('quiet connections stay, and a thread that does not serve counts for nothing', () => {
   let nowMs = 1_000_000;
   const memory = ConnectionShares.allocate(2);
-  const one = new ConnectionShares(memory, 0, () => nowMs);
-  const other = new ConnectionShares(memory, 1, () => nowMs);
+  const measures = { nowMs: () => nowMs, utilization: () => 1 };
+  const one = new ConnectionShares(memory, 0, measures);
+  const other = new ConnectionShares(memory, 1, measures);
   one.begin();
   const connections = Array.from({ length: 6 }, () => ({}));
   const ended = (): number => {
@@ -81,7 +83,8 @@ test('quiet connections stay, and a thread that does not serve counts for nothin
 test('connections that come all at once are not sent away by the thread that counts first', () => {
   let nowMs = 1_000_000;
   const memory = ConnectionShares.allocate(2);
-  const shares = [0, 1].map((row) => new ConnectionShares(memory, row, () => nowMs));
+  const measures = { nowMs: () => nowMs, utilization: () => 1 };
+  const shares = [0, 1].map((row) => new ConnectionShares(memory, row, measures));
   for (const one of shares) one.begin();
   const few = [{}, {}];
   const many = Array.from({ length: 100 }, () => ({}));
@@ -92,4 +95,22 @@ test('connections that come all at once are not sent away by the thread that cou
     for (const [at, connection] of open.entries()) if (shares[at % 2]?.take(connection) === true) ended += 1;
   }
   expect(ended).toBe(0);
+});
+
+test('a thread that is idle half of the time ends no connection, however many more it has', () => {
+  let nowMs = 1_000_000;
+  let utilization = 0.5;
+  const memory = ConnectionShares.allocate(2);
+  const measures = { nowMs: () => nowMs, utilization: () => utilization };
+  const one = new ConnectionShares(memory, 0, measures);
+  const other = new ConnectionShares(memory, 1, measures);
+  for (const thread of [one, other]) thread.begin();
+  const connections = Array.from({ length: 6 }, () => ({}));
+  const ended = (): number => {
+    nowMs += 2000;
+    return connections.filter((connection) => one.take(connection)).length;
+  };
+  expect([ended(), ended(), ended(), ended()]).toEqual([0, 0, 0, 0]);
+  utilization = 0.6;
+  expect(ended()).toBe(3);
 });

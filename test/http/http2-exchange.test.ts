@@ -183,6 +183,25 @@ test('a request of HTTP/1.1 is served once, on the same port', async () => {
   expect(served).toBe(1);
 });
 
+test('a client that is sent elsewhere loses none of the requests that are on their way', async () => {
+  const { port } = streams.server.address() as AddressInfo;
+  const session = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
+  const side = { ...streams, session };
+  let served = 0;
+  serve = (incoming, answer) => {
+    served += 1;
+    if (served === 1) incoming.sendElsewhere();
+    answer.writeHead(200, {});
+    answer.end();
+  };
+  const away = once(session, 'goaway');
+  const closed = once(session, 'close');
+  const seen = await Promise.all(Array.from({ length: 20 }, () => ask(side, {})));
+  expect(seen.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  await away;
+  await closed;
+});
+
 test('requests are refused while too many unread bodies wait, and accepted again when these are read', async () => {
   const waiting: Incoming[] = [];
   serve = (incoming) => void waiting.push(incoming);

@@ -9,16 +9,25 @@ export interface CallerAnswer {
   readonly text: string;
 }
 
-/** A client with a bearer token and one HTTP/2 connection, on which any number of requests go at once. */
+/**
+ * A client with a bearer token and one HTTP/2 connection, on which any number of requests go at once. It opens another one when the
+ * server asks for it.
+ */
 export class Caller implements Disposable {
-  readonly #session: ClientHttp2Session;
+  readonly #open: () => ClientHttp2Session;
+  #current: ClientHttp2Session;
   readonly #token: string;
 
   constructor(cluster: Cluster, token: string) {
     const ca = readFileSync(join(cluster.folder, 'certificates', 'ca.crt'));
-    this.#session = connect(`https://127.0.0.1:${cluster.port}`, { ca });
-    this.#session.on('error', () => {});
+    this.#open = () => connect(`https://127.0.0.1:${cluster.port}`, { ca }).on('error', () => {});
+    this.#current = this.#open();
     this.#token = token;
+  }
+
+  get #session(): ClientHttp2Session {
+    if (this.#current.closed || this.#current.destroyed) this.#current = this.#open();
+    return this.#current;
   }
 
   send(method: string, path: string, body?: unknown): Promise<CallerAnswer> {
@@ -56,6 +65,6 @@ export class Caller implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#session.destroy();
+    this.#current.destroy();
   }
 }

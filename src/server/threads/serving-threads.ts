@@ -76,6 +76,8 @@ export class ServingThreads {
   readonly #options: ServingThreadsOptions;
   readonly #connectionMemory: SharedArrayBuffer;
   readonly #running = new Map<number, Running>();
+  /** Undefined: as on the command line. */
+  #verbosity: number | undefined;
   #isDraining = false;
   #restarts = 0;
 
@@ -152,8 +154,12 @@ export class ServingThreads {
     return (await Promise.all(answers)).flat();
   }
 
-  setVerbosity(level: number): void {
-    for (const { calls } of this.#running.values()) calls.tell('setVerbosity', level);
+  /** Resolves when all of them write as much. Those that replace them do so from their start. */
+  async setVerbosity(level: number): Promise<void> {
+    this.#verbosity = level;
+    await Promise.all(
+      [...this.#running.values()].map(({ calls }) => calls.call('setVerbosity', level).catch(() => {})),
+    );
   }
 
   async drain(plan: DrainPlan): Promise<void> {
@@ -189,6 +195,7 @@ export class ServingThreads {
     const over = new AbortController();
     const hangs = Promise.withResolvers<never>();
     life.onServing(() => {
+      if (this.#verbosity !== undefined) life.calls.tell('setVerbosity', this.#verbosity);
       const pulse = new ThreadPulse(`thread ${number}`, () => life.calls.call('trouble', undefined));
       this.#running.set(number, { number, calls: life.calls, pulse });
       pulse.watch(over.signal).catch(hangs.reject);

@@ -78,8 +78,9 @@ test('an internal error names the id of the request alone, and the log has it in
       details: { causes: [{ message }] },
     });
     expect(JSON.stringify(json)).not.toMatch(/relation|\.ts|\.js|127\.0\.0\.1|ECONN/);
-    const line = cluster.output.stderr.split('\n').find((text) => text.includes(id));
-    expect(line).toMatch(/relation .*objects.* does not exist/);
+    const line = (): string | undefined =>
+      cluster.output.stderr.split('\n').find((text) => text.includes(id));
+    await expect.poll(line).toMatch(/relation .*objects.* does not exist/);
   } finally {
     await database.query('ALTER TABLE elsewhere RENAME TO objects');
   }

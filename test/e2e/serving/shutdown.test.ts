@@ -121,7 +121,12 @@ class Client {
   }
 }
 
-test('a rolling restart of two servers under load fails no request of a client that follows Retry-After', async () => {
+/** Four servers start one after the other. */
+const RESTARTS_MS = 300_000;
+
+test('a rolling restart of two servers under load fails no request of a client that follows Retry-After', {
+  timeout: RESTARTS_MS,
+}, async () => {
   const flags = ['--shutdown-send-retry-after', '--shutdown-delay-duration=500ms'];
   await using first = await startCluster(database.url, flags);
   await using second = await startCluster(database.url, flags);

@@ -151,6 +151,23 @@ test('a webhook is asked once by all threads for the same right', async () => {
   expect((await ask('DELETE', `${CONFIG_MAPS}/fresh`)).code).toBe(403);
 });
 
+/** Connections of which each thread gets one, but for one time in a million. */
+const MANY = 36;
+
+/** Has all threads write a line for a request, and waits for all of them. Numbers from `first` on tell the requests apart. */
+async function eachWrites(first: number): Promise<void> {
+  const paths = Array.from({ length: MANY }, (_, at) => `/version?limit=${first + at}`);
+  await Promise.all(paths.map((path) => anew('GET', path)));
+  await vi.waitFor(() => {
+    for (const path of paths) expect(cluster.output.stderr).toContain(`URI="${path}"`);
+  }, PATIENCE);
+}
+
+test('the verbosity is that of all threads once it is set', async () => {
+  expect(await anew('PUT', '/debug/flags/v', 3)).toMatchObject({ code: 200 });
+  await eachWrites(1000);
+});
+
 test('a thread that ends is replaced: its watches end, and those of other threads go on', async () => {
   const watched = 'pg_apiserver_watchers{resource="configmaps"}';
   const before = await metric(watched);
@@ -176,6 +193,7 @@ test('a thread that ends is replaced: its watches end, and those of other thread
     for (const { events } of left) expect(events.at(-1)?.object.metadata.name).toBe('after');
   }, PATIENCE);
   expect(cluster.output.stderr).toContain('this thread was made to end');
+  await eachWrites(2000);
   for (const watch of watches) watch.stop();
 });
 
