@@ -5,6 +5,7 @@ import pg from 'pg';
 import { EmbeddedPostgres } from '../../../src/cli/embedded/embedded-postgres.ts';
 import { UpkeepCosts, type UpkeepKind } from '../../../src/storage/postgres/upkeep/costs.ts';
 import { fillObjects } from '../../../src/storage/postgres/upkeep/filler.ts';
+import { leavePartitions } from '../../../src/storage/postgres/upkeep/leaver.ts';
 import { NEVER } from '../../../src/util/pause.ts';
 import { migrateDatabase } from '../../storage/postgres/migrate-database.ts';
 import { cpuSeconds } from '../measure/proc.ts';
@@ -112,7 +113,7 @@ export class UpkeepDatabase implements AsyncDisposable {
     if (this.#thins) await this.query('SELECT compact_shorter_histories()');
     while ((await this.#call('forget', 'forget_superseded(1000)')) === '1000');
     await this.fill();
-    while ((await this.#call('leave', 'leave_partition()')) !== 'nothing');
+    await leavePartitions(() => this.#call('leave', 'leave_partition()'), NEVER);
     while ((await this.#call('drop', "drop_partition('0 s')")) === 'true');
     while ((await this.number('(closed_without_requests() IS NOT NULL)::int')) === 1)
       await this.#call('index', 'index_requests()');
