@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../../src/cli/embedded/embedded-postgres.ts';
 import { UpkeepCosts, type UpkeepKind } from '../../../src/storage/postgres/upkeep/costs.ts';
+import { fillObjects } from '../../../src/storage/postgres/upkeep/filler.ts';
+import { leavePartitions } from '../../../src/storage/postgres/upkeep/leaver.ts';
+import { NEVER } from '../../../src/util/pause.ts';
 import { migrateDatabase } from '../../storage/postgres/migrate-database.ts';
 import { cpuSeconds } from '../measure/proc.ts';
 
@@ -94,13 +97,13 @@ export class UpkeepDatabase implements AsyncDisposable {
     );
   }
 
-  /** All that is due of filling, or all objects. */
+  /** All that is due of filling, or all objects, without pauses. */
   async fill({ all = false } = {}): Promise<void> {
-    await this.#until(
-      'nothing',
-      'fill',
-      all ? "fill_objects(0, '0 s')" : "fill_objects(100000, '10 minutes')",
-    );
+    const fillAll = async (step: string): Promise<string> => {
+      while ((await this.#call('fill', step)) !== 'nothing');
+      return 'nothing';
+    };
+    await (all ? fillAll("fill_objects(0, '0 s')") : fillObjects(fillAll, NEVER));
   }
 
   /** As the compactor of a server does it, without a pause before what was left is dropped. */
@@ -110,16 +113,12 @@ export class UpkeepDatabase implements AsyncDisposable {
     if (this.#thins) await this.query('SELECT compact_shorter_histories()');
     while ((await this.#call('forget', 'forget_superseded(1000)')) === '1000');
     await this.fill();
-    await this.#until('nothing', 'leave', 'leave_partition()');
+    await leavePartitions(() => this.#call('leave', 'leave_partition()'), NEVER);
     while ((await this.#call('drop', "drop_partition('0 s')")) === 'true');
     while ((await this.number('(closed_without_requests() IS NOT NULL)::int')) === 1)
       await this.#call('index', 'index_requests()');
     while (this.#thins && (await this.number('thinning_is_due()::int')) === 1)
       await this.#call('thin', 'thin_partition()');
-  }
-
-  async #until(end: string, kind: UpkeepKind, text: string): Promise<void> {
-    while ((await this.#call(kind, text)) !== end);
   }
 
   #call(kind: UpkeepKind, text: string): Promise<string> {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { isLockTimeout } from '../../../src/storage/postgres/connection/statements.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
+import { fillObjects as fillAsServer } from '../../../src/storage/postgres/upkeep/filler.ts';
 import type { Revision } from '../../../src/storage/revision.ts';
 import type { StoredObject } from '../../../src/storage/revision-log.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
@@ -159,6 +160,40 @@ test('what is written again before its turn is never copied', async () => {
   await database.query("UPDATE filling SET filled_at = filled_at - interval '2 hours'");
   await fillObjects(database, { behind: 10, olderThan: '1 hour' });
   expect(await unfilled(database)).toEqual([]);
+  await log.close();
+});
+
+test('an object gets its bytes after as many writes as make it unlikely that it is written again: at least 100,000, and thrice the objects', async () => {
+  await using database = await createTestDatabase();
+  const log = openLog(database.url);
+  // Revisions that were left out count like those of writes.
+  const passWrites = (count: number): Promise<unknown> =>
+    database.query(
+      "SELECT setval('revisions_revision_seq', last_value + $1::bigint) FROM revisions_revision_seq",
+      [count],
+    );
+  const fill = (): Promise<void> =>
+    fillAsServer(async (text) => {
+      const [row] = await database.query<{ step: string }>(`SELECT ${text} AS step`);
+      return row?.step ?? '';
+    }, never);
+  await log.committer.commit(write('create', 'a'));
+  await passWrites(250_000);
+  await log.committer.commit(write('create', 'b'));
+  await fill();
+  expect(await unfilled(database)).toEqual(['b']);
+  await database.query(`
+    INSERT INTO objects (api_group, resource, namespace, name, revision, uid, object, modified_at)
+    SELECT '', 'secrets', 'default', n::text, 1, n::text, '{}', now() FROM generate_series(1, 100000) AS n`);
+  await database.query('ANALYZE objects');
+  await passWrites(250_000);
+  await log.committer.commit(write('create', 'c'));
+  await fill();
+  expect(await unfilled(database)).toEqual(['b', 'c']);
+  await passWrites(280_000);
+  await log.committer.commit(write('create', 'd'));
+  await fill();
+  expect(await unfilled(database)).toEqual(['c', 'd']);
   await log.close();
 });
 

@@ -182,7 +182,10 @@ test('a migration that waits for a lock holds up those behind it for a moment at
       migrate(client, [...readMigrations(), locks], { say: (line) => said.push(line) }),
     );
     const waiting = "SELECT FROM pg_locks WHERE relation = 'objects'::regclass AND NOT granted";
-    await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1), PATIENCE);
+    await vi.waitFor(async () => expect(await database.query(waiting)).toHaveLength(1), {
+      ...PATIENCE,
+      interval: 5,
+    });
     const startedMs = performance.now();
     await database.query('SELECT FROM objects LIMIT 1');
     expect(performance.now() - startedMs).toBeLessThan(1000);

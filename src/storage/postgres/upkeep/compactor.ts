@@ -14,6 +14,7 @@ import { listMigrations, migrate } from '../migration/run-migrations.ts';
 import { correctClock } from './correct-clock.ts';
 import { type UpkeepCost, UpkeepCosts, type UpkeepKind } from './costs.ts';
 import { fillObjects } from './filler.ts';
+import { leavePartitions } from './leaver.ts';
 import { Obstacle, REPEAT_MS } from './obstacle.ts';
 import { findOlderTransactions, type Retention, readRetention } from './retention.ts';
 
@@ -234,7 +235,7 @@ export class Compactor {
       const forget = `forget_superseded(${BATCH_ROWS})`;
       while (!signal.aborted && (await this.#call('forget', forget)) === String(BATCH_ROWS));
       await this.#fill(signal);
-      while (!signal.aborted && (await this.#leave()) !== 'nothing');
+      await leavePartitions(() => this.#leave(), signal);
       return due + (await this.#dropPartitions(signal));
     } finally {
       await this.#measure(database);
