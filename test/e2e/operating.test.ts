@@ -13,6 +13,7 @@ import { firingAlerts, hasPromtool } from '../kit/promtool.ts';
 import { TestRoles } from '../kit/roles.ts';
 import { startWebhook } from '../kit/webhook-server.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';
+import { beginPartition } from '../storage/postgres/kit.ts';
 import { connect, type Session } from '../storage/postgres/stalls.ts';
 
 /** `alerts` and `dashboard` against what a server shows that meets real faults. */
@@ -56,6 +57,8 @@ let folder: string;
 let webhook: Awaited<ReturnType<typeof startWebhook>>;
 let holder: Session;
 let before: Sample[];
+/** While hundreds of writes wait. */
+let crowded: Sample[];
 let after: Sample[];
 
 const scrape = async (): Promise<Sample[]> => parseScrape((await cluster.request('GET', '/metrics')).text);
@@ -114,13 +117,21 @@ beforeAll(async () => {
   before = await scrape();
   await raiseFaults();
   await holder.query('BEGIN');
-  await holder.query('SELECT FROM objects LIMIT 1');
+  // Its lock keeps the partition that should go now.
+  await holder.query('SELECT FROM revisions LIMIT 1');
+  await beginPartition(database);
+  // The window begins at a row of the next partition, and a newer one.
+  for (const name of ['begins', 'newest']) await made(CONFIG_MAPS, { metadata: { name } });
+  await database.query(
+    "UPDATE revisions SET committed_at = committed_at - interval '2 days' WHERE revision < (SELECT max(revision) FROM revisions)",
+  );
   // After the new epoch, which ends watches.
   const watch = cluster.watch(`${CONFIG_MAPS}?watch=true`);
   await vi.waitFor(async () => {
     after = await scrape();
     expect(AWAITED.filter((name) => after.every((sample) => sample.name !== name))).toEqual([]);
     expect(oldestTransaction()?.labels.application).toBe('forgotten');
+    expect(valueIn(after, 'pg_apiserver_history_partitions_behind')).toBeGreaterThan(0);
   }, PATIENCE);
   watch.stop();
 });
@@ -145,15 +156,23 @@ async function raiseFaults(): Promise<void> {
   const noisy = Array.from({ length: 5 }, (_, n) => create(`noisy-${n}`, { 'impersonate-user': 'noisy' }));
   expect(new Set((await Promise.all(late)).map(({ code }) => code))).toEqual(new Set([504]));
   expect((await Promise.all(noisy)).map(({ code }) => code)).toContain(429);
+  const many = Array.from({ length: 600 }, (_, n) => create(`many-${n}`));
+  await vi.waitFor(async () => {
+    crowded = await scrape();
+    expect(valueIn(crowded, 'pg_apiserver_commit_queue')).toBeGreaterThan(100);
+  }, PATIENCE);
   await held.release();
+  await Promise.all(many);
   // Beyond the batches under way, these fill the buffer of the audit webhook.
   for (let n = 0; n < 60; n += 1) await cluster.request('GET', `${CONFIG_MAPS}/kube-root-ca.crt`);
   await pg('begin-epoch', 'a fault', `--kvstore-servers=${database.url}`);
   await vi.waitFor(async () => {
-    const begun = (await scrape()).find(({ name }) => name === 'pg_apiserver_epochs_begun_total');
-    expect(begun?.value).toBe(1);
+    expect(valueIn(await scrape(), 'pg_apiserver_epochs_begun_total')).toBe(1);
   }, PATIENCE);
 }
+
+const valueIn = (samples: readonly Sample[], of: string): number | undefined =>
+  samples.find(({ name }) => name === of)?.value;
 
 const oldestTransaction = (): Sample | undefined =>
   after.find(({ name }) => name === 'pg_apiserver_oldest_transaction_seconds');
@@ -274,16 +293,10 @@ test.runIf(hasPromtool)('real faults raise their alerts, and none is raised befo
   };
   const lasting = ({ value }: Sample): string => `${value}x80`;
   expect(firingAlerts(rules, series(before, lasting))).toEqual(['ReadServerOut', 'TailPolls']);
+  expect(firingAlerts(rules, series(crowded, lasting))).toContain('WritesWait');
   expect(firingAlerts(rules, series(after, ongoing))).toEqual([
-    ...[
-      'AuditBacklog',
-      'AuditEventsLost',
-      'EpochBegan',
-      'FailingRequests',
-      'LongTransaction',
-      'ReadServerOut',
-    ],
-    ...['RejectedByFairness', 'SlowRequests', 'TailPolls'],
+    ...['AuditBacklog', 'AuditEventsLost', 'EpochBegan', 'FailingRequests', 'HistoryBehind'],
+    ...['LongTransaction', 'ReadServerOut', 'RejectedByFairness', 'SlowRequests', 'TailPolls'],
   ]);
   await cluster.kill();
   // What Prometheus notes of a server that it cannot ask.

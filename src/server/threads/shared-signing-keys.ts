@@ -1,6 +1,6 @@
 import type { SigningKeyStore, StoredSigningKey } from '../../storage/signing-keys.ts';
 
-/** As often as a thread looks. */
+/** Half of the time between two looks of a thread: all have seen a key within three seconds. */
 const KEPT_MS = 1000;
 
 interface Listed {
@@ -8,7 +8,7 @@ interface Listed {
   readonly keys: Promise<readonly StoredSigningKey[]>;
 }
 
-/** SharedSigningKeys lists the keys for all serving threads: one query for those that look within a second. A failed one is not kept. */
+/** SharedSigningKeys lists the keys for all serving threads: one query for those that look within this time. A failed one is not kept. */
 export class SharedSigningKeys implements SigningKeyStore {
   readonly #store: SigningKeyStore;
   readonly #nowMs: () => number;
