@@ -156,7 +156,7 @@ async function raiseFaults(): Promise<void> {
   const noisy = Array.from({ length: 5 }, (_, n) => create(`noisy-${n}`, { 'impersonate-user': 'noisy' }));
   expect(new Set((await Promise.all(late)).map(({ code }) => code))).toEqual(new Set([504]));
   expect((await Promise.all(noisy)).map(({ code }) => code)).toContain(429);
-  const many = Array.from({ length: 600 }, (_, n) => create(`many-${n}`));
+  const many = Array.from({ length: 250 }, (_, n) => made(CONFIG_MAPS, { metadata: { name: `many-${n}` } }));
   await vi.waitFor(async () => {
     crowded = await scrape();
     expect(valueIn(crowded, 'pg_apiserver_commit_queue')).toBeGreaterThan(100);
