@@ -28,7 +28,7 @@ export function createHealthMetricPages(metrics: HealthMetrics, canReset: boolea
   });
 }
 
-interface VerbosityControl {
+export interface VerbosityControl {
   readonly verbosity: number;
   /** Takes effect at once, or resolves when it has. */
   setVerbosity(level: number): void | Promise<void>;

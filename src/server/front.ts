@@ -7,6 +7,7 @@ import {
   createMetricPages,
   createProfilePages,
   createSnapshotPages,
+  type VerbosityControl,
 } from '../diagnostics/diagnostic-pages.ts';
 import { createHealthPages, type HealthCheck, Startup } from '../diagnostics/health-pages.ts';
 import { createLogFilePages } from '../diagnostics/log-files.ts';
@@ -291,7 +292,7 @@ export class Front {
   }
 
   /** The verbosity of all threads. */
-  #verbosity(): Parameters<typeof createFlagPages>[0] {
+  #verbosity(): VerbosityControl {
     const logger = this.#logger;
     return {
       get verbosity() {

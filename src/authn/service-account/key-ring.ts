@@ -93,7 +93,7 @@ interface FollowedKeyRingOptions {
   readonly everyMs?: number;
 }
 
-/** Each check is one small query. A new key starts to sign only after several checks. */
+/** Each check is one small query. A new key signs after five seconds, unless the operator names another time: each server has looked twice by then. */
 const LOOK_EVERY_MS = 2000;
 
 /**

@@ -191,8 +191,7 @@ class Choice implements ValueSource {
     if (taken === undefined) return;
     const pool = this.#poolOf(taken);
     if (pool === undefined) return;
-    const how = this.#picked.some((picked) => isSame(picked, taken)) ? 'dynamic' : 'static';
-    this.#observer.failed(pool, pool.indexOf(taken.value), how);
+    this.#observer.failed(pool, pool.indexOf(taken.value), this.includes(taken) ? 'dynamic' : 'static');
   }
 
   #tell(values: readonly AssignedValue[], how: AllocationScope): void {

@@ -6,7 +6,7 @@ import type { TailSource } from './tail-source.ts';
 
 /** How long a stream may lack what the primary shows: fresh reads wait for it. The primary's own lacks something only where it is broken. */
 const LAG_MS = { primary: 1000, standby: 500 };
-/** Of lags without a streamed change in between; then another host, or polling, may do better. */
+/** How long lags may follow one another without a streamed change; after that another host, or polling, may do better. */
 const LONGEST_MS = 5000;
 
 interface Bridged {
