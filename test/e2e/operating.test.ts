@@ -156,11 +156,19 @@ async function raiseFaults(): Promise<void> {
   const noisy = Array.from({ length: 5 }, (_, n) => create(`noisy-${n}`, { 'impersonate-user': 'noisy' }));
   expect(new Set((await Promise.all(late)).map(({ code }) => code))).toEqual(new Set([504]));
   expect((await Promise.all(noisy)).map(({ code }) => code)).toContain(429);
-  const many = Array.from({ length: 250 }, (_, n) => made(CONFIG_MAPS, { metadata: { name: `many-${n}` } }));
-  await vi.waitFor(async () => {
-    crowded = await scrape();
-    expect(valueIn(crowded, 'pg_apiserver_commit_queue')).toBeGreaterThan(100);
-  }, PATIENCE);
+  // The server refuses a write that has waited for some seconds: sent again, it waits with the others.
+  let waits = true;
+  const many = Array.from({ length: 250 }, async (_, n) => {
+    while (waits) await cluster.request('POST', CONFIG_MAPS, { metadata: { name: `many-${n}` } });
+  });
+  await vi
+    .waitFor(async () => {
+      crowded = await scrape();
+      expect(valueIn(crowded, 'pg_apiserver_commit_queue')).toBeGreaterThan(100);
+    }, PATIENCE)
+    .finally(() => {
+      waits = false;
+    });
   await held.release();
   await Promise.all(many);
   // Beyond the batches under way, these fill the buffer of the audit webhook.
