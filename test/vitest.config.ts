@@ -5,14 +5,10 @@ import { OLDEST_POSTGRES } from './kit/postgres-version.ts';
 import { Progress } from './kit/progress.ts';
 import { Tally } from './kit/tally.ts';
 
-/**
- * Of test/storage/postgres: what PostgreSQL itself does, rather than what we make of it. What takes long besides (compaction, epochs,
- * filling, order, shutdown, stalled commits) is run on all versions by `npm run test:postgres-versions`.
- */
-const ON_THE_OLDEST = [
-  ...['allocations', 'binary-rows', 'changes', 'commit', 'encoded', 'examination', 'expiry', 'feed'],
-  ...['history', 'history-window', 'load', 'migrate', 'roles', 'schema'],
-].map((name) => `test/storage/postgres/${name}.test.ts`);
+/** What PostgreSQL itself does, rather than what we make of it. `npm run test:postgres-versions` runs all of test/storage/postgres. */
+const ON_THE_OLDEST = ['binary-rows', 'commit', 'feed', 'history', 'migrate', 'schema'].map(
+  (name) => `test/storage/postgres/${name}.test.ts`,
+);
 
 const ALONE = [
   ...['test/e2e/hostile/*.test.ts', 'test/e2e/large-answers.test.ts'],
@@ -46,6 +42,13 @@ export default defineConfig({
     maxWorkers: 5,
     reporters: ['default', new Progress(), new Tally()],
     sequence: { sequencer: LongestFirst },
+    tags: [
+      {
+        name: 'long',
+        description:
+          'Takes long, and something shorter guards its promise in `npm test` too. `npm run test:all` and `npm test -- FILE` run it.',
+      },
+    ],
     projects: [
       {
         test: {

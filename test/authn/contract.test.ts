@@ -208,7 +208,7 @@ describe.each(CASES)('$name', ({ tokens, token, username }) => {
     for (const audience of found?.audiences ?? []) expect(['api', 'other']).toContain(audience);
   });
 
-  test('any other text names no user, and a text of another kind is no error', async () => {
+  test('any other text names no user, and a text of another kind is no error', { tags: 'long' }, async () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...'abcdef0123456789.') }),

@@ -14,7 +14,7 @@ function doctor(...args: readonly string[]): { status: number | null; stdout: st
   return { status, stdout, stderr };
 }
 
-test('doctor ends with 0 where a server can start, by URL or by flag', async () => {
+test('doctor ends with 0 where a server can start, by URL or by flag', { tags: 'long' }, async () => {
   await using database = await createTestDatabase({ empty: true });
   for (const argument of [database.url, `--kvstore-servers=${database.url}`])
     expect(doctor(argument)).toMatchObject({
@@ -24,7 +24,7 @@ test('doctor ends with 0 where a server can start, by URL or by flag', async () 
     });
 });
 
-test('doctor ends with 1 where something is missing, and names it', async () => {
+test('doctor ends with 1 where something is missing, and names it', { tags: 'long' }, async () => {
   await using database = await createTestDatabase({ empty: true });
   await using roles = new TestRoles(database);
   await database.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');

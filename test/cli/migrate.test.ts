@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from 'vitest';
 import { runMigrate } from '../kit/roles.ts';
 import { createTestDatabase } from '../postgres.ts';

@@ -29,7 +29,7 @@ function emptied(value: unknown): unknown {
   );
 }
 
-test('of any value it is the value with those objects emptied', () => {
+test('of any value it is the value with those objects emptied', { tags: 'long' }, () => {
   const names = fc.constantFrom('key', 'a', '"key":{', '\\', '"', '}{', 'ü');
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(

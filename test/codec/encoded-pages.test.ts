@@ -40,7 +40,9 @@ function listed(
 const COUNT = 3000;
 const all = (): Item[] => Array.from({ length: COUNT }, (_, name) => make(name));
 
-test('lists have the bytes of their items across updates, creations, deletions, parts and forms', () => {
+test('lists have the bytes of their items across updates, creations, deletions, parts and forms', {
+  tags: 'long',
+}, () => {
   const pages = new EncodedPages(64 * 1024 * 1024);
   let items = all();
   for (let round = 0; round < 60; round += 1) {

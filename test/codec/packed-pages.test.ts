@@ -84,7 +84,9 @@ async function gather(pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise
   return Buffer.concat(gathered);
 }
 
-test('a packed list equals the list, after every kind of change and for every part of it', async () => {
+test('a packed list equals the list, after every kind of change and for every part of it', {
+  tags: 'long',
+}, async () => {
   for (const seed of [1, 2, 3]) {
     const random = randomNumbers(seed);
     const collection = new Collection(1500, random);

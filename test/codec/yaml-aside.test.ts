@@ -47,7 +47,7 @@ test('invalid YAML is a SyntaxError, however long it is', async () => {
       await expect(read(comment + text)).rejects.toThrow(SyntaxError);
 });
 
-test('a document that takes too long is refused, and the next one is read', async () => {
+test('a document that takes too long is refused, and the next one is read', { tags: 'long' }, async () => {
   const anchors = Array.from({ length: 60_000 }, (_, at) => `k${at}: &a${at} x\nl${at}: *a${at}`).join('\n');
   await expect(read(anchors)).rejects.toMatchObject({ status: { code: 413 } });
   expect((await read(`data:\n${filler}\n`)).duplicates).toEqual([]);
@@ -68,7 +68,7 @@ test('the start of a thread is no part of the deadline', async () => {
   }
 });
 
-test('YAML may be nested as deep as JSON, and have as many values', async () => {
+test('YAML may be nested as deep as JSON, and have as many values', { tags: 'long' }, async () => {
   const nested = (depth: number): string =>
     `# ${'x'.repeat(5000)}\n${'['.repeat(depth)}1${']'.repeat(depth)}`;
   expect((await read(nested(500))).duplicates).toEqual([]);

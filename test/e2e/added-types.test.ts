@@ -1,3 +1,4 @@
+// @module-tag long
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/api/object-meta.ts';

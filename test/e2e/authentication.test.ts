@@ -358,7 +358,9 @@ const review = (status: object): Handler => {
   };
 };
 
-test('the webhook is asked about tokens that no other authenticator knows, and its answers hold for their time', async () => {
+test('the webhook is asked about tokens that no other authenticator knows, and its answers hold for their time', {
+  tags: 'long',
+}, async () => {
   const wendy = { username: 'wendy', uid: '9', groups: ['web'], extra: { scope: ['x'] } };
   answer = review({ authenticated: true, user: wendy });
   const before = webhook.count;
@@ -396,7 +398,9 @@ test('a review passes on the audiences, and believes the webhook about its own o
   expect((await ask('static-token', ['vault'])).authenticated).toBe(undefined);
 });
 
-test('a webhook that lies, fails or drips authenticates no token, and other callers go on', async () => {
+test('a webhook that lies, fails or drips authenticates no token, and other callers go on', {
+  tags: 'long',
+}, async () => {
   const nobody = (body: unknown): Handler => {
     return (_, response) => response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };

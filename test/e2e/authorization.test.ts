@@ -238,7 +238,9 @@ test('access reviews and rules reviews answer from the same chain', async () => 
   expect((await first.kubectl('auth can-i delete nodes')).stdout).toContain('yes');
 });
 
-test('a webhook decides what it is asked, is remembered, and its silence allows nothing', async () => {
+test('a webhook decides what it is asked, is remembered, and its silence allows nothing', {
+  tags: 'long',
+}, async () => {
   const asked: unknown[] = [];
   const certificates = join(first.folder, 'certificates');
   const read = (name: string): string => readFileSync(join(certificates, name), 'utf8');
@@ -300,7 +302,7 @@ test('a webhook decides what it is asked, is remembered, and its silence allows 
   }
 });
 
-test('modes that cannot be are refused at the start, by flag', async () => {
+test('modes that cannot be are refused at the start, by flag', { tags: 'long' }, async () => {
   const wrong: [string[], string][] = [
     [['--authorization-mode=Rbac'], '--authorization-mode: "Rbac" must be one of'],
     [['--authorization-mode=RBAC,RBAC'], 'RBAC is given more than once'],

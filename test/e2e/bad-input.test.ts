@@ -217,7 +217,9 @@ test('keys that mean something to JavaScript are keys like any other', async () 
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });
 
-test('a list or watch from before the window is Expired, and compaction leaves live objects alone', async () => {
+test('a list or watch from before the window is Expired, and compaction leaves live objects alone', {
+  tags: 'long',
+}, async () => {
   const created = await cluster.request('POST', MAPS, { metadata: { name: 'live' }, data: { n: '0' } });
   const first: string = created.json.metadata.resourceVersion;
   const chunk = await cluster.request('GET', `${MAPS}?limit=1`);

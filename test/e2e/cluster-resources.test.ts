@@ -39,7 +39,7 @@ function signingRequest(): string {
   });
 }
 
-test('a signing request bears the name of its maker, and kubectl approves it', async () => {
+test('a signing request bears the name of its maker, and kubectl approves it', { tags: 'long' }, async () => {
   await ok('create -f -', signingRequest());
   const { json } = await cluster.request(
     'GET',

@@ -1,3 +1,4 @@
+// @module-tag long
 import { mkdtempSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// @module-tag long
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';

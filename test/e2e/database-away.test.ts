@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test, vi } from 'vitest';
 import { startCluster } from '../kit/cluster.ts';
 import { PATIENCE } from '../kit/patience.ts';

@@ -170,7 +170,9 @@ test('kubectl finds each short name once', async () => {
   expect({ stderr: stderr.replace(/No resources found.*\n/, ''), code }).toEqual({ stderr: '', code: 0 });
 });
 
-test('every reference in OpenAPI leads somewhere, and unchanged documents are 304', async () => {
+test('every reference in OpenAPI leads somewhere, and unchanged documents are 304', {
+  tags: 'long',
+}, async () => {
   const { json: index } = await cluster.request('GET', '/openapi/v3');
   let references = 0;
   expect(Object.keys(index.paths)).toEqual(expect.arrayContaining(['api/v1', 'apis/apps/v1']));

@@ -1,3 +1,4 @@
+// @module-tag long
 import { randomUUID } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
 import { PATIENCE } from '../kit/patience.ts';

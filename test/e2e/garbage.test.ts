@@ -1,3 +1,4 @@
+// @module-tag long
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';
@@ -268,7 +269,9 @@ test('an owner in another namespace is none: the dependent goes, and an event sa
   expect(await read('/api/v1/namespaces/elsewhere/configmaps/near')).toBeDefined();
 });
 
-test('a foreground deletion goes on after the server was started again, and so does a background one', async () => {
+test('a foreground deletion goes on after the server was started again, and so does a background one', {
+  tags: 'long',
+}, async () => {
   const owner = await map('left');
   // What a finalizer holds is still there when the server is.
   await map('held', [ownedBy(owner)], { finalizers: ['example.com/hold'] });

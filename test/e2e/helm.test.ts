@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startCluster } from '../kit/cluster.ts';
 import { createTestDatabase } from '../postgres.ts';
 
-test('a chart is installed, upgraded, rolled back and uninstalled', async () => {
+test('a chart is installed, upgraded, rolled back and uninstalled', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   await using cluster = await startCluster(database.url);
   const helm = async (args: string): Promise<string> => {

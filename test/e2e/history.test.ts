@@ -373,7 +373,7 @@ test('nothing is called by a name that PostgreSQL cannot hold', async () => {
     });
 });
 
-test('kubectl shows revisions as rows, and explains them', async () => {
+test('kubectl shows revisions as rows, and explains them', { tags: 'long' }, async () => {
   const rows = await cluster.kubectl('get revisions --field-selector object.namespace=shop,object.name=m');
   expect(rows.stdout.split('\n')[0]).toMatch(/^REVISION +AGE +USER +VERB +OBJECT +NAMESPACE +CHANGED/);
   expect(rows.stdout).toMatch(/update +configmaps\/m +shop +data\.k/);

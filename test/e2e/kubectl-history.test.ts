@@ -1,3 +1,4 @@
+// @module-tag long
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -76,7 +77,9 @@ test('an object is shown as it was', async () => {
   );
 });
 
-test('changes and their authors are shown, of one object and of all, and followed', async () => {
+test('changes and their authors are shown, of one object and of all, and followed', {
+  tags: 'long',
+}, async () => {
   await kubectl('create deployment web --image=nginx:1.26');
   await kubectl('set image deployment/web nginx=nginx:9.99 --as=alice --as-group=system:masters');
   const masked = (text: string): string =>
@@ -157,7 +160,9 @@ test('the answer to a user who may not read an object does not name it', async (
   });
 });
 
-test('an incident: a bad image is found by who and why, seen, blamed and taken back; a namespace deleted by mistake is there again', async () => {
+test('an incident: a bad image is found by who and why, seen, blamed and taken back; a namespace deleted by mistake is there again', {
+  tags: 'long',
+}, async () => {
   const masters = '--as-group=system:masters';
   await kubectl('create namespace shop');
   await kubectl(`create deployment web -n shop --image=web:1.4.2 --as=ann@example.com ${masters}`);

@@ -355,7 +355,9 @@ test('a namespace is emptied of pods before anything that they may need, and say
   await vi.waitFor(async () => expect((await cluster.request('GET', shop)).code).toBe(404), PATIENCE);
 });
 
-test('later versions are served where a flag asks for them, and an external signer signs tokens', async () => {
+test('later versions are served where a flag asks for them, and an external signer signs tokens', {
+  tags: 'long',
+}, async () => {
   const flags = ['--emulated-version=1.32', '--runtime-config=networking.k8s.io/v1beta1=true'];
   await using older = await startCluster(database.url, [
     ...flags,

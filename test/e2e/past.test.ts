@@ -133,7 +133,9 @@ test('who may not read an object now may not read its past', async () => {
     expect((await past(path, at, { 'impersonate-user': 'stranger' })).code).toBe(403);
 });
 
-test('where a resource has a shorter history, its lists and watches from before that end with 410, and those of others do not', async () => {
+test('where a resource has a shorter history, its lists and watches from before that end with 410, and those of others do not', {
+  tags: 'long',
+}, async () => {
   const SERVICES = '/api/v1/namespaces/default/services';
   const service = { metadata: { name: 'short' }, spec: { ports: [{ port: 80 }] } };
   for (const name of ['short-1', 'short-2']) await write('POST', MAPS, { metadata: { name } });

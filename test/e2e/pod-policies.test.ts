@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Cluster, startCluster } from '../kit/cluster.ts';
 import { createTestDatabase, type TestDatabase } from '../postgres.ts';

@@ -1,3 +1,4 @@
+// @module-tag long
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
 import { expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../kit/cluster.ts';

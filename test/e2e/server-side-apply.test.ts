@@ -56,7 +56,7 @@ test('applying creates with 201, changes with 200, and the same again is no revi
   expect(again.json).toEqual(second.json);
 });
 
-test('kubectl applies on the server, meets conflicts, and forces them', async () => {
+test('kubectl applies on the server, meets conflicts, and forces them', { tags: 'long' }, async () => {
   const ok = async (args: string, input: string): Promise<string> => {
     const result = await cluster.kubectl(args, input);
     expect(result, args).toMatchObject({ code: 0 });

@@ -1,3 +1,4 @@
+// @module-tag long
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -102,7 +103,10 @@ webhooks:
 const STATE =
   'get namespaces,clusterroles,configmaps,serviceaccounts,crds,pods,services,validatingwebhookconfigurations -A -o jsonpath={range.items[*]}{.kind}/{.metadata.namespace}/{.metadata.name}:{.metadata.labels}{"\\n"}{end}';
 
-test('a reset puts back what was there, by writes that a watch sees to its end', async () => {
+test('a reset puts back what was there, by writes that a watch sees to its end', {
+  tags: 'long',
+  timeout: 300_000,
+}, async () => {
   await using cluster = await startCluster();
   const kubectl = kubectlOf(cluster.kubeconfigPath);
   expect(cluster.kubeconfig).toBe(readFileSync(cluster.kubeconfigPath, 'utf8'));
@@ -142,9 +146,11 @@ test('a reset puts back what was there, by writes that a watch sees to its end',
   expect(await kubectl('create namespace shop')).toMatchObject({ code: 0 });
   await cluster.reset();
   expect((await kubectl(STATE)).stdout).toBe(before);
-}, 300_000);
+});
 
-test('a cluster can be had on a database of the caller, says why it does not start, and goes with its files', async () => {
+test('a cluster can be had on a database of the caller, says why it does not start, and goes with its files', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const cluster = await startCluster({ databaseUrl: database.url });
   expect(new URL(cluster.url).hostname).toBe('127.0.0.1');
@@ -229,7 +235,9 @@ for _ in running: pass
   expect(code, said).toBe(0);
 });
 
-test('the step of a workflow gives the steps after it a cluster and the folder of envtest', async () => {
+test('the step of a workflow gives the steps after it a cluster and the folder of envtest', {
+  tags: 'long',
+}, async () => {
   const [step] = parse(fixture('github-actions'));
   const RUNNER_TEMP = join(folder, 'runner');
   mkdirSync(RUNNER_TEMP);

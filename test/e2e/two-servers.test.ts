@@ -27,7 +27,9 @@ async function issueToken(server: Cluster, name: string): Promise<string> {
 const PATH = '/api/v1/namespaces/default/configmaps';
 const at = (index: number): Cluster => servers[index % servers.length] as Cluster;
 
-test('20 writers on one object: every success is one revision, every other is a 409', async () => {
+test('20 writers on one object: every success is one revision, every other is a 409', {
+  tags: 'long',
+}, async () => {
   await at(0).request('POST', PATH, { metadata: { name: 'counter' }, data: { n: '0' } });
   const codes: number[] = [];
   const writers = Array.from({ length: 20 }, async (_, writer) => {
@@ -92,7 +94,9 @@ test('two restores of one namespace on two servers make each object once, and ne
   expect(actions.filter((action) => action === 'unchanged')).toHaveLength(names.length);
 });
 
-test('a server that is killed while it writes loses nothing it acknowledged, and leaves nothing half', async () => {
+test('a server that is killed while it writes loses nothing it acknowledged, and leaves nothing half', {
+  tags: 'long',
+}, async () => {
   const server = at(0);
   const acknowledged: string[] = [];
   const writers = Array.from({ length: 8 }, async (_, writer) => {
@@ -134,7 +138,9 @@ test('servers of one database are one cluster: they share an authority, and a to
   expect((await at(0).bearer(token, 'GET', '/apis')).code).toBe(200);
 });
 
-test('a server that lost its folder is the same cluster again: kubeconfigs and tokens from before go on working', async () => {
+test('a server that lost its folder is the same cluster again: kubeconfigs and tokens from before go on working', {
+  tags: 'long',
+}, async () => {
   const server = at(1);
   const before = readFileSync(server.kubeconfig);
   const token = await issueToken(server, 'robot-before');

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Cluster } from '../kit/cluster.ts';
 import { type SharedCluster, shareCluster } from '../kit/shared-cluster.ts';

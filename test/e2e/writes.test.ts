@@ -88,7 +88,7 @@ test('an update without a version holds against a storm of others, and the store
     expect([json.data.at, json.metadata.labels.at]).toEqual([`${at}`, `${at}`]);
 });
 
-test('a collection is deleted in shared batches', async () => {
+test('a collection is deleted in shared batches', { tags: 'long' }, async () => {
   const made = Array.from({ length: 600 }, (_, at) =>
     cluster.request('POST', MAPS, {
       apiVersion: 'v1',

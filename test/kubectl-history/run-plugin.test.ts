@@ -567,7 +567,7 @@ test('help is there for everything, with examples', async () => {
   }
 });
 
-test('the command lines of examples are right', async () => {
+test('the command lines of examples are right', { tags: 'long' }, async () => {
   const examples = COMMANDS.filter(({ name }) => name !== 'console').flatMap((command) => command.examples);
   expect(examples.length).toBeGreaterThan(20);
   for (const [line] of examples) {

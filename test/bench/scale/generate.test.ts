@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from 'vitest';
 import { createTestDatabase } from '../../postgres.ts';
 import { CHECKS } from './checks.ts';

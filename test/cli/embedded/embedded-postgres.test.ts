@@ -49,7 +49,9 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   return rows;
 }
 
-test('data survives a restart, and a cluster that was only half made is made again', async () => {
+test('data survives a restart, and a cluster that was only half made is made again', {
+  tags: 'long',
+}, async () => {
   using folder = temporaryFolder();
   mkdirSync(join(folder.path, 'cluster.partial'));
   writeFileSync(join(folder.path, 'cluster.partial', 'PG_VERSION'), '1');
@@ -99,19 +101,24 @@ async function ended(pid: number): Promise<void> {
   while (argumentsOf(pid).join('') !== '') await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-test.runIf(process.platform === 'linux')('a process that is killed takes its PostgreSQL along', async () => {
-  using folder = temporaryFolder();
-  const { child, pid, watchdog } = await startHolder(folder.path);
-  expect(argumentsOf(pid)).toContain(join(folder.path, 'cluster'));
-  child.kill('SIGKILL');
-  await ended(pid);
-  await ended(watchdog);
-  // It was shut down, not cut off: nothing is left to recover, and no mark of it.
-  expect(existsSync(join(folder.path, 'cluster', 'postmaster.pid'))).toBe(false);
-});
+test.runIf(process.platform === 'linux')(
+  'a process that is killed takes its PostgreSQL along',
+  { tags: 'long' },
+  async () => {
+    using folder = temporaryFolder();
+    const { child, pid, watchdog } = await startHolder(folder.path);
+    expect(argumentsOf(pid)).toContain(join(folder.path, 'cluster'));
+    child.kill('SIGKILL');
+    await ended(pid);
+    await ended(watchdog);
+    // It was shut down, not cut off: nothing is left to recover, and no mark of it.
+    expect(existsSync(join(folder.path, 'cluster', 'postmaster.pid'))).toBe(false);
+  },
+);
 
 test.runIf(process.platform === 'linux')(
   'a PostgreSQL that is left behind all the same is stopped by the next start',
+  { tags: 'long' },
   async () => {
     using folder = temporaryFolder();
     const { child, pid, watchdog } = await startHolder(folder.path);
@@ -132,7 +139,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a PostgreSQL that is stopped or dies leaves no watchdog', async () => {
+test('a PostgreSQL that is stopped or dies leaves no watchdog', { tags: 'long' }, async () => {
   using folder = temporaryFolder();
   const postgres = embedded(folder.path);
   for (const end of [() => postgres.stop(), () => postgres.kill()]) {
@@ -145,7 +152,9 @@ test('a PostgreSQL that is stopped or dies leaves no watchdog', async () => {
   await postgres.stop();
 });
 
-test('a folder whose owner lives is left alone; one whose owner is gone is taken over', async () => {
+test('a folder whose owner lives is left alone; one whose owner is gone is taken over', {
+  tags: 'long',
+}, async () => {
   using folder = temporaryFolder();
   const first = embedded(folder.path);
   await first.start();

@@ -47,7 +47,9 @@ const embedded = (folder: string, messages: string[] = []): EmbeddedPostgres =>
     sharedRoot: join(tmpdir(), 'shared'),
   });
 
-test('root follows none of the links that the account has planted in its folder', async () => {
+test('root follows none of the links that the account has planted in its folder', {
+  tags: 'long',
+}, async () => {
   const data = rootFolder();
   const folder = join(data, 'postgres');
   mkdirSync(folder);
@@ -78,7 +80,9 @@ test('root follows none of the links that the account has planted in its folder'
   await postgres.stop();
 });
 
-test('what is inside of a half made cluster is removed without following links', async () => {
+test('what is inside of a half made cluster is removed without following links', {
+  tags: 'long',
+}, async () => {
   const data = rootFolder();
   const folder = join(data, 'postgres');
   mkdirSync(join(folder, 'cluster.partial'), { recursive: true });
@@ -112,7 +116,9 @@ test('a data directory that the account may change, itself or on the way to it, 
   await expect(embedded(join(linked, 'postgres')).start()).rejects.toThrow(`${reason} ${own}`);
 });
 
-test("the number in the cluster's postmaster.pid ends no process but the account's", async () => {
+test("the number in the cluster's postmaster.pid ends no process but the account's", {
+  tags: 'long',
+}, async () => {
   const folder = join(rootFolder(), 'postgres');
   const postgres = embedded(folder);
   await postgres.start();
@@ -135,7 +141,9 @@ function clusterOf(pid: number): string {
   return args[args.indexOf('-D') + 1] ?? '';
 }
 
-test('a data directory that cannot be reached is kept in the shared folder, and reported once it is gone', async () => {
+test('a data directory that cannot be reached is kept in the shared folder, and reported once it is gone', {
+  tags: 'long',
+}, async () => {
   const closed = mkdtempSync(join(tmpdir(), 'pg-apiserver-closed-'));
   const folder = join(closed, 'data', 'postgres');
   const postgres = embedded(folder);

@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from 'vitest';
 import { startCluster } from '../../kit/cluster.ts';
 import { createTestDatabase } from '../../postgres.ts';

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';

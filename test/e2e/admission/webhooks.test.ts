@@ -412,7 +412,9 @@ test('a connection to a pod is asked about with its options', async () => {
   });
 });
 
-test('an object applied through a mutating webhook stays the applier’s, and applying it again changes nothing', async () => {
+test('an object applied through a mutating webhook stays the applier’s, and applying it again changes nothing', {
+  tags: 'long',
+}, async () => {
   await mutating(hookAt(webhook));
   webhook.respond = patchWith({ op: 'add', path: '/data/injected', value: 'x' });
   const manifest = JSON.stringify({
@@ -486,7 +488,9 @@ test('a webhook of the older version of reviews is asked in it', async () => {
   expect(json.data).toEqual({ a: '', old: 'y' });
 });
 
-test('a server starts, and can be repaired, with a webhook for everything that does not answer', async () => {
+test('a server starts, and can be repaired, with a webhook for everything that does not answer', {
+  tags: 'long',
+}, async () => {
   const everything = { apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'], operations: ['*'] };
   const dead = { rules: [everything], namespaceSelector: {}, clientConfig: { url: 'https://127.0.0.1:1/x' } };
   await mutating(hookAt(webhook, dead));

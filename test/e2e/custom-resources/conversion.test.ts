@@ -500,7 +500,9 @@ test('an apply that needs a webhook which fails is refused, and an update leaves
   expect(updated.metadata.managedFields).toBeUndefined();
 });
 
-test('a webhook that hangs delays few of the requests that need it, and no other', async () => {
+test('a webhook that hangs delays few of the requests that need it, and no other', {
+  tags: 'long',
+}, async () => {
   await serve(definitionOf('hazels', 'Hazel'));
   await expectCode(
     201,

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/types/apiextensions/v1.ts';
 import type { Cluster } from '../../kit/cluster.ts';

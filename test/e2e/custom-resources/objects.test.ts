@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { CustomResourceDefinition, JSONSchemaProps } from '../../../src/api/types/apiextensions/v1.ts';
 import { type Answer, type Cluster, startCluster } from '../../kit/cluster.ts';

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 import type { CustomResourceDefinition } from '../../../src/api/types/apiextensions/v1.ts';

@@ -60,7 +60,9 @@ async function ok(args: string, input?: string): Promise<string> {
   return stdout;
 }
 
-test('a definition and its first object in one file are applied as kubectl applies them: the second time at the latest', async () => {
+test('a definition and its first object in one file are applied as kubectl applies them: the second time at the latest', {
+  tags: 'long',
+}, async () => {
   const file = [
     definition({ kind: 'Together' }),
     {
@@ -82,7 +84,9 @@ test('a definition and its first object in one file are applied as kubectl appli
   expect(await ok('get togethers')).toContain('first');
 });
 
-test('kubectl api-resources, short names and categories know a definition as soon as it is established', async () => {
+test('kubectl api-resources, short names and categories know a definition as soon as it is established', {
+  tags: 'long',
+}, async () => {
   await install({ kind: 'Known', names: { shortNames: ['kn'], categories: ['all', 'mine'] } });
   const resources = await ok('api-resources --api-group=stable.example.com -o wide');
   expect(resources).toMatch(
@@ -122,7 +126,9 @@ const DOCUMENTED: JSONSchemaProps = {
   },
 };
 
-test('kubectl explain says what a definition says, by both versions of OpenAPI', async () => {
+test('kubectl explain says what a definition says, by both versions of OpenAPI', {
+  tags: 'long',
+}, async () => {
   await install({
     kind: 'Book',
     versions: [versionOf('v1', DOCUMENTED), versionOf('v1beta1', { type: 'object' }, false)],
@@ -150,7 +156,9 @@ test('kubectl explain says what a definition says, by both versions of OpenAPI',
   expect(await ok('explain books.spec.pages')).toContain('How many.');
 });
 
-test('documents are known by their hash: 304 for who has one, 301 for who has an old one', async () => {
+test('documents are known by their hash: 304 for who has one, 301 for who has an old one', {
+  tags: 'long',
+}, async () => {
   await install({ kind: 'Hashed', group: 'hash.example.com' });
   const urlOf = async (): Promise<string> =>
     (await cluster.request('GET', '/openapi/v3')).json.paths['apis/hash.example.com/v1'].serverRelativeURL;
@@ -171,7 +179,9 @@ test('documents are known by their hash: 304 for who has one, 301 for who has an
   expect((await cluster.request('GET', next, undefined, { 'if-none-match': etag })).code).toBe(200);
 });
 
-test('kubectl finds in the document of a group version that the server validates fields, and downloads no other', async () => {
+test('kubectl finds in the document of a group version that the server validates fields, and downloads no other', {
+  tags: 'long',
+}, async () => {
   await install({ kind: 'Checked', versions: [versionOf('v1', DOCUMENTED)] });
   const object = {
     ...{ kind: 'Checked', apiVersion: 'stable.example.com/v1', metadata: { name: 'one' } },

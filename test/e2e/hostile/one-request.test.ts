@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import type { ProbeReading } from '../../kit/event-loop-probe.ts';
-import { expectHarmless } from '../../kit/hostile-request.ts';
+import { expectHarmless, type HostileRequest } from '../../kit/hostile-request.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { BODIES } from './bodies.ts';
 import { CERTIFICATES } from './certificates.ts';
@@ -36,21 +36,26 @@ afterAll(async () => {
 
 describe.each([
   ['bodies', BODIES],
+  ['queries and headers', QUERIES],
+  ['requests for certificates', CERTIFICATES],
+])('%s', (_what, requests) => testEach(requests));
+
+describe.each([
   ['bodies in YAML', YAML_BODIES],
   ['objects of many parts', OBJECTS],
   ['long lists', LONG_LISTS],
   ['custom resources', CUSTOM_RESOURCES],
   ['patches', PATCHES],
   ['the past', PAST],
-  ['queries and headers', QUERIES],
-  ['requests for certificates', CERTIFICATES],
-])('%s', (_what, requests) => {
+])('%s', { tags: 'long' }, (_what, requests) => testEach(requests));
+
+function testEach(requests: readonly HostileRequest[]): void {
   test.each(requests)(
     '$name: other requests are not delayed',
     (request) => expectHarmless(cluster, request),
     60_000,
   );
-});
+}
 
 test('the probe sees a thread that is blocked, and memory that is needed', async () => {
   await cluster.ask('begin');

@@ -41,7 +41,9 @@ test('get: unset is most recent, 0 is any, another version is not older than it'
   expect((await get('?resourceVersion=x', `${MAPS}/m3`)).code).toBe(400);
 });
 
-test('a version that does not exist yet is waited for, then 504 with the cause clients look for', async () => {
+test('a version that does not exist yet is waited for, then 504 with the cause clients look for', {
+  tags: 'long',
+}, async () => {
   for (const path of [`${MAPS}/m3`, MAPS]) {
     const { code, json, headers } = await get(`?resourceVersion=${FUTURE}`, path);
     expect({ code, reason: json.reason, cause: json.details.causes[0].reason }).toEqual({

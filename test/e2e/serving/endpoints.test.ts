@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findAdvertisedAddress } from '../../../src/server/advertised-address.ts';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
@@ -95,7 +96,9 @@ test('endpoints that a client breaks are corrected', async () => {
   });
 });
 
-test('a server on the loopback has endpoints and a slice too, and the slice outlives the last server without them', async () => {
+test('a server on the loopback has endpoints and a slice too, and the slice outlives the last server without them', {
+  tags: 'long',
+}, async () => {
   await using own = await createTestDatabase();
   await using server = await startCluster(own.url);
   const address = findAdvertisedAddress('', '0.0.0.0');

@@ -1,3 +1,4 @@
+// @module-tag long
 import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';

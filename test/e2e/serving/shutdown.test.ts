@@ -1,3 +1,4 @@
+// @module-tag long
 import { Agent, request as httpsRequest } from 'node:https';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';

@@ -1,3 +1,4 @@
+// @module-tag long
 import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -121,7 +122,9 @@ test('two servers may share one port', async () => {
   await other.drop();
 });
 
-test('without certificates a pair is made in --cert-dir, for every name the server has', async () => {
+test('without certificates a pair is made in --cert-dir, for every name the server has', {
+  tags: 'long',
+}, async () => {
   const folder = join(mkdtempSync(join(tmpdir(), 'pg-apiserver-certs-')), 'new');
   const other = await createTestDatabase();
   const own = await startCluster(other.url, [
@@ -155,7 +158,9 @@ test('without certificates a pair is made in --cert-dir, for every name the serv
   await other.drop();
 });
 
-test('HTTP/2 answers where it is not disabled; profiles and compression can be', async () => {
+test('HTTP/2 answers where it is not disabled; profiles and compression can be', {
+  tags: 'long',
+}, async () => {
   const other = await createTestDatabase();
   const own = await startCluster(other.url, [
     '--profiling=false',

@@ -1,3 +1,4 @@
+// @module-tag long
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Http2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';

@@ -43,7 +43,9 @@ test('a clock that jumps ahead cuts off no history', async () => {
   await log.close();
 });
 
-test('rows that a clock has dated a year ahead are given the present, and compaction goes on', async () => {
+test('rows that a clock has dated a year ahead are given the present, and compaction goes on', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '0');
   const troubles: string[] = [];

@@ -60,7 +60,7 @@ async function olderServer(url: string, cluster: string): Promise<AsyncDisposabl
   return { [Symbol.asyncDispose]: () => client.end() };
 }
 
-test('clusters of one database see nothing of each other', async () => {
+test('clusters of one database see nothing of each other', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   await using ending = new AsyncDisposableStack();
   const clusters: { readonly log: PostgresLog; readonly changes: Recorder; readonly key: string }[] = [];

@@ -128,7 +128,9 @@ test('a session that was left in a transaction, or waits for a lock, does not do
   await log.close();
 });
 
-test('a write waits for the ordering lock as long as it waits for the database', async () => {
+test('a write waits for the ordering lock as long as it waits for the database', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   await log.committer.commit(write('create', 'a'));

@@ -153,7 +153,7 @@ test('one key written by many at once: every success is one revision, every othe
   await log.close();
 });
 
-test('a commit whose connection is cut is answered with what really happened', async () => {
+test('a commit whose connection is cut is answered with what really happened', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const names = Array.from({ length: 600 }, (_, n) => `w${n}`);
@@ -173,7 +173,9 @@ test('a commit whose connection is cut is answered with what really happened', a
   await log.close();
 });
 
-test('of two batches under way one may lose its connection: neither is forgotten, none is made twice', async () => {
+test('of two batches under way one may lose its connection: neither is forgotten, none is made twice', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const lanes = new Set<unknown>();

@@ -77,7 +77,7 @@ test('with an interval of 0 nothing is ever compacted', async () => {
   await log.close();
 });
 
-test('a query that reads the log postpones the drop, and holds up no write', async () => {
+test('a query that reads the log postpones the drop, and holds up no write', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '0');
   const troubles: string[] = [];
@@ -211,7 +211,9 @@ test('nothing younger than the window goes', async () => {
   await log.close();
 });
 
-test('servers that compact at the same time do it once, and never lower the compacted revision', async () => {
+test('servers that compact at the same time do it once, and never lower the compacted revision', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '0');
   const logs = Array.from({ length: 3 }, () => openLog(database.url));
@@ -259,7 +261,10 @@ async function writeByChance(
   return states;
 }
 
-test('every state inside the window can be rebuilt, by revision and by time, and none outside', async () => {
+test('every state inside the window can be rebuilt, by revision and by time, and none outside', {
+  tags: 'long',
+  timeout: 300_000,
+}, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '30 minutes');
   const log = openLog(database.url);
@@ -305,7 +310,7 @@ test('every state inside the window can be rebuilt, by revision and by time, and
     expect(objects.map((object) => `${object.key.name}@${object.revision}`)).toEqual(expected);
   }
   await log.close();
-}, 300_000);
+});
 
 test('thousands of states that the window needs are kept in batches, also those that are replaced between two of them', async () => {
   await using database = await createTestDatabase();

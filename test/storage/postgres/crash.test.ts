@@ -10,7 +10,9 @@ import { openLog, Recorder, write } from './kit.ts';
 
 const WRITER = fileURLToPath(new URL('writer-process.ts', import.meta.url));
 
-test('killing a server in the middle of writes loses nothing that was acknowledged and leaves nothing half done', async () => {
+test('killing a server in the middle of writes loses nothing that was acknowledged and leaves nothing half done', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const writer = onLeash(
     spawn(process.execPath, [WRITER, database.url], { stdio: ['ignore', 'pipe', 'inherit'] }),

@@ -11,76 +11,74 @@ const COMPACTED = { failure: { kind: 'compacted' } };
 /** Servers are stopped, copied and started again. */
 const LONG_MS = 90_000;
 
-test(
-  'after a promotion that lost commits no revision is given out twice, and no server goes on from a lost one',
-  async () => {
-    await using primary = await startPrivatePostgres();
-    await using standby = await startStandby(primary);
-    await using server = await startServer([primary.url, standby.url]);
-    const kept = await writeMany(server, 'kept', 3);
-    await using replica = await connect(standby.url);
-    const there = 'SELECT FROM revisions';
-    await vi.waitFor(async () => expect(await replica.query(there)).toHaveLength(3), PATIENCE);
-    await standby.cutOff();
-    const lost = await writeMany(server, 'lost', 5);
-    const lastLost = lost.at(-1) ?? NO_REVISION;
-    await server.cache.list(LATEST);
-    const watches = [kept[0], lost[0], lastLost].map((revision) => server.watchFrom(revision ?? NO_REVISION));
-    const ended = Promise.all(watches.map((watch) => expect(watch).rejects.toMatchObject(COMPACTED)));
-    await primary.kill();
-    await standby.promote();
+test('after a promotion that lost commits no revision is given out twice, and no server goes on from a lost one', {
+  tags: 'long',
+  timeout: LONG_MS,
+}, async () => {
+  await using primary = await startPrivatePostgres();
+  await using standby = await startStandby(primary);
+  await using server = await startServer([primary.url, standby.url]);
+  const kept = await writeMany(server, 'kept', 3);
+  await using replica = await connect(standby.url);
+  const there = 'SELECT FROM revisions';
+  await vi.waitFor(async () => expect(await replica.query(there)).toHaveLength(3), PATIENCE);
+  await standby.cutOff();
+  const lost = await writeMany(server, 'lost', 5);
+  const lastLost = lost.at(-1) ?? NO_REVISION;
+  await server.cache.list(LATEST);
+  const watches = [kept[0], lost[0], lastLost].map((revision) => server.watchFrom(revision ?? NO_REVISION));
+  const ended = Promise.all(watches.map((watch) => expect(watch).rejects.toMatchObject(COMPACTED)));
+  await primary.kill();
+  await standby.promote();
 
-    expect(await listNames(server)).toEqual(['kept-0', 'kept-1', 'kept-2']);
-    await ended;
-    const stale = server.cache.commit(write('update', 'kept-0', lost[0]));
-    await expect(stale).rejects.toMatchObject({ failure: { kind: 'conflict' } });
-    const next = await server.cache.commit(write('update', 'kept-0', kept[0]));
-    expect(next).toBeGreaterThan(lastLost + 1_000_000n);
-    // One that has never seen the lost revisions refuses them too.
-    await using other = await startServer([primary.url, standby.url]);
-    for (const { watchFrom, cache } of [server, other]) {
-      for (const revision of [...kept, ...lost]) {
-        await expect(watchFrom(revision)).rejects.toMatchObject(COMPACTED);
-        const exact = { ...LATEST, freshness: { kind: 'exact', revision } } as const;
-        await expect(cache.list(exact)).rejects.toMatchObject(COMPACTED);
-      }
+  expect(await listNames(server)).toEqual(['kept-0', 'kept-1', 'kept-2']);
+  await ended;
+  const stale = server.cache.commit(write('update', 'kept-0', lost[0]));
+  await expect(stale).rejects.toMatchObject({ failure: { kind: 'conflict' } });
+  const next = await server.cache.commit(write('update', 'kept-0', kept[0]));
+  expect(next).toBeGreaterThan(lastLost + 1_000_000n);
+  // One that has never seen the lost revisions refuses them too.
+  await using other = await startServer([primary.url, standby.url]);
+  for (const { watchFrom, cache } of [server, other]) {
+    for (const revision of [...kept, ...lost]) {
+      await expect(watchFrom(revision)).rejects.toMatchObject(COMPACTED);
+      const exact = { ...LATEST, freshness: { kind: 'exact', revision } } as const;
+      await expect(cache.list(exact)).rejects.toMatchObject(COMPACTED);
     }
-    const epochs = await replica.query<{ reason: string }>('SELECT reason FROM epochs ORDER BY epoch');
-    expect(epochs.map(({ reason }) => reason)).toEqual([
-      'the schema was made',
-      'PostgreSQL went from timeline 00000001 to 00000002',
-    ]);
-  },
-  LONG_MS,
-);
+  }
+  const epochs = await replica.query<{ reason: string }>('SELECT reason FROM epochs ORDER BY epoch');
+  expect(epochs.map(({ reason }) => reason)).toEqual([
+    'the schema was made',
+    'PostgreSQL went from timeline 00000001 to 00000002',
+  ]);
+});
 
-test(
-  'after files were put back under a running server nothing lost is shown, and numbers go on beyond',
-  async () => {
-    await using postgres = await startPrivatePostgres();
-    await using server = await startServer([postgres.url]);
-    await writeMany(server, 'kept', 3);
+test('after files were put back under a running server nothing lost is shown, and numbers go on beyond', {
+  tags: 'long',
+  timeout: LONG_MS,
+}, async () => {
+  await using postgres = await startPrivatePostgres();
+  await using server = await startServer([postgres.url]);
+  await writeMany(server, 'kept', 3);
+  await postgres.stop();
+  const backup = await takeBackup(postgres);
+  await postgres.start();
+  const lost = await writeMany(server, 'lost', 4);
+  const lastLost = lost.at(-1) ?? NO_REVISION;
+  const watching = expect(server.watchFrom(lastLost)).rejects.toMatchObject(COMPACTED);
+  for (let times = 0; times < 2; times += 1) {
     await postgres.stop();
-    const backup = await takeBackup(postgres);
+    await backup.putBack();
     await postgres.start();
-    const lost = await writeMany(server, 'lost', 4);
-    const lastLost = lost.at(-1) ?? NO_REVISION;
-    const watching = expect(server.watchFrom(lastLost)).rejects.toMatchObject(COMPACTED);
-    for (let times = 0; times < 2; times += 1) {
-      await postgres.stop();
-      await backup.putBack();
-      await postgres.start();
-      // The second time, the epoch that began the first time is lost as well.
-      expect(await listNames(server)).toEqual(['kept-0', 'kept-1', 'kept-2']);
-      await expect(server.watchFrom(lastLost)).rejects.toMatchObject(COMPACTED);
-      lost.push(...(await writeMany(server, `later-${times}`, 3)));
-      expect(lost).toEqual([...new Set(lost)].sort((a, b) => (a < b ? -1 : 1)));
-      expect(lost.at(-1)).toBeGreaterThan((lost.at(-4) ?? NO_REVISION) + 1_000_000n);
-    }
-    await watching;
-  },
-  LONG_MS,
-);
+    // The second time, the epoch that began the first time is lost as well.
+    expect(await listNames(server)).toEqual(['kept-0', 'kept-1', 'kept-2']);
+    await expect(server.watchFrom(lastLost)).rejects.toMatchObject(COMPACTED);
+    lost.push(...(await writeMany(server, `later-${times}`, 3)));
+    expect(lost).toEqual([...new Set(lost)].sort((a, b) => (a < b ? -1 : 1)));
+    expect(lost.at(-1)).toBeGreaterThan((lost.at(-4) ?? NO_REVISION) + 1_000_000n);
+  }
+  await watching;
+});
 
 /** What a failover to a standby that lagged behind looks like, without one, and without any connection that breaks. */
 async function loseCommits(query: (text: string, values: unknown[]) => Promise<unknown>, kept: Revision) {

@@ -20,7 +20,7 @@ const COMMIT_OF_ANOTHER = `
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('a tail that is cut again and again misses nothing and repeats nothing', async () => {
+test('a tail that is cut again and again misses nothing and repeats nothing', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const stop = new AbortController();
@@ -184,7 +184,7 @@ test('a tail from before the kept history begins afresh', async () => {
   await log.close();
 });
 
-test('nothing is left behind by a tail that has ended', async () => {
+test('nothing is left behind by a tail that has ended', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const stop = new AbortController();
@@ -197,7 +197,7 @@ test('nothing is left behind by a tail that has ended', async () => {
   await vi.waitFor(async () => expect(await database.query(text)).toEqual([]), PATIENCE);
 });
 
-test('a tail may be stopped at any moment, also while it connects', async () => {
+test('a tail may be stopped at any moment, also while it connects', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   for (let afterMs = 0; afterMs < 60; afterMs += 3) {

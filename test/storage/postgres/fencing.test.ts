@@ -14,42 +14,41 @@ const UNAVAILABLE = { failure: { kind: 'unavailable' } };
 const LONG_MS = 90_000;
 const NAMES = "SELECT name FROM revisions WHERE name LIKE 'after-%'";
 
-test(
-  'a primary that was not fenced is left when another host is promoted, and never come back to',
-  async () => {
-    await using primary = await startPrivatePostgres();
-    await using standby = await startStandby(primary);
-    const urls = [primary.url, standby.url];
-    await using server = await startServer(urls);
-    await writeMany(server, 'kept', 3);
-    await using replica = await connect(standby.url);
-    const there = 'SELECT FROM revisions';
-    await vi.waitFor(async () => expect(await replica.query(there)).toHaveLength(3), PATIENCE);
-    await standby.cutOff();
-    const lost = (await writeMany(server, 'lost', 2)).at(-1) ?? NO_REVISION;
-    const watching = expect(server.watchFrom(lost)).rejects.toMatchObject(COMPACTED);
-    await standby.promote();
+test('a primary that was not fenced is left when another host is promoted, and never come back to', {
+  tags: 'long',
+  timeout: LONG_MS,
+}, async () => {
+  await using primary = await startPrivatePostgres();
+  await using standby = await startStandby(primary);
+  const urls = [primary.url, standby.url];
+  await using server = await startServer(urls);
+  await writeMany(server, 'kept', 3);
+  await using replica = await connect(standby.url);
+  const there = 'SELECT FROM revisions';
+  await vi.waitFor(async () => expect(await replica.query(there)).toHaveLength(3), PATIENCE);
+  await standby.cutOff();
+  const lost = (await writeMany(server, 'lost', 2)).at(-1) ?? NO_REVISION;
+  const watching = expect(server.watchFrom(lost)).rejects.toMatchObject(COMPACTED);
+  await standby.promote();
 
-    await watching;
-    expect(await listNames(server)).toEqual(['kept-0', 'kept-1', 'kept-2']);
-    const [after] = await writeMany(server, 'after', 1);
-    expect(after).toBeGreaterThan(lost + 1_000_000n);
-    await using old = await connect(primary.url);
-    expect(await old.query(NAMES)).toEqual([]);
-    expect(await replica.query(NAMES)).toEqual([{ name: 'after-0' }]);
-    // One that starts is not served by it either, though it is named first.
-    await using other = await startServer(urls);
-    expect((await other.cache.list(LATEST)).entries).toHaveLength(4);
-    await standby.stop();
-    const name = 'after-lost';
-    const commit = server.cache.commit({ ...write('create', name), caller: { aborted: false } });
-    await expect(server.cache.list(LATEST)).rejects.toMatchObject(UNAVAILABLE);
-    expect(await old.query(NAMES)).toEqual([]);
-    await standby.start();
-    expect(await commit).toBeGreaterThan(after ?? NO_REVISION);
-  },
-  LONG_MS,
-);
+  await watching;
+  expect(await listNames(server)).toEqual(['kept-0', 'kept-1', 'kept-2']);
+  const [after] = await writeMany(server, 'after', 1);
+  expect(after).toBeGreaterThan(lost + 1_000_000n);
+  await using old = await connect(primary.url);
+  expect(await old.query(NAMES)).toEqual([]);
+  expect(await replica.query(NAMES)).toEqual([{ name: 'after-0' }]);
+  // One that starts is not served by it either, though it is named first.
+  await using other = await startServer(urls);
+  expect((await other.cache.list(LATEST)).entries).toHaveLength(4);
+  await standby.stop();
+  const name = 'after-lost';
+  const commit = server.cache.commit({ ...write('create', name), caller: { aborted: false } });
+  await expect(server.cache.list(LATEST)).rejects.toMatchObject(UNAVAILABLE);
+  expect(await old.query(NAMES)).toEqual([]);
+  await standby.start();
+  expect(await commit).toBeGreaterThan(after ?? NO_REVISION);
+});
 
 const primaryOn = (timeline: string, system = '7') => ({ isStandby: false, system, timeline });
 const STANDBY = { isStandby: true, system: '7', timeline: null };

@@ -251,7 +251,9 @@ test('the heap of the objects has at most a page for each, and next to nothing f
   await log.close();
 });
 
-test('a partition is not left before the objects that were last written in it have their bytes, which outlive it', async () => {
+test('a partition is not left before the objects that were last written in it have their bytes, which outlive it', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '0');
   const log = openLog(database.url);
@@ -288,7 +290,9 @@ async function nextStep(database: TestDatabase): Promise<string> {
   }
 }
 
-test('filling that was cut off at any point goes on there, and goes over nothing twice', async () => {
+test('filling that was cut off at any point goes on there, and goes over nothing twice', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const names = Array.from({ length: 350 }, (_, n) => `n${String(n).padStart(3, '0')}`);
@@ -373,7 +377,9 @@ async function compactPatiently({ compactor }: PostgresLog): Promise<number> {
   });
 }
 
-test('servers that compact, fill and write at the same time lose nothing, and keep the bytes of all that lives', async () => {
+test('servers that compact, fill and write at the same time lose nothing, and keep the bytes of all that lives', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '0');
   const logs = Array.from({ length: 2 }, () => openLog(database.url));

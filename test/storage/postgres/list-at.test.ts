@@ -8,7 +8,7 @@ import { makeHistory, pagesOf } from './made-history.ts';
 
 const resource = { group: '', resource: 'configmaps' };
 
-test('pages of the past hold what was there then, and count what is left', async () => {
+test('pages of the past hold what was there then, and count what is left', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '1 hour');
   const log = openLog(database.url);

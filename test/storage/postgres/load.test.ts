@@ -29,7 +29,9 @@ async function load(connection: LoadConnection): Promise<StoredObject[]> {
   return objects;
 }
 
-test('what is loaded is what was written, whether rows are read past the driver or through it', async () => {
+test('what is loaded is what was written, whether rows are read past the driver or through it', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const written = await fill(database);
   const connection = await connectToLoad({ urls: [database.url], poolSize: 1 });
@@ -39,7 +41,7 @@ test('what is loaded is what was written, whether rows are read past the driver 
   await connection.close();
 });
 
-test('a load that fails leaves the connection in order', async () => {
+test('a load that fails leaves the connection in order', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   await fill(database);
   const connection = await connectToLoad({ urls: [database.url], poolSize: 1 });

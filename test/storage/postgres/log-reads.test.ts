@@ -150,7 +150,9 @@ test('pages join without a gap, in both directions, with every filter', async ()
   await log.close();
 });
 
-test('a page with states ends before it is too large, and the next goes on where it ended', async () => {
+test('a page with states ends before it is too large, and the next goes on where it ended', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const large = 'x'.repeat(1_000_000);
@@ -258,7 +260,9 @@ test('a row that is read alone, and kept, keeps no more memory than its states h
   await log.close();
 });
 
-test('rows are found along an index, by object, namespace, request and number', async () => {
+test('rows are found along an index, by object, namespace, request and number', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   await database.query("UPDATE compaction SET history_window = '1 hour'");

@@ -7,7 +7,9 @@ import { startPrivatePostgres } from '../../postgres.ts';
 import { openLog, write } from './kit.ts';
 import { connect } from './stalls.ts';
 
-test('however much PostgreSQL logs, it logs nothing of what objects hold, for a superuser and for a role that serves', async () => {
+test('however much PostgreSQL logs, it logs nothing of what objects hold, for a superuser and for a role that serves', {
+  tags: 'long',
+}, async () => {
   await using postgres = await startPrivatePostgres({
     empty: true,
     settings: ['log_min_duration_statement=0', 'log_statement=all', 'log_parameter_max_length_on_error=-1'],

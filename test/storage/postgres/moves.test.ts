@@ -130,7 +130,9 @@ test('a copy has every row: those of the log, superseded states, and objects tha
   expect(chain).toEqual([]);
 });
 
-test('a copy that was cut off goes on, and begins anew where the log has lost rows that it lacks', async () => {
+test('a copy that was cut off goes on, and begins anew where the log has lost rows that it lacks', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await using target = await createTestDatabase();
   await live(database);
@@ -190,7 +192,9 @@ test('writes of a resource that moves are refused for a while, those of others n
   await log.committer.commit(secret('later'));
 });
 
-test('a move is given up before its cut-over and not after, and never leads to a database that has objects', async () => {
+test('a move is given up before its cut-over and not after, and never leads to a database that has objects', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await using full = await createTestDatabase();
   await using log = openClosing(database.url);

@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from 'vitest';
 import type { Revision } from '../../../src/storage/revision.ts';
 import { createTestDatabase } from '../../postgres.ts';

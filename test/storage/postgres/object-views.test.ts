@@ -241,7 +241,7 @@ async function attempt(url: string, text: string): Promise<string> {
   }
 }
 
-test('of three roles the server makes views, and the reader alone reads them', async () => {
+test('of three roles the server makes views, and the reader alone reads them', { tags: 'long' }, async () => {
   await using database = await createTestDatabase({ empty: true });
   await using roles = new TestRoles(database);
   const { prefix } = roles;

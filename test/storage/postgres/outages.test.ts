@@ -49,7 +49,9 @@ test('while no slot is to be had changes are polled; when one is free it is take
   await log.close();
 });
 
-test('a consistent read is answered within 3 s when the network goes silent, and served again when it is back', async () => {
+test('a consistent read is answered within 3 s when the network goes silent, and served again when it is back', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await using network = await startBlackHole(database.url);
   const { log, about } = openLogged(network.url);
@@ -103,7 +105,9 @@ test('replays that hang do not hold up fresh reads, the tail or upkeep', async (
   await log.close();
 });
 
-test('of several hosts the last good one is tried first: one that is silent is found out once', async () => {
+test('of several hosts the last good one is tried first: one that is silent is found out once', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await using silent = await startBlackHole(database.url);
   silent.swallow();

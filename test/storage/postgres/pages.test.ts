@@ -8,7 +8,7 @@ const CONFIG_MAPS = { group: '', resource: 'configmaps' };
 const LIMIT = 500;
 const LARGE = 'x'.repeat(1_000_000);
 
-test('pages of history are bounded in bytes, and together they are all of it', async () => {
+test('pages of history are bounded in bytes, and together they are all of it', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   const revisions: Revision[] = [];

@@ -161,7 +161,9 @@ test('an object that a page takes is in its row, in every partition of the log a
   await log.close();
 });
 
-test('the room of large objects is used again as soon as autovacuum has come by, which the table sees to', async () => {
+test('the room of large objects is used again as soon as autovacuum has come by, which the table sees to', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   let last = await log.committer.commit(write('create', 'a'));

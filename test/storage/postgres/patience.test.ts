@@ -1,3 +1,4 @@
+// @module-tag long
 import { expect, test } from 'vitest';
 import { StorageError } from '../../../src/storage/errors.ts';
 import { startBlackHole } from '../../kit/black-hole.ts';
@@ -38,7 +39,9 @@ test('writes under way when the network goes silent are answered in time: those 
   await log.close();
 });
 
-test('a write that finds no way to the database is answered in time, however many hosts are silent', async () => {
+test('a write that finds no way to the database is answered in time, however many hosts are silent', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await using one = await startBlackHole(database.url);
   await using other = await startBlackHole(database.url);
@@ -51,7 +54,9 @@ test('a write that finds no way to the database is answered in time, however man
   await log.close();
 });
 
-test('writes behind a lock that is not given fail as certainly not made, once another wait would take longer than they may', async () => {
+test('writes behind a lock that is not given fail as certainly not made, once another wait would take longer than they may', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await using holder = await connect(database.url);
   await holder.query('BEGIN; LOCK TABLE commit_order IN EXCLUSIVE MODE');
@@ -86,7 +91,9 @@ test('what was answered as not made is not made later', async () => {
   await log.close();
 });
 
-test('writes that wait are bounded in bytes: more are refused at once, and room comes back with the answers', async () => {
+test('writes that wait are bounded in bytes: more are refused at once, and room comes back with the answers', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await using holder = await connect(database.url);
   const log = openLog(database.url);

@@ -106,7 +106,9 @@ test('where the role may not make it again, changes are polled, and the statemen
   expect(server.log.feed.state.remedy).toBeUndefined();
 });
 
-test('what a stream that has lost its publication does not bring is read from the table within a second', async () => {
+test('what a stream that has lost its publication does not bring is read from the table within a second', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await using server = follow(database.url);
   await server.streams();

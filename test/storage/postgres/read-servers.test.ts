@@ -1,3 +1,4 @@
+// @module-tag long
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { freePort } from '../../../src/cli/embedded/embedded-postgres.ts';

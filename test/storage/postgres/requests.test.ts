@@ -27,7 +27,9 @@ async function writePartitions(database: TestDatabase, log: PostgresLog): Promis
   }
 }
 
-test('what a request has changed is found by an index, in all partitions but those that are written to', async () => {
+test('what a request has changed is found by an index, in all partitions but those that are written to', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   await keepHistory(database, '1 hour');
@@ -45,7 +47,9 @@ test('what a request has changed is found by an index, in all partitions but tho
   await log.close();
 });
 
-test('a partition in which one request wrote very much is indexed at as many pages a row as others', async () => {
+test('a partition in which one request wrote very much is indexed at as many pages a row as others', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   await keepHistory(database, '1 hour');
@@ -80,7 +84,7 @@ test('a partition is indexed once, however many servers look after it', async ()
   await Promise.all(logs.map((one) => one.close()));
 });
 
-test('while a partition is indexed commits, reads and new partitions go on', async () => {
+test('while a partition is indexed commits, reads and new partitions go on', { tags: 'long' }, async () => {
   await using database = await createTestDatabase();
   const log = openLog(database.url);
   await writePartitions(database, log);

@@ -120,7 +120,9 @@ const countOf = async (database: TestDatabase, resource: string): Promise<number
   return rows.length;
 };
 
-test('rows of a resource with a shorter history leave early, and every state that its window or another resource needs is kept', async () => {
+test('rows of a resource with a shorter history leave early, and every state that its window or another resource needs is kept', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const { states, written } = await live(database, database.url);
   const pods = await countOf(database, 'pods');
@@ -166,7 +168,9 @@ test('rows of a resource with a shorter history leave early, and every state tha
   expect([...states.keys()].some((revision) => revision < bound)).toBe(true);
 });
 
-test('SQL answers of a resource within its own history alone, and knows what was deleted', async () => {
+test('SQL answers of a resource within its own history alone, and knows what was deleted', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const { states } = await live(database, database.url);
   await thin(database);
@@ -195,7 +199,9 @@ test('SQL answers of a resource within its own history alone, and knows what was
   expect(all.rows.filter(({ key, revision }) => key.resource === 'events' && revision <= bound)).toEqual([]);
 });
 
-test('the cluster before a shorter history lacks that resource as a whole and says so; asked for by name it is refused', async () => {
+test('the cluster before a shorter history lacks that resource as a whole and says so; asked for by name it is refused', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const { states } = await live(database, database.url);
   await thin(database);
@@ -235,7 +241,9 @@ test('the cluster before a shorter history lacks that resource as a whole and sa
   expect(await ask(inNamespace, [])).toEqual(['pods']);
 });
 
-test('the copy of a partition waits for transactions that began before it, and a tail from before it begins afresh', async () => {
+test('the copy of a partition waits for transactions that began before it, and a tail from before it begins afresh', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   const { written } = await live(database, database.url);
   const first = written[0] ?? toRevision(0);
@@ -274,7 +282,9 @@ const inTheWay = (name: string) =>
     `^old rows of resources with a shorter history cannot be removed, because process \\d+ \\(application ${name}, user \\w+, idle in transaction, its transaction began \\d+ s ago\\) may read them: end that transaction$`,
   );
 
-test('a transaction that keeps old rows from leaving, by its age or by what it reads, is named after some tries', async () => {
+test('a transaction that keeps old rows from leaving, by its age or by what it reads, is named after some tries', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await live(database, database.url);
   const older = await begin(database.url, 'older', 'SELECT 1');

@@ -11,7 +11,9 @@ const SHUTDOWN_MS = 2000;
 /** Where a server cannot be heard any more: as long as its silence is put up with, and what else a shutdown takes. */
 const HALF_OPEN_SHUTDOWN_MS = 7000;
 
-test('PostgreSQL shuts down under a live tail, and changes go on arriving when it is back', async () => {
+test('PostgreSQL shuts down under a live tail, and changes go on arriving when it is back', {
+  tags: 'long',
+}, async () => {
   await using postgres = await startPrivatePostgres();
   const log = openLog(postgres.url);
   const stop = new AbortController();
@@ -37,7 +39,7 @@ test('PostgreSQL shuts down under a live tail, and changes go on arriving when i
   await log.close();
 });
 
-test('PostgreSQL shuts down in time when the tail is gone without a word', async () => {
+test('PostgreSQL shuts down in time when the tail is gone without a word', { tags: 'long' }, async () => {
   await using postgres = await startPrivatePostgres();
   using proxy = await startSilentProxy(postgres.url);
   const log = openLog(proxy.url);

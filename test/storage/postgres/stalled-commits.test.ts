@@ -22,7 +22,9 @@ async function slotWaitsFor(session: Session, xid: string): Promise<void> {
   await vi.waitFor(async () => expect(await session.query(waiting, [xid])).toHaveLength(1), PATIENCE);
 }
 
-test('a commit that waits for a standby while the slot begins reaches the tail', async () => {
+test('a commit that waits for a standby while the slot begins reaches the tail', {
+  tags: 'long',
+}, async () => {
   await using postgres = await startPrivatePostgres();
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);
@@ -74,7 +76,9 @@ test('what the stream leaves out is noticed with the next change, and read from 
   await log.close();
 });
 
-test('history that is read in SQL never ends before a revision that is on its way', async () => {
+test('history that is read in SQL never ends before a revision that is on its way', {
+  tags: 'long',
+}, async () => {
   await using postgres = await startPrivatePostgres();
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);
@@ -140,7 +144,9 @@ test('a commit that waits for a standby when its connection breaks is left to wa
   await log.close();
 });
 
-test('what became of a commit that no standby confirms before the server closes is called unknown', async () => {
+test('what became of a commit that no standby confirms before the server closes is called unknown', {
+  tags: 'long',
+}, async () => {
   await using postgres = await startPrivatePostgres();
   await using session = await connect(postgres.url);
   const log = openLog(postgres.url);

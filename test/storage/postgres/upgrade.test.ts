@@ -244,7 +244,7 @@ async function migrateWithCuts(database: TestDatabase, options: MigrateOptions =
 const listIds = async (database: TestDatabase): Promise<number[]> =>
   (await database.query<{ id: number }>('SELECT id FROM schema_migrations ORDER BY id')).map(({ id }) => id);
 
-test('an upgrade that is cut off anywhere goes on where it is begun again', async () => {
+test('an upgrade that is cut off anywhere goes on where it is begun again', { tags: 'long' }, async () => {
   await using database = await createOldDatabase();
   const old = await connect(database, 'old');
   for (let n = 0; n < 250; n += 1)
@@ -260,7 +260,9 @@ test('an upgrade that is cut off anywhere goes on where it is begun again', asyn
   await log.close();
 });
 
-test('the making of an empty database that is cut off anywhere goes on where it is begun again', async () => {
+test('the making of an empty database that is cut off anywhere goes on where it is begun again', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase({ empty: true });
   expect(await migrateWithCuts(database, { to: BASELINE })).toBeGreaterThan(10);
   const log = openLog(database.url);
@@ -353,6 +355,7 @@ test.each<[string, Interruption]>([
   ],
 ])(
   'an upgrade whose process is killed in %s goes on, beside what is left of it, and changes no byte',
+  { tags: 'long' },
   async (_, { from, hold, isAtIt, outlivesClient }) => {
     await using database = from === 0 ? await createTestDatabase({ empty: true }) : await createOldDatabase();
     let before: unknown;

@@ -50,7 +50,9 @@ async function knowOfStandbys(servers: readonly Server[]): Promise<void> {
   );
 }
 
-test('what waits for a standby is shown by no server, neither to reads nor to watches, and then by all', async () => {
+test('what waits for a standby is shown by no server, neither to reads nor to watches, and then by all', {
+  tags: 'long',
+}, async () => {
   await using postgres = await startPrivatePostgres();
   await using session = await connect(postgres.url);
   await using a = await startServer([postgres.url]);
@@ -93,7 +95,9 @@ test('a server that is asked nothing shows a change when its standby has it', as
   await writer.close();
 });
 
-test('a commit that a promotion loses because no standby had it was never shown', async () => {
+test('a commit that a promotion loses because no standby had it was never shown', {
+  tags: 'long',
+}, async () => {
   await using primary = await startPrivatePostgres();
   await using standby = await startStandby(primary);
   await using server = await startServer([primary.url, standby.url]);
@@ -122,7 +126,9 @@ test('a commit that a promotion loses because no standby had it was never shown'
   expect(server.watched.lines).toEqual([`ADDED kept ${kept}`]);
 });
 
-test('a change that is held when a new epoch begins is not shown, with the log at any point', async () => {
+test('a change that is held when a new epoch begins is not shown, with the log at any point', {
+  tags: 'long',
+}, async () => {
   await using postgres = await startPrivatePostgres();
   await using session = await connect(postgres.url);
   await using server = await startServer([postgres.url]);

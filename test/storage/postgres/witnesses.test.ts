@@ -29,80 +29,78 @@ async function reasons({ url }: Pick<PrivatePostgres, 'url'>): Promise<string[]>
 
 const last = (revisions: readonly Revision[]): Revision => revisions.at(-1) ?? NO_REVISION;
 
-test(
-  'a volume that went back while no server ran gives no number out twice, and one that did not begins no history',
-  async () => {
-    const folder = folderOfFiles();
-    const witnessFile = join(folder, 'first.json');
-    await using postgres = await startPrivatePostgres();
-    const urls = [postgres.url];
-    const given: Revision[] = [];
-    {
-      await using server = await startServer(urls, { witnessFile });
-      given.push(...(await writeMany(server, 'kept', 2)));
-    }
-    await postgres.stop();
-    const backup = await takeBackup(postgres);
-    await postgres.start();
-    {
-      await using server = await startServer(urls, { witnessFile });
-      expect(await reasons(postgres)).toEqual([]);
-      given.push(...(await writeMany(server, 'lost', 3)));
-      // A server that lives through it vouches.
-      await postgres.stop();
-      await postgres.start();
-      await listNames(server);
-      expect(await reasons(postgres)).toEqual([]);
-    }
-    await postgres.stop();
-    await backup.putBack();
-    await postgres.start();
-    {
-      await using server = await startServer(urls, { witnessFile });
-      expect(await reasons(postgres)).toEqual([`revision ${last(given)} is gone`]);
-      expect(await listNames(server)).toEqual(['kept-0', 'kept-1']);
-      for (const revision of given) await expect(server.watchFrom(revision)).rejects.toMatchObject(COMPACTED);
-      expect(last(await writeMany(server, 'later', 1))).toBeGreaterThan(last(given) + 1_000_000n);
-    }
+test('a volume that went back while no server ran gives no number out twice, and one that did not begins no history', {
+  tags: 'long',
+  timeout: LONG_MS,
+}, async () => {
+  const folder = folderOfFiles();
+  const witnessFile = join(folder, 'first.json');
+  await using postgres = await startPrivatePostgres();
+  const urls = [postgres.url];
+  const given: Revision[] = [];
+  {
+    await using server = await startServer(urls, { witnessFile });
+    given.push(...(await writeMany(server, 'kept', 2)));
+  }
+  await postgres.stop();
+  const backup = await takeBackup(postgres);
+  await postgres.start();
+  {
+    await using server = await startServer(urls, { witnessFile });
+    expect(await reasons(postgres)).toEqual([]);
+    given.push(...(await writeMany(server, 'lost', 3)));
+    // A server that lives through it vouches.
     await postgres.stop();
     await postgres.start();
-    // All the others are gone, with their files.
-    await using other = await startServer(urls, { witnessFile: join(folder, 'other.json') });
-    expect((await reasons(postgres)).at(-1)).toBe(
-      'PostgreSQL was started again, and no server vouches for its history',
-    );
-    expect(await listNames(other)).toEqual(['kept-0', 'kept-1', 'later-0']);
-  },
-  LONG_MS,
-);
+    await listNames(server);
+    expect(await reasons(postgres)).toEqual([]);
+  }
+  await postgres.stop();
+  await backup.putBack();
+  await postgres.start();
+  {
+    await using server = await startServer(urls, { witnessFile });
+    expect(await reasons(postgres)).toEqual([`revision ${last(given)} is gone`]);
+    expect(await listNames(server)).toEqual(['kept-0', 'kept-1']);
+    for (const revision of given) await expect(server.watchFrom(revision)).rejects.toMatchObject(COMPACTED);
+    expect(last(await writeMany(server, 'later', 1))).toBeGreaterThan(last(given) + 1_000_000n);
+  }
+  await postgres.stop();
+  await postgres.start();
+  // All the others are gone, with their files.
+  await using other = await startServer(urls, { witnessFile: join(folder, 'other.json') });
+  expect((await reasons(postgres)).at(-1)).toBe(
+    'PostgreSQL was started again, and no server vouches for its history',
+  );
+  expect(await listNames(other)).toEqual(['kept-0', 'kept-1', 'later-0']);
+});
 
-test(
-  'a switchover that lost nothing begins no history: all servers vouch for it, and watches go on',
-  async () => {
-    const folder = folderOfFiles();
-    await using primary = await startPrivatePostgres();
-    await using standby = await startStandby(primary);
-    const urls = [primary.url, standby.url];
-    await using one = await startServer(urls, { witnessFile: join(folder, 'one.json') });
-    await using two = await startServer(urls, { witnessFile: join(folder, 'two.json') });
-    const first = last(await writeMany(one, 'before', 3));
-    await using session = await connect(primary.url);
-    const alive = 'SELECT FROM witnesses';
-    await vi.waitFor(async () => expect(await session.query(alive)).toHaveLength(2), PATIENCE);
-    const ended: unknown[] = [];
-    for (const { watchFrom } of [one, two]) watchFrom(first).catch((error: unknown) => ended.push(error));
-    await primary.stop();
-    await standby.promote();
+test('a switchover that lost nothing begins no history: all servers vouch for it, and watches go on', {
+  tags: 'long',
+  timeout: LONG_MS,
+}, async () => {
+  const folder = folderOfFiles();
+  await using primary = await startPrivatePostgres();
+  await using standby = await startStandby(primary);
+  const urls = [primary.url, standby.url];
+  await using one = await startServer(urls, { witnessFile: join(folder, 'one.json') });
+  await using two = await startServer(urls, { witnessFile: join(folder, 'two.json') });
+  const first = last(await writeMany(one, 'before', 3));
+  await using session = await connect(primary.url);
+  const alive = 'SELECT FROM witnesses';
+  await vi.waitFor(async () => expect(await session.query(alive)).toHaveLength(2), PATIENCE);
+  const ended: unknown[] = [];
+  for (const { watchFrom } of [one, two]) watchFrom(first).catch((error: unknown) => ended.push(error));
+  await primary.stop();
+  await standby.promote();
 
-    expect(await listNames(two)).toEqual(['before-0', 'before-1', 'before-2']);
-    const after = last(await writeMany(one, 'after', 1));
-    expect(after).toBeLessThan(first + 1000n);
-    await vi.waitFor(async () => expect((await two.cache.list(LATEST)).revision).toBe(after), PATIENCE);
-    expect(ended).toEqual([]);
-    expect(await reasons(standby)).toEqual([]);
-  },
-  LONG_MS,
-);
+  expect(await listNames(two)).toEqual(['before-0', 'before-1', 'before-2']);
+  const after = last(await writeMany(one, 'after', 1));
+  expect(after).toBeLessThan(first + 1000n);
+  await vi.waitFor(async () => expect((await two.cache.list(LATEST)).revision).toBe(after), PATIENCE);
+  expect(ended).toEqual([]);
+  expect(await reasons(standby)).toEqual([]);
+});
 
 test('a new timeline is used when all that lived vouch for it, and is another history when one of them does not', async () => {
   const [one, two] = [randomUUID(), randomUUID()];

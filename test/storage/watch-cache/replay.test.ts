@@ -57,7 +57,9 @@ async function restarted(changes: number) {
   };
 }
 
-test('watches that resume together share what is read from history, from every revision', async () => {
+test('watches that resume together share what is read from history, from every revision', {
+  tags: 'long',
+}, async () => {
   await using server = await restarted(1200);
   const { cache, revisions, asked, signal } = server;
   const readers = Array.from({ length: 2000 }, (_, n) => ({ reader: new Reader(), from: (n % 7) * 20 }));
