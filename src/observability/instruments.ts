@@ -9,6 +9,8 @@ export interface MetricFamily {
   readonly samples: readonly Sample[];
   /** Deprecated; exposed only with --show-hidden-metrics-for-version. */
   readonly hidden?: boolean;
+  /** The version of Kubernetes that has deprecated it, such as `1.34.0`. */
+  readonly deprecated?: string;
 }
 
 export interface Sample {
@@ -28,6 +30,7 @@ interface InstrumentInit {
   readonly help: string;
   readonly labels?: readonly string[];
   readonly hidden?: boolean;
+  readonly deprecated?: string | undefined;
 }
 
 /** The children of an instrument by their label values. */
@@ -104,13 +107,13 @@ export class Numbers implements Instrument {
 
   collect(): MetricFamily {
     this.#refresh?.(this);
-    const { name, help, hidden = false } = this.#init;
+    const { name, help, hidden = false, deprecated } = this.#init;
     const samples = [...this.#children.all()].map(({ labels, child }) => ({
       name,
       labels,
       value: child.value,
     }));
-    return { name, help, type: this.#type, samples, hidden };
+    return { name, help, type: this.#type, samples, hidden, ...(deprecated && { deprecated }) };
   }
 }
 
@@ -168,9 +171,9 @@ export class Histogram implements Instrument {
   }
 
   collect(): MetricFamily {
-    const { name, help, hidden = false } = this.#init;
+    const { name, help, hidden = false, deprecated } = this.#init;
     const samples = [...this.#children.all()].flatMap(({ labels, child }) => child.samples(name, labels));
-    return { name, help, type: 'histogram', samples, hidden };
+    return { name, help, type: 'histogram', samples, hidden, ...(deprecated && { deprecated }) };
   }
 }
 

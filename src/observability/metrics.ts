@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Instrument, MetricFamily, Sample } from './instruments.ts';
+import { type Instrument, type MetricFamily, Numbers, type Sample } from './instruments.ts';
+import { stabilityOf } from './metric-stability.ts';
 
 /** How often the event loop is asked how late it is. Every 10 ms, the default, woke an idle server a hundred times a second. */
 const LAG_SAMPLE_MS = 100;
@@ -118,11 +119,13 @@ export interface MetricPolicy {
 
 const SHOW_ALL: MetricPolicy = { disabled: new Set(), allowedValues: new Map(), showHidden: false };
 
-/** How many metrics are not shown, by Kubernetes' metrics of these names (component-base, metrics). */
+/** How many metrics are shown and how many are not, by Kubernetes' metrics of these names (component-base, metrics). */
 function countsOfOthers(families: readonly MetricFamily[], policy: MetricPolicy): MetricFamily[] {
   const { disabled, showHidden } = policy;
-  const hidden = families.filter((family) => family.hidden === true && !disabled.has(family.name));
+  const enabled = families.filter(({ name }) => !disabled.has(name));
+  const hidden = enabled.filter((family) => family.hidden === true);
   return [
+    countByStability(showHidden ? enabled : enabled.filter((family) => family.hidden !== true)),
     toCounter('disabled_metrics_total', 'Metrics that a flag has switched off.', disabled.size),
     toCounter(
       'hidden_metrics_total',
@@ -131,6 +134,20 @@ function countsOfOthers(families: readonly MetricFamily[], policy: MetricPolicy)
     ),
   ];
 }
+
+/** Counts the metrics of Kubernetes; those of the process and of the language are no part of its own count either. */
+function countByStability(families: readonly MetricFamily[]): MetricFamily {
+  const numbers = new Numbers('counter', {
+    name: 'registered_metrics_total',
+    help: 'Metrics of Kubernetes that are shown, by their stability and the version that deprecated them.',
+    labels: ['stability_level', 'deprecated_version'],
+  });
+  for (const { name, deprecated = '' } of families)
+    if (!IS_OURS.test(name)) numbers.at(stabilityOf(name), deprecated).add();
+  return numbers.collect();
+}
+
+const IS_OURS = /^(pg_apiserver|nodejs|process)_/;
 
 const toCounter = (name: string, help: string, value: number): MetricFamily => ({
   ...{ name, help, type: 'counter' },

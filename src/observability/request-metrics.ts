@@ -64,8 +64,10 @@ export class RequestMetrics {
       ...BASE.slice(1),
       'code',
     ]);
-    const seconds = (name: string, help: string, labels: readonly string[], hidden = false): Histogram =>
-      metrics.add(new Histogram({ name, help, labels, hidden }, SECONDS));
+    const seconds = (name: string, help: string, labels: readonly string[], deprecated?: string): Histogram =>
+      metrics.add(
+        new Histogram({ name, help, labels, hidden: deprecated !== undefined, deprecated }, SECONDS),
+      );
     this.#seconds = seconds(
       'apiserver_request_duration_seconds',
       'Time from the arrival of a request to its response. Long-running requests are not counted.',
@@ -73,7 +75,7 @@ export class RequestMetrics {
     );
     const without = 'Time of a request without what it waited for webhooks and its turn.';
     this.#sliSeconds = seconds('apiserver_request_sli_duration_seconds', without, BASE);
-    this.#sloSeconds = seconds('apiserver_request_slo_duration_seconds', without, BASE, true);
+    this.#sloSeconds = seconds('apiserver_request_slo_duration_seconds', without, BASE, '1.27.0');
     this.#sizes = metrics.add(
       new Histogram(
         { name: 'apiserver_response_sizes', help: 'Sizes of responses in bytes.', labels: BASE },

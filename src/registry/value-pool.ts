@@ -11,10 +11,17 @@ export interface ValuePool {
   /** Values from here on are chosen first, so that the first values stay free for explicit requests. */
   readonly dynamicFrom: number;
   valueAt(index: number): string;
+  /** The ranges of which the pool consists, with the number of values in each. */
+  readonly parts: readonly RangePart[];
   /** The part of the range that has the value. */
   rangeAt(index: number): string;
   /** Undefined: the value is outside. */
   indexOf(value: string): number | undefined;
+}
+
+interface RangePart {
+  readonly range: string;
+  readonly size: number;
 }
 
 /** A range may have more addresses; only these are used. */
@@ -36,6 +43,7 @@ export function createAddressPool(cidr: IpRange, reserved: number): ValuePool {
     name: familyName(family),
     range,
     size,
+    parts: [{ range, size }],
     reserved: Math.min(reserved, size),
     dynamicFrom: staticBand(all, { least: 16, most: 256, share: 16 }),
     valueAt: (index) => formatIp(toBytes(first + BigInt(index), network.length)),
@@ -63,6 +71,7 @@ export function joinPools(first: ValuePool, others: readonly ValuePool[]): Value
     ...first,
     range: parts.map(({ pool }) => pool.range).join(','),
     size,
+    parts: parts.flatMap(({ pool }) => pool.parts),
     valueAt: (index) => {
       const part = partAt(index);
       return part === undefined ? '' : part.pool.valueAt(index - part.from);
@@ -95,6 +104,7 @@ export function createPortPool({ first, last }: PortRange): ValuePool {
     name: NODE_PORTS,
     range,
     size,
+    parts: [{ range, size }],
     reserved: 0,
     dynamicFrom: staticBand(size, { least: 16, most: 128, share: 32 }),
     valueAt: (index) => String(first + index),

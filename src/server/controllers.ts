@@ -1,3 +1,4 @@
+import { SERVICES } from '../api/known-resources.ts';
 import type { Authorizer } from '../authz/authorizer.ts';
 import { repairAllocations } from '../controllers/allocation-repair.ts';
 import {
@@ -15,7 +16,9 @@ import { RoleAggregation } from '../controllers/role-aggregation.ts';
 import { AddressRecords, ensureDefaultRange } from '../controllers/service-ranges.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { structuralViolations } from '../resources/apiextensions/schema/violations.ts';
+import { Follower } from '../storage/follower.ts';
 import type { AggregationPhase } from './aggregation.ts';
+import { AllocatedValues, addAllocatedGauges } from './allocated-values.ts';
 import { builtInNames, isBuiltIn } from './built-in-names.ts';
 import type { Foundation } from './foundation.ts';
 import { startIdentity } from './identity.ts';
@@ -50,6 +53,7 @@ export function createControllers(foundation: Foundation, parts: ControllerParts
       startCustomResources(foundation, parts, services);
       await startNamespaceObjects(foundation, parts, services);
       await startIdentity(foundation, parts, services);
+      startAllocatedValues(foundation, parts, services);
       if (hasServiceRanges(foundation)) await startServiceRanges(foundation, parts, services);
       startUpkeep(foundation, parts, services);
     },
@@ -132,6 +136,19 @@ async function startNamespaceObjects(
   const objects = createNamespaceObjects({ client, logger, servingCa });
   await objects.begin();
   services.start('namespace-objects', 'upkeep', (signal) => objects.run(signal));
+}
+
+function startAllocatedValues(
+  { registry, metrics }: Foundation,
+  { writing: { pools }, storage: { store } }: ControllerParts,
+  services: Services,
+): void {
+  const assigned = registry.findStorage(SERVICES)?.strategy.assigned;
+  if (assigned === undefined) return;
+  const allocated = new AllocatedValues(pools, assigned.valuesOf);
+  addAllocatedGauges(metrics, pools, allocated);
+  const follower = new Follower({ store, sources: [{ resource: SERVICES, index: allocated }] });
+  services.start('allocated-values', 'upkeep', (signal, works) => follower.run(signal, works));
 }
 
 async function startServiceRanges(

@@ -99,6 +99,7 @@ function createReloadMetrics({ metrics, file, emulated, now }: EncryptionParts):
         help: `(Deprecated since 1.30.0) Reloads of the encryption configuration: ${status}.`,
         labels: ['apiserver_id_hash'],
         hidden: true,
+        deprecated: '1.30.0',
       }),
     );
   const [successes, failures] = [hidden('success', 'success'), hidden('failure', 'failures')];

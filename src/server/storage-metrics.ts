@@ -55,6 +55,7 @@ export function createStorageMetrics(options: StorageMetricsOptions): StorageMet
         name: 'apiserver_storage_objects',
         help: 'Objects in storage, by resource, as of the last poll.',
         labels: ['resource'],
+        deprecated: options.emulated >= 34 ? '1.34.0' : undefined,
       }),
     );
     // The name that Kubernetes has since 1.34. It keeps the older one for dashboards.

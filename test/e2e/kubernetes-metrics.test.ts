@@ -60,6 +60,38 @@ test('addresses and ports of services are counted by who chose them', async () =
   expect(text).toContain('kube_apiserver_nodeport_allocator_allocation_total{scope="dynamic"} 1\n');
 });
 
+test('gauges show how many addresses and ports services hold, and how many are left', async () => {
+  const path = '/api/v1/namespaces/default/services';
+  const gauges = async (): Promise<number[]> => {
+    const text = await scrape();
+    return [
+      'clusterip_allocator_allocated_ips{cidr="10.0.0.0/24"}',
+      'clusterip_allocator_available_ips{cidr="10.0.0.0/24"}',
+      'nodeport_allocator_allocated_ports',
+      'nodeport_allocator_available_ports',
+    ].map((name) => Number(text.split(`\nkube_apiserver_${name} `)[1]?.split('\n')[0]));
+  };
+  const [ips = 0, freeIps = 0, ports = 0, freePorts = 0] = await gauges();
+  // The address of this API at least.
+  expect(ips).toBeGreaterThan(0);
+  expect([ips + freeIps, ports + freePorts]).toEqual([254, 2768]);
+  const spec = { type: 'NodePort', ports: [{ port: 80 }] };
+  expect((await cluster.request('POST', path, { metadata: { name: 'g' }, spec })).code).toBe(201);
+  await vi.waitFor(async () => {
+    expect(await gauges()).toEqual([ips + 1, freeIps - 1, ports + 1, freePorts - 1]);
+  }, PATIENCE);
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const changed = await cluster.request('PATCH', `${path}/g`, { spec: { type: 'ClusterIP' } }, merge);
+  expect(changed.code).toBe(200);
+  await vi.waitFor(async () => {
+    expect(await gauges()).toEqual([ips + 1, freeIps - 1, ports, freePorts]);
+  }, PATIENCE);
+  await cluster.request('DELETE', `${path}/g`);
+  await vi.waitFor(async () => {
+    expect(await gauges()).toEqual([ips, freeIps, ports, freePorts]);
+  }, PATIENCE);
+});
+
 test('a streaming list is timed, and changes that come from the database are counted', async () => {
   const maps = '/api/v1/namespaces/default/configmaps';
   await cluster.request('POST', maps, { metadata: { name: 'm' } });

@@ -124,3 +124,29 @@ test('metrics that are not shown are counted', async () => {
   ]);
   expect((await countsWith({ showHidden: true }))[1]).toBe('hidden_metrics_total 0');
 });
+
+test('metrics of Kubernetes that are shown are counted by their stability, those of this server are not', async () => {
+  const countsWith = async (chosen: Partial<typeof policy>): Promise<string[]> => {
+    const metrics = new Metrics({ ...policy, ...chosen });
+    const add = (name: string, more: { hidden?: boolean; deprecated?: string } = {}): void => {
+      metrics.add(new Numbers('counter', { name, help: '', ...more })).at();
+    };
+    for (const name of ['apiserver_request_total', 'apiserver_longrunning_requests', 'some_total']) add(name);
+    add('apiserver_flowcontrol_rejected_requests_total');
+    add('apiserver_storage_objects', { deprecated: '1.34.0' });
+    add('old_seconds', { hidden: true, deprecated: '1.27.0' });
+    add('pg_apiserver_commit_queue');
+    const lines = (await metrics.text()).split('\n');
+    return lines
+      .filter((line) => line.startsWith('registered_'))
+      .map((line) => line.replace('registered_metrics_total{stability_level=', ''));
+  };
+  const shown = ['"STABLE",deprecated_version=""} 2', '"ALPHA",deprecated_version=""} 1'];
+  const kept = ['"BETA",deprecated_version=""} 1', '"STABLE",deprecated_version="1.34.0"} 1'];
+  expect(await countsWith({})).toEqual([...shown, ...kept]);
+  expect(await countsWith({ showHidden: true })).toEqual([
+    ...[...shown, ...kept, '"ALPHA",deprecated_version="1.27.0"} 1'],
+  ]);
+  const disabled = new Set(['apiserver_request_total']);
+  expect((await countsWith({ disabled }))[0]).toBe('"STABLE",deprecated_version=""} 1');
+});

@@ -1,0 +1,37 @@
+type Stability = 'ALPHA' | 'BETA' | 'STABLE';
+
+/** The promise that Kubernetes 1.36 makes about a metric (test/instrumentation/testdata/stable-metrics-list.yaml). */
+export function stabilityOf(name: string): Stability {
+  if (STABLE.has(name)) return 'STABLE';
+  return BETA.test(name) ? 'BETA' : 'ALPHA';
+}
+
+const STABLE: ReadonlySet<string> = new Set([
+  'apiserver_admission_controller_admission_duration_seconds',
+  'apiserver_admission_step_admission_duration_seconds',
+  'apiserver_admission_webhook_admission_duration_seconds',
+  'apiserver_current_inflight_requests',
+  'apiserver_longrunning_requests',
+  'apiserver_request_duration_seconds',
+  'apiserver_request_total',
+  'apiserver_requested_deprecated_apis',
+  'apiserver_response_sizes',
+  'apiserver_storage_objects',
+  'apiserver_storage_size_bytes',
+  'kubernetes_healthcheck',
+  'kubernetes_healthchecks_total',
+]);
+
+const BETA = new RegExp(
+  `^(${[
+    'apiserver_auth(entication|orization)_config_controller_automatic_reload(s_total|_last_timestamp_seconds)',
+    'apiserver_cel_(compilation|evaluation)_duration_seconds',
+    'apiserver_flowcontrol_current_(executing_(requests|seats)|inqueue_requests)',
+    'apiserver_flowcontrol_(dispatched|rejected)_requests_total',
+    'apiserver_flowcontrol_(nominal_limit_seats|request_wait_duration_seconds)',
+    'apiserver_validating_admission_policy_check_(duration_seconds|total)',
+    'apiserver_validation_declarative_validation_(mismatch|panic)_total',
+    '(disabled|hidden|registered)_metrics_total',
+    'kubernetes_feature_enabled',
+  ].join('|')})$`,
+);
