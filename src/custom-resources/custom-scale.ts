@@ -31,6 +31,7 @@ export function toScale({ subresources }: CustomResourceDefinitionVersion): View
     type: 'autoscaling/v1.Scale',
     verbs: ['get', 'patch', 'update'],
     table: SCALE_COLUMNS,
+    warnings: 'parent',
     read: (parent) => {
       const { scale, hasReplicas } = readScale(parent, paths);
       if (!hasReplicas) throw internalError(`${missing} does not exist`);

@@ -164,6 +164,8 @@ export interface ViewSubresource<T extends ApiObject = ApiObject, View extends A
   /** Fields of the parent that a write of the view cannot change, so that such a write never owns them. */
   readonly resetFields?: readonly (readonly string[])[];
   validate?(object: T, old: T, isOn?: Gates): FieldError[];
+  /** Texts for Warning headers of a write: those of the whole parent, or of this view; absent: none. */
+  readonly warnings?: 'parent' | ((object: T, old: T, isOn?: Gates) => string[]);
 }
 
 /** The object that a change of the view starts from. */

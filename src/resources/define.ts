@@ -48,6 +48,8 @@ export interface ResourceOutline<T extends ApiObject = ApiObject> extends Resour
   prepareStatus?(object: T, old: T): void;
   /** Rules of a written status, besides those of the strategy. */
   validateStatus?(object: T, old: T, isOn?: Gates): FieldError[];
+  /** Texts for Warning headers of a written status. */
+  statusWarnings?(object: T, old: T, isOn?: Gates): string[];
   readonly subresources?: readonly Subresource[];
   readonly table?: Table<T>;
   readonly fields?: FieldOutline;
@@ -110,6 +112,7 @@ export function define<T extends ApiObject = ApiObject>(typed: ResourceOutline<T
     statusResets,
     prepareStatus,
     validateStatus,
+    statusWarnings,
     ratchets,
     table,
     ...rest
@@ -165,7 +168,7 @@ function statusOf(
   outline: ResourceOutline,
   { version, type }: ResourceDefinition['storage'],
 ): ViewSubresource {
-  const { group, kind, prepareStatus, validateStatus, statusSince: since } = outline;
+  const { group, kind, prepareStatus, validateStatus, statusWarnings, statusSince: since } = outline;
   const { statusResets: resets = RESET_BY_STATUS } = outline;
   return {
     access: 'view',
@@ -182,6 +185,7 @@ function statusOf(
       return object;
     },
     ...(validateStatus === undefined ? {} : { validate: validateStatus }),
+    ...(statusWarnings === undefined ? {} : { warnings: statusWarnings }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Gates } from '../api/feature-gates.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
@@ -16,6 +17,7 @@ interface LoadBalancerStatusOutline<T extends ApiObject> {
   /** Completes a written status. Gets a copy it may change. */
   defaults?(object: T): void;
   validate(object: T): FieldError[];
+  warnings?(object: T, old: T, isOn?: Gates): string[];
 }
 
 export function loadBalancerStatusView<T extends ApiObject>({
@@ -23,6 +25,7 @@ export function loadBalancerStatusView<T extends ApiObject>({
   type,
   defaults,
   validate,
+  warnings,
 }: LoadBalancerStatusOutline<T>): ViewSubresource<T> {
   return {
     access: 'view',
@@ -37,6 +40,7 @@ export function loadBalancerStatusView<T extends ApiObject>({
       return writeStatus(view, old);
     },
     validate,
+    ...(warnings === undefined ? {} : { warnings }),
   };
 }
 

@@ -18,6 +18,7 @@ export function scaleOf(): ViewSubresource {
     type: 'autoscaling/v1.Scale',
     verbs: ['get', 'patch', 'update'],
     table: TABLE,
+    warnings: 'parent',
     read: toScale,
     write: (scale, old) => ({
       ...old,

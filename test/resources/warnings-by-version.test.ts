@@ -16,6 +16,7 @@ import { networkpolicies } from '../../src/resources/networking/network-policy.t
 import { runtimeclasses } from '../../src/resources/node/runtime-class.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { csidrivers } from '../../src/resources/storage/csi-driver.ts';
+import { type Change, rulesOf } from '../../src/verbs/writing/change.ts';
 import { manifestsIn } from '../kit/manifests.ts';
 
 /** Warnings that a version of Kubernetes added. Those of all versions are tested beside their resources. */
@@ -319,4 +320,48 @@ test('in every version a caller is warned of labels of nodes that have new names
   expect(warningsIn(31, runtimeclasses, manifest)).toEqual([
     'scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead',
   ]);
+});
+
+/** The warnings of a write of the status that makes it `status`. */
+function statusWarningsIn(
+  minor: Minor,
+  definition: ResourceDefinition,
+  manifest: JsonObject,
+  status: JsonObject,
+): string[] {
+  const isOn: Gates = Object.assign((name: string) => gatesOf(minor).get(name)?.on ?? false, { minor });
+  const old = manifestsIn(minor).created(definition, manifest);
+  const view = definition.subresources.find((one) => one.access === 'view' && one.name === 'status');
+  if (view?.access !== 'view') throw new Error('no status');
+  const change: Change = { kind: 'view', view, apply: (copy) => copy };
+  return rulesOf(change, definition.strategy).warnings?.({ ...old, status }, old, isOn) ?? [];
+}
+
+test.each<[string, ResourceDefinition, JsonObject, JsonObject, string[]]>([
+  [
+    'pods',
+    pods,
+    pod({}),
+    { podIPs: [{ ip: '10.0.0.01' }], hostIPs: [{ ip: '2001:DB8::1' }] },
+    [
+      `status.podIPs[0].ip: non-standard IP address "10.0.0.01" ${FUTURE}: use "10.0.0.1"`,
+      'status.hostIPs[0].ip: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+    ],
+  ],
+  [
+    'services',
+    services,
+    service({}),
+    { loadBalancer: { ingress: [{ hostname: 'h' }, { ip: '10.0.0.01' }] } },
+    [`status.loadBalancer.ingress[1]: non-standard IP address "10.0.0.01" ${FUTURE}: use "10.0.0.1"`],
+  ],
+])('addresses in the status of %s warn from 1.33 on', (_, definition, manifest, status, texts) => {
+  expect(statusWarningsIn(33, definition, manifest, status)).toEqual(texts);
+  expect(statusWarningsIn(32, definition, manifest, status)).toEqual([]);
+});
+
+test('a write of the status does not repeat the warnings of the object', () => {
+  const deprecated = { spec: { externalID: 'x' } };
+  expect(warningsIn(36, nodes, deprecated, deprecated)).toHaveLength(1);
+  expect(statusWarningsIn(36, nodes, deprecated, {})).toEqual([]);
 });

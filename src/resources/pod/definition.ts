@@ -19,7 +19,7 @@ import { table } from './table.ts';
 import { POD_RATCHETS, validateNewPod, validatePod } from './validation/pod.ts';
 import { validatePodStatus } from './validation/pod-status.ts';
 import { validatePodUpdate } from './validation/pod-update.ts';
-import { podWarnings } from './warnings.ts';
+import { podStatusWarnings, podWarnings } from './warnings.ts';
 
 /** Pods: admitted here, placed by a scheduler, run by node agents. */
 export const pods = define<Pod>({
@@ -33,6 +33,7 @@ export const pods = define<Pod>({
   emptyStatus: { phase: 'Pending', qosClass: 'BestEffort' },
   prepareStatus: preparePodStatus,
   validateStatus: checkedUpdate(validatePodStatus),
+  statusWarnings: podStatusWarnings,
   subresources: [
     podAttach,
     binding,

@@ -187,3 +187,10 @@ function addAppArmorWarnings(said: string[], at: FieldPath, spec: PodSpec, annot
     said.push(`${at.item(key)}: deprecated since v1.30; use the "appArmorProfile" field instead`);
   }
 }
+
+/** Warnings about the addresses that a kubelet reports. */
+export function podStatusWarnings({ status = {} }: Pod, _: Pod, isOn?: Gates): string[] {
+  const at = FieldPath.root([], isOn).field('status');
+  const addresses = [...at.field('podIPs').each(status.podIPs), ...at.field('hostIPs').each(status.hostIPs)];
+  return addresses.flatMap(([path, { ip = '' }]) => ipWarningsSince33(path.field('ip'), ip));
+}

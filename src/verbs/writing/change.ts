@@ -68,7 +68,10 @@ export async function applyChange(
 }
 
 /** The rules of a resource that apply to some kinds of changes only. */
-export type UpdateRules = Pick<Strategy, 'defaults' | 'assigned' | 'prepareForUpdate' | 'validateUpdate'>;
+export type UpdateRules = Pick<
+  Strategy,
+  'defaults' | 'assigned' | 'prepareForUpdate' | 'validateUpdate' | 'warnings'
+>;
 
 const NO_RULES: UpdateRules = {};
 
@@ -78,13 +81,30 @@ export function rulesOf(change: Change, strategy: Strategy): UpdateRules {
       return strategy;
     case 'view': {
       const { view } = change;
-      return { validateUpdate: (object, old, isOn) => view.validate?.(object, old, isOn) ?? [] };
+      return {
+        validateUpdate: (object, old, isOn) => view.validate?.(object, old, isOn) ?? [],
+        warnings: (object, old, isOn) => viewWarnings(view, strategy, { object, old }, isOn),
+      };
     }
     case 'state':
       return NO_RULES;
     default:
       return change satisfies never;
   }
+}
+
+function viewWarnings(
+  view: ViewSubresource,
+  strategy: Strategy,
+  { object, old }: { readonly object: ApiObject; readonly old: ApiObject | undefined },
+  isOn: Gates | undefined,
+): string[] {
+  if (view.warnings === undefined || old === undefined) return [];
+  return (
+    (view.warnings === 'parent'
+      ? strategy.warnings?.(object, old, isOn)
+      : view.warnings(object, old, isOn)) ?? []
+  );
 }
 
 /** Preconditions of a write. */

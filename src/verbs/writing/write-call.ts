@@ -1,6 +1,4 @@
 import type { ForeseenObjects } from '../../admission/foreseen.ts';
-import type { Gates } from '../../api/feature-gates.ts';
-import type { ApiObject } from '../../api/object-meta.ts';
 import { StatusError } from '../../api/status.ts';
 import type { ResourceDefinition } from '../../registry/resource-definition.ts';
 import type { AuditTrail, Caller, UserInfo } from '../../request/api-request.ts';
@@ -72,16 +70,6 @@ export function toKey({ definition, namespace }: WriteCall, name: string): Objec
 /** Whether the request has a large body. */
 export const isLargeCall = ({ request }: WriteCall): boolean =>
   request !== undefined && isLarge(request.receivedBytes);
-
-export function warnOf(
-  { definition, request }: WriteCall,
-  object: ApiObject,
-  old: ApiObject | undefined,
-  isOn: Gates | undefined,
-): void {
-  if (request === undefined) return;
-  for (const text of definition.strategy.warnings?.(object, old, isOn) ?? []) request.warn(text);
-}
 
 /** Turns errors about concurrent changes into results. */
 

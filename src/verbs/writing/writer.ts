@@ -29,7 +29,7 @@ import type { Ownership } from './field-ownership.ts';
 import { giveName, initializeMetadata, keepSystemMetadata, placeInNamespace } from './object-metadata.ts';
 import { Preparation, tracksGeneration } from './prepare-write.ts';
 import type { SharedExpiry } from './shared-expiry.ts';
-import { isLargeCall, orNotFound, type Removed, type WriteCall, type Written, warnOf } from './write-call.ts';
+import { isLargeCall, orNotFound, type Removed, type WriteCall, type Written } from './write-call.ts';
 
 interface WriterOptions {
   readonly store: Store;
@@ -133,7 +133,7 @@ export class ObjectWriter {
     initializeMetadata(object, tracksGeneration(strategy, this.#options.isFeatureOn), this.#options.now());
     return this.#allocate(call, strategy.assigned, states, async (complete) => {
       await inOwnTurn(large, () => this.#preparation.forCreate(call, complete));
-      await inOwnTurn(large, () => this.#admit(call, { object: complete, old: undefined }));
+      await inOwnTurn(large, () => this.#admit(call, strategy, { object: complete, old: undefined }));
       return inOwnTurn(large, () => this.#commits.create(call, complete));
     });
   }
@@ -168,7 +168,7 @@ export class ObjectWriter {
     return this.#allocate(call, rules.assigned, states, async (complete) => {
       await inOwnTurn(large, () => this.#preparation.beforeUpdate(call, rules, complete, old));
       await inOwnTurn(large, () => this.#preparation.refuseUpdate(call, rules, complete, old));
-      await inOwnTurn(large, () => this.#admit(call, { object: complete, old }));
+      await inOwnTurn(large, () => this.#admit(call, rules, { object: complete, old }));
       putBack(newer, complete);
       putBack(newer, old);
       return inOwnTurn(large, () => this.#commitUpdate(call, read, { object: complete, old }));
@@ -235,10 +235,12 @@ export class ObjectWriter {
     return this.#options.admission.mutate(sent === undefined ? attributes : { ...attributes, sent });
   }
 
-  async #admit(call: WriteCall, { object, old }: States): Promise<void> {
+  async #admit(call: WriteCall, rules: UpdateRules, { object, old }: States): Promise<void> {
     if (call.isAdmitted !== true)
       await this.#options.admission.validate(toAttributes(call, operationOf(old), object, old));
-    warnOf(call, object, old, this.#options.isFeatureOn);
+    const { request } = call;
+    if (request === undefined) return;
+    for (const text of rules.warnings?.(object, old, this.#options.isFeatureOn) ?? []) request.warn(text);
   }
 
   async #admitRemoval(call: WriteCall, old: ApiObject, options: DeleteOptions): Promise<void> {
