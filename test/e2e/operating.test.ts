@@ -13,8 +13,8 @@ import { PATIENCE } from '../kit/patience.ts';
 import { firingAlerts, hasPromtool } from '../kit/promtool.ts';
 import { TestRoles } from '../kit/roles.ts';
 import { startWebhook } from '../kit/webhook-server.ts';
-import { createTestDatabase, type TestDatabase } from '../postgres.ts';
-import { beginPartition } from '../storage/postgres/kit.ts';
+import { createTestDatabase, startPrivatePostgres, type TestDatabase } from '../postgres.ts';
+import { beginPartition, openLog, write } from '../storage/postgres/kit.ts';
 import { connect, type Session } from '../storage/postgres/stalls.ts';
 
 /** `alerts` and `dashboard` against what a server shows that meets real faults. */
@@ -62,7 +62,8 @@ let before: Sample[];
 let crowded: Sample[];
 let after: Sample[];
 
-const scrape = async (): Promise<Sample[]> => parseScrape((await cluster.request('GET', '/metrics')).text);
+const scrape = async (of: Cluster = cluster): Promise<Sample[]> =>
+  parseScrape((await of.request('GET', '/metrics')).text);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-operating-'));
@@ -276,11 +277,12 @@ test('`health` says how the server of this machine is, and fails where nothing a
   );
 });
 
-test.runIf(hasPromtool)('real faults raise their alerts, and none is raised before', async () => {
-  const rules = await pg('alerts', 'fleet');
+const up = (values: string) => ({ series: 'up{job="fleet", instance="one"}', values });
+
+/** What the rules ask for, as Prometheus would have scraped it. */
+function seriesOf(rules: string, samples: readonly Sample[], valuesOf: (sample: Sample) => string) {
   const asked = new Set(rules.match(/\b(pg_)?apiserver_\w+/g));
-  const up = (values: string) => ({ series: 'up{job="fleet", instance="one"}', values });
-  const series = (samples: readonly Sample[], valuesOf: (sample: Sample) => string) => [
+  return [
     up('1x80'),
     ...samples
       .filter(({ name }) => asked.has(name))
@@ -290,6 +292,12 @@ test.runIf(hasPromtool)('real faults raise their alerts, and none is raised befo
         return { series: `${sample.name}{${matchers}}`, values: valuesOf(sample) };
       }),
   ];
+}
+
+const lasting = ({ value }: Sample): string => `${value}x80`;
+
+test.runIf(hasPromtool)('real faults raise their alerts, and none is raised before', async () => {
+  const rules = await pg('alerts', 'fleet');
   const keyOf = ({ name, labels }: Sample): string => name + JSON.stringify(labels);
   const values = new Map(before.map((sample) => [keyOf(sample), sample.value]));
   // What has happened once goes on: counters grow by as much each minute, and an open transaction by a minute.
@@ -300,10 +308,9 @@ test.runIf(hasPromtool)('real faults raise their alerts, and none is raised befo
       ? `${sample.value}+60x80`
       : `${sample.value}x80`;
   };
-  const lasting = ({ value }: Sample): string => `${value}x80`;
-  expect(firingAlerts(rules, series(before, lasting))).toEqual(['ReadServerOut', 'TailPolls']);
-  expect(firingAlerts(rules, series(crowded, lasting))).toContain('WritesWait');
-  expect(firingAlerts(rules, series(after, ongoing))).toEqual([
+  expect(firingAlerts(rules, seriesOf(rules, before, lasting))).toEqual(['ReadServerOut', 'TailPolls']);
+  expect(firingAlerts(rules, seriesOf(rules, crowded, lasting))).toContain('WritesWait');
+  expect(firingAlerts(rules, seriesOf(rules, after, ongoing))).toEqual([
     ...['AuditBacklog', 'AuditEventsLost', 'EpochBegan', 'FailingRequests', 'HistoryBehind'],
     ...['LongTransaction', 'ReadServerOut', 'RejectedByFairness', 'SlowRequests', 'TailPolls'],
   ]);
@@ -312,3 +319,54 @@ test.runIf(hasPromtool)('real faults raise their alerts, and none is raised befo
   await expect(scrape()).rejects.toThrow('ECONNREFUSED');
   expect(firingAlerts(rules, [up('0x80')])).toEqual(['ServerDown']);
 });
+
+test.runIf(hasPromtool)(
+  'a server without CPU lags behind, and a slot without a reader keeps WAL',
+  async () => {
+    const rules = await pg('alerts', 'fleet');
+    await using postgres = await startPrivatePostgres();
+    const preload = fileURLToPath(new URL('../kit/held-event-loop.ts', import.meta.url));
+    await using server = await startCluster(
+      postgres.url,
+      ['--kvstore-compaction-interval=500ms', '--kvstore-db-metric-poll-interval=200ms'],
+      { preload },
+    );
+    const other = openLog(postgres.url);
+    const firingOf = (samples: readonly Sample[], valuesOf = lasting): string[] =>
+      firingAlerts(rules, seriesOf(rules, samples, valuesOf));
+    let lagging: Sample[] = [];
+    let names = 0;
+    await vi.waitFor(async () => {
+      await server.ask('hold');
+      await other.committer.commit(write('create', `late-${names++}`));
+      lagging = await scrape(server);
+      expect(valueIn(lagging, 'pg_apiserver_tail_delay_seconds')).toBeGreaterThan(5);
+    }, PATIENCE);
+    await other.close();
+    expect(firingOf(lagging)).toContain('TailLags');
+
+    const WAL = 'pg_apiserver_slot_wal_bytes';
+    // As much again each minute.
+    const growing = (sample: Sample): string =>
+      sample.name === WAL ? `${sample.value}+${sample.value}x80` : lasting(sample);
+    await using session = await connect(postgres.url);
+    const writeWal = async (): Promise<void> => {
+      for (let segments = 0; segments < 10; segments += 1)
+        await session.query("SELECT pg_logical_emit_message(true, 'fault', 'x'), pg_switch_wal()");
+    };
+    await writeWal();
+    let samples: Sample[] = [];
+    // A slot that is read keeps a little.
+    await vi.waitFor(async () => {
+      samples = await scrape(server);
+      expect(firingOf(samples, growing)).toEqual([]);
+    }, PATIENCE);
+    await session.query("SELECT pg_create_physical_replication_slot('forgotten', true)");
+    await writeWal();
+    await vi.waitFor(async () => {
+      samples = await scrape(server);
+      expect(valueIn(samples, WAL)).toBeGreaterThan(150 * 1024 ** 2);
+    }, PATIENCE);
+    expect(firingOf(samples, growing)).toEqual(['SlotKeepsWal']);
+  },
+);
