@@ -45,6 +45,7 @@ export default defineConfig({
     tags: [
       {
         name: 'long',
+        timeout: 300_000,
         description:
           'Takes long, and something shorter guards its promise in `npm test` too. `npm run test:all` and `npm test -- FILE` run it.',
       },

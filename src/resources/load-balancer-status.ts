@@ -2,30 +2,33 @@ import type { Gates } from '../api/feature-gates.ts';
 import type { GroupVersionKind } from '../api/names.ts';
 import type { ApiObject } from '../api/object-meta.ts';
 import type { FieldError } from '../api/status.ts';
-import type { FieldPath } from '../object/field-path.ts';
+import { FieldPath } from '../object/field-path.ts';
 import { parseIp } from '../object/ip.ts';
 import { checkIp, checkName } from '../object/text-formats.ts';
 import type { ViewSubresource } from '../registry/resource-definition.ts';
 import { writeStatus } from '../registry/status-view.ts';
+import { ipWarningsSince33 } from './rules/ip-warnings.ts';
 
 /** The status that services and ingresses share: the addresses at which a load balancer takes traffic. */
 
-interface LoadBalancerStatusOutline<T extends ApiObject> {
+type LoadBalanced = ApiObject & {
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly Point[] } };
+};
+
+interface LoadBalancerStatusOutline<T extends LoadBalanced> {
   readonly served: GroupVersionKind;
   /** IDL name of the object. */
   readonly type: string;
   /** Completes a written status. Gets a copy it may change. */
   defaults?(object: T): void;
   validate(object: T): FieldError[];
-  warnings?(object: T, old: T, isOn?: Gates): string[];
 }
 
-export function loadBalancerStatusView<T extends ApiObject>({
+export function loadBalancerStatusView<T extends LoadBalanced>({
   served,
   type,
   defaults,
   validate,
-  warnings,
 }: LoadBalancerStatusOutline<T>): ViewSubresource<T> {
   return {
     access: 'view',
@@ -40,8 +43,14 @@ export function loadBalancerStatusView<T extends ApiObject>({
       return writeStatus(view, old);
     },
     validate,
-    ...(warnings === undefined ? {} : { warnings }),
+    warnings: pointWarnings,
   };
+}
+
+function pointWarnings({ status }: LoadBalanced, _: LoadBalanced, isOn?: Gates): string[] {
+  const at = FieldPath.root([], isOn).field('status').field('loadBalancer').field('ingress');
+  const points = [...at.each(status?.loadBalancer?.ingress)];
+  return points.flatMap(([path, { ip = '' }]) => (ip === '' ? [] : ipWarningsSince33(path, ip)));
 }
 
 export function resetLoadBalancerStatus(object: ApiObject): void {

@@ -12,6 +12,7 @@ import { services } from '../../src/resources/core/service/definition.ts';
 import { serviceaccounts } from '../../src/resources/core/service-account.ts';
 import { resourceslices } from '../../src/resources/devices/resource-slice.ts';
 import { endpointslices } from '../../src/resources/discovery/endpoint-slice.ts';
+import { ingresses } from '../../src/resources/networking/ingress.ts';
 import { networkpolicies } from '../../src/resources/networking/network-policy.ts';
 import { runtimeclasses } from '../../src/resources/node/runtime-class.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
@@ -337,6 +338,8 @@ function statusWarningsIn(
   return rulesOf(change, definition.strategy).warnings?.({ ...old, status }, old, isOn) ?? [];
 }
 
+const BALANCED = { loadBalancer: { ingress: [{ hostname: 'h' }, { ip: '10.0.0.01' }] } };
+
 test.each<[string, ResourceDefinition, JsonObject, JsonObject, string[]]>([
   [
     'pods',
@@ -352,7 +355,14 @@ test.each<[string, ResourceDefinition, JsonObject, JsonObject, string[]]>([
     'services',
     services,
     service({}),
-    { loadBalancer: { ingress: [{ hostname: 'h' }, { ip: '10.0.0.01' }] } },
+    BALANCED,
+    [`status.loadBalancer.ingress[1]: non-standard IP address "10.0.0.01" ${FUTURE}: use "10.0.0.1"`],
+  ],
+  [
+    'ingresses',
+    ingresses,
+    { spec: { defaultBackend: { service: { name: 'a', port: { number: 80 } } } } },
+    BALANCED,
     [`status.loadBalancer.ingress[1]: non-standard IP address "10.0.0.01" ${FUTURE}: use "10.0.0.1"`],
   ],
 ])('addresses in the status of %s warn from 1.33 on', (_, definition, manifest, status, texts) => {

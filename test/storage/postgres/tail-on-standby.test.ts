@@ -102,11 +102,8 @@ test('where the primary has no slot to give, a standby streams, and what it stre
   await using follower = follow();
   const names = await writingAlong(async (written) => {
     await follower.comesFrom(hostOf(standby));
-    expect(follower.log.feed.state).toMatchObject({
-      mode: 'streaming',
-      reason: undefined,
-      stalled: undefined,
-    });
+    const isWell = { mode: 'streaming', reason: undefined, stalled: undefined };
+    await vi.waitFor(() => expect(follower.log.feed.state).toMatchObject(isWell), PATIENCE);
     expect(
       await onStandby("SELECT FROM pg_replication_slots WHERE temporary AND slot_type = 'logical'"),
     ).toHaveLength(1);

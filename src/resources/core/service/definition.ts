@@ -14,7 +14,7 @@ import { endpoints } from '../endpoints.ts';
 import { serviceValues } from './assignment.ts';
 import { isExternallyAccessible, isExternalName, isLoadBalancer } from './kind.ts';
 import { dropUnusedByType } from './preparation.ts';
-import { serviceStatusWarnings, serviceWarnings } from './service-warnings.ts';
+import { serviceWarnings } from './service-warnings.ts';
 import { validate, validateStatus } from './validate.ts';
 import { validateUpdate } from './validate-update.ts';
 
@@ -57,7 +57,6 @@ export const services = define<Service>({
       type: 'core/v1.Service',
       defaults: defaultIpModes,
       validate: checked(validateStatus),
-      warnings: serviceStatusWarnings,
     }),
   ],
   table,

@@ -1,7 +1,7 @@
 import type { Gates } from '../../../api/feature-gates.ts';
 import type { Service, ServiceSpec } from '../../../api/types/core/v1.ts';
 import { FieldPath } from '../../../object/field-path.ts';
-import { cidrWarnings, ipWarnings, ipWarningsSince33 } from '../../rules/ip-warnings.ts';
+import { cidrWarnings, ipWarnings } from '../../rules/ip-warnings.ts';
 import { minorOf } from '../../rules/minor-of.ts';
 import { isExternalName, typeOf } from './kind.ts';
 import { TOPOLOGY_HINTS, TOPOLOGY_MODE } from './validate.ts';
@@ -50,11 +50,4 @@ function ignoredByHeadless({
     ...(sessionAffinity === 'None' ? [] : ['spec.SessionAffinity']),
   ];
   return ignored.map((field) => `${field} is ignored for headless services`);
-}
-
-/** Warnings about the addresses of a load balancer. */
-export function serviceStatusWarnings({ status }: Service, _: Service, isOn?: Gates): string[] {
-  const at = FieldPath.root([], isOn).field('status').field('loadBalancer').field('ingress');
-  const points = [...at.each(status?.loadBalancer?.ingress)];
-  return points.flatMap(([path, { ip = '' }]) => (ip === '' ? [] : ipWarningsSince33(path, ip)));
 }
