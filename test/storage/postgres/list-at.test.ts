@@ -1,3 +1,4 @@
+// @module-tag long
 import type pg from 'pg';
 import { expect, test } from 'vitest';
 import { LIST_AT } from '../../../src/storage/postgres/read/past-queries.ts';
@@ -8,7 +9,7 @@ import { makeHistory, pagesOf } from './made-history.ts';
 
 const resource = { group: '', resource: 'configmaps' };
 
-test('pages of the past hold what was there then, and count what is left', { tags: 'long' }, async () => {
+test('pages of the past hold what was there then, and count what is left', async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '1 hour');
   const log = openLog(database.url);

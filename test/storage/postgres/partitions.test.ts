@@ -203,7 +203,9 @@ test('nothing is ever deleted row by row from the log', async () => {
   await log.close();
 });
 
-test('which revision has replaced a state is read from an index alone, however far away it lies', async () => {
+test('which revision has replaced a state is read from an index alone, however far away it lies', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '1 hour');
   await makeHistory(database, { resource: 'configmaps', objects: 2000, rounds: 20 });
@@ -216,7 +218,9 @@ test('which revision has replaced a state is read from an index alone, however f
   expect(text).toContain('Index Only Scan using revisions_10001_by_older_state');
 });
 
-test('states that are kept of a partition cost the same at its end as at its beginning', async () => {
+test('states that are kept of a partition cost the same at its end as at its beginning', {
+  tags: 'long',
+}, async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '1 hour');
   // Each state of the second half of the partition is replaced after its end.
