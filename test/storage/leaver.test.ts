@@ -3,7 +3,7 @@ import { leavePartitions } from '../../src/storage/postgres/upkeep/leaver.ts';
 import { pause } from '../../src/util/pause.ts';
 
 test('between two steps of leaving partitions, commits have the database to themselves for as long as a step took', async () => {
-  vi.useFakeTimers();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     const begunAt: number[] = [];
     const stopping = new AbortController();
