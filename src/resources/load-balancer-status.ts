@@ -7,7 +7,7 @@ import { parseIp } from '../object/ip.ts';
 import { checkIp, checkName } from '../object/text-formats.ts';
 import type { ViewSubresource } from '../registry/resource-definition.ts';
 import { writeStatus } from '../registry/status-view.ts';
-import { ipWarningsSince33 } from './rules/ip-warnings.ts';
+import { ipWarningsSince33, warningsOfEach } from './rules/ip-warnings.ts';
 
 /** The status that services and ingresses share: the addresses at which a load balancer takes traffic. */
 
@@ -49,8 +49,8 @@ export function loadBalancerStatusView<T extends LoadBalanced>({
 
 function pointWarnings({ status }: LoadBalanced, _: LoadBalanced, isOn?: Gates): string[] {
   const at = FieldPath.root([], isOn).field('status').field('loadBalancer').field('ingress');
-  const points = [...at.each(status?.loadBalancer?.ingress)];
-  return points.flatMap(([path, { ip = '' }]) => (ip === '' ? [] : ipWarningsSince33(path, ip)));
+  const points = at.each(status?.loadBalancer?.ingress);
+  return warningsOfEach(points, (path, { ip = '' }) => (ip === '' ? [] : ipWarningsSince33(path, ip)));
 }
 
 export function resetLoadBalancerStatus(object: ApiObject): void {

@@ -375,3 +375,11 @@ test('a write of the status does not repeat the warnings of the object', () => {
   expect(warningsIn(36, nodes, deprecated, deprecated)).toHaveLength(1);
   expect(statusWarningsIn(36, nodes, deprecated, {})).toEqual([]);
 });
+
+test('a status with very many addresses gives no more warnings than a response has room for', () => {
+  const ingress = Array.from({ length: 24_000 }, (_, at) => ({ ip: `2001:DB8::${at.toString(16)}` }));
+  const texts = statusWarningsIn(36, services, service({}), { loadBalancer: { ingress } });
+  expect(texts).toHaveLength(100);
+  expect(texts.join('').length).toBeGreaterThan(4096);
+  expect(statusWarningsIn(36, pods, pod({}), { hostIPs: ingress })).toHaveLength(100);
+});

@@ -4,7 +4,7 @@ import { equal } from '../../object/equality.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { parseQuantity } from '../../object/quantity.ts';
 import { checkName } from '../../object/text-formats.ts';
-import { ipWarningsSince33 } from '../rules/ip-warnings.ts';
+import { ipWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
 import { minorOf } from '../rules/minor-of.ts';
 import { addEnvWarnings, addPortNameWarnings, addPortWarnings } from './container-warnings.ts';
 import { containersOf } from './containers-of.ts';
@@ -191,6 +191,9 @@ function addAppArmorWarnings(said: string[], at: FieldPath, spec: PodSpec, annot
 /** Warnings about the addresses that a kubelet reports. */
 export function podStatusWarnings({ status = {} }: Pod, _: Pod, isOn?: Gates): string[] {
   const at = FieldPath.root([], isOn).field('status');
-  const addresses = [...at.field('podIPs').each(status.podIPs), ...at.field('hostIPs').each(status.hostIPs)];
-  return addresses.flatMap(([path, { ip = '' }]) => ipWarningsSince33(path.field('ip'), ip));
+  const ofEach = (name: 'podIPs' | 'hostIPs'): string[] =>
+    warningsOfEach(at.field(name).each(status[name]), (path, { ip = '' }) =>
+      ipWarningsSince33(path.field('ip'), ip),
+    );
+  return [...ofEach('podIPs'), ...ofEach('hostIPs')];
 }

@@ -84,6 +84,22 @@ function warningsBefore33(at: FieldPath, value: string, { reading, noun, subject
   ];
 }
 
+/** More than a response has room for (http/response-headers.ts). */
+const MOST_WARNINGS = 100;
+
+/** The warnings about the items of a list that may be very long. */
+export function warningsOfEach<Item>(
+  items: Iterable<readonly [FieldPath, Item, number]>,
+  warningsOf: (at: FieldPath, item: Item) => readonly string[],
+): string[] {
+  const found: string[] = [];
+  for (const [at, item] of items) {
+    found.push(...warningsOf(at, item));
+    if (found.length >= MOST_WARNINGS) break;
+  }
+  return found;
+}
+
 /** Warnings about fields that had none before 1.33. */
 export const ipWarningsSince33 = (at: FieldPath, address: string): string[] =>
   minorOf(at) < 33 ? [] : ipWarnings(at, address);
