@@ -312,11 +312,11 @@ test('every state inside the window can be rebuilt, by revision and by time, and
   await log.close();
 });
 
-test('thousands of states that the window needs are kept in batches, also those that are replaced between two of them', async () => {
+test('hundreds of states that the window needs are kept in batches, also those that are replaced between two of them', async () => {
   await using database = await createTestDatabase();
   await keepHistory(database, '30 minutes');
   const log = openLog(database.url);
-  const names = Array.from({ length: 2500 }, (_, n) => `o${n}`);
+  const names = Array.from({ length: 600 }, (_, n) => `o${n}`);
   const create = (name: string): Promise<Revision> => log.committer.commit(write('create', name));
   const created = new Map(await Promise.all(names.map(async (name) => [name, await create(name)] as const)));
   await beginPartition(database);
@@ -374,6 +374,26 @@ test.each([
     await log.close();
   },
 );
+
+test('one server at a time leaves a partition: steps of a second one would fill the pauses of the first', async () => {
+  await using database = await createTestDatabase();
+  await keepHistory(database, '0');
+  const log = openLog(database.url);
+  await log.committer.commit(write('create', 'one'));
+  await beginPartition(database);
+  await log.committer.commit(write('create', 'edge'));
+  await log.committer.commit(write('create', 'two'));
+  await database.query('SELECT compact_history()');
+  await fillObjects(database);
+  const leave = async (session: Pick<typeof database, 'query'>) =>
+    (await session.query<{ answer: string }>('SELECT leave_partition() AS answer'))[0]?.answer;
+  await using other = await connect(database.url);
+  await other.query('BEGIN');
+  expect([await leave(other), await leave(database)]).toEqual(['more', 'nothing']);
+  await other.query('COMMIT');
+  expect([await leave(database), await leave(database)]).toEqual(['left', 'nothing']);
+  await log.close();
+});
 
 test('a list at a revision comes in pages that together are the whole, each saying how many follow', async () => {
   await using database = await createTestDatabase();

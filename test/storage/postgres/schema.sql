@@ -2155,7 +2155,11 @@ BEGIN
     IF leaving IS NULL THEN
         RETURN 'nothing';
     END IF;
-    EXECUTE format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE', leaving);
+    BEGIN
+        EXECUTE format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE NOWAIT', leaving);
+    EXCEPTION WHEN lock_not_available THEN
+        RETURN 'nothing';
+    END;
     SELECT b.* INTO bounds FROM log_bounds b;
     -- Another server has left it meanwhile; there may be a next one.
     IF bounds.low >= past THEN
@@ -2167,8 +2171,8 @@ BEGIN
         UPDATE log_bounds SET noted = past, copied = 0;
         RETURN 'more';
     END IF;
-    SELECT * INTO batch FROM keep_superseded(leaving, past, bounds.copied, 0, 1000);
-    IF batch.count = 1000 THEN
+    SELECT * INTO batch FROM keep_superseded(leaving, past, bounds.copied, 0, 250);
+    IF batch.count = 250 THEN
         UPDATE log_bounds SET copied = batch.last;
         RETURN 'more';
     END IF;
@@ -3015,10 +3019,14 @@ DECLARE
     is_due    boolean;
     readers   integer[];
 BEGIN
-    IF NOT (SELECT c.thins FROM compaction c)
-        OR NOT pg_try_advisory_xact_lock('commit_order'::regclass::oid::int, hashtext('pg-apiserver thins')) THEN
+    IF NOT (SELECT c.thins FROM compaction c) THEN
         RETURN 'nothing';
     END IF;
+    BEGIN
+        LOCK TABLE thinning IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+    EXCEPTION WHEN lock_not_available THEN
+        RETURN 'nothing';
+    END;
 
     SELECT t.* INTO due FROM thinning t;
     IF FOUND THEN

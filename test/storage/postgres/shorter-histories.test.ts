@@ -297,6 +297,21 @@ test('a transaction that keeps old rows from leaving, by its age or by what it r
   await settle(database);
 });
 
+test('old rows leave while a user keeps an advisory lock, and not while another server removes some', async () => {
+  await using database = await createTestDatabase();
+  await live(database, database.url);
+  const before = await countOf(database, 'events');
+  const server = await begin(database.url, 'server', 'LOCK TABLE thinning IN SHARE UPDATE EXCLUSIVE MODE');
+  await keepEvents(database, '1h');
+  expect(await database.query('SELECT thin_partition() AS answer')).toEqual([{ answer: 'nothing' }]);
+  await server.end();
+  const lock = "pg_advisory_lock('commit_order'::regclass::oid::int, hashtext('pg-apiserver thins'))";
+  const user = await begin(database.url, 'user', `SELECT ${lock}; COMMIT`);
+  await settle(database);
+  expect(await countOf(database, 'events')).toBeLessThan(before);
+  await user.end();
+});
+
 test('nothing leaves early while a server may run that knows nothing of shorter histories', async () => {
   await using database = await createTestDatabase();
   await live(database, database.url);

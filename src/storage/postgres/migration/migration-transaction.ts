@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
 import { errorText } from '../../../util/error-text.ts';
+import { describeBackends } from '../connection/describe-backends.ts';
 
 /** Half an hour: as long as a backup may read what is to change. */
 const PATIENCE_MS = 30 * 60_000;
@@ -8,6 +9,9 @@ const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5000;
 /** Statements queued behind ours for a lock wait as long as ours. */
 export const LOCK_TIMEOUT = '200ms';
+/** Servers migrate one at a time. One that waits this long says for whom. */
+const TURN_TIMEOUT = '3s';
+const TURN = "hashtext('pg-apiserver'), hashtext('migrate')";
 
 interface Patience<Result> {
   readonly patienceMs?: number;
@@ -55,8 +59,8 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   await client.query('BEGIN');
   try {
-    await client.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
-    await run(client, "SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('migrate'))");
+    await client.query('SET LOCAL statement_timeout = 0');
+    await takeTurn(client);
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query(ACT_AS_OWNER, [owner ?? null]);
     const result = await work();
@@ -67,6 +71,32 @@ export async function inTransaction<Result>(
     await client.query('ROLLBACK').catch(() => {});
     throw error;
   }
+}
+
+/** @throws an error that is in the way, with the holder of the lock: it is an advisory lock, so any user may be */
+async function takeTurn(client: pg.ClientBase): Promise<void> {
+  await client.query(`SET LOCAL lock_timeout = '${TURN_TIMEOUT}'; SAVEPOINT turn`);
+  try {
+    await run(client, `SELECT pg_advisory_xact_lock(${TURN})`);
+  } catch (error) {
+    if (!isInTheWay(error)) throw error;
+    await client.query('ROLLBACK TO turn');
+    const held = `the lock of migrations is held by ${await describeHolder(client, TURN)}`;
+    throw Object.assign(new Error(held, { cause: error }), { code: '55P03' });
+  }
+}
+
+/** Names the sessions that hold an advisory lock of two keys, in SQL. */
+export async function describeHolder(client: pg.ClientBase, keys: string): Promise<string> {
+  const pids = await run(
+    client,
+    `SELECT string_agg(l.pid::text, ',')
+     FROM pg_locks l
+     JOIN (SELECT ${keys}) AS keys (first, second) ON l.classid = keys.first::oid AND l.objid = keys.second::oid
+     WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted
+       AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())`,
+  );
+  return describeBackends(client, String(pids));
 }
 
 /** Acts as the schema's owner until the end of the transaction, where the user may. */

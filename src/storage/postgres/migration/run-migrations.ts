@@ -6,7 +6,7 @@ import { prepare as prepareStatement, tables } from '../connection/prepared.ts';
 import { isDenied } from '../connection/statements.ts';
 import { findPublicationTrouble } from '../feed/publication.ts';
 import { besideOf, type Migration, type MigrationStep, notesOf, stepsOf } from './migration.ts';
-import { describeFailure, inTransaction, patiently, run } from './migration-transaction.ts';
+import { describeFailure, describeHolder, inTransaction, patiently, run } from './migration-transaction.ts';
 
 export interface MigrateOptions {
   /** The last migration to apply; by default all. */
@@ -210,7 +210,7 @@ async function applyPatiently(
   const instead = async (): Promise<false | undefined> =>
     (await isApplied(client, migration)) ? false : undefined;
   try {
-    return await patiently(what, () => alone(client, migration, () => apply(client, migration)), {
+    return await patiently(what, () => alone(client, migration, options), {
       ...options,
       instead,
     });
@@ -221,6 +221,7 @@ async function applyPatiently(
 
 const STEPS_LOCK = "hashtext('pg-apiserver'), hashtext('migrate in steps')";
 const STEPS_POLL_MS = 200;
+const STEPS_SAY_MS = 30_000;
 
 /**
  * Lets one server at a time work at a migration with steps outside of transactions: a second one took the index that the first was
@@ -231,16 +232,20 @@ const STEPS_POLL_MS = 200;
 async function alone(
   client: pg.ClientBase,
   migration: Migration,
-  work: () => Promise<boolean>,
+  { say = () => {} }: MigrateOptions,
 ): Promise<boolean> {
   const hasOpenSteps = stepsOf(migration).some(({ kind }) => kind === 'without transaction');
-  if (!hasOpenSteps || !(await hasSessionOfItsOwn(client))) return work();
+  if (!hasOpenSteps || !(await hasSessionOfItsOwn(client))) return apply(client, migration);
+  let sayAtMs = Date.now() + STEPS_SAY_MS;
   while ((await run(client, `SELECT pg_try_advisory_lock(${STEPS_LOCK})::text`)) !== 'true') {
     await pause(STEPS_POLL_MS);
     if (await isApplied(client, migration)) return false;
+    if (Date.now() < sayAtMs) continue;
+    sayAtMs += STEPS_SAY_MS;
+    say(`migration ${migration.id} waits for ${await describeHolder(client, STEPS_LOCK)}`);
   }
   try {
-    return await work();
+    return await apply(client, migration);
   } finally {
     // A lost session has lost its locks.
     await client.query(`SELECT pg_advisory_unlock(${STEPS_LOCK})`).catch(() => {});

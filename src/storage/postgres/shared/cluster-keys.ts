@@ -18,8 +18,8 @@ export interface KeyWishes {
 }
 
 /**
- * Returns the cluster's key of this name. Makes it under an advisory lock, for which other servers wait, and stores it anew when
- * its stored form is outdated.
+ * Returns the cluster's key of this name. Makes it under a lock, for which other servers wait, and stores it anew when its
+ * stored form is outdated.
  */
 export async function keepClusterKey(
   client: pg.ClientBase,

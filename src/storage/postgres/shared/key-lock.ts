@@ -6,7 +6,8 @@ export async function withKeyLock<T>(client: pg.ClientBase, work: () => Promise<
   try {
     // The holder is making a key, which may take any time.
     await client.query('SET LOCAL lock_timeout = 0');
-    await client.query("SELECT pg_advisory_xact_lock(hashtext('pg-apiserver'), hashtext('cluster keys'))");
+    // A lock of the table: an advisory lock is one that every user of the database may take and keep.
+    await client.query('LOCK TABLE cluster_keys IN SHARE ROW EXCLUSIVE MODE');
     const result = await work();
     await client.query('COMMIT');
     return result;

@@ -1,4 +1,5 @@
 import type { Database } from '../connection/connection.ts';
+import { describeBackends } from '../connection/describe-backends.ts';
 
 /** Interval between lines about the same obstacle. */
 export const REPEAT_MS = 3_600_000;
@@ -31,7 +32,7 @@ export class Obstacle {
     this.#failures += 1;
     if (this.#failures < patience || performance.now() - this.#spokeMs < REPEAT_MS) return;
     this.#spokeMs = performance.now();
-    onTrouble(describe(await describeBackends(database, toPids(what))));
+    onTrouble(describe(await describeBackends(database.pool, toPids(what))));
   }
 }
 
@@ -39,20 +40,3 @@ function toPids(what: unknown): string {
   if (typeof what === 'string') return what;
   return what instanceof Error && 'detail' in what ? String(what.detail ?? '') : '';
 }
-
-/** Names the backends as far as the user may see what they are. */
-async function describeBackends({ pool }: Database, pids: string): Promise<string> {
-  if (!/^\d+(,\d+)*$/.test(pids)) return 'another transaction';
-  const { rows } = await pool.query<{ backend: string }>({ text: BACKENDS, values: [pids] });
-  return rows.map(({ backend }) => backend).join('; ') || `process ${pids}`;
-}
-
-const BACKENDS = `
-  SELECT format(
-    'process %s (application %s, user %s, %s, its transaction began %s s ago)', a.pid, coalesce(nullif(a.application_name, ''), 'unnamed'),
-    a.usename, coalesce(a.state, 'state hidden'), coalesce(round(extract(epoch FROM clock_timestamp() - a.xact_start))::text, '?')
-  ) AS backend
-  FROM pg_stat_activity a
-  WHERE a.pid = ANY (string_to_array($1, ',')::int[])
-  ORDER BY a.pid
-  LIMIT 5`;
