@@ -5,11 +5,11 @@ import { WebhookClients } from '../admission/webhooks/clients.ts';
 import { createNamespace } from '../controllers/bootstrap-objects.ts';
 import { StoredQuotas } from '../controllers/quota-usage.ts';
 import { IP_ADDRESSES, poolsOf, ReadyRanges, SERVICE_CIDRS } from '../controllers/service-ranges.ts';
+import { limitsAmong } from '../custom-resources/conversion/call-gate.ts';
 import { ConversionMetrics } from '../custom-resources/conversion/conversion-metrics.ts';
 import type { ConversionParts } from '../custom-resources/conversion/webhook-converter.ts';
 import { ServedDefinitions } from '../custom-resources/served-definitions.ts';
 import type { IpRange } from '../object/ip.ts';
-import type { AdmissionOptions } from '../options/admission.ts';
 import type { ServerOptions } from '../options/options.ts';
 import { GatedFields } from '../registry/gated-fields.ts';
 import { createPortPool, type ValuePool } from '../registry/value-pool.ts';
@@ -99,7 +99,7 @@ export function createWriting(
         index: new ServedDefinitions({
           ...{ registry, types },
           ratchets: foundation.isFeatureOn('CRDValidationRatcheting'),
-          conversion: createConversion(foundation, store, options.admission),
+          conversion: createConversion(foundation, store, options),
         }),
       },
       ...(hasServiceRanges(foundation)
@@ -141,11 +141,12 @@ export const hasServiceRanges = ({ isFeatureOn, registry }: Foundation): boolean
 function createConversion(
   { types, tracing, metrics, egress }: Foundation,
   store: Store,
-  { proxyClient }: AdmissionOptions,
+  { admission, serving }: Pick<ServerOptions, 'admission' | 'serving'>,
 ): ConversionParts {
-  const credentials = { users: undefined, pair: readProxyClient(proxyClient) };
+  const credentials = { users: undefined, pair: readProxyClient(admission.proxyClient) };
   const clients = new WebhookClients(new StoredClusterObjects(store), credentials, webhookWays(egress));
-  return { ...{ clients, types, tracing }, metrics: new ConversionMetrics(metrics) };
+  const limits = { gate: limitsAmong(serving.threads) };
+  return { ...{ clients, types, tracing, limits }, metrics: new ConversionMetrics(metrics) };
 }
 
 /** `ready`: ranges of ServiceCIDRs. */

@@ -73,11 +73,10 @@ export interface StartOptions {
 }
 
 /** TEST_SERVING_THREADS=3 lets every server of the tests serve in as many threads, where a test does not say how many. */
-const threads = (flags: readonly string[]): string[] => {
-  const count = process.env.TEST_SERVING_THREADS;
-  const isSaid = flags.some((flag) => flag.startsWith('--serving-threads'));
-  return count === undefined || isSaid ? [] : [`--serving-threads=${count}`];
-};
+export const SERVING_THREADS = Number(process.env.TEST_SERVING_THREADS ?? 1);
+
+const threads = (flags: readonly string[]): string[] =>
+  flags.some((flag) => flag.startsWith('--serving-threads')) ? [] : [`--serving-threads=${SERVING_THREADS}`];
 
 export async function startCluster(
   databaseUrl: string,

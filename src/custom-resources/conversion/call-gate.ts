@@ -28,6 +28,13 @@ export interface GateLimits {
  */
 const LIMITS: GateLimits = { maxCalls: 16, maxWaiting: 1000, maxWaitMs: 5000, restMs: 5000 };
 
+/** The limits of each of several serving threads, which together make up those of the server. */
+export const limitsAmong = (threads: number): GateLimits => ({
+  ...LIMITS,
+  maxCalls: Math.ceil(LIMITS.maxCalls / threads),
+  maxWaiting: Math.ceil(LIMITS.maxWaiting / threads),
+});
+
 interface Waiting {
   begin(): void;
   refuse(error: CallRefused): void;

@@ -30,7 +30,9 @@ type Kind = keyof typeof STATES;
 async function makeStates(cluster: Cluster, kind: Kind): Promise<void> {
   const object = (value: string) => ({ metadata: { name: 'past' }, ...STATES[kind](value) });
   const path = `${CORE}/${kind}`;
-  if ((await cluster.request('GET', `${path}/past`)).code === 200) return;
+  const { code, text } = await cluster.request('GET', `${path}/past`);
+  if (code === 200) return;
+  expect(code, text).toBe(404);
   expect((await cluster.request('POST', path, object('a'))).code).toBe(201);
   expect((await cluster.request('PUT', `${path}/past`, object('b'))).code).toBe(200);
 }
