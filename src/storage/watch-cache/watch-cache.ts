@@ -306,6 +306,8 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     let loading = new Generation<ResourceCache>(NO_REVISION, () => {
       throw new Error('objects came before their revision');
     });
+    // The first question connects, which takes a dozen round trips: reads have no time for them. A failure is theirs to report.
+    const connected = reader.currentRevision().catch(() => undefined);
     await reader.loadCurrent(
       (loadedAt) => {
         loading = new Generation(loadedAt, (resource) => {
@@ -321,6 +323,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
       },
       kept,
     );
+    await connected;
     this.#uncached?.begin(loading.applied);
     this.#generation = loading;
     this.#loading.resolve();

@@ -29,14 +29,20 @@ class Log {
   compacted = at(0);
   /** Until it resolves, the compacted revision is not answered. */
   answers = Promise.resolve();
+  /** Until it resolves, there is no connection for questions. */
+  readonly connected: Promise<void>;
   sink: ChangeSink | undefined;
   readonly cache: WatchCache;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
 
-  constructor() {
+  constructor(connected = Promise.resolve()) {
+    this.connected = connected;
     const reader: RevisionReader = {
-      currentRevision: async () => this.current,
+      currentRevision: async () => {
+        await this.connected;
+        return this.current;
+      },
       compactedRevision: async () => {
         const answer = this.compacted;
         await this.answers;
@@ -208,5 +214,19 @@ test('a watch from before the memory waits for a database that is slow to say wh
     expect(failure).toBeUndefined();
   } finally {
     vi.useRealTimers();
+  }
+});
+
+test('reads are not served before the connection for their questions is there, nor later when it fails', async () => {
+  for (const end of ['resolve', 'reject'] as const) {
+    const connection = Promise.withResolvers<void>();
+    await using log = new Log(connection.promise);
+    log.loads.shift()?.give(10, ['a']);
+    await turns();
+    expect(log.cache.state.loaded).toBe(false);
+    if (end === 'resolve') connection.resolve();
+    else connection.reject(new Error('no connection'));
+    await log.cache.ready();
+    await turns();
   }
 });
