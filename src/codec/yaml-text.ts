@@ -1,4 +1,4 @@
-import { LineCounter, parseAllDocuments } from 'yaml';
+import { LineCounter, parseAllDocuments, type Tags } from 'yaml';
 import type { JsonValue } from '../api/object-meta.ts';
 import { StatusError } from '../api/status.ts';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../object/document-limits.ts';
 import { toExact } from '../object/exact-json.ts';
 import { type ParsedDocument, parseJsonText } from './json-text.ts';
+import { readBlockYaml } from './yaml/block-reader.ts';
 import { answerFor, nestsTooDeep, parseAsJson } from './yaml-aside.ts';
 import { jsonRepeatedKeys, yamlRepeatedKeys, yamlSyntaxError, yamlValueError } from './yaml-problems.ts';
 
@@ -44,7 +45,8 @@ export function parseYamlText(bytes: Buffer): ParsedDocument {
 }
 
 /** For files of an operator, which may have lists of any length. @throws SyntaxError */
-export const parseYamlFile = (bytes: Buffer): JsonValue => parseAsYaml(bytes, assertDepth).value;
+export const parseYamlFile = (text: string): JsonValue =>
+  readBlockYaml(text) ?? parseAsYaml(Buffer.from(text), assertDepth).value;
 
 function parseAsYaml(bytes: Buffer, assertSize = assertWithinLimits): ParsedDocument {
   const options = {
@@ -52,6 +54,7 @@ function parseAsYaml(bytes: Buffer, assertSize = assertWithinLimits): ParsedDocu
     uniqueKeys: false,
     merge: true,
     intAsBigInt: true,
+    customTags: (tags: Tags) => tags.map(withDigits),
     // The parser would log warnings about a client's document.
     logLevel: 'error',
     lineCounter: new LineCounter(),
@@ -74,6 +77,15 @@ function parseAsYaml(bytes: Buffer, assertSize = assertWithinLimits): ParsedDocu
     if (cause instanceof RangeError) throw tooDeep();
     throw new SyntaxError(yamlValueError(cause), { cause });
   }
+}
+
+const FLOAT = 'tag:yaml.org,2002:float';
+const NO_DIGIT = /[-+]?[._]*(?:[eE]|$)/;
+
+/** The library takes `.` and `e10` for numbers, which for Kubernetes are texts: managed fields have the key `.`. */
+function withDigits(tag: Tags[number]): Tags[number] {
+  if (typeof tag !== 'object' || tag.tag !== FLOAT || !('test' in tag) || tag.test === undefined) return tag;
+  return { ...tag, test: new RegExp(`^(?!${NO_DIGIT.source})(?:${tag.test.source})`) };
 }
 
 /** JSON that was sent as YAML: its problems get the words for YAML. */

@@ -39,13 +39,15 @@ export function* readDocuments(path: string, text: string): Generator<JsonObject
   }
 }
 
-const OPEN_OBJECT = 0x7b;
+const JSON_OBJECT = /^\s*\{/;
+/** The rest of the separator's line, and what would shift the line numbers in errors. */
+const EMPTY_LINES = /^(?:[ \t\r]*\n)+/;
 
-/** @throws Error */
+/** Empty lines at the end of YAML stay, because they may belong to its last text. @throws Error */
 function parse(document: string, where: string): JsonValue {
-  const bytes = Buffer.from(document.trim());
   try {
-    return bytes[0] === OPEN_OBJECT ? parseJsonBytes(bytes) : parseYamlFile(bytes);
+    if (JSON_OBJECT.test(document)) return parseJsonBytes(Buffer.from(document.trim()));
+    return parseYamlFile(document.replace(EMPTY_LINES, ''));
   } catch (error) {
     throw new Error(`${where}: ${errorText(error)}`, { cause: error });
   }
