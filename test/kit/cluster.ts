@@ -73,10 +73,13 @@ export interface StartOptions {
 }
 
 /** TEST_SERVING_THREADS=3 lets every server of the tests serve in as many threads, where a test does not say how many. */
-export const SERVING_THREADS = Number(process.env.TEST_SERVING_THREADS ?? 1);
+const { TEST_SERVING_THREADS } = process.env;
+export const SERVING_THREADS = Number(TEST_SERVING_THREADS ?? 1);
 
-const threads = (flags: readonly string[]): string[] =>
-  flags.some((flag) => flag.startsWith('--serving-threads')) ? [] : [`--serving-threads=${SERVING_THREADS}`];
+const threads = (flags: readonly string[]): string[] => {
+  const isSaid = flags.some((flag) => flag.startsWith('--serving-threads'));
+  return TEST_SERVING_THREADS === undefined || isSaid ? [] : [`--serving-threads=${SERVING_THREADS}`];
+};
 
 export async function startCluster(
   databaseUrl: string,
