@@ -197,17 +197,17 @@ class BlockReader {
   /** Without quotes, perhaps over several lines. */
   #plain(indent: number, from: number): JsonValue {
     let end = this.#endOf(from);
-    let text = this.#text.slice(from, end);
+    const lines = [this.#text.slice(from, end)];
     for (;;) {
       this.#at = end + 1;
       const next = this.#firstOf(this.#at);
       const code = this.#text.charCodeAt(next);
       if (next - this.#at <= indent || next >= this.#text.length) break;
-      if (code === HASH || code === LINE_END || text.endsWith(' ')) throw UNUSUAL;
+      if (code === HASH || code === LINE_END || this.#text.charCodeAt(end - 1) === SPACE) throw UNUSUAL;
       end = this.#endOf(next);
-      text += ` ${this.#text.slice(next, end)}`;
+      lines.push(this.#text.slice(next, end));
     }
-    const value = plainValue(text);
+    const value = plainValue(lines.join(' '));
     if (value === undefined) throw UNUSUAL;
     return value;
   }
@@ -284,14 +284,14 @@ const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 /** Joins the lines of a text in quotes, whose later lines are indented more than what it is in. */
 function unfold(raw: string, indent: number): string {
   const [first = '', ...others] = raw.split('\n');
-  let text = first;
+  const lines = [first];
   for (const line of others) {
     const inner = line.replace(/^ +/, '');
     const pad = line.length - inner.length;
-    if (pad <= indent || inner === '' || text.endsWith(' ') || text.endsWith('\\')) throw UNUSUAL;
-    text += ` ${inner}`;
+    if (pad <= indent || inner === '' || /[ \\]$/.test(lines.at(-1) ?? '')) throw UNUSUAL;
+    lines.push(inner);
   }
-  return text;
+  return lines.join(' ');
 }
 
 const ESCAPE = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|(.))/g;

@@ -247,13 +247,23 @@ test.each(['.', 'e5', '-.', 'E10', '5d4f8c7b9', '10.1.2.3', 'web:1.2', '-v', '10
   },
 );
 
+const timed = (work: () => unknown): number => {
+  const begun = threadMs();
+  expect(work()).toBeDefined();
+  return threadMs() - begun;
+};
+
+test.each([
+  ['without quotes', 'a: b\n', ''],
+  ['in quotes', 'a: "b\n', '  d"\n'],
+])('a text %s of very many lines takes time in proportion to them', (_, begin, end) => {
+  const lines = '  c\n'.repeat(60_000);
+  const block = timed(() => readBlockYaml(`a: |\n${lines}`));
+  expect(timed(() => readBlockYaml(begin + lines + end))).toBeLessThan(50 + 20 * block);
+});
+
 test('a file of blocks takes less than a third of the time that the library takes', () => {
   const text = OF_KUBECTL.replace(/(?<=^items:\n).*(?=^# a comment)/ms, (items) => items.repeat(100));
-  const timed = (work: () => unknown): number => {
-    const begun = threadMs();
-    expect(work()).toBeDefined();
-    return threadMs() - begun;
-  };
   const library = timed(() => parseYamlText(Buffer.from(text)));
   expect(timed(() => parseYamlFile(text))).toBeLessThan(library / 3);
 });
