@@ -191,12 +191,14 @@ export class Front {
     ];
   }
 
-  /** Starts serving requests. */
+  /** Starts serving requests. A thread begins when the server has been ready, and has no start-up of its own. */
   serve(pipeline: Pipeline): void {
     const starting = this.#pipeline;
-    this.#pipeline = this.#options.serving.refusesUntilReady
-      ? onceReady(this.startup, starting, pipeline)
-      : pipeline;
+    const { isThread = false } = this.#front;
+    this.#pipeline =
+      this.#options.serving.refusesUntilReady && !isThread
+        ? onceReady(this.startup, starting, pipeline)
+        : pipeline;
   }
 
   /**

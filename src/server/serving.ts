@@ -114,6 +114,9 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
           flowControl: flowControl.flowControl,
         }),
       );
+      services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
+      await services.until(kubernetes.ready());
+      startup.finished('kubernetes-service');
       if (options.serving.threads > 1)
         threads = await startThreads(
           foundation,
@@ -121,9 +124,6 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
           services,
         );
       startup.finished('serving');
-      services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
-      await services.until(kubernetes.ready());
-      startup.finished('kubernetes-service');
     },
     leave: () => front.end(() => kubernetes.leave()),
   });

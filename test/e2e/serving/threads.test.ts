@@ -217,3 +217,11 @@ test('a server that is stopped ends the requests of all threads in order', async
   expect(await cluster.stop()).toBe(0);
   await Promise.all(watches.map(({ ended }) => ended));
 });
+
+test('threads of a server that refuses requests until it is ready serve', async () => {
+  await using other = await createTestDatabase();
+  const flags = ['--emulated-version=1.32', '--send-retry-after-while-not-ready-once', '--serving-threads=2'];
+  await using patient = await startCluster(other.url, flags);
+  for (let time = 0; time < 10; time += 1)
+    expect((await patient.kubectl('get namespace default -o name')).stdout.trim()).toBe('namespace/default');
+});
