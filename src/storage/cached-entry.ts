@@ -1,5 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import { findMetadataEnd, readMetadataField } from '../codec/stored-object.ts';
+import type { CompressedBlock } from './compressed-block.ts';
 import type { Revision } from './revision.ts';
 import type { StoredObject } from './revision-log.ts';
 import type { Entry } from './store.ts';
@@ -26,11 +27,16 @@ export class CachedEntry implements Entry {
   readonly name: string;
   readonly uid: string;
   readonly revision: Revision;
-  readonly json: Buffer;
+  readonly sizeBytes: number;
+  /** Of two walks of {@link Compression}: the first has seen it, the second has decided whether it is compressed. */
+  isSeen = false;
+  isSettled = false;
   /** Undefined: as JSON. */
   readonly storedAs: string | undefined;
   readonly #readFields: FieldReader;
   readonly #isOutdated: IsOutdated;
+  #bytes: Buffer | CompressedBlock;
+  #part = 0;
   /** 0 before the first search. A list of metadata that searches 10,000 objects each time takes four times as long. */
   #metadataEnd = 0;
   #labels: Values | undefined;
@@ -41,10 +47,21 @@ export class CachedEntry implements Entry {
     this.name = stored.key.name;
     this.uid = stored.uid;
     this.revision = stored.revision;
-    this.json = stored.json;
+    this.sizeBytes = stored.json.length;
+    this.#bytes = stored.json;
     this.storedAs = stored.storedAs;
     this.#readFields = readFields;
     this.#isOutdated = isOutdated;
+  }
+
+  get json(): Buffer {
+    return Buffer.isBuffer(this.#bytes) ? this.#bytes : this.#bytes.read(this.#part);
+  }
+
+  /** From now on its bytes are a part of the block; undefined: they stay as they are. */
+  settle(block: CompressedBlock | undefined, part: number): void {
+    this.isSettled = true;
+    if (block !== undefined) [this.#bytes, this.#part] = [block, part];
   }
 
   /** Asked on each read: keys change while objects are cached, and the main thread has them. */

@@ -41,6 +41,8 @@ export interface Entry {
   readonly revision: Revision;
   /** Stored form: canonical JSON without metadata.resourceVersion. */
   readonly json: Buffer;
+  /** Of `json`, which may be compressed in memory: it is inflated when it is read. */
+  readonly sizeBytes: number;
   /** Where the metadata ends in the bytes, its closing brace included. */
   readonly metadataEnd: number;
   readonly labels: Readonly<Record<string, string>>;

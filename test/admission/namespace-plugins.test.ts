@@ -33,6 +33,7 @@ test('NamespaceLifecycle asks the database about a namespace that this server de
     uid: 'u',
     revision: toRevision(1),
     json: Buffer.alloc(0),
+    sizeBytes: 0,
     metadataEnd: 0,
     labels: {},
     ownerUids: [],

@@ -60,6 +60,7 @@ export function entry(object: {
     uid,
     revision: toRevision(1),
     json: Buffer.from(JSON.stringify(object)),
+    sizeBytes: 0,
     metadataEnd: 0,
     labels: {},
     fields: { 'spec.nodeName': nodeName },

@@ -290,6 +290,7 @@ function toLightEntry(row: LoggedRevision, nameOf: NameResource): Entry {
     uid,
     revision,
     json,
+    sizeBytes: json.length,
     fields,
     metadataEnd: 0,
     labels: {},

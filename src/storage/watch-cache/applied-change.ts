@@ -30,7 +30,7 @@ export class AppliedChange {
   }
 
   get sizeBytes(): number {
-    return (this.entry?.json.length ?? 0) + (this.previous?.json.length ?? 0);
+    return (this.entry?.sizeBytes ?? 0) + (this.previous?.sizeBytes ?? 0);
   }
 
   /** Returns undefined when the change does not concern a watcher with this selector. */

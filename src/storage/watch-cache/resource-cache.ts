@@ -29,6 +29,8 @@ const MAX_SNAPSHOTS = 16;
 export class ResourceCache implements FedResource {
   readonly resource: GroupResource;
   readonly recent: RecentChanges;
+  /** Of the objects that came since they were last compressed. */
+  plainBytes = 0;
   readonly #readFields: FieldReader;
   readonly #encodings: RecentEncodings;
   readonly #isOutdated: IsOutdated | undefined;
@@ -68,8 +70,13 @@ export class ResourceCache implements FedResource {
   load(stored: StoredObject): void {
     const position = toPosition(stored.key);
     const { unreadable: reason } = stored;
-    if (reason === undefined) this.#tree.set(position, this.toEntry(stored));
+    if (reason === undefined) this.#keep(position, this.toEntry(stored));
     else this.#unreadable.set(position, { ...stored, reason, last: undefined });
+  }
+
+  #keep(position: string, entry: Entry): void {
+    this.#tree.set(position, entry);
+    this.plainBytes += entry.sizeBytes;
   }
 
   /** @throws StorageError unreadable */
@@ -117,7 +124,7 @@ export class ResourceCache implements FedResource {
       // The log's row has the last state, which may be newer than the cached one: it has the deletion timestamp.
       states = { entry: undefined, previous: entry };
     } else {
-      this.#tree.set(position, entry);
+      this.#keep(position, entry);
       states = { entry, previous: change.verb === 'create' ? undefined : before };
     }
     this.#indexes.noteChange(position);
@@ -145,6 +152,11 @@ export class ResourceCache implements FedResource {
   /** Everything that the cache holds now; it stays the same while it is read. */
   contents(): Iterable<StoredObject> {
     return storedObjects(this.resource, this.#tree.clone(), [...this.#unreadable.values()]);
+  }
+
+  /** The entries as they are at its beginning. */
+  *entries(): Iterable<Entry> {
+    for (const [, entry] of this.#tree.clone().entries()) yield entry;
   }
 
   /** Keeps a state for the later chunks of a list. */

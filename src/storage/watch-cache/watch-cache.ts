@@ -11,6 +11,7 @@ import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts'
 import type { SharedState, StateContents } from '../shared-state.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import { CompactedRevisions } from './compacted-revisions.ts';
+import { Compression, type CompressionOptions } from './compression.ts';
 import { SharedCurrentRevision, toLagging } from './current-revision.ts';
 import { Generation } from './generation.ts';
 import { contentsOf, listFound, listTree, valuesFound, valuesOf } from './listing.ts';
@@ -39,6 +40,7 @@ interface WatchCacheOptions extends RevisionLog {
   readonly kept?: ResourceSet;
   /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
   readonly isOutdated?: (resource: GroupResource, storedAs: string | undefined) => boolean | Promise<boolean>;
+  readonly compression?: CompressionOptions;
 }
 
 interface Waiter {
@@ -82,6 +84,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
   readonly #replay: Replay;
   readonly #compacted: CompactedRevisions;
   readonly #encodings = new RecentEncodings();
+  readonly #compression: Compression;
   /** Undefined until the state is loaded, and while it is loaded afresh. */
   #generation: Generation<ResourceCache> | undefined;
   /** Newest revision known to be in the database; it may still be on its way here. */
@@ -95,6 +98,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     this.#options = options;
     this.#replay = new Replay(options.reader, this.#encodings);
     this.#compacted = new CompactedRevisions(options.reader);
+    this.#compression = new Compression(() => this.#generation?.caches ?? [], options.compression);
     this.#current = new SharedCurrentRevision((reads) => options.reader.currentRevision(reads));
     if (options.kept === undefined) return;
     this.#uncached = new UncachedStore({
@@ -111,18 +115,13 @@ export class WatchCache implements Store, ChangeSink, SharedState {
 
   get state(): WatchCacheState {
     const generation = this.#generation;
-    const kept = [...(generation?.caches ?? [])].map((cache) => ({
-      ...toState(cache),
-      objects: cache.size,
-      unreadable: cache.unreadable,
-    }));
-    const others = [...(this.#uncached?.watched ?? [])].map((one) => ({
-      ...toState(one),
-      objects: undefined,
-      unreadable: 0,
-    }));
-    const resources = [...kept, ...others];
-    return { loaded: generation !== undefined, applied: generation?.applied ?? NO_REVISION, resources };
+    const kept = [...(generation?.caches ?? [])].map((cache) => {
+      const { size: objects, unreadable } = cache;
+      return { ...toState(cache), objects, unreadable };
+    });
+    const watched = [...(this.#uncached?.watched ?? [])];
+    const others = watched.map((one) => ({ ...toState(one), objects: undefined, unreadable: 0 }));
+    return { loaded: generation !== undefined, applied: this.applied, resources: [...kept, ...others] };
   }
 
   /** The same objects, always read from the log. Absent where all resources are in memory. */
@@ -410,6 +409,7 @@ export class WatchCache implements Store, ChangeSink, SharedState {
 
   #tick(): void {
     this.#encodings.turn();
+    this.#compression.turn();
     this.#replay.turn();
     this.#generation?.bookmark();
     this.#uncached?.bookmark();

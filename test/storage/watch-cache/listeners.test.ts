@@ -9,7 +9,17 @@ const key = { namespace: 'a', name: 'x' };
 function entryOn(node: string, app?: string): Entry {
   const [json, labels] = [Buffer.from('{}'), app === undefined ? {} : { app }];
   const fields = { node };
-  return { ...key, uid: 'u', revision: toRevision(1), json, metadataEnd: 1, labels, fields, ownerUids: [] };
+  return {
+    ...key,
+    uid: 'u',
+    revision: toRevision(1),
+    json,
+    sizeBytes: 2,
+    metadataEnd: 1,
+    labels,
+    fields,
+    ownerUids: [],
+  };
 }
 
 const listener = (sought?: SoughtValue): ChangeListener => ({

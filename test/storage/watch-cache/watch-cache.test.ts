@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Caller } from '../../../src/request/api-request.ts';
+import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import type { PostgresLog } from '../../../src/storage/postgres/postgres.ts';
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Encoding, Entry } from '../../../src/storage/store.ts';
 import { WatchCache } from '../../../src/storage/watch-cache/watch-cache.ts';
+import { PATIENCE } from '../../kit/patience.ts';
 import { createTestDatabase, type TestDatabase } from '../../postgres.ts';
 import { openLog, write } from '../postgres/kit.ts';
 import { CONFIG_MAPS, Reader, readWatch, revisionsOf, TEXT } from './kit.ts';
@@ -17,7 +19,8 @@ let running: Promise<void>;
 beforeAll(async () => {
   database = await createTestDatabase();
   log = openLog(database.url);
-  cache = new WatchCache({ ...log, fieldsOf: () => () => ({}) });
+  const compression = { afterTurns: 1, leastBytes: 100_000 };
+  cache = new WatchCache({ ...log, fieldsOf: () => () => ({}), compression });
   running = cache.run(stop.signal);
   await cache.ready();
 });
@@ -174,6 +177,33 @@ test('an object that leaves the selector is DELETED to its watcher, with the sta
     `ADDED moves ${back}`,
     `DELETED moves ${gone}`,
   ]);
+  end.abort();
+  await watching;
+});
+
+test('objects that were compressed in memory are read, listed, changed and watched as before', async () => {
+  const selected = (entry: Entry): boolean => entry.json.includes('"data":"in');
+  const texts = Array.from({ length: 40 }, (_, at) => `in ${at} ${'and again '.repeat(500)}`);
+  const revisions: Revision[] = [];
+  for (const [at, text] of texts.entries())
+    revisions.push(await cache.commit(write('create', `large-${at}`, undefined, text)));
+  const large = (): Entry[] =>
+    [...cache.present(CONFIG_MAPS)].filter(({ name }) => name.startsWith('large-'));
+  const isCompressed = (entry: Entry): boolean => entry instanceof CachedEntry && entry.isSettled;
+  await vi.waitFor(() => expect(large().filter(isCompressed).length).toBeGreaterThan(25), PATIENCE);
+  for (const { name, json } of large())
+    expect(JSON.parse(json.toString())).toMatchObject({
+      metadata: { name },
+      data: { data: texts[Number(name.slice('large-'.length))] },
+    });
+
+  const reader = new Reader();
+  const end = new AbortController();
+  const start = { kind: 'after', revision: revisions.at(-1) as Revision } as const;
+  const watching = readWatch(cache, { reader, start, matches: selected }, end.signal);
+  const changed = await cache.commit(write('update', 'large-3', revisions[3], 'out'));
+  await reader.reached(1);
+  expect(reader.lines).toEqual([`DELETED large-3 ${changed}`]);
   end.abort();
   await watching;
 });

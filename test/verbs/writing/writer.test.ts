@@ -35,6 +35,7 @@ const entry = (object: ApiObject, revision: number): Entry => ({
   uid: 'u',
   revision: toRevision(revision),
   json: toStoredJson(object),
+  sizeBytes: 0,
   metadataEnd: 0,
   labels: {},
   fields: {},
