@@ -8,6 +8,8 @@ import { startUsage } from '../measure/usage.ts';
 const MEGABYTE = 1024 * 1024;
 /** Ten seconds after its start a server collects what the start has left behind (util/give-back-memory.ts). */
 const SETTLE_MS = 15_000;
+/** What was not written for half a minute is compressed (storage/watch-cache/compression.ts). */
+const COMPRESSED_MS = 45_000;
 const WATCHES = 1000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -72,6 +74,8 @@ interface Growth {
 /** Garbage of the loading is in it too, as it is in a server that has just received so much. */
 async function grown({ environment }: Bench, { count, before, jsonBytes }: Growth): Promise<Figures> {
   await pause(SETTLE_MS);
+  const fresh = serverBytes(environment);
+  await pause(COMPRESSED_MS);
   const after = serverBytes(environment);
   const { peakBytes } = memoryOf(environment.measured.server);
   return {
@@ -80,7 +84,8 @@ async function grown({ environment }: Bench, { count, before, jsonBytes }: Growt
     peakBytes,
     facts: {
       'empty MB': before / MEGABYTE,
-      'full MB': after / MEGABYTE,
+      'full MB': fresh / MEGABYTE,
+      'compressed MB': after / MEGABYTE,
       'JSON MB': jsonBytes / MEGABYTE,
       'grown by times its JSON': (after - before) / jsonBytes,
       'kB an object': (after - before) / count / 1024,
