@@ -58,10 +58,11 @@ export class CachedEntry implements Entry {
     return Buffer.isBuffer(this.#bytes) ? this.#bytes : this.#bytes.read(this.#part);
   }
 
-  /** From now on its bytes are a part of the block; undefined: they stay as they are. */
+  /** Moves its bytes into the block, or without one from memory that neighbours share to its own. */
   settle(block: CompressedBlock | undefined, part: number): void {
     this.isSettled = true;
-    if (block !== undefined) [this.#bytes, this.#part] = [block, part];
+    this.#part = part;
+    this.#bytes = block ?? ownBytes(this.json);
   }
 
   /** Asked on each read: keys change while objects are cached, and the main thread has them. */
@@ -110,4 +111,12 @@ function toLabels(text: string | undefined): Values {
     shared.set(text, labels);
   }
   return labels;
+}
+
+/** Threads go on sharing what is in the memory of all. */
+function ownBytes(bytes: Buffer): Buffer {
+  if (bytes.buffer instanceof SharedArrayBuffer || bytes.buffer.byteLength === bytes.length) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }

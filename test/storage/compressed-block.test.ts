@@ -6,20 +6,20 @@ const PARTS = Array.from({ length: 12 }, (_, at) =>
   Buffer.from(`{"name":"pod-${at}"}${'x'.repeat(at * 700)}`),
 );
 
-async function blockOf(parts: readonly Buffer[]) {
+function blockOf(parts: readonly Buffer[]) {
   const inflated = new Set<CompressedBlock>();
-  const block = await CompressedBlock.of(parts, inflated);
+  const block = CompressedBlock.of(parts, inflated);
   if (block === undefined) throw new Error('it was not compressed');
   return { block, inflated };
 }
 
-test('each part comes back byte for byte, in any order', async () => {
-  const { block } = await blockOf(PARTS);
+test('each part comes back byte for byte, in any order', () => {
+  const { block } = blockOf(PARTS);
   for (const at of [11, 0, 5, 5, 1, 10]) expect(block.read(at)).toEqual(PARTS[at]);
 });
 
-test('a part is the same Buffer until a call finds that none was read since the one before', async () => {
-  const { block, inflated } = await blockOf(PARTS);
+test('a part is the same Buffer until a call finds that none was read since the one before', () => {
+  const { block, inflated } = blockOf(PARTS);
   expect(inflated.size).toBe(0);
   const first = block.read(3);
   expect(inflated.size).toBe(1);
@@ -33,8 +33,8 @@ test('a part is the same Buffer until a call finds that none was read since the 
   expect(second).toEqual(first);
 });
 
-test('an empty part, and small parts alone, come back', async () => {
-  const { block } = await blockOf([Buffer.alloc(0), Buffer.alloc(200, 'a'), Buffer.alloc(0)]);
+test('an empty part, and small parts alone, come back', () => {
+  const { block } = blockOf([Buffer.alloc(0), Buffer.alloc(200, 'a'), Buffer.alloc(0)]);
   expect([block.read(0).length, block.read(1).toString(), block.read(2).length]).toEqual([
     0,
     'a'.repeat(200),
@@ -42,7 +42,7 @@ test('an empty part, and small parts alone, come back', async () => {
   ]);
 });
 
-test('what compression saves little of is left as it is', async () => {
+test('what compression saves little of is left as it is', () => {
   const secret = Buffer.from(randomBytes(30_000).toString('base64'));
-  expect(await CompressedBlock.of([secret, secret.subarray(100, 20_000)], new Set())).toBeUndefined();
+  expect(CompressedBlock.of([secret, secret.subarray(100, 20_000)], new Set())).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import type { Entry } from '../store.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
 export interface CompressionOptions {
-  /** What was not written for so many turns is compressed, and what was not read for so many is inflated no longer. */
+  /** What was not written for so many turns is compressed. */
   readonly afterTurns?: number;
   /** A resource with less to compress is left alone. */
   readonly leastBytes?: number;
@@ -25,7 +25,7 @@ export class Compression {
 
   constructor(
     caches: () => Iterable<ResourceCache>,
-    { afterTurns = 15, leastBytes = 8 * 1024 * 1024 }: CompressionOptions = {},
+    { afterTurns = 5, leastBytes = 8 * 1024 * 1024 }: CompressionOptions = {},
   ) {
     this.#caches = caches;
     this.#afterTurns = afterTurns;
@@ -36,7 +36,7 @@ export class Compression {
   turn(): void {
     this.#turns += 1;
     if (!canCompress || this.#turns % this.#afterTurns !== 0 || this.isAtWork) return;
-    for (const block of this.#inflated) block.cool();
+    if (this.#turns % (this.#afterTurns * COOL_EVERY) === 0) for (const block of this.#inflated) block.cool();
     this.isAtWork = true;
     void this.#compress()
       // There was no memory for it: what is left is tried again.
@@ -58,7 +58,7 @@ export class Compression {
 
   /** Compresses what the walk before has seen too. Returns the bytes that are left for later. */
   async #compressAll(entries: Iterable<Entry>): Promise<number> {
-    const pace = new Pace();
+    const pace = new Pace({ stepsBetween: 16 });
     let left = 0;
     let gathered: CachedEntry[] = [];
     let gatheredBytes = 0;
@@ -73,14 +73,15 @@ export class Compression {
       gathered.push(entry);
       gatheredBytes += entry.sizeBytes;
       if (gatheredBytes < BLOCK_BYTES) continue;
-      await this.#compressTogether(gathered);
+      this.#compressTogether(gathered);
       [gathered, gatheredBytes] = [[], 0];
     }
-    return left + gatheredBytes;
+    if (gathered.length > 0) this.#compressTogether(gathered);
+    return left;
   }
 
-  async #compressTogether(entries: readonly CachedEntry[]): Promise<void> {
-    const block = await CompressedBlock.of(
+  #compressTogether(entries: readonly CachedEntry[]): void {
+    const block = CompressedBlock.of(
       entries.map(({ json }) => json),
       this.#inflated,
     );
@@ -88,5 +89,7 @@ export class Compression {
   }
 }
 
+/** What was not read for half a minute is inflated no longer. */
+const COOL_EVERY = 6;
 /** Larger ones save little more, and a get of an object that was not read of late would wait longer. */
 const BLOCK_BYTES = 64 * 1024;

@@ -28,7 +28,7 @@ function readIn(messages: readonly Buffer[]): StoredObject[] {
   const read: StoredObject[] = [];
   const rows = new BinaryRows(
     (objects) => read.push(...objects),
-    (bytes, from, to) => Buffer.from(bytes.subarray(from, to)),
+    (_, bytes, from, to) => Buffer.from(bytes.subarray(from, to)),
   );
   for (const message of messages) {
     const surrounded = Buffer.concat([Buffer.from('before'), message, Buffer.from('after')]);

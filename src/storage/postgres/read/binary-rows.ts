@@ -10,8 +10,8 @@ const EMPTY = Buffer.alloc(0);
 const BATCH = 500;
 const END = -1;
 
-/** Keeps a part of what was read, for as long as the object lives. */
-type KeepBytes = (bytes: Buffer, from: number, to: number) => Buffer;
+/** Copies a part of what was read, for as long as an object of the resource lives. */
+type KeepBytes = (resource: string, bytes: Buffer, from: number, to: number) => Buffer;
 
 /**
  * BinaryRows reads PostgreSQL's COPY, "Binary Format": a header, then for each row the number of its columns and their bytes. A
@@ -59,7 +59,7 @@ export class BinaryRows {
       key,
       uid: columns.text(),
       revision: columns.revision(),
-      ...columns.bytes(this.#keep),
+      ...columns.bytes((...part) => this.#keep(key.resource, ...part)),
     });
     if (this.#objects.length >= BATCH) this.flush();
   }
@@ -91,7 +91,10 @@ class Columns {
   }
 
   /** Reads JSON, or bytes in another form and their media type. */
-  bytes(keep: KeepBytes): { readonly json: Buffer; readonly encoded?: EncodedBytes } {
+  bytes(keep: (bytes: Buffer, from: number, to: number) => Buffer): {
+    readonly json: Buffer;
+    readonly encoded?: EncodedBytes;
+  } {
     const json = this.#kept(keep);
     const bytes = this.#kept(keep);
     if (json !== undefined) return { json };
@@ -99,7 +102,7 @@ class Columns {
     return { json: NO_JSON, encoded: { bytes, mediaType: this.text() } };
   }
 
-  #kept(keep: KeepBytes): Buffer | undefined {
+  #kept(keep: (bytes: Buffer, from: number, to: number) => Buffer): Buffer | undefined {
     if (this.#bytes.readInt32BE(this.#at) < 0) {
       this.#at += 4;
       return undefined;

@@ -10,7 +10,7 @@ import {
 } from '../connection/connection.ts';
 import { BinaryRows } from './binary-rows.ts';
 import { CopySocket, type TakeRow } from './copy-socket.ts';
-import { Slab } from './slab.ts';
+import { ResourceSlabs } from './slab.ts';
 
 /**
  * Copies all live objects as fast as PostgreSQL gives them: by COPY in its binary format. Rows through a cursor become a string for
@@ -78,11 +78,8 @@ export async function copyLive(
   // The index has the order; never sort whole objects, even if statistics say that few have their bytes.
   await client.query('SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off');
   const isPlain = client.connection.stream === socket;
-  const slab = new Slab();
-  const rows = new BinaryRows(
-    batch,
-    isPlain ? (bytes, from, to) => bytes.subarray(from, to) : (bytes, from, to) => slab.copy(bytes, from, to),
-  );
+  const slabs = new ResourceSlabs();
+  const rows = new BinaryRows(batch, (...part) => slabs.copy(...part));
   await new Promise<void>((resolve, reject) => {
     const copy = new CopyOut(copyText(toCondition(which)), {
       onRow: (bytes, from, to) => rows.read(bytes, from, to),

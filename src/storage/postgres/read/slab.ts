@@ -1,23 +1,25 @@
 const SLAB_BYTES = 64 * 1024;
-/** Larger values have memory of their own. */
-const MAX_SHARED_BYTES = SLAB_BYTES / 4;
+/** The C library maps memory of this size for itself (Linux: mallopt(3), M_MMAP_THRESHOLD), and unmaps it when it is freed. */
+const MAPPED_BYTES = 33 * 1024 * 1024;
+/** Loaded bytes of a resource from which on mapped slabs are worth it. */
+const LARGE_BYTES = 8 * 1024 * 1024;
+/** Values larger than this part of a slab have memory of their own. */
+const MAX_SHARE = 1 / 4;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Slab is memory for objects that are loaded together, several to an allocation: for 100,000 objects of 5 kB allocations are half
- * of the CPU time of loading them. An object that stays keeps its neighbours' memory, so this is for the load at the start, where
- * neighbours are of one resource and change alike, and at worst as much is kept as was loaded; and for rows that live no longer
- * than their request.
+ * Slab is memory for values that are let go together, such as the rows of a request: several to an allocation. For 100,000 objects of
+ * 5 kB, allocations are half of the CPU time of loading them.
  */
 export class Slab {
   #memory: Buffer = NOTHING;
   #used = 0;
-  /** Bytes still to come, as far as known. */
-  #leftBytes: number;
+  #takenBytes = 0;
+  /** Of all its contents, so that a small slab takes no more memory than that. */
+  readonly #sizeBytes: number;
 
-  /** `sizeBytes` is the size of all its contents, so that a small slab takes no more memory than that. */
   constructor(sizeBytes = Number.POSITIVE_INFINITY) {
-    this.#leftBytes = sizeBytes;
+    this.#sizeBytes = sizeBytes;
   }
 
   /** Returns the bytes of a text. */
@@ -30,15 +32,18 @@ export class Slab {
 
   /** Copies a part of `bytes`. */
   copy(bytes: Buffer, from: number, to: number): Buffer {
-    return copyInto(this.#take(to - from), bytes, from, to);
+    const taken = this.#take(to - from);
+    bytes.copy(taken, 0, from, to);
+    return taken;
   }
 
   #take(length: number): Buffer {
-    const leftBytes = this.#leftBytes;
-    this.#leftBytes -= length;
-    if (length > MAX_SHARED_BYTES) return Buffer.allocUnsafeSlow(length);
+    const nextBytes = this.#takenBytes > LARGE_BYTES ? MAPPED_BYTES : SLAB_BYTES;
+    const leftBytes = this.#sizeBytes - this.#takenBytes;
+    this.#takenBytes += length;
+    if (length > nextBytes * MAX_SHARE) return Buffer.allocUnsafeSlow(length);
     if (this.#used + length > this.#memory.length) {
-      this.#memory = Buffer.allocUnsafeSlow(Math.max(length, Math.min(SLAB_BYTES, leftBytes)));
+      this.#memory = Buffer.allocUnsafeSlow(Math.max(length, Math.min(nextBytes, leftBytes)));
       this.#used = 0;
     }
     const taken = this.#memory.subarray(this.#used, this.#used + length);
@@ -47,7 +52,20 @@ export class Slab {
   }
 }
 
-function copyInto(target: Buffer, bytes: Buffer, from: number, to: number): Buffer {
-  bytes.copy(target, 0, from, to);
-  return target;
+/**
+ * ResourceSlabs keeps the objects that are loaded at the start, each resource in slabs of its own. Objects of a large one leave
+ * its slabs when they are compressed (watch-cache/compression.ts), and the system gets the slabs back: of 100,000 objects that were
+ * each freed alone it got back nothing. Those of a small one stay, and change alike.
+ */
+export class ResourceSlabs {
+  readonly #slabs = new Map<string, Slab>();
+
+  copy(resource: string, bytes: Buffer, from: number, to: number): Buffer {
+    let slab = this.#slabs.get(resource);
+    if (slab === undefined) {
+      slab = new Slab();
+      this.#slabs.set(resource, slab);
+    }
+    return slab.copy(bytes, from, to);
+  }
 }
