@@ -1,6 +1,7 @@
 import type { Bench, Figures, Group, Stage } from '../bench.ts';
 import type { Environment } from '../environment/environment.ts';
 import { loadObjects } from '../environment/load-objects.ts';
+import { startAgain } from '../environment/start-again.ts';
 import { KINDS } from '../manifests.ts';
 import { memoryOf, privateBytes } from '../measure/proc.ts';
 import { startUsage } from '../measure/usage.ts';
@@ -8,8 +9,8 @@ import { startUsage } from '../measure/usage.ts';
 const MEGABYTE = 1024 * 1024;
 /** Ten seconds after its start a server collects what the start has left behind (util/give-back-memory.ts). */
 const SETTLE_MS = 15_000;
-/** What was not written for half a minute is compressed (storage/watch-cache/compression.ts). */
-const COMPRESSED_MS = 45_000;
+/** Until what was not written or read of late is compressed (storage/watch-cache/compression.ts). */
+const COMPRESSED_MS = 75_000;
 const WATCHES = 1000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -50,7 +51,16 @@ async function pods(stage: Stage, count: number): Promise<Figures> {
   await pause(stage.scale(SETTLE_MS, 1000));
   const before = serverBytes(environment);
   const { jsonBytes } = await loadObjects(bench, { kind: 'pods', name: 'p-$N', running: true, count });
-  return await grown(bench, { count, before, jsonBytes });
+  const figures = await grown(bench, { count, before, jsonBytes });
+  const { own } = environment;
+  if (own === undefined) return figures;
+  await own.stop();
+  await startAgain(own, environment.namespace);
+  await pause(COMPRESSED_MS);
+  return {
+    ...figures,
+    facts: { ...figures.facts, 'started again MB': memoryOf(own.pids.server).residentBytes / MEGABYTE },
+  };
 }
 
 async function mixed(stage: Stage, share: number): Promise<Figures> {
@@ -74,8 +84,6 @@ interface Growth {
 /** Garbage of the loading is in it too, as it is in a server that has just received so much. */
 async function grown({ environment }: Bench, { count, before, jsonBytes }: Growth): Promise<Figures> {
   await pause(SETTLE_MS);
-  const fresh = serverBytes(environment);
-  await pause(COMPRESSED_MS);
   const after = serverBytes(environment);
   const { peakBytes } = memoryOf(environment.measured.server);
   return {
@@ -84,8 +92,7 @@ async function grown({ environment }: Bench, { count, before, jsonBytes }: Growt
     peakBytes,
     facts: {
       'empty MB': before / MEGABYTE,
-      'full MB': fresh / MEGABYTE,
-      'compressed MB': after / MEGABYTE,
+      'full MB': after / MEGABYTE,
       'JSON MB': jsonBytes / MEGABYTE,
       'grown by times its JSON': (after - before) / jsonBytes,
       'kB an object': (after - before) / count / 1024,
