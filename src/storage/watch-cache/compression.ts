@@ -1,13 +1,13 @@
 import { Pace } from '../../util/turns.ts';
 import { CachedEntry } from '../cached-entry.ts';
-import { CompressedBlock, canCompress } from '../compressed-block.ts';
+import { CompressedBlock, canCompress, InflatedBlocks } from '../compressed-block.ts';
 import type { Entry } from '../store.ts';
 import type { ResourceCache } from './resource-cache.ts';
 
 export interface CompressionOptions {
   /** What was not written for so many turns is compressed. */
   readonly afterTurns?: number;
-  /** A resource with less to compress is left alone. */
+  /** A smaller resource is left alone, because inflating what is read first takes time. */
   readonly leastBytes?: number;
 }
 
@@ -19,13 +19,13 @@ export class Compression {
   readonly #caches: () => Iterable<ResourceCache>;
   readonly #afterTurns: number;
   readonly #leastBytes: number;
-  readonly #inflated = new Set<CompressedBlock>();
+  readonly #inflated = new InflatedBlocks();
   #turns = 0;
   isAtWork = false;
 
   constructor(
     caches: () => Iterable<ResourceCache>,
-    { afterTurns = 5, leastBytes = 8 * 1024 * 1024 }: CompressionOptions = {},
+    { afterTurns = 5, leastBytes = 128 * 1024 * 1024 }: CompressionOptions = {},
   ) {
     this.#caches = caches;
     this.#afterTurns = afterTurns;
@@ -36,7 +36,7 @@ export class Compression {
   turn(): void {
     this.#turns += 1;
     if (!canCompress || this.#turns % this.#afterTurns !== 0 || this.isAtWork) return;
-    if (this.#turns % (this.#afterTurns * COOL_EVERY) === 0) for (const block of this.#inflated) block.cool();
+    if (this.#turns % (this.#afterTurns * COOL_EVERY) === 0) this.#inflated.cool();
     this.isAtWork = true;
     void this.#compress()
       // There was no memory for it: what is left is tried again.
@@ -48,8 +48,8 @@ export class Compression {
 
   async #compress(): Promise<void> {
     for (const cache of this.#caches()) {
-      const { plainBytes } = cache;
-      if (plainBytes < this.#leastBytes) continue;
+      const { plainBytes, sizeBytes } = cache;
+      if (sizeBytes < this.#leastBytes || plainBytes * LEAST_SHARE < sizeBytes) continue;
       // What is written during the walk counts for the next.
       const left = await this.#compressAll(cache.entries());
       cache.plainBytes += left - plainBytes;
@@ -89,7 +89,9 @@ export class Compression {
   }
 }
 
-/** What was not read for half a minute is inflated no longer. */
-const COOL_EVERY = 6;
+/** A walk pays when so much of a resource may be compressed: one in so many bytes. */
+const LEAST_SHARE = 32;
+/** What was not read for a minute is inflated no longer. */
+const COOL_EVERY = 12;
 /** Larger ones save little more, and a get of an object that was not read of late would wait longer. */
 const BLOCK_BYTES = 64 * 1024;

@@ -29,8 +29,9 @@ const MAX_SNAPSHOTS = 16;
 export class ResourceCache implements FedResource {
   readonly resource: GroupResource;
   readonly recent: RecentChanges;
-  /** Of the objects that came since they were last compressed. */
+  /** Of the objects that came since they were last compressed, those that went again included. */
   plainBytes = 0;
+  #sizeBytes = 0;
   readonly #readFields: FieldReader;
   readonly #encodings: RecentEncodings;
   readonly #isOutdated: IsOutdated | undefined;
@@ -74,8 +75,14 @@ export class ResourceCache implements FedResource {
     else this.#unreadable.set(position, { ...stored, reason, last: undefined });
   }
 
+  /** Of all objects, as JSON. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
   #keep(position: string, entry: Entry): void {
     this.#tree.set(position, entry);
+    this.#sizeBytes += entry.sizeBytes;
     this.plainBytes += entry.sizeBytes;
   }
 
@@ -107,7 +114,9 @@ export class ResourceCache implements FedResource {
   apply(change: Change): () => void {
     const position = toPosition(change.key);
     const known = this.#unreadable.get(position);
-    const before = known === undefined ? this.#tree.get(position) : known.last;
+    const held = this.#tree.get(position);
+    const before = known === undefined ? held : known.last;
+    this.#sizeBytes -= held?.sizeBytes ?? 0;
     this.#unreadable.delete(position);
     const { unreadable: reason } = change;
     // An unreadable deletion shows the state before it.

@@ -10,7 +10,7 @@ const MEGABYTE = 1024 * 1024;
 /** Ten seconds after its start a server collects what the start has left behind (util/give-back-memory.ts). */
 const SETTLE_MS = 15_000;
 /** Until what was not written or read of late is compressed (storage/watch-cache/compression.ts). */
-const COMPRESSED_MS = 75_000;
+const COMPRESSED_MS = 135_000;
 const WATCHES = 1000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
