@@ -52,8 +52,12 @@ const problemsOf = (name: string, { requirements, isWhole }: Found<unknown>): st
         `spec.resourceAttributes.${name} ${requirements.length > 0 ? 'partially ' : ''}ignored due to parse error`,
       ];
 
+/** More than a query has room for; a body has room for millions of requirements, whose reading would delay everybody. */
+const MOST_TEXT = 64 * 1024;
+
 function readText<T>(text: string | null | undefined, parse: (text: string) => T[]): Found<T> {
   if (text === undefined || text === null || text === '') return NOTHING;
+  if (text.length > MOST_TEXT) return { requirements: [], isWhole: false };
   try {
     return { requirements: parse(text), isWhole: true };
   } catch {

@@ -63,7 +63,11 @@ const isMapped = (bytes: readonly number[]): boolean =>
   bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
 
 const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
 const DOT = 0x2e;
+const LETTER_A = 0x61;
+const LETTER_F = 0x66;
 
 /** Character by character, because lists of addresses are long. */
 function ipv4Bytes(text: string): number[] | undefined {
@@ -83,29 +87,52 @@ function ipv4Bytes(text: string): number[] | undefined {
   return bytes.length === 4 ? bytes : undefined;
 }
 
+const ZEROS: readonly number[] = new Array<number>(IPV6_BYTES).fill(0);
+
+/** Character by character too. Groups of four digits, of which `::` leaves out some; the last two may be an IPv4 address. */
 function ipv6Bytes(text: string): number[] | undefined {
-  const [before = '', after, ...more] = text.split('::');
-  if (more.length > 0) return undefined;
-  const head = groupBytes(before, after === undefined);
-  if (head === undefined || after === undefined) return head?.length === IPV6_BYTES ? head : undefined;
-  const tail = groupBytes(after, true);
-  if (tail === undefined) return undefined;
-  const zeros = IPV6_BYTES - head.length - tail.length;
-  return zeros < 2 ? undefined : [...head, ...new Array<number>(zeros).fill(0), ...tail];
+  const bytes: number[] = [];
+  const isLeading = text.startsWith('::');
+  // Where `::` stands, if it does.
+  let gap = isLeading ? 0 : -1;
+  let at = isLeading ? 2 : 0;
+  while (at < text.length) {
+    const start = at;
+    let group = 0;
+    while (at < text.length) {
+      const digit = hexDigit(text.charCodeAt(at));
+      if (digit < 0) break;
+      group = group * 16 + digit;
+      at += 1;
+    }
+    const end = at < text.length ? text.charCodeAt(at) : -1;
+    if (end === DOT) {
+      const embedded = ipv4Bytes(text.slice(start));
+      if (embedded === undefined) return undefined;
+      bytes.push(...embedded);
+      break;
+    }
+    if (at === start || at - start > 4) return undefined;
+    bytes.push(group >> 8, group & 0xff);
+    if (at === text.length) break;
+    if (end !== COLON || at + 1 === text.length) return undefined;
+    at += 1;
+    if (text.charCodeAt(at) !== COLON) continue;
+    if (gap >= 0) return undefined;
+    gap = bytes.length;
+    at += 1;
+  }
+  const zeros = IPV6_BYTES - bytes.length;
+  if (gap < 0) return zeros === 0 ? bytes : undefined;
+  if (zeros < 2) return undefined;
+  return [...bytes.slice(0, gap), ...ZEROS.slice(0, zeros), ...bytes.slice(gap)];
 }
 
-/** Groups between colons. The last one of an address may be an IPv4 address. */
-function groupBytes(text: string, ends: boolean): number[] | undefined {
-  if (text === '') return [];
-  const groups = text.split(':');
-  const bytes: number[] = [];
-  for (const [at, group] of groups.entries()) {
-    const embedded = ends && at === groups.length - 1 ? ipv4Bytes(group) : undefined;
-    if (embedded === undefined && !/^[0-9a-fA-F]{1,4}$/.test(group)) return undefined;
-    const value = Number.parseInt(group, 16);
-    bytes.push(...(embedded ?? [value >> 8, value & 0xff]));
-  }
-  return bytes;
+/** Below zero: there is none. */
+function hexDigit(code: number): number {
+  if (code >= ZERO && code <= NINE) return code - ZERO;
+  const letter = code | 0x20;
+  return letter >= LETTER_A && letter <= LETTER_F ? letter - LETTER_A + 10 : -1;
 }
 
 /**

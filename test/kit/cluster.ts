@@ -76,10 +76,18 @@ export interface StartOptions {
 const { TEST_SERVING_THREADS } = process.env;
 export const SERVING_THREADS = Number(TEST_SERVING_THREADS ?? 1);
 
-const threads = (flags: readonly string[]): string[] => {
-  const isSaid = flags.some((flag) => flag.startsWith('--serving-threads'));
-  return TEST_SERVING_THREADS === undefined || isSaid ? [] : [`--serving-threads=${SERVING_THREADS}`];
-};
+/** TEST_EMULATED_VERSION=1.36 lets every server of the tests emulate it, where a test does not say which. */
+const { TEST_EMULATED_VERSION } = process.env;
+
+function chosenFlags(flags: readonly string[]): string[] {
+  const isSaid = (name: string): boolean => flags.some((flag) => flag.startsWith(name));
+  const chosen = (name: string, value: string | undefined): string[] =>
+    value === undefined || isSaid(name) ? [] : [`${name}=${value}`];
+  return [
+    ...chosen('--serving-threads', TEST_SERVING_THREADS),
+    ...chosen('--emulated-version', TEST_EMULATED_VERSION),
+  ];
+}
 
 export async function startCluster(
   databaseUrl: string,
@@ -93,7 +101,7 @@ export async function startCluster(
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
     `--kvstore-servers=${databaseUrl}`,
-    ...threads(flags),
+    ...chosenFlags(flags),
     ...flags,
   ];
   const cluster = new ProcessCluster({ folder, port, args, ...options });

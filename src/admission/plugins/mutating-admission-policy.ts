@@ -7,6 +7,7 @@ import { toCel } from '../../cel/program.ts';
 import { equal } from '../../object/equality.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { errorText } from '../../util/error-text.ts';
+import { Pace } from '../../util/turns.ts';
 import type { AdmissionAttributes, AdmissionPlugin, Reinvocation } from '../admission.ts';
 import { type OpenManifests, openPolicyManifests, policyManifests } from '../manifests/manifest-rules.ts';
 import { evaluateConditions } from '../match-conditions.ts';
@@ -85,6 +86,8 @@ class Dispatch {
   readonly #rights: Rights;
   readonly #bindings: RequestBindings;
   readonly #errors: PolicyError[] = [];
+  /** Each mutation of a large object takes as long as everybody else may wait. */
+  readonly #pace = new Pace({ stepsBetween: 1 });
 
   constructor(attributes: AdmissionAttributes, parts: DispatchParts, round: Round) {
     this.#attributes = attributes;
@@ -168,7 +171,9 @@ class Dispatch {
         variables,
         rights: this.#rights,
         types,
+        pace: this.#pace,
       };
+      if (this.#pace.isOver()) await this.#pace.rest();
       const next = await this.#timed(invocation, () => mutate(mutation, context));
       if (next === undefined) continue;
       hasRun = true;

@@ -12,6 +12,7 @@ import { mergeConfig } from '../../object/managed-fields/merge-config.ts';
 import { shapeOfMessage } from '../../object/managed-fields/shape.ts';
 import { TestFailed } from '../../object/patch-error.ts';
 import { errorText } from '../../util/error-text.ts';
+import type { Pace } from '../../util/turns.ts';
 import type { AdmissionAttributes } from '../admission.ts';
 import type { PolicyErrorType } from '../admission-metrics.ts';
 import { fromMatchedForm, type MatchedForm, schemaOfForm, toMatchedForm } from '../request-form.ts';
@@ -29,6 +30,7 @@ interface MutationContext {
   readonly variables: ReadonlyMap<string, Compiled>;
   readonly rights: Rights;
   readonly types: TypeLibrary;
+  readonly pace: Pace;
 }
 
 /**
@@ -38,9 +40,10 @@ interface MutationContext {
  * @throws Error for which failurePolicy decides
  */
 export async function mutate({ kind, patch }: Mutation, context: MutationContext): Promise<ApiObject> {
-  const { attributes, form } = context;
+  const { attributes, form, pace } = context;
   const current = (await toMatchedForm(attributes, form, attributes.object)) ?? {};
   const value = await evaluate(patch, current, context);
+  if (pace.isOver()) await pace.rest();
   return kind === 'JSON patch' ? patched(current, value, context) : merged(current, value, context);
 }
 

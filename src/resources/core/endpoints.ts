@@ -6,7 +6,7 @@ import { age, NONE } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustBeIp, mustNotBeSpecialIp } from '../rules/ip-rules.ts';
-import { ipWarningsSince33 } from '../rules/ip-warnings.ts';
+import { ipWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
 import { mustBeName } from '../rules/name-rules.ts';
 
 const MAX_IN_TABLE = 3;
@@ -56,12 +56,18 @@ export const endpoints = define<Endpoints>({
 /** The controller writes good addresses alone, so its objects are not examined. */
 function warnings({ metadata, subsets }: Endpoints, _: Endpoints | undefined, isOn?: Gates): string[] {
   if (metadata.labels?.[MANAGED_BY] === 'endpoint-controller') return [];
-  const found: string[] = [];
-  for (const [path, subset] of FieldPath.root([], isOn).field('subsets').each(subsets))
+  return warningsOfEach(addressesOf(FieldPath.root([], isOn), subsets), (item, { ip = '' }) =>
+    ipWarningsSince33(item.field('ip'), ip),
+  );
+}
+
+function* addressesOf(
+  at: FieldPath,
+  subsets: readonly EndpointSubset[] | undefined,
+): Generator<[FieldPath, EndpointAddress]> {
+  for (const [path, subset] of at.field('subsets').each(subsets))
     for (const list of ['addresses', 'notReadyAddresses'] as const)
-      for (const [item, { ip = '' }] of path.field(list).each(subset[list]))
-        found.push(...ipWarningsSince33(item.field('ip'), ip));
-  return found;
+      for (const [item, address] of path.field(list).each(subset[list])) yield [item, address];
 }
 
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';

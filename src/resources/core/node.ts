@@ -12,7 +12,7 @@ import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked, checkedUpdate } from '../rules/checked.ts';
 import { goNodeAddress, goTaint } from '../rules/go-structs.ts';
 import { mustBeCidr } from '../rules/ip-rules.ts';
-import { cidrWarningsSince33 } from '../rules/ip-warnings.ts';
+import { cidrWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 import { roundUpToMilli } from '../rules/numbers.ts';
 import { mustBeAmountOf } from '../rules/resource-amounts.ts';
@@ -191,7 +191,7 @@ function warnings({ spec = {} }: Node, _: Node | undefined, isOn?: Gates): strin
     ...((spec.externalID ?? '') === ''
       ? []
       : ['spec.externalID: this field is deprecated, and is unused by Kubernetes']),
-    ...[...at.each(spec.podCIDRs)].flatMap(([path, range]) => cidrWarningsSince33(path, range)),
+    ...warningsOfEach(at.each(spec.podCIDRs), cidrWarningsSince33),
   ];
 }
 

@@ -8,7 +8,6 @@ import type {
   ResourceClaimConsumerReference,
   ResourceClaimStatus,
 } from '../../api/types/resource/stored.ts';
-import { equal } from '../../object/equality.ts';
 import type { FieldPath } from '../../object/field-path.ts';
 import { formatIp, parseCidr } from '../../object/ip.ts';
 import { checkCidr } from '../../object/text-formats.ts';
@@ -159,11 +158,14 @@ function validateReservation(
     at.forbidden('may not be specified when `allocated` is not set');
     return;
   }
-  const isNew = (consumer: ResourceClaimConsumerReference): boolean =>
-    !before.some((known) => equal(known, consumer));
-  if (metadata.deletionTimestamp !== undefined && reservedFor.some(isNew))
+  if (metadata.deletionTimestamp === undefined) return;
+  const known = new Set(before.map(consumerText));
+  if (reservedFor.some((consumer) => !known.has(consumerText(consumer))))
     at.forbidden('new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set');
 }
+
+const consumerText = ({ apiGroup = '', resource, name, uid }: ResourceClaimConsumerReference): string =>
+  JSON.stringify([apiGroup, resource, name, uid]);
 
 function validateAllocation(
   at: FieldPath,

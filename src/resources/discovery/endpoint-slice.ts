@@ -15,7 +15,7 @@ import { age } from '../cells.ts';
 import { column, define, nameColumn, type Table } from '../define.ts';
 import { checked } from '../rules/checked.ts';
 import { mustNotBeSpecialIp } from '../rules/ip-rules.ts';
-import { ipWarningsSince33 } from '../rules/ip-warnings.ts';
+import { ipWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
 import { mustBeName, mustBeNamed } from '../rules/name-rules.ts';
 
 const table: Table<EndpointSlice> = {
@@ -62,10 +62,13 @@ function warnings(slice: EndpointSlice, old: EndpointSlice | undefined, isOn?: G
   const found = isDeprecated ? ['spec.addressType: FQDN endpoints are deprecated'] : [];
   // Controllers write good addresses alone, so their objects are not examined.
   if (CONTROLLERS.has(slice.metadata.labels?.[MANAGED_BY] ?? '')) return found;
-  for (const [path, { addresses }] of FieldPath.root([], isOn).field('endpoints').each(slice.endpoints))
-    for (const [item, address] of path.field('addresses').each(addresses))
-      found.push(...ipWarningsSince33(item, address));
-  return found;
+  const addresses = addressesOf(FieldPath.root([], isOn), slice);
+  return [...found, ...warningsOfEach(addresses, ipWarningsSince33)];
+}
+
+function* addressesOf(at: FieldPath, { endpoints }: EndpointSlice): Generator<[FieldPath, string]> {
+  for (const [path, { addresses }] of at.field('endpoints').each(endpoints))
+    for (const [item, address] of path.field('addresses').each(addresses)) yield [item, address];
 }
 
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';

@@ -4,6 +4,7 @@ import type {
   NetworkPolicy,
   NetworkPolicyPeer,
   NetworkPolicyPort,
+  NetworkPolicySpec,
 } from '../../api/types/networking/v1.ts';
 import { FieldPath } from '../../object/field-path.ts';
 import { goList, goText } from '../../object/go-value.ts';
@@ -13,7 +14,7 @@ import { age, selectorText } from '../cells.ts';
 import { column, define, nameColumn } from '../define.ts';
 import { checked, selectorRatchet } from '../rules/checked.ts';
 import { AMBIGUOUS, mustBeCidr } from '../rules/ip-rules.ts';
-import { cidrWarningsSince33 } from '../rules/ip-warnings.ts';
+import { cidrWarningsSince33, warningsOfEach } from '../rules/ip-warnings.ts';
 import { mustBeLabelSelector } from '../rules/labels.ts';
 import { mustBeOneOf } from '../rules/name-rules.ts';
 
@@ -42,21 +43,25 @@ export const networkpolicies = define<NetworkPolicy>({
 });
 
 function warnings({ spec = {} }: NetworkPolicy, _: NetworkPolicy | undefined, isOn?: Gates): string[] {
-  const at = FieldPath.root([], isOn).field('spec');
-  const found: string[] = [];
-  const warnOfPeers = (path: FieldPath, peers: readonly NetworkPolicyPeer[] | undefined): void => {
-    for (const [peer, { ipBlock }] of path.each(peers)) {
-      const block = peer.field('ipBlock');
-      if (ipBlock === undefined) continue;
-      found.push(...cidrWarningsSince33(block.field('cidr'), ipBlock.cidr ?? ''));
-      for (const [except, range] of block.field('except').each(ipBlock.except))
-        found.push(...cidrWarningsSince33(except, range));
-    }
-  };
-  for (const [path, { from }] of at.field('ingress').each(spec.ingress))
-    warnOfPeers(path.field('from'), from);
-  for (const [path, { to }] of at.field('egress').each(spec.egress)) warnOfPeers(path.field('to'), to);
-  return found;
+  return warningsOfEach(rangesOf(FieldPath.root([], isOn).field('spec'), spec), cidrWarningsSince33);
+}
+
+function* rangesOf(at: FieldPath, { ingress, egress }: NetworkPolicySpec): Generator<[FieldPath, string]> {
+  for (const [path, { from }] of at.field('ingress').each(ingress))
+    yield* rangesOfPeers(path.field('from'), from);
+  for (const [path, { to }] of at.field('egress').each(egress)) yield* rangesOfPeers(path.field('to'), to);
+}
+
+function* rangesOfPeers(
+  at: FieldPath,
+  peers: readonly NetworkPolicyPeer[] | undefined,
+): Generator<[FieldPath, string]> {
+  for (const [peer, { ipBlock }] of at.each(peers)) {
+    if (ipBlock === undefined) continue;
+    const block = peer.field('ipBlock');
+    yield [block.field('cidr'), ipBlock.cidr ?? ''];
+    for (const [except, range] of block.field('except').each(ipBlock.except)) yield [except, range];
+  }
 }
 
 function setDefaults({ spec = {} }: NetworkPolicy): void {

@@ -77,10 +77,10 @@ function addWarnings(said: string[], at: FieldPath, spec: PodSpec, annotations: 
 }
 
 function addAddressWarnings(said: string[], at: FieldPath, { dnsConfig, hostAliases }: PodSpec): void {
-  for (const [path, server] of at.field('dnsConfig').field('nameservers').each(dnsConfig?.nameservers))
-    said.push(...ipWarningsSince33(path, server));
-  for (const [path, { ip = '' }] of at.field('hostAliases').each(hostAliases))
-    said.push(...ipWarningsSince33(path.field('ip'), ip));
+  const servers = at.field('dnsConfig').field('nameservers').each(dnsConfig?.nameservers);
+  said.push(...warningsOfEach(servers, ipWarningsSince33));
+  const aliases = at.field('hostAliases').each(hostAliases);
+  said.push(...warningsOfEach(aliases, (path, { ip = '' }) => ipWarningsSince33(path.field('ip'), ip)));
 }
 
 const DEAD_ANNOTATIONS: readonly (readonly [string, string])[] = [

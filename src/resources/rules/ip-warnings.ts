@@ -89,7 +89,7 @@ const MOST_WARNINGS = 100;
 
 /** The warnings about the items of a list that may be very long. */
 export function warningsOfEach<Item>(
-  items: Iterable<readonly [FieldPath, Item, number]>,
+  items: Iterable<readonly [FieldPath, Item, ...unknown[]]>,
   warningsOf: (at: FieldPath, item: Item) => readonly string[],
 ): string[] {
   const found: string[] = [];

@@ -1,7 +1,7 @@
 import type { Gates } from '../../../api/feature-gates.ts';
 import type { Service, ServiceSpec } from '../../../api/types/core/v1.ts';
 import { FieldPath } from '../../../object/field-path.ts';
-import { cidrWarnings, ipWarnings } from '../../rules/ip-warnings.ts';
+import { cidrWarnings, ipWarnings, warningsOfEach } from '../../rules/ip-warnings.ts';
 import { minorOf } from '../../rules/minor-of.ts';
 import { isExternalName, typeOf } from './kind.ts';
 import { TOPOLOGY_HINTS, TOPOLOGY_MODE } from './validate.ts';
@@ -20,15 +20,15 @@ export function serviceWarnings(
   if (metadata.annotations?.[TOPOLOGY_HINTS] !== undefined)
     found.push(`annotation ${TOPOLOGY_HINTS} is deprecated, please use ${TOPOLOGY_MODE} instead`);
   if (clusterIP !== '' && clusterIP !== 'None')
-    for (const [path, ip] of at.field('clusterIPs').each(clusterIPs)) found.push(...ipWarnings(path, ip));
+    found.push(...warningsOfEach(at.field('clusterIPs').each(clusterIPs), ipWarnings));
   const isWithoutIp = typeOf(spec) === 'ClusterIP' && clusterIP === 'None';
   if (minor >= 34 && isWithoutIp) found.push(...ignoredByHeadless(spec));
-  for (const [path, ip] of at.field('externalIPs').each(externalIPs)) found.push(...ipWarnings(path, ip));
+  found.push(...warningsOfEach(at.field('externalIPs').each(externalIPs), ipWarnings));
   if (minor >= 36 && externalIPs.length > 0 && !isWithoutIp && !isExternalName(spec))
     found.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters');
   if (loadBalancerIP !== '') found.push(...ipWarnings(at.field('loadBalancerIP'), loadBalancerIP));
-  for (const [path, range] of at.field('loadBalancerSourceRanges').each(spec.loadBalancerSourceRanges))
-    found.push(...cidrWarnings(path, range));
+  const sources = at.field('loadBalancerSourceRanges').each(spec.loadBalancerSourceRanges);
+  found.push(...warningsOfEach(sources, cidrWarnings));
   if (isExternalName(spec) && externalIPs.length > 0)
     found.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
   if (!isExternalName(spec) && externalName !== '')
