@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { ObjectKey } from '../../storage/key.ts';
+import type { SourceObject } from './shapes.ts';
 
 /** Objects of one resource, or of several in the order of writes. */
-export interface SourcePart {
+export interface SourcePart<One extends SourceObject = SourceObject> {
   readonly label: string;
-  readonly objects: readonly JsonObject[];
+  readonly objects: readonly One[];
   /** Objects of earlier parts that the source has removed meanwhile. */
   readonly removed?: readonly JsonObject[];
   /** How many more the part is known to have; -1: they are counted already. */
