@@ -76,6 +76,7 @@ class Comparison {
     if (live === undefined) return this.differ(`only in the source: ${name}`);
     if (live.digest === shaped.digest) this.same += 1;
     else await this.#explain(name, shaped, live);
+    shaped.giveBack();
   }
 
   async #explain(name: string, { object, isNew }: Shaped, { key }: Live): Promise<void> {

@@ -58,12 +58,12 @@ function withKept(object: JsonObject, document: string): JsonObject {
 }
 
 /**
- * An item that was cut out of a List: an object in JSON, or in YAML a list of one. `line`: how many lines the document has before it,
- * for errors.
+ * An item that was cut out of a List: a value in JSON, or in YAML a list of one. `line`: how many lines of YAML the document has before
+ * it, for errors.
  * @throws Error
  */
-export function readItem(text: string, line: number): JsonValue {
-  if (JSON_OBJECT.test(text)) return parseJsonBytes(Buffer.from(text));
+export function readItem(text: string, line: number | undefined): JsonValue {
+  if (line === undefined) return parseJsonBytes(Buffer.from(text));
   const value = inPlace(text, line);
   if (!Array.isArray(value) || value.length !== 1) throw new Error('it is no item of a list');
   return value[0] ?? null;

@@ -25,8 +25,8 @@ export interface Piece {
   readonly item: number;
   readonly from: number;
   readonly size: number;
-  /** How many lines of the document come before it. */
-  readonly line: number;
+  /** How many lines of YAML come before it in the document; undefined in JSON. */
+  readonly line: number | undefined;
   /** The object, where it had to be read for this. */
   readonly value?: JsonObject;
 }
@@ -104,7 +104,7 @@ function piecesOfYaml(bytes: FileBytes, document: FileDocument): Iterable<Piece 
   const kind = lineValue(bytes, 'kind:', document);
   const apiVersion = lineValue(bytes, 'apiVersion:', document);
   if (kind === undefined || apiVersion === undefined) return undefined;
-  if (!isList(kind)) return [{ apiVersion, kind, document, item: 0, from, size: to - from, line: 0 }];
+  if (!isList(kind)) return [{ apiVersion, kind, document, item: 0, from, size: to - from, line: undefined }];
   const items = cutYamlList(bytes, document);
   return items === undefined ? undefined : itemPieces(bytes, document, items);
 }
@@ -120,7 +120,7 @@ function piecesOfJson(
   if (items !== undefined && isList(kind)) return itemPieces(bytes, document, items);
   if (kind === undefined || apiVersion === undefined || isList(kind)) return undefined;
   const { from, to } = document;
-  return [{ apiVersion, kind, document, item: 0, from, size: to - from, line: 0 }];
+  return [{ apiVersion, kind, document, item: 0, from, size: to - from, line: undefined }];
 }
 
 function* itemPieces(
@@ -142,7 +142,7 @@ function* itemPieces(
 /** A document in another style. */
 function* readWhole(bytes: FileBytes, document: FileDocument): Generator<Piece | Unread> {
   const { from, to } = document;
-  const place = { document, item: 0, from, size: to - from, line: 0 };
+  const place = { document, item: 0, from, size: to - from, line: undefined };
   yield* orUnread(place, () => {
     const read = readDocument(bytes.text(from, to));
     if (read.kind === 'empty') return [];

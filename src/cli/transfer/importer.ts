@@ -30,7 +30,7 @@ interface ImporterOptions {
 
 /** Bounds of what is under way: batches are full, and the committer is never overloaded. */
 const MOST_OPEN = 2048;
-const MOST_OPEN_BYTES = 16 * 1024 * 1024;
+const MOST_OPEN_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS = 20;
 const AGAIN_MS = 500;
 /** A batch of events ends together. */
@@ -119,8 +119,11 @@ export class Importer {
   #shape(given: SourceObject): Shaped | undefined {
     const shaped = this.#options.shapes.take(given);
     if (shaped instanceof Refused) this.report.refuse(shaped.name, shaped.reason);
-    else if (shaped.own !== undefined) this.report.leave(describe(shaped.key), shaped.own);
-    else return shaped;
+    else if (shaped.own === undefined) return shaped;
+    else {
+      this.report.leave(describe(shaped.key), shaped.own);
+      shaped.giveBack();
+    }
     return undefined;
   }
 
@@ -184,6 +187,7 @@ export class Importer {
     const name = describe(shaped.key);
     try {
       this.report.count(await this.#write(shaped, this.#live.get(name)));
+      shaped.giveBack();
       this.#release(shaped.uid);
     } catch (error) {
       if (!(error instanceof NotTaken)) throw error;

@@ -107,7 +107,7 @@ class JsonScanner {
     for (let code = this.#next(); code !== CLOSE_LIST; code = this.#behind(CLOSE_LIST)) {
       const from = this.#at;
       const { apiVersion, kind } = this.#item(code);
-      items.push({ apiVersion, kind, from, to: this.#at, line: 0 });
+      items.push({ apiVersion, kind, from, to: this.#at, line: undefined });
     }
     this.#at += 1;
     return items;

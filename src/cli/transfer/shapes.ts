@@ -6,7 +6,7 @@ import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
 import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.ts';
 import { decodeObject } from '../../codec/decode.ts';
-import { type Head, parseStored, toStoredJson } from '../../codec/stored-object.ts';
+import { type Head, parseStored, toStoredText } from '../../codec/stored-object.ts';
 import { VersionSchema } from '../../custom-resources/version-schema.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
 import { toStorage } from '../../registry/conversion.ts';
@@ -30,6 +30,12 @@ export interface Shape {
   readonly own: string | undefined;
 }
 
+interface ShapedParts {
+  readonly definition: ResourceDefinition | undefined;
+  readonly object?: ApiObject;
+  readonly giveBack?: () => void;
+}
+
 /** An object as this server stores it. */
 export class Shaped implements Shape {
   readonly key: ObjectKey;
@@ -42,8 +48,9 @@ export class Shaped implements Shape {
   /** Undefined for a custom resource. */
   readonly definition: ResourceDefinition | undefined;
   #object: ApiObject | undefined;
+  readonly #giveBack: (() => void) | undefined;
 
-  constructor(shape: Shape, definition: ResourceDefinition | undefined, object?: ApiObject) {
+  constructor(shape: Shape, of: ShapedParts) {
     this.key = shape.key;
     this.uid = shape.uid;
     this.json = shape.json;
@@ -51,8 +58,14 @@ export class Shaped implements Shape {
     this.isNew = shape.isNew;
     this.ownerUids = shape.ownerUids;
     this.own = shape.own;
-    this.definition = definition;
-    this.#object = object;
+    this.definition = of.definition;
+    this.#object = of.object;
+    this.#giveBack = of.giveBack;
+  }
+
+  /** The memory of the JSON may be used again: the object is in the log. */
+  giveBack(): void {
+    this.#giveBack?.();
   }
 
   /** Parsed when it is first asked for, where another thread has shaped it. */
@@ -107,6 +120,7 @@ const DEFINITIONS: GroupResource = {
  */
 export class Shapes {
   readonly #types = loadTypes();
+  readonly #toBytes: (text: string) => Buffer;
   /** By the resource that is stored. */
   readonly #definitions = new Map<string, ResourceDefinition>();
   /** By apiVersion and kind. */
@@ -116,7 +130,9 @@ export class Shapes {
   /** The definitions that custom resources were learned from, as they are stored, by name. */
   readonly #learned = new Map<string, Buffer>();
 
-  constructor() {
+  /** `toBytes`: keeps the JSON of an object. */
+  constructor(toBytes: (text: string) => Buffer = Buffer.from) {
+    this.#toBytes = toBytes;
     for (const definition of BUILT_IN_RESOURCES.filter(isStored)) {
       this.#definitions.set(toQualifiedResource(definition.storage), definition);
       for (const version of definition.versions) {
@@ -210,9 +226,9 @@ export class Shapes {
     }
   }
 
-  /** What another thread has made of an object. */
-  fromShape(shape: Shape): Shaped {
-    return new Shaped(shape, this.#definitions.get(toQualifiedResource(shape.key)));
+  /** What another thread has made of an object, in memory that is used again once it was given back. */
+  fromShape(shape: Shape, giveBack: () => void): Shaped {
+    return new Shaped(shape, { definition: this.#definitions.get(toQualifiedResource(shape.key)), giveBack });
   }
 
   /** @throws NotTaken */
@@ -222,7 +238,7 @@ export class Shapes {
     const builtIn = this.#builtIn.get(`${apiVersion}/${kind}`);
     if (builtIn !== undefined) return this.#shapeBuiltIn(given, builtIn);
     const custom = this.#custom.get(`${groupOf(apiVersion)}/${kind}`);
-    if (custom !== undefined) return shapeCustom(given, custom, apiVersion);
+    if (custom !== undefined) return this.#shapeCustom(given, custom, apiVersion);
     throw new NotTaken(
       kind === ''
         ? 'it has no kind'
@@ -237,28 +253,45 @@ export class Shapes {
     const object = toObject(decoded, { kind: definition.kind, apiVersion });
     const stored = toStorage(object, { definition, version });
     definition.strategy.defaults?.(stored);
-    const shaped = toShaped(stored, definition.storage, { isNew, definition });
+    const shaped = this.#toShaped(stored, definition.storage, { isNew, definition });
     if (definition.group === DEFINITIONS.group && definition.resource === DEFINITIONS.resource) {
       this.#learn(stored as CustomResourceDefinition);
       this.#learned.set(shaped.key.name, shaped.json);
     }
     return shaped;
   }
-}
 
-function shapeCustom(given: JsonObject, custom: Custom, apiVersion: string): Shaped {
-  const { group, storedVersion, schema, converts } = custom;
-  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
-  if (version !== storedVersion && converts)
-    throw new NotTaken(
-      `it is in version ${version}, and a webhook would have to convert it to ${storedVersion}, which is stored`,
+  #shapeCustom(given: JsonObject, custom: Custom, apiVersion: string): Shaped {
+    const { group, storedVersion, schema, converts } = custom;
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+    if (version !== storedVersion && converts)
+      throw new NotTaken(
+        `it is in version ${version}, and a webhook would have to convert it to ${storedVersion}, which is stored`,
+      );
+    const { identified, isNew } = identify(given, custom);
+    const head = { kind: textOf(given.kind), apiVersion: toApiVersion({ group, version: storedVersion }) };
+    const decoded = decode(() =>
+      schema === undefined ? identified : schema.decode({ ...identified, ...head }).object,
     );
-  const { identified, isNew } = identify(given, custom);
-  const head = { kind: textOf(given.kind), apiVersion: toApiVersion({ group, version: storedVersion }) };
-  const decoded = decode(() =>
-    schema === undefined ? identified : schema.decode({ ...identified, ...head }).object,
-  );
-  return toShaped(toObject(decoded, head), custom, { isNew, definition: undefined });
+    return this.#toShaped(toObject(decoded, head), custom, { isNew, definition: undefined });
+  }
+
+  #toShaped(
+    object: ApiObject,
+    { group, resource }: GroupResource,
+    { isNew, definition }: Pick<Shaped, 'isNew' | 'definition'>,
+  ): Shaped {
+    const { namespace = '', name = '', uid = '', ownerReferences = [] } = object.metadata;
+    if (!UUID.test(uid)) throw new NotTaken(`its uid ${JSON.stringify(uid)} is no UUID`);
+    const key = { group, resource, namespace, name };
+    const json = this.#toBytes(toStoredText(object));
+    const shape = {
+      ...{ key, uid, json, digest: digestOf(json), isNew },
+      ownerUids: ownerReferences.map((owner) => owner.uid ?? ''),
+      own: ownedByItsCluster(key, object),
+    };
+    return new Shaped(shape, { definition, object });
+  }
 }
 
 /** Types whose objects are stored. */
@@ -301,23 +334,6 @@ const toObject = ({ kind: _, apiVersion: __, metadata, ...rest }: JsonObject, he
   metadata: isObject(metadata) ? metadata : {},
   ...rest,
 });
-
-function toShaped(
-  object: ApiObject,
-  { group, resource }: GroupResource,
-  { isNew, definition }: Pick<Shaped, 'isNew' | 'definition'>,
-): Shaped {
-  const { namespace = '', name = '', uid = '', ownerReferences = [] } = object.metadata;
-  if (!UUID.test(uid)) throw new NotTaken(`its uid ${JSON.stringify(uid)} is no UUID`);
-  const key = { group, resource, namespace, name };
-  const json = toStoredJson(object);
-  const shape = {
-    ...{ key, uid, json, digest: digestOf(json), isNew },
-    ownerUids: ownerReferences.map((owner) => owner.uid ?? ''),
-    own: ownedByItsCluster(key, object),
-  };
-  return new Shaped(shape, definition, object);
-}
 
 /** Equal for equal bytes. */
 export const digestOf = (json: Buffer): string => hash('sha1', json, 'base64url');

@@ -6,11 +6,13 @@ import type { Piece } from './file-index.ts';
 import type { ShapedPieces } from './piece-shaper.ts';
 import { Refused, type Shapes } from './shapes.ts';
 import type { ShapingStart } from './shaping-start.ts';
-import type { SentShape, ShapedMessage } from './shaping-thread.ts';
+import type { SentShape, ShapedMessage, ShapingJob } from './shaping-thread.ts';
 
 interface ShapingThreadsOptions {
   readonly shapes: Shapes;
   readonly signal: AbortSignal;
+  /** The module of the threads, in tests another one. */
+  readonly file?: string;
 }
 
 const MOST_THREADS = 4;
@@ -30,6 +32,8 @@ interface Thread {
 export class ShapingThreads {
   readonly #options: ShapingThreadsOptions;
   readonly #threads: readonly Thread[];
+  /** Memory for the next batches. What is not given back, because its objects wait or were refused, is replaced. */
+  readonly #free: ArrayBuffer[] = [];
   #failure: unknown;
   readonly #stop = (): void => this.#fail(this.#options.signal.reason);
 
@@ -55,7 +59,8 @@ export class ShapingThreads {
     else {
       const { worker, jobs } = this.#threads.reduce((a, b) => (b.jobs.length < a.jobs.length ? b : a));
       jobs.push(job);
-      worker.postMessage(pieces);
+      const memory = this.#free.pop();
+      worker.postMessage({ pieces, memory } satisfies ShapingJob, memory === undefined ? [] : [memory]);
     }
     return job.promise;
   }
@@ -68,7 +73,7 @@ export class ShapingThreads {
 
   #begin(): Thread {
     const workerData: ShapingStart = { work: 'shaping', definitions: this.#options.shapes.learned };
-    const worker = new Worker(threadFile(), { workerData, name: 'shaping' });
+    const worker = new Worker(this.#options.file ?? threadFile(), { workerData, name: 'shaping' });
     const jobs: Job[] = [];
     worker.on('message', (message: ShapedMessage) => jobs.shift()?.resolve(this.#fromMessage(message)));
     worker.on('error', (error) => this.#fail(toEnded(errorText(error))));
@@ -83,10 +88,15 @@ export class ShapingThreads {
 
   #fromMessage({ bytes, taken, unread }: ShapedMessage): ShapedPieces {
     let at = 0;
+    let left = taken.filter((one) => !('reason' in one)).length;
+    const giveBack = (): void => {
+      left -= 1;
+      if (left === 0) this.#free.push(bytes);
+    };
     const fromSent = ({ size, ...shape }: SentShape) => {
       const json = Buffer.from(bytes, at, size);
       at += size;
-      return this.#options.shapes.fromShape({ ...shape, json });
+      return this.#options.shapes.fromShape({ ...shape, json }, giveBack);
     };
     return {
       taken: taken.map((one) => ('reason' in one ? new Refused(one.name, one.reason) : fromSent(one))),

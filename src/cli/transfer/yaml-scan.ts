@@ -9,8 +9,8 @@ export interface Item {
   readonly kind: string | undefined;
   readonly from: number;
   readonly to: number;
-  /** How many lines of the document come before it. */
-  readonly line: number;
+  /** How many lines of YAML come before it in the document; undefined in JSON. */
+  readonly line: number | undefined;
 }
 
 /** A part of a file, and the column of its keys. */
