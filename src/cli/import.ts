@@ -58,7 +58,7 @@ export async function importCluster(args: readonly string[]): Promise<void> {
   const target = await openTarget(storage, say);
   try {
     const importer = await Importer.begin({
-      ...{ shapes, target, progress, signal, dryRun },
+      ...{ source, shapes, target, progress, signal, dryRun },
       eventTtlMs: storage.eventTtlMs,
       replaces: values.replace,
     });

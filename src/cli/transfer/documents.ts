@@ -20,6 +20,11 @@ export function toDocument(object: JsonObject): string {
 }
 
 const MARK = '# pg-apiserver: ';
+const MARKED_UID = new RegExp(`^${MARK}\\{"uid":"([^"\\\\]+)"`);
+export const LONGEST_UID_LINE = 100;
+
+/** The uid of an object by the begin of its document in an export. */
+export const uidIn = (begin: string): string | undefined => MARKED_UID.exec(begin)?.[1];
 
 /** A document of one object, or a List. */
 export type ReadDocument =

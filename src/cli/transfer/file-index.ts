@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
 import { errorText } from '../../util/error-text.ts';
-import { isList, readDocument, readItem } from './documents.ts';
+import { isList, LONGEST_UID_LINE, readDocument, readItem, uidIn } from './documents.ts';
 import { FileBytes } from './file-bytes.ts';
 import { scanJson } from './json-scan.ts';
 import type { Unread } from './source.ts';
@@ -27,6 +27,8 @@ export interface Piece {
   readonly size: number;
   /** How many lines of YAML come before it in the document; undefined in JSON. */
   readonly line: number | undefined;
+  /** In a document of an export. */
+  readonly uid?: string | undefined;
   /** The object, where it had to be read for this. */
   readonly value?: JsonObject;
 }
@@ -96,15 +98,22 @@ function* piecesOf(bytes: FileBytes, document: FileDocument): Generator<Piece | 
   if (first === to) return;
   yield* (bytes.at(first) === OPEN_OBJECT
     ? piecesOfJson(bytes, document, first)
-    : piecesOfYaml(bytes, document)) ?? readWhole(bytes, document);
+    : piecesOfYaml(bytes, document, first)) ?? readWhole(bytes, document);
 }
 
-function piecesOfYaml(bytes: FileBytes, document: FileDocument): Iterable<Piece | Unread> | undefined {
+function piecesOfYaml(
+  bytes: FileBytes,
+  document: FileDocument,
+  first: number,
+): Iterable<Piece | Unread> | undefined {
   const { from, to } = document;
   const kind = lineValue(bytes, 'kind:', document);
   const apiVersion = lineValue(bytes, 'apiVersion:', document);
   if (kind === undefined || apiVersion === undefined) return undefined;
-  if (!isList(kind)) return [{ apiVersion, kind, document, item: 0, from, size: to - from, line: undefined }];
+  if (!isList(kind)) {
+    const uid = uidIn(bytes.text(first, Math.min(to, first + LONGEST_UID_LINE)));
+    return [{ apiVersion, kind, document, item: 0, from, size: to - from, line: undefined, uid }];
+  }
   const items = cutYamlList(bytes, document);
   return items === undefined ? undefined : itemPieces(bytes, document, items);
 }

@@ -36,6 +36,7 @@ export class FileSource implements Source {
   readonly isPartial = true;
   readonly unread: Unread[] = [];
   readonly leftOut: readonly string[] = [];
+  uids: ReadonlySet<string> | undefined;
   readonly historyFile: string;
   readonly #path: string;
   readonly #parts: FileParts;
@@ -53,6 +54,8 @@ export class FileSource implements Source {
   async *read(): AsyncGenerator<SourcePart> {
     this.#index ??= await this.#findPieces();
     const { pieces, unread } = this.#index;
+    const uids = pieces.map(({ uid }) => uid).filter((uid) => uid !== undefined);
+    if (uids.length === pieces.length && unread.length === 0) this.uids = new Set(uids);
     this.unread.splice(0, Number.POSITIVE_INFINITY, ...unread);
     const parts = inOrder(pieces, this.#parts.shapes);
     const shaped = pieces.length < LEAST_FOR_THREADS ? this.#shapeHere(parts) : this.#shapeAside(parts);

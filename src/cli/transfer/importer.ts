@@ -18,6 +18,7 @@ import { NotTaken, Refused, type Shaped, type Shapes, type SourceObject } from '
 import type { Source } from './source.ts';
 
 interface ImporterOptions {
+  readonly source?: Pick<Source, 'uids'>;
   readonly shapes: Shapes;
   readonly target: Target;
   readonly progress: Progress;
@@ -92,13 +93,24 @@ export class Importer {
     this.#forget(name);
     const owner = this.#missingOwner(shaped);
     // What the target has already need not wait.
-    if (owner === undefined || this.#live.get(name)?.uid === shaped.uid) await this.#begin(shaped);
-    else this.#wait(shaped, owner);
+    const isThere = this.#live.get(name)?.uid === shaped.uid;
+    if (owner !== undefined && !isThere) this.#wait(shaped, owner);
+    else {
+      if (!isThere && this.#isOrphan(shaped)) this.report.orphan(name);
+      await this.#begin(shaped);
+    }
     return shaped;
   }
 
+  /** An owner that may come. */
   #missingOwner({ ownerUids }: Shaped): string | undefined {
-    return ownerUids.find((uid) => !this.#uids.has(uid));
+    const uids = this.#options.source?.uids;
+    return ownerUids.find((uid) => !this.#uids.has(uid) && uids?.has(uid) !== false);
+  }
+
+  /** One owner of several is enough for the garbage collector. */
+  #isOrphan({ ownerUids }: Shaped): boolean {
+    return ownerUids.length > 0 && ownerUids.every((uid) => !this.#uids.has(uid));
   }
 
   #wait(shaped: Shaped, owner: string): void {

@@ -57,8 +57,12 @@ class MemoryTarget implements Target {
   async close(): Promise<void> {}
 }
 
-const begin = (target: Target, replaces = false): Promise<Importer> =>
+const begin = (
+  target: Target,
+  { replaces = false, uids }: { readonly replaces?: boolean; readonly uids?: ReadonlySet<string> } = {},
+): Promise<Importer> =>
   Importer.begin({
+    source: { uids },
     ...{ shapes: new Shapes(), target, progress: new Progress(false), signal: NEVER },
     ...{ eventTtlMs: 1000, dryRun: false, replaces },
   });
@@ -72,6 +76,18 @@ test('an object is written after its owners, in every order of the input, and wi
   expect(target.commits).toEqual(['create c1', 'create c2', 'create c3', 'create c4']);
   expect(importer.report.lines(false).join('\n')).toContain(
     'their owners are not in the source, so that the garbage collector will remove them: configmaps default/c4',
+  );
+});
+
+test('an object does not wait for an owner that the source is known to lack', async () => {
+  const target = new MemoryTarget();
+  const importer = await begin(target, { uids: new Set([1, 2, 3, 4].map(uid)) });
+  for (const object of [configMap(4, [9]), configMap(3, [9, 2]), configMap(2), configMap(1, [2, 9])])
+    await importer.take(object);
+  await importer.finish();
+  expect(target.commits).toEqual(['create c4', 'create c2', 'create c3', 'create c1']);
+  expect(importer.report.lines(false).at(-1)).toMatch(
+    /^their owners are not in the source, .*: configmaps default\/c4$/,
   );
 });
 
@@ -136,7 +152,7 @@ test('an object of another uid stays, unless it is to be replaced', async () => 
   await careful.take(other);
   await careful.finish();
   expect(careful.report.refused).toBe(1);
-  const bold = await begin(target, true);
+  const bold = await begin(target, { replaces: true });
   await bold.take(other);
   await bold.finish();
   expect(target.commits).toEqual(['create c1', 'delete c1', 'create c1']);
