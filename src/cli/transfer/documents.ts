@@ -27,7 +27,7 @@ export const LONGEST_UID_LINE = 100;
 export const uidIn = (begin: string): string | undefined => MARKED_UID.exec(begin)?.[1];
 
 /** A document of one object, or a List. */
-export type ReadDocument =
+type ReadDocument =
   | { readonly kind: 'empty' }
   | { readonly kind: 'object'; readonly object: JsonObject }
   | { readonly kind: 'list'; readonly items: readonly JsonValue[] };

@@ -66,7 +66,7 @@ const EMPTY_LINES = /^(?:[ \t\r]*\n)+/;
 const BLOCK_STYLE = /^(?:[ \t\r]*(?:#.*)?\n)*[A-Za-z]/;
 
 /**
- * Cuts a List in block style. A line with the indent of the items, or less, is never inside of an item, whatever that has: texts and
+ * Cuts a List in block style. A line with the indent of the items, or less, is never inside of an item: texts and
  * everything else in an item are indented more, and YAML ends them at such a line. Undefined where that is not certain.
  */
 export function cutYamlList(bytes: FileBytes, { from, to }: Place): readonly Item[] | undefined {
