@@ -3,7 +3,19 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /** More than nearly all objects have. */
 const WINDOW = 256 * 1024;
-const LINE_END = 0x0a;
+
+/** By byte: 1 for those in the set. */
+export type ByteSet = Uint8Array;
+
+export function byteSet(bytes: string): ByteSet {
+  const set = new Uint8Array(256);
+  for (const byte of Buffer.from(bytes)) set[byte] = 1;
+  return set;
+}
+
+export const allBut = (set: ByteSet): ByteSet => set.map((is) => 1 - is);
+
+const LINE_ENDS = byteSet('\n');
 
 /** FileBytes reads a file of any size: it holds the bytes around the place that was read last. */
 export class FileBytes {
@@ -51,11 +63,22 @@ export class FileBytes {
     return -1;
   }
 
+  /** Where a byte of this set is next, before the second place; else that place. */
+  seek(set: ByteSet, from: number, to: number): number {
+    let at = from;
+    while (at < to) {
+      if (at < this.#from || at >= this.#to) this.#hold(at);
+      const end = Math.min(this.#to, to) - this.#from;
+      for (let index = at - this.#from; index < end; index += 1)
+        if (set[this.#window[index] ?? 0] === 1) return this.#from + index;
+      at = this.#from + end;
+    }
+    return to;
+  }
+
   /** Behind the end of the line that this place is in. */
   lineAfter(place: number, to: number): number {
-    let at = place;
-    while (at < to && this.at(at) !== LINE_END) at += 1;
-    return Math.min(at + 1, to);
+    return Math.min(this.seek(LINE_ENDS, place, to) + 1, to);
   }
 
   /** @throws Error where it is longer than a text can be */

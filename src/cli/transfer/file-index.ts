@@ -2,7 +2,7 @@ import type { JsonObject } from '../../api/object-meta.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
 import { errorText } from '../../util/error-text.ts';
 import { isList, LONGEST_UID_LINE, readDocument, readItem, uidIn } from './documents.ts';
-import { FileBytes } from './file-bytes.ts';
+import { allBut, byteSet, FileBytes } from './file-bytes.ts';
 import { scanJson } from './json-scan.ts';
 import type { Unread } from './source.ts';
 import { cutYamlList, type Item, lineValue } from './yaml-scan.ts';
@@ -88,13 +88,12 @@ const BEHIND_SEPARATOR: ReadonlySet<number> = new Set([-1, ...Buffer.from(' \t\r
 const isSeparator = (bytes: FileBytes, at: number): boolean =>
   BEHIND_SEPARATOR.has(bytes.at(at + SEPARATOR.length));
 
-const SPACES: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n'));
+const NO_SPACES = allBut(byteSet(' \t\r\n'));
 const OPEN_OBJECT = 0x7b;
 
 function* piecesOf(bytes: FileBytes, document: FileDocument): Generator<Piece | Unread> {
   const { from, to } = document;
-  let first = from;
-  while (first < to && SPACES.has(bytes.at(first))) first += 1;
+  const first = bytes.seek(NO_SPACES, from, to);
   if (first === to) return;
   yield* (bytes.at(first) === OPEN_OBJECT
     ? piecesOfJson(bytes, document, first)

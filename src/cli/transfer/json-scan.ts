@@ -1,6 +1,6 @@
 import { isObject } from '../../object/json-values.ts';
 import { isList } from './documents.ts';
-import type { FileBytes } from './file-bytes.ts';
+import { allBut, byteSet, type FileBytes } from './file-bytes.ts';
 import type { Item } from './yaml-scan.ts';
 
 /** What the outermost fields of an object in JSON say. */
@@ -19,10 +19,12 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
-const SPACE = 0x20;
-const TAB = 0x09;
-const RETURN = 0x0d;
-const LINE_END = 0x0a;
+
+const NO_SPACES = allBut(byteSet(' \t\r\n'));
+const IN_STRING = byteSet('"\\');
+const IN_VALUE = byteSet('"{}[]');
+/** Of a number or a word. */
+const BEHIND_VALUE = byteSet('"{}[], \t\r\n');
 
 /** Thrown where the bytes are no JSON of the usual form. */
 const UNUSUAL = new Error('JSON of another form');
@@ -128,11 +130,8 @@ class JsonScanner {
 
   /** The next byte that is no space; -1 at the end. */
   #next(): number {
-    for (; this.#at < this.#to; this.#at += 1) {
-      const code = this.#bytes.at(this.#at);
-      if (code !== SPACE && code !== LINE_END && code !== TAB && code !== RETURN) return code;
-    }
-    return -1;
+    this.#at = this.#bytes.seek(NO_SPACES, this.#at, this.#to);
+    return this.#at < this.#to ? this.#bytes.at(this.#at) : -1;
   }
 
   #expect(code: number): void {
@@ -164,35 +163,32 @@ class JsonScanner {
 
   /** From behind the quote that opens it. */
   #endString(): void {
-    for (let at = this.#at; at < this.#to; at += 1) {
-      const code = this.#bytes.at(at);
-      if (code === BACKSLASH) at += 1;
-      else if (code === QUOTE) {
-        this.#at = at + 1;
-        return;
-      }
+    for (let at = this.#at; ; at += 2) {
+      at = this.#bytes.seek(IN_STRING, at, this.#to);
+      if (at >= this.#to) throw UNUSUAL;
+      if (this.#bytes.at(at) === BACKSLASH) continue;
+      this.#at = at + 1;
+      return;
     }
-    throw UNUSUAL;
   }
 
   /** Any value. */
   #skip(): void {
     let depth = 0;
-    for (; this.#at < this.#to; this.#at += 1) {
-      const code = this.#bytes.at(this.#at);
+    for (;;) {
+      this.#at = this.#bytes.seek(depth === 0 ? BEHIND_VALUE : IN_VALUE, this.#at, this.#to);
+      const code = this.#at < this.#to ? this.#bytes.at(this.#at) : -1;
       if (code === QUOTE) {
         this.#at += 1;
         this.#endString();
         if (depth === 0) return;
-        this.#at -= 1;
-      } else if (code === OPEN_OBJECT || code === OPEN_LIST) depth += 1;
-      else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
-        if (depth === 0) return;
-        depth -= 1;
-        if (depth > 0) continue;
-        this.#at += 1;
-        return;
-      } else if (depth === 0 && (code === COMMA || code <= SPACE)) return;
+        continue;
+      }
+      const opens = code === OPEN_OBJECT || code === OPEN_LIST;
+      if (code < 0 || (depth === 0 && !opens)) return;
+      this.#at += 1;
+      depth += opens ? 1 : -1;
+      if (depth === 0) return;
     }
   }
 }

@@ -1,7 +1,7 @@
 import { parseYamlFile } from '../../codec/yaml-text.ts';
 import { isObject } from '../../object/json-values.ts';
 import { isList } from './documents.ts';
-import type { FileBytes } from './file-bytes.ts';
+import { allBut, byteSet, type FileBytes } from './file-bytes.ts';
 
 /** An item of a List that was cut. Types that were not found are undefined. */
 export interface Item {
@@ -20,7 +20,8 @@ interface Place {
   readonly column?: number;
 }
 
-const SPACE = 0x20;
+const NO_INDENT = allBut(byteSet(' '));
+const NO_DASHES = allBut(byteSet(' -'));
 const TAB = 0x09;
 const RETURN = 0x0d;
 const LINE_END = 0x0a;
@@ -53,9 +54,7 @@ function keyAt(bytes: FileBytes, key: string, { from, to, column = 0 }: Place): 
 
 /** How many spaces and dashes the line begins with. */
 function indentOf(bytes: FileBytes, line: number, to: number): number {
-  let at = line;
-  while (at < to && (bytes.at(at) === SPACE || bytes.at(at) === DASH)) at += 1;
-  return at - line;
+  return bytes.seek(NO_DASHES, line, to) - line;
 }
 
 const ITEMS = 'items:';
@@ -112,8 +111,7 @@ function findItems(bytes: FileBytes, from: number, to: number): FoundItems | und
   let line = 0;
   for (let at = from, next = from; at < to; at = next, line += 1) {
     next = bytes.lineAfter(at, to);
-    let first = at;
-    while (bytes.at(first) === SPACE) first += 1;
+    const first = bytes.seek(NO_INDENT, at, next);
     const code = bytes.at(first);
     if (first >= next || code === LINE_END || code === RETURN || code === HASH) continue;
     if (column >= 0 && first - at > column) continue;
