@@ -52,10 +52,11 @@ export class FileBytes {
 
   /** Where these bytes are next, between the two places; -1: nowhere. */
   find(wanted: Buffer, from: number, to: number): number {
+    const last = Math.min(to, this.size);
     let at = from;
-    while (at + wanted.length <= to) {
+    while (at + wanted.length <= last) {
       if (at < this.#from || at + wanted.length > this.#to) this.#hold(at);
-      const end = Math.min(this.#to, to);
+      const end = Math.min(this.#to, last);
       const found = this.#window.subarray(0, end - this.#from).indexOf(wanted, at - this.#from);
       if (found >= 0) return this.#from + found;
       at = end - wanted.length + 1;

@@ -224,6 +224,10 @@ test.each([
     '{"kind":"List","apiVersion":"v1","items":[{"k\\u0069nd":"Pod"},1,null,"x",[],{"kind":"Job","items":[{}]}]}',
   ],
   ['comma.json', '{"kind":"List","apiVersion":"v1","items":[{"kind":"Pod","apiVersion":"v1"},]}'],
+  ['nothing.yaml', ''],
+  ['nothing.json', ''],
+  ['line.yaml', '\n'],
+  ['dash.yaml', '---'],
   ['two.json', '{"kind":"Pod","apiVersion":"v1"}\n{"kind":"Pod","apiVersion":"v1"}'],
   ['open.json', '{"kind":"List","apiVersion":"v1","items":[{"kind":"Pod","apiVersion":"v1"}'],
   [
