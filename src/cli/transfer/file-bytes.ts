@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 const WINDOW = 256 * 1024;
 
 /** By byte: 1 for those in the set. */
-export type ByteSet = Uint8Array;
+type ByteSet = Uint8Array;
 
 export function byteSet(bytes: string): ByteSet {
   const set = new Uint8Array(256);
