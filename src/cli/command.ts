@@ -1,3 +1,4 @@
+import { workerData } from 'node:worker_threads';
 import { askingFlags } from '../options/asking.ts';
 import { nearestName } from '../options/checks.ts';
 import { UsageError } from '../options/flag.ts';
@@ -6,6 +7,7 @@ import { hidePasswords } from '../util/hidden-passwords.ts';
 import { describeVersion, readCommit, VERSION } from '../version.ts';
 import { COMMANDS, serveWith } from './commands.ts';
 import { explainRefusal } from './explain-refusal.ts';
+import { isShapingStart } from './transfer/shaping-start.ts';
 
 /** Runs a command and returns its exit code. 2: wrong command line. 1: the command failed. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -65,7 +67,8 @@ function hideFromProcessList(): void {
   if (shown.some((argument, at) => argument !== process.argv[at])) process.title = shown.join(' ');
 }
 
-/** Runs in a thread of a server. Resolves when it serves. */
-export async function serveThread(): Promise<void> {
-  await (await import('./thread-entry.ts')).serveThread();
+/** Runs in a thread that this program has begun: one that shapes objects, or one of a server, which resolves when it serves. */
+export async function runThread(): Promise<void> {
+  if (isShapingStart(workerData)) (await import('./transfer/shaping-thread.ts')).shapeForOthers(workerData);
+  else await (await import('./thread-entry.ts')).serveThread();
 }

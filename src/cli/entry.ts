@@ -22,7 +22,7 @@ async function load(): Promise<typeof command> {
 process.on('unhandledRejection', (error) => process.stderr.write(`unhandled rejection: ${String(error)}\n`));
 
 if (isMainThread) await runCommand();
-else await (await load()).serveThread();
+else await (await load()).runThread();
 
 async function runCommand(): Promise<void> {
   process.exitCode = await (await load()).run(process.argv.slice(2));

@@ -58,7 +58,7 @@ export async function importCluster(args: readonly string[]): Promise<void> {
   const target = await openTarget(storage, say);
   try {
     const importer = await Importer.begin({
-      ...{ shapes, target, progress, signal, dryRun },
+      ...{ source, shapes, target, progress, signal, dryRun },
       eventTtlMs: storage.eventTtlMs,
       replaces: values.replace,
     });
@@ -159,7 +159,7 @@ async function takeHistory(
   if (historyFile === undefined || !existsSync(historyFile) || dryRun) return;
   for await (const { label, objects } of source.read()) {
     if (label !== 'CustomResourceDefinition') break;
-    for (const object of objects) shapes.shape(object);
+    for (const object of objects) shapes.take(object);
   }
   const count = await replayHistory(historyFile, importer, progress);
   importer.report.note(

@@ -37,7 +37,7 @@ import { ensureServiceAccountKey } from './service-account-key.ts';
 import { findServiceManager } from './service-manager.ts';
 import { chooseSigningPair, readServingCa } from './serving-pair.ts';
 import { stopSignal } from './stop-signal.ts';
-import { threadEntry } from './thread-entry.ts';
+import { threadFile } from './thread-file.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 import { ensureTemplate, UNSYNCED } from './warm-start.ts';
 
@@ -137,7 +137,7 @@ async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Pr
     encryption,
     logger: openLog(options.observability),
     stop,
-    threadEntry: threadEntry(),
+    threadEntry: threadFile(),
   });
   giveBackMemory();
   undo.push(() => ready.remove());

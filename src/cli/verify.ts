@@ -1,15 +1,15 @@
-import type { JsonObject, JsonValue } from '../api/object-meta.ts';
+import type { JsonValue } from '../api/object-meta.ts';
 import { parseStored } from '../codec/stored-object.ts';
 import { parseOptions } from '../options/options.ts';
 import { stopSignal } from './stop-signal.ts';
 import { describe } from './transfer/describe.ts';
 import { differencesOf } from './transfer/differences.ts';
-import { digestOf, type Live, openTarget, type Target } from './transfer/import-target.ts';
+import { type Live, openTarget, type Target } from './transfer/import-target.ts';
 import { openSource, sourceFlags } from './transfer/open-source.ts';
 import { findOthers } from './transfer/others.ts';
 import { takeFlags } from './transfer/own-flags.ts';
 import { Progress } from './transfer/progress.ts';
-import { NotTaken, ownedByItsCluster, type Shaped, Shapes } from './transfer/shapes.ts';
+import { Refused, type Shaped, Shapes, type SourceObject } from './transfer/shapes.ts';
 import type { Source } from './transfer/source.ts';
 
 /** Of one object. */
@@ -66,21 +66,17 @@ class Comparison {
     this.#live = live;
   }
 
-  async compare(given: JsonObject, shapes: Shapes): Promise<void> {
-    let shaped: Shaped;
-    try {
-      shaped = shapes.shape(given);
-    } catch (error) {
-      if (!(error instanceof NotTaken)) throw error;
-      return this.differ(`cannot be compared: ${String(given.kind)}: ${error.message}`);
-    }
+  async compare(given: SourceObject, shapes: Shapes): Promise<void> {
+    const shaped = shapes.take(given);
+    if (shaped instanceof Refused) return this.differ(`cannot be compared: ${shaped.name}: ${shaped.reason}`);
     const name = describe(shaped.key);
     const live = this.#live.get(name);
     this.#seen.add(name);
-    if (ownedByItsCluster(shaped) !== undefined) return;
+    if (shaped.own !== undefined) return;
     if (live === undefined) return this.differ(`only in the source: ${name}`);
-    if (live.digest === digestOf(shaped.json)) this.same += 1;
+    if (live.digest === shaped.digest) this.same += 1;
     else await this.#explain(name, shaped, live);
+    shaped.giveBack();
   }
 
   async #explain(name: string, { object, isNew }: Shaped, { key }: Live): Promise<void> {

@@ -12,9 +12,10 @@ import { knownTextOf, parseSet } from '../object/managed-fields/owners.ts';
  *   spliced  {"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"42","name":"web",…
  */
 
-export function toStoredJson(object: ApiObject): Buffer {
-  return Buffer.from(stringify(isAsStored(object) ? object : asStored(object)));
-}
+export const toStoredJson = (object: ApiObject): Buffer => Buffer.from(toStoredText(object));
+
+export const toStoredText = (object: ApiObject): string =>
+  stringify(isAsStored(object) ? object : asStored(object));
 
 /** Whether an object needs no copy: decoding makes nearly all objects this way. */
 function isAsStored(object: ApiObject): boolean {

@@ -289,3 +289,51 @@ test.each([
   expect(stderr).toContain(message);
   expect(code).toBe(2);
 });
+
+/** So many are shaped by threads. */
+function writeMany(name: string, count: number): string {
+  const file = join(folder, name);
+  const one = (at: number): string =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: many-${at}\n  namespace: default\ndata:\n  at: "${at}"\n`;
+  writeFileSync(file, Array.from({ length: count }, (_, at) => one(at)).join('---\n'));
+  return file;
+}
+
+test('an import of many objects that a signal stopped goes on where it was', async () => {
+  const file = writeMany('many.yaml', 20_000);
+  await using empty = await createTestDatabase();
+  const command = startCommand('import', `--from=${file}`, into(empty));
+  await vi.waitFor(async () => expect(await empty.query('SELECT 1 FROM objects LIMIT 1')).toHaveLength(1), {
+    timeout: 60_000,
+  });
+  command.child.kill('SIGINT');
+  const stopped = await command.ended;
+  expect(stopped.stderr).toContain(
+    'stopped before all objects were taken: the same command goes on from here',
+  );
+  expect(stopped.code).toBe(1);
+  const again = await runCommand('import', `--from=${file}`, into(empty));
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^same [\d,]+, created [\d,]+\n/) });
+  expect(await runCommand('verify', `--from=${file}`, into(empty))).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^20,000 are the same, 0 differ\n/),
+  });
+});
+
+test('an import whose threads die fails with a sentence', async () => {
+  const file = writeMany('dying.yaml', 2500);
+  await using empty = await createTestDatabase();
+  const dies = `import { isMainThread } from 'node:worker_threads';\nif (!isMainThread) process.exit(7);\n`;
+  const before = process.env.NODE_OPTIONS;
+  process.env.NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(dies)}`;
+  try {
+    const { code, stderr } = await runCommand('import', `--from=${file}`, into(empty));
+    expect(stderr).toBe(
+      'pg-apiserver: a thread that reads objects has ended: its code is 7: the same command goes on from here\n',
+    );
+    expect(code).toBe(1);
+  } finally {
+    if (before === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = before;
+  }
+});

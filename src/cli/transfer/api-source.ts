@@ -1,4 +1,5 @@
 import { type GroupResource, toQualifiedResource } from '../../api/names.ts';
+import type { JsonObject } from '../../api/object-meta.ts';
 import { type AlsoRun, runTogether } from '../../util/concurrency.ts';
 import { Rest } from '../../util/pause.ts';
 import type { ApiClient } from './api-client.ts';
@@ -34,7 +35,7 @@ export class ApiSource implements Source {
     this.follow = (cutOver) => this.#follow(cutOver);
   }
 
-  async *read(): AsyncGenerator<SourcePart> {
+  async *read(): AsyncGenerator<SourcePart<JsonObject>> {
     const { client, say } = this.#parts;
     const { resources, leftOut } = await discover(client);
     this.leftOut.push(...leftOut);

@@ -46,7 +46,7 @@ export class FollowedResource {
    * Lists what is new or has changed since it was last shown, then what is gone: all objects where their definition is gone.
    * @throws ApiError, Error
    */
-  async *list(): AsyncGenerator<SourcePart> {
+  async *list(): AsyncGenerator<SourcePart<JsonObject>> {
     const label = this.#resource.resource;
     const gone = new Map(this.#known);
     for (;;)
@@ -69,7 +69,7 @@ export class FollowedResource {
       };
   }
 
-  async *#listOnce(gone: Map<string, JsonObject>): AsyncGenerator<SourcePart> {
+  async *#listOnce(gone: Map<string, JsonObject>): AsyncGenerator<SourcePart<JsonObject>> {
     const label = this.#resource.resource;
     let remaining: number | undefined;
     let version = '';

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { GroupResource } from '../../api/names.ts';
 import type { StorageOptions } from '../../options/storage.ts';
 import { connectionParts } from '../../server/databases.ts';
@@ -13,13 +12,13 @@ import type { StoredObject, Write } from '../../storage/revision-log.ts';
 import { DEFAULT_MINOR } from '../../version.ts';
 import { databaseConnection, databaseOf, OLD_DATABASE, otherDatabases } from '../database.ts';
 import { describe } from './describe.ts';
+import { digestOf } from './shapes.ts';
 
 /** A live object of the target. */
 export interface Live {
   readonly key: ObjectKey;
   readonly uid: string;
   readonly revision: Revision;
-  /** Equal for equal bytes. */
   readonly digest: string;
 }
 
@@ -31,8 +30,6 @@ export interface Target {
   index(): Promise<Map<string, Live>>;
   close(): Promise<void>;
 }
-
-export const digestOf = (json: Buffer): string => hash('sha1', json, 'base64url');
 
 export const toLive = ({ key, uid, revision, json }: StoredObject): Live => ({
   ...{ key, uid, revision },

@@ -9,15 +9,16 @@ import { allocatedBy } from '../../verbs/writing/allocation.ts';
 import { SharedExpiry } from '../../verbs/writing/shared-expiry.ts';
 import { VERSION } from '../../version.ts';
 import { describe } from './describe.ts';
-import { digestOf, type Live, type Target, toLive } from './import-target.ts';
+import { type Live, type Target, toLive } from './import-target.ts';
 import { findOthers } from './others.ts';
 import type { PastWrite } from './past-write.ts';
 import type { Progress } from './progress.ts';
 import { type Outcome, Report } from './report.ts';
-import { NotTaken, ownedByItsCluster, type Shaped, type Shapes } from './shapes.ts';
+import { NotTaken, Refused, type Shaped, type Shapes, type SourceObject } from './shapes.ts';
 import type { Source } from './source.ts';
 
 interface ImporterOptions {
+  readonly source?: Pick<Source, 'uids'>;
   readonly shapes: Shapes;
   readonly target: Target;
   readonly progress: Progress;
@@ -30,7 +31,7 @@ interface ImporterOptions {
 
 /** Bounds of what is under way: batches are full, and the committer is never overloaded. */
 const MOST_OPEN = 2048;
-const MOST_OPEN_BYTES = 16 * 1024 * 1024;
+const MOST_OPEN_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS = 20;
 const AGAIN_MS = 500;
 /** A batch of events ends together. */
@@ -83,7 +84,7 @@ export class Importer {
   }
 
   /** Takes an object; resolves when there is room for the next. @throws Error when the target cannot be written any more */
-  async take(given: JsonObject): Promise<Shaped | undefined> {
+  async take(given: SourceObject): Promise<Shaped | undefined> {
     this.#options.progress.add(1);
     const shaped = this.#shape(given);
     if (shaped === undefined) return undefined;
@@ -92,13 +93,24 @@ export class Importer {
     this.#forget(name);
     const owner = this.#missingOwner(shaped);
     // What the target has already need not wait.
-    if (owner === undefined || this.#live.get(name)?.uid === shaped.uid) await this.#begin(shaped);
-    else this.#wait(shaped, owner);
+    const isThere = this.#live.get(name)?.uid === shaped.uid;
+    if (owner !== undefined && !isThere) this.#wait(shaped, owner);
+    else {
+      if (!isThere && this.#isOrphan(shaped)) this.report.orphan(name);
+      await this.#begin(shaped);
+    }
     return shaped;
   }
 
+  /** An owner that may come. */
   #missingOwner({ ownerUids }: Shaped): string | undefined {
-    return ownerUids.find((uid) => !this.#uids.has(uid));
+    const uids = this.#options.source?.uids;
+    return ownerUids.find((uid) => !this.#uids.has(uid) && uids?.has(uid) !== false);
+  }
+
+  /** One owner of several is enough for the garbage collector. */
+  #isOrphan({ ownerUids }: Shaped): boolean {
+    return ownerUids.length > 0 && ownerUids.every((uid) => !this.#uids.has(uid));
   }
 
   #wait(shaped: Shaped, owner: string): void {
@@ -116,15 +128,13 @@ export class Importer {
     this.#waiting.get(owner)?.delete(name);
   }
 
-  #shape(given: JsonObject): Shaped | undefined {
-    try {
-      const shaped = this.#options.shapes.shape(given);
-      const own = ownedByItsCluster(shaped);
-      if (own === undefined) return shaped;
-      this.report.leave(describe(shaped.key), own);
-    } catch (error) {
-      if (!(error instanceof NotTaken)) throw error;
-      this.report.refuse(nameOf(given), error.message);
+  #shape(given: SourceObject): Shaped | undefined {
+    const shaped = this.#options.shapes.take(given);
+    if (shaped instanceof Refused) this.report.refuse(shaped.name, shaped.reason);
+    else if (shaped.own === undefined) return shaped;
+    else {
+      this.report.leave(describe(shaped.key), shaped.own);
+      shaped.giveBack();
     }
     return undefined;
   }
@@ -189,6 +199,7 @@ export class Importer {
     const name = describe(shaped.key);
     try {
       this.report.count(await this.#write(shaped, this.#live.get(name)));
+      shaped.giveBack();
       this.#release(shaped.uid);
     } catch (error) {
       if (!(error instanceof NotTaken)) throw error;
@@ -234,7 +245,7 @@ export class Importer {
       return 'created';
     }
     const shaped = given.isNew ? await this.#adopt(given) : given;
-    if (live.digest === digestOf(shaped.json)) return 'same';
+    if (live.digest === shaped.digest) return 'same';
     if (live.uid === shaped.uid) {
       if (await this.#isStored(shaped)) return 'same';
       await this.#commit(shaped, 'update', live);
@@ -250,9 +261,9 @@ export class Importer {
   }
 
   /** Whether the target has the same, perhaps with its fields in another order. @throws StorageError */
-  async #isStored({ key, object }: Shaped): Promise<boolean> {
-    const stored = await this.#options.target.get(key);
-    return stored !== undefined && equal(object, parseStored(stored.json));
+  async #isStored(shaped: Shaped): Promise<boolean> {
+    const stored = await this.#options.target.get(shaped.key);
+    return stored !== undefined && equal(shaped.object, parseStored(stored.json));
   }
 
   /** An object without a uid is the one that the target has. */
@@ -267,7 +278,7 @@ export class Importer {
       uid,
       ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
     };
-    return { ...this.#options.shapes.shape({ ...object, metadata }), isNew: false };
+    return this.#options.shapes.shape({ ...object, metadata });
   }
 
   async #commit(
@@ -276,7 +287,7 @@ export class Importer {
     live: Live | undefined,
     author: Attribution = { ...AUTHOR, requestId: randomUUID() },
   ): Promise<void> {
-    const { key, definition, object, json } = shaped;
+    const { key, definition, json, digest } = shaped;
     if (verb === 'create' && lacksAddress(shaped))
       throw new NotTaken('it has no cluster IP yet: create it by kubectl apply, which gives it one');
     const uid = verb === 'delete' && live !== undefined ? live.uid : shaped.uid;
@@ -289,21 +300,16 @@ export class Importer {
       ...(definition?.strategy.expires === true ? { expiresAt: this.#expiry.next(Date.now()) } : {}),
     });
     if (verb === 'delete') this.#live.delete(describe(key));
-    else
-      this.#live.set(describe(key), {
-        key,
-        uid: object.metadata.uid ?? '',
-        revision,
-        digest: digestOf(json),
-      });
+    else this.#live.set(describe(key), { key, uid, revision, digest });
   }
 
   /** Addresses and ports change hands with the write. */
-  async #holdsOf({ definition, object, key }: Shaped, verb: WriteVerb, live: Live | undefined) {
+  async #holdsOf(shaped: Shaped, verb: WriteVerb, live: Live | undefined) {
+    const { definition, key } = shaped;
     if (definition?.strategy.assigned === undefined) return undefined;
     const before = live === undefined ? undefined : await this.#options.target.get(key);
     const old = before === undefined ? undefined : parseStored(before.json);
-    return allocatedBy(definition, verb, object, old);
+    return allocatedBy(definition, verb, shaped.object, old);
   }
 
   /**
@@ -392,15 +398,11 @@ function refuseIfFinal({ failure }: StorageError): void {
 }
 
 /** A service that was never in a cluster. */
-function lacksAddress({ key, object }: Shaped): boolean {
-  if (key.group !== '' || key.resource !== 'services') return false;
-  const { spec } = object as ApiObject & {
+function lacksAddress(shaped: Shaped): boolean {
+  const { group, resource } = shaped.key;
+  if (group !== '' || resource !== 'services') return false;
+  const { spec } = shaped.object as ApiObject & {
     readonly spec?: { readonly type?: string; readonly clusterIP?: string };
   };
   return spec?.type !== 'ExternalName' && (spec?.clusterIP ?? '') === '';
-}
-
-function nameOf({ kind, metadata }: JsonObject): string {
-  const { namespace, name } = (metadata ?? {}) as { readonly namespace?: string; readonly name?: string };
-  return `${String(kind ?? 'object')} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '(no name)'}`;
 }

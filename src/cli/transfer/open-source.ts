@@ -41,7 +41,7 @@ export function openSource(values: ValuesOf<typeof sourceFlags>, parts: SourcePa
   if (stored !== undefined)
     return new StoredSource({ shapes, keys: new SourceKeys(values.encryption), values: stored });
   if (!existsSync(from)) throw new UsageError(`${sourceFlags.from.shown}: there is no ${from}`);
-  if (statSync(from).isDirectory() || !isKubeconfig(from)) return new FileSource(from, shapes);
+  if (statSync(from).isDirectory() || !isKubeconfig(from)) return new FileSource(from, { shapes, signal });
   return new ApiSource({ client: new ApiClient({ kubeconfig: from, signal, say }), shapes, say });
 }
 
@@ -73,9 +73,12 @@ function storedValues({
 }
 
 const BEGIN = 64 * 1024;
+/** A longer file is none: it may be too long to be read at once. */
+const LONGEST_KUBECONFIG = 16 * 1024 * 1024;
 
 /** A file of objects has a kind of its own in each document. */
 function isKubeconfig(path: string): boolean {
+  if (statSync(path).size > LONGEST_KUBECONFIG) return false;
   const bytes = readFileSync(path);
   if (!/^"?kind"?: *"?Config"?,?$/m.test(bytes.subarray(0, BEGIN).toString()) && bytes.length > BEGIN)
     return false;

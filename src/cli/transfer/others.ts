@@ -19,7 +19,7 @@ export async function findOthers(
     if (seen.has(name) || !source.covers(one.key)) continue;
     const stored = await target.get(one.key);
     if (stored === undefined) continue;
-    if (ownedByItsCluster({ key: one.key, object: parseStored(stored.json) }) === undefined) found.push(one);
+    if (ownedByItsCluster(one.key, parseStored(stored.json)) === undefined) found.push(one);
   }
   return found;
 }

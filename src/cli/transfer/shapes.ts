@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { canonicalApiVersion } from '../../api/dialect.ts';
 import { loadTypes } from '../../api/idl/types.ts';
-import { type GroupResource, toApiVersion } from '../../api/names.ts';
+import { type GroupResource, toApiVersion, toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
 import type { CustomResourceDefinition } from '../../api/types/apiextensions/v1.ts';
 import { decodeObject } from '../../codec/decode.ts';
-import { type Head, toStoredJson } from '../../codec/stored-object.ts';
+import { type Head, parseStored, toStoredText } from '../../codec/stored-object.ts';
 import { VersionSchema } from '../../custom-resources/version-schema.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
 import { toStorage } from '../../registry/conversion.ts';
@@ -16,18 +16,78 @@ import type { ObjectKey } from '../../storage/key.ts';
 import { errorText } from '../../util/error-text.ts';
 import { describe } from './describe.ts';
 
-/** An object as this server stores it. */
-export interface Shaped {
+/** What an object is stored as. */
+export interface Shape {
   readonly key: ObjectKey;
   readonly uid: string;
   readonly json: Buffer;
-  readonly object: ApiObject;
+  /** Equal for equal bytes. */
+  readonly digest: string;
   /** The object came without a uid: it was never in a cluster. */
   readonly isNew: boolean;
   readonly ownerUids: readonly string[];
+  /** Why the object belongs to the cluster that it is in; undefined for any other. */
+  readonly own: string | undefined;
+}
+
+interface ShapedParts {
+  readonly definition: ResourceDefinition | undefined;
+  readonly object?: ApiObject;
+  readonly giveBack?: () => void;
+}
+
+/** An object as this server stores it. */
+export class Shaped implements Shape {
+  readonly key: ObjectKey;
+  readonly uid: string;
+  readonly json: Buffer;
+  readonly digest: string;
+  readonly isNew: boolean;
+  readonly ownerUids: readonly string[];
+  readonly own: string | undefined;
   /** Undefined for a custom resource. */
   readonly definition: ResourceDefinition | undefined;
+  #object: ApiObject | undefined;
+  readonly #giveBack: (() => void) | undefined;
+
+  constructor(shape: Shape, of: ShapedParts) {
+    this.key = shape.key;
+    this.uid = shape.uid;
+    this.json = shape.json;
+    this.digest = shape.digest;
+    this.isNew = shape.isNew;
+    this.ownerUids = shape.ownerUids;
+    this.own = shape.own;
+    this.definition = of.definition;
+    this.#object = of.object;
+    this.#giveBack = of.giveBack;
+  }
+
+  /** The memory of the JSON may be used again: the object is in the log. */
+  giveBack(): void {
+    this.#giveBack?.();
+  }
+
+  /** Parsed when it is first asked for, where another thread has shaped it. */
+  get object(): ApiObject {
+    this.#object ??= parseStored(this.json);
+    return this.#object;
+  }
 }
+
+/** An object that cannot be taken. */
+export class Refused {
+  readonly name: string;
+  readonly reason: string;
+
+  constructor(name: string, reason: string) {
+    this.name = name;
+    this.reason = reason;
+  }
+}
+
+/** An object as a source gives it. */
+export type SourceObject = JsonObject | Shaped | Refused;
 
 /** Why an object is not taken. */
 export class NotTaken extends Error {
@@ -60,13 +120,21 @@ const DEFINITIONS: GroupResource = {
  */
 export class Shapes {
   readonly #types = loadTypes();
+  readonly #toBytes: (text: string) => Buffer;
+  /** By the resource that is stored. */
+  readonly #definitions = new Map<string, ResourceDefinition>();
   /** By apiVersion and kind. */
   readonly #builtIn = new Map<string, BuiltIn>();
   /** By group and kind. */
   readonly #custom = new Map<string, Custom>();
+  /** The definitions that custom resources were learned from, as they are stored, by name. */
+  readonly #learned = new Map<string, Buffer>();
 
-  constructor() {
-    for (const definition of BUILT_IN_RESOURCES.filter(isStored))
+  /** `toBytes`: keeps the JSON of an object. */
+  constructor(toBytes: (text: string) => Buffer = Buffer.from) {
+    this.#toBytes = toBytes;
+    for (const definition of BUILT_IN_RESOURCES.filter(isStored)) {
+      this.#definitions.set(toQualifiedResource(definition.storage), definition);
       for (const version of definition.versions) {
         const { group, kind } = definition;
         this.#builtIn.set(`${toApiVersion({ group, version: version.version })}/${kind}`, {
@@ -74,6 +142,16 @@ export class Shapes {
           version,
         });
       }
+    }
+  }
+
+  /** What another thread must {@link learn} before it shapes custom resources. */
+  get learned(): readonly Buffer[] {
+    return [...this.#learned.values()];
+  }
+
+  learn(definitions: readonly Uint8Array[]): void {
+    for (const json of definitions) this.#learn(parseStored(Buffer.from(json)));
   }
 
   /** Learns a custom resource from its definition. */
@@ -137,6 +215,22 @@ export class Shapes {
     return this.#custom.get(`${groupOf(apiVersion)}/${kind}`);
   }
 
+  /** Shapes an object, unless that is done already. */
+  take(given: SourceObject): Shaped | Refused {
+    if (given instanceof Shaped || given instanceof Refused) return given;
+    try {
+      return this.shape(given);
+    } catch (error) {
+      if (!(error instanceof NotTaken)) throw error;
+      return new Refused(nameOf(given), error.message);
+    }
+  }
+
+  /** What another thread has made of an object, in memory that is used again once it was given back. */
+  fromShape(shape: Shape, giveBack: () => void): Shaped {
+    return new Shaped(shape, { definition: this.#definitions.get(toQualifiedResource(shape.key)), giveBack });
+  }
+
   /** @throws NotTaken */
   shape(given: JsonObject): Shaped {
     const apiVersion = canonicalApiVersion(textOf(given.apiVersion));
@@ -144,7 +238,7 @@ export class Shapes {
     const builtIn = this.#builtIn.get(`${apiVersion}/${kind}`);
     if (builtIn !== undefined) return this.#shapeBuiltIn(given, builtIn);
     const custom = this.#custom.get(`${groupOf(apiVersion)}/${kind}`);
-    if (custom !== undefined) return shapeCustom(given, custom, apiVersion);
+    if (custom !== undefined) return this.#shapeCustom(given, custom, apiVersion);
     throw new NotTaken(
       kind === ''
         ? 'it has no kind'
@@ -159,25 +253,45 @@ export class Shapes {
     const object = toObject(decoded, { kind: definition.kind, apiVersion });
     const stored = toStorage(object, { definition, version });
     definition.strategy.defaults?.(stored);
-    if (definition.group === DEFINITIONS.group && definition.resource === DEFINITIONS.resource)
+    const shaped = this.#toShaped(stored, definition.storage, { isNew, definition });
+    if (definition.group === DEFINITIONS.group && definition.resource === DEFINITIONS.resource) {
       this.#learn(stored as CustomResourceDefinition);
-    return toShaped(stored, definition.storage, { isNew, definition });
+      this.#learned.set(shaped.key.name, shaped.json);
+    }
+    return shaped;
   }
-}
 
-function shapeCustom(given: JsonObject, custom: Custom, apiVersion: string): Shaped {
-  const { group, storedVersion, schema, converts } = custom;
-  const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
-  if (version !== storedVersion && converts)
-    throw new NotTaken(
-      `it is in version ${version}, and a webhook would have to convert it to ${storedVersion}, which is stored`,
+  #shapeCustom(given: JsonObject, custom: Custom, apiVersion: string): Shaped {
+    const { group, storedVersion, schema, converts } = custom;
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+    if (version !== storedVersion && converts)
+      throw new NotTaken(
+        `it is in version ${version}, and a webhook would have to convert it to ${storedVersion}, which is stored`,
+      );
+    const { identified, isNew } = identify(given, custom);
+    const head = { kind: textOf(given.kind), apiVersion: toApiVersion({ group, version: storedVersion }) };
+    const decoded = decode(() =>
+      schema === undefined ? identified : schema.decode({ ...identified, ...head }).object,
     );
-  const { identified, isNew } = identify(given, custom);
-  const head = { kind: textOf(given.kind), apiVersion: toApiVersion({ group, version: storedVersion }) };
-  const decoded = decode(() =>
-    schema === undefined ? identified : schema.decode({ ...identified, ...head }).object,
-  );
-  return toShaped(toObject(decoded, head), custom, { isNew, definition: undefined });
+    return this.#toShaped(toObject(decoded, head), custom, { isNew, definition: undefined });
+  }
+
+  #toShaped(
+    object: ApiObject,
+    { group, resource }: GroupResource,
+    { isNew, definition }: Pick<Shaped, 'isNew' | 'definition'>,
+  ): Shaped {
+    const { namespace = '', name = '', uid = '', ownerReferences = [] } = object.metadata;
+    if (!UUID.test(uid)) throw new NotTaken(`its uid ${JSON.stringify(uid)} is no UUID`);
+    const key = { group, resource, namespace, name };
+    const json = this.#toBytes(toStoredText(object));
+    const shape = {
+      ...{ key, uid, json, digest: digestOf(json), isNew },
+      ownerUids: ownerReferences.map((owner) => owner.uid ?? ''),
+      own: ownedByItsCluster(key, object),
+    };
+    return new Shaped(shape, { definition, object });
+  }
 }
 
 /** Types whose objects are stored. */
@@ -221,28 +335,14 @@ const toObject = ({ kind: _, apiVersion: __, metadata, ...rest }: JsonObject, he
   ...rest,
 });
 
-function toShaped(
-  object: ApiObject,
-  { group, resource }: GroupResource,
-  of: Pick<Shaped, 'isNew' | 'definition'>,
-): Shaped {
-  const { namespace = '', name = '', uid = '', ownerReferences = [] } = object.metadata;
-  if (!UUID.test(uid)) throw new NotTaken(`its uid ${JSON.stringify(uid)} is no UUID`);
-  return {
-    ...of,
-    key: { group, resource, namespace, name },
-    uid,
-    object,
-    json: toStoredJson(object),
-    ownerUids: ownerReferences.map((owner) => owner.uid ?? ''),
-  };
-}
+/** Equal for equal bytes. */
+export const digestOf = (json: Buffer): string => hash('sha1', json, 'base64url');
 
 /** The column of uids has this type. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Why an object belongs to the cluster that it is in; undefined for any other. */
-export function ownedByItsCluster({ key, object }: Pick<Shaped, 'key' | 'object'>): string | undefined {
+export function ownedByItsCluster(key: ObjectKey, object: ApiObject): string | undefined {
   const { labels = {} } = object.metadata;
   const name = describe(key);
   if (OWN_OBJECTS.has(name)) return 'each cluster has its own';
@@ -264,3 +364,8 @@ const OWN_OBJECTS: ReadonlySet<string> = new Set([
   'servicecidrs.networking.k8s.io kubernetes',
   'configmaps kube-system/extension-apiserver-authentication',
 ]);
+
+function nameOf({ kind, metadata }: JsonObject): string {
+  const { namespace, name } = (metadata ?? {}) as { readonly namespace?: string; readonly name?: string };
+  return `${String(kind ?? 'object')} ${namespace === undefined ? '' : `${namespace}/`}${name ?? '(no name)'}`;
+}

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../api/object-meta.ts';
 import type { ObjectKey } from '../../storage/key.ts';
+import type { SourceObject } from './shapes.ts';
 
 /** Objects of one resource, or of several in the order of writes. */
-export interface SourcePart {
+export interface SourcePart<One extends SourceObject = SourceObject> {
   readonly label: string;
-  readonly objects: readonly JsonObject[];
+  readonly objects: readonly One[];
   /** Objects of earlier parts that the source has removed meanwhile. */
   readonly removed?: readonly JsonObject[];
   /** How many more the part is known to have; -1: they are counted already. */
@@ -28,6 +29,8 @@ export interface Source {
   readonly leftOut: readonly string[];
   /** Objects that it has and that cannot be read. */
   readonly unread: readonly Unread[];
+  /** Of all its objects, once it is read from, where that is known before they are read. */
+  readonly uids?: ReadonlySet<string> | undefined;
   /** In the order of writes, definitions first. */
   read(): AsyncGenerator<SourcePart>;
   /** Whether the source would have shown this object. */

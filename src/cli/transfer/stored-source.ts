@@ -1,8 +1,8 @@
 import { errorText } from '../../util/error-text.ts';
-import { inOrder, type Unordered } from './in-order.ts';
+import { inOrder } from './in-order.ts';
 import type { Shapes } from './shapes.ts';
 import type { Source, SourcePart, Unread } from './source.ts';
-import { type SourceKeys, type StoredValue, toUnordered } from './stored-values.ts';
+import { type Decodable, type SourceKeys, type StoredValue, toDecodable } from './stored-values.ts';
 
 interface StoredParts {
   readonly shapes: Shapes;
@@ -24,12 +24,15 @@ export class StoredSource implements Source {
 
   async *read(): AsyncGenerator<SourcePart> {
     const { shapes, keys, values } = this.#parts;
-    const all: Unordered[] = [];
+    const all: (Decodable & { readonly stored: StoredValue })[] = [];
     for await (const stored of values()) {
-      const one = this.#orUnread(stored, () => toUnordered(stored, keys, shapes));
-      if (one !== undefined) all.push({ ...one, read: () => this.#orUnread(stored, () => one.read()) });
+      const one = this.#orUnread(stored, () => toDecodable(stored, keys, shapes));
+      if (one !== undefined) all.push({ ...one, stored });
     }
-    yield* inOrder(all, shapes);
+    for (const { ones, ...part } of inOrder(all, shapes)) {
+      const objects = ones.map((one) => this.#orUnread(one.stored, one.read));
+      yield { ...part, objects: objects.filter((object) => object !== undefined) };
+    }
   }
 
   #orUnread<Result>({ key }: StoredValue, read: () => Result): Result | undefined {

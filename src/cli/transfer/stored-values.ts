@@ -100,6 +100,12 @@ export class SourceKeys {
   }
 }
 
+/** An object in a store. */
+export interface Decodable extends Unordered {
+  /** @throws Error */
+  readonly read: () => JsonObject;
+}
+
 /** What a store has besides objects: allocations, which services bring, and the master leases of API servers. */
 const NO_OBJECTS = /^\/registry\/(?:ranges|masterleases|compact_rev_key)(?:\/|$)/;
 
@@ -107,16 +113,17 @@ const NO_OBJECTS = /^\/registry\/(?:ranges|masterleases|compact_rev_key)(?:\/|$)
  * An object by its stored bytes; undefined: they are none. Objects of unknown types are refused by their shape later.
  * @throws Error that says why the bytes cannot be read
  */
-export function toUnordered(stored: StoredValue, keys: SourceKeys, shapes: Shapes): Unordered | undefined {
+export function toDecodable(stored: StoredValue, keys: SourceKeys, shapes: Shapes): Decodable | undefined {
   if (NO_OBJECTS.test(stored.key)) return undefined;
   const bytes = keys.open(stored);
+  const size = bytes.length;
   if (!bytes.subarray(0, PROTOBUF.length).equals(PROTOBUF)) {
-    return { ...readType(bytes), read: () => parse(bytes) };
+    return { ...readType(bytes), size, read: () => parse(bytes) };
   }
   const type = readEnvelopeType(bytes);
   const schema = shapes.schemaOf(type);
   if (schema === undefined) throw new Error(`there is no built-in type ${type.apiVersion} ${type.kind}`);
-  return { ...type, read: () => decodeEnvelope(bytes, schema) };
+  return { ...type, size, read: () => decodeEnvelope(bytes, schema) };
 }
 
 /** The type of an object in JSON: it stands at its begin, so that most of it need not be parsed yet. @throws Error */

@@ -1,16 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/api/object-meta.ts';
 import { describe } from '../../../src/cli/transfer/describe.ts';
-import { readDocuments, toDocument } from '../../../src/cli/transfer/documents.ts';
-import { FileSource } from '../../../src/cli/transfer/file-source.ts';
 import { type Live, type Target, toLive } from '../../../src/cli/transfer/import-target.ts';
 import { Importer } from '../../../src/cli/transfer/importer.ts';
 import { Progress } from '../../../src/cli/transfer/progress.ts';
 import { Shapes } from '../../../src/cli/transfer/shapes.ts';
-import type { SourcePart } from '../../../src/cli/transfer/source.ts';
 import { StorageError } from '../../../src/storage/errors.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import type { StoredObject, Write } from '../../../src/storage/revision-log.ts';
@@ -63,8 +57,12 @@ class MemoryTarget implements Target {
   async close(): Promise<void> {}
 }
 
-const begin = (target: Target, replaces = false): Promise<Importer> =>
+const begin = (
+  target: Target,
+  { replaces = false, uids }: { readonly replaces?: boolean; readonly uids?: ReadonlySet<string> } = {},
+): Promise<Importer> =>
   Importer.begin({
+    source: { uids },
     ...{ shapes: new Shapes(), target, progress: new Progress(false), signal: NEVER },
     ...{ eventTtlMs: 1000, dryRun: false, replaces },
   });
@@ -78,6 +76,18 @@ test('an object is written after its owners, in every order of the input, and wi
   expect(target.commits).toEqual(['create c1', 'create c2', 'create c3', 'create c4']);
   expect(importer.report.lines(false).join('\n')).toContain(
     'their owners are not in the source, so that the garbage collector will remove them: configmaps default/c4',
+  );
+});
+
+test('an object does not wait for an owner that the source is known to lack', async () => {
+  const target = new MemoryTarget();
+  const importer = await begin(target, { uids: new Set([1, 2, 3, 4].map(uid)) });
+  for (const object of [configMap(4, [9]), configMap(3, [9, 2]), configMap(2), configMap(1, [2, 9])])
+    await importer.take(object);
+  await importer.finish();
+  expect(target.commits).toEqual(['create c4', 'create c2', 'create c3', 'create c1']);
+  expect(importer.report.lines(false).at(-1)).toMatch(
+    /^their owners are not in the source, .*: configmaps default\/c4$/,
   );
 });
 
@@ -142,46 +152,10 @@ test('an object of another uid stays, unless it is to be replaced', async () => 
   await careful.take(other);
   await careful.finish();
   expect(careful.report.refused).toBe(1);
-  const bold = await begin(target, true);
+  const bold = await begin(target, { replaces: true });
   await bold.take(other);
   await bold.finish();
   expect(target.commits).toEqual(['create c1', 'delete c1', 'create c1']);
-});
-
-test('a document of an export comes back whole, and shows kubectl nothing that it would refuse', () => {
-  const managedFields = [{ manager: 'kubectl', operation: 'Update' }];
-  const object: JsonObject = { ...configMap(1), data: { text: '---\nuid: x\n', flag: 'yes' } };
-  const metadata = { ...(object.metadata as JsonObject), managedFields };
-  const text = toDocument({ ...object, metadata: { ...metadata, resourceVersion: '7' } });
-  expect([...readDocuments('all.yaml', text + text)]).toEqual([
-    { ...object, metadata },
-    { ...object, metadata },
-  ]);
-  const shown = text.split('\n').filter((line) => !line.startsWith('#'));
-  expect(shown.join('\n')).not.toMatch(/^ {2}(uid|creationTimestamp|managedFields|resourceVersion):/m);
-});
-
-test('line ends at the end of a document are part of its last text', () => {
-  const object: JsonObject = { ...configMap(1), text: 'a\n\n\n' };
-  expect([...readDocuments('all.yaml', toDocument(object).repeat(2))]).toEqual([object, object]);
-});
-
-test('a mistake in any document of a folder is found before any object is given', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-documents-'));
-  try {
-    writeFileSync(join(folder, '1.yaml'), toDocument(configMap(1)));
-    writeFileSync(join(folder, '2.yaml'), `${toDocument({ ...configMap(2), kind: 'Pod' })}---\na: b: c\n`);
-    const given: SourcePart[] = [];
-    const reading = async (): Promise<void> => {
-      for await (const part of new FileSource(folder, new Shapes()).read()) given.push(part);
-    };
-    await expect(reading()).rejects.toThrow(
-      `${join(folder, '2.yaml')}, document 3: yaml: mapping values are not`,
-    );
-    expect(given).toEqual([]);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 });
 
 test('progress has a bar where the whole is known', () => {

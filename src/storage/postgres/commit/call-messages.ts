@@ -1,7 +1,7 @@
 import { type ElementType, maxArrayBytes, writeArray } from './binary-arrays.ts';
 
 const INITIAL_BYTES = 64 * 1024;
-/** Memory beyond this, taken by one large batch, is not kept for the next. */
+/** Memory beyond this is kept only as long as calls need it: fresh memory costs much more than what is written into it. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 const SIZE_BYTES = 4;
 const INT16_BYTES = 2;
@@ -26,7 +26,8 @@ export class CallMessages {
 
   /** Begins a call, and voids the last one's messages. */
   begin(callee: Callee, values: number): void {
-    if (this.#bytes.length > MAX_KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+    if (this.#bytes.length > MAX_KEPT_BYTES && this.#at <= MAX_KEPT_BYTES)
+      this.#bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
     this.#at = 0;
     if ('text' in callee) this.#parse(callee.text);
     this.#beginMessage('B');
