@@ -161,6 +161,7 @@ async function startThreads(
       signingKeys: new SharedSigningKeys(storage.signingKeys),
       ...{ flowControl: flowControl.flowControl, sharedFlow: flowControl.shared },
       peers: async () => [...aggregation.knownPeers()],
+      remoteApis: aggregation.remoteApis,
       tokenWebhook: authentication.tokenWebhook,
       documents,
       webhookOf: policy.webhookOf,

@@ -58,6 +58,7 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
     trouble: () => troubleOf(foundation.services),
     setVerbosity: (level) => logger.setVerbosity(level),
     configureFlow: (configuration) => flow.hear(configuration),
+    remoteDocuments: (states) => aggregation.remoteApis.take(states),
     running: (asked) => flow.running(asked),
     page: (asked, caller) => answerPage(profiles, asked, caller),
     drain: async (plan) => {
@@ -107,7 +108,11 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
     server.call('askPlugin', { part, argument }, signal);
   const writing = await phases.begin(createWriting(foundation, { storage, policy, askElsewhere }, options));
   const aggregation = await phases.begin(
-    createAggregation(foundation, { storage, writing, isThread: true }, options),
+    createAggregation(
+      foundation,
+      { storage, writing, elsewhere: { documents: () => server.call('remoteDocuments', undefined) } },
+      options,
+    ),
   );
   const auditor = await createThreadAuditor(options.audit, foundation, (records) =>
     server.call('audit', records),

@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { AskPlugin } from '../../admission/plugin.ts';
+import type { KnownDocuments } from '../../aggregation/known-documents.ts';
 import type { GroupResource } from '../../api/names.ts';
 import { AuditRecord } from '../../audit/audit-event.ts';
 import type { AuditSink } from '../../audit/sink.ts';
@@ -45,6 +46,7 @@ interface SharedParts {
   readonly sharedFlow: SharedFlowControl;
   readonly signingKeys: SigningKeyStore;
   readonly peers: () => ReturnType<Peers['renew']>;
+  readonly remoteApis: Pick<KnownDocuments, 'states' | 'onChange'>;
   /** Undefined: there is no token webhook. */
   readonly tokenWebhook: TokenAuthenticator | undefined;
   readonly documents: Pick<SharedDocuments, 'get'>;
@@ -243,7 +245,7 @@ class ThreadLife {
   readonly #logger: Logger;
   readonly #server: MessagePort;
   readonly #logs: HostedThread[] = [];
-  readonly #unfollow: () => void;
+  readonly #unfollow: (() => void)[] = [];
   #isOver = false;
   #onServing: () => void = () => {};
   #onPage: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined = () => undefined;
@@ -255,7 +257,7 @@ class ThreadLife {
     this.calls = new PortCalls({
       ...{ port: server, answers: this.#answers(shared), errors: errorForms, onError: this.#onError },
     });
-    this.#unfollow = shared.sharedFlow.follow((told) => this.calls.tell('configureFlow', told));
+    this.#unfollow.push(shared.sharedFlow.follow((told) => this.calls.tell('configureFlow', told)));
   }
 
   /** Serves a log to the thread, over a port of its own. */
@@ -285,7 +287,7 @@ class ThreadLife {
     const gone = new Error('the serving thread has ended');
     this.calls.end(gone);
     this.#isOver = true;
-    this.#unfollow();
+    for (const unfollow of this.#unfollow) unfollow();
     this.#turns.end();
     this.#server.close();
     for (const { host, calls, port } of this.#logs) {
@@ -313,6 +315,12 @@ class ThreadLife {
       askPlugin: ({ part, argument }, { signal }) => shared.askPlugin(part, argument, signal),
       signingKeys: () => shared.signingKeys.list(),
       peers: () => shared.peers(),
+      remoteDocuments: () => {
+        const { remoteApis } = shared;
+        const tell = (): void => this.calls.tell('remoteDocuments', remoteApis.states);
+        this.#unfollow.push(remoteApis.onChange(tell));
+        return remoteApis.states;
+      },
       openMoved: async ({ resource, log }) => {
         const hosted = await shared.hostedOf(resource);
         this.host(hosted, log);

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { RemoteStates } from '../../aggregation/known-documents.ts';
 import type { GroupResource } from '../../api/names.ts';
 import type { AuditEvent, EventBodies } from '../../audit/audit-event.ts';
 import type { Authentication } from '../../authn/authenticator.ts';
@@ -115,6 +116,8 @@ export interface ServerService {
   askPlugin(asked: { readonly part: string; readonly argument: unknown }, caller: PortCaller): unknown;
   signingKeys(argument: undefined): Promise<readonly StoredSigningKey[]>;
   peers(argument: undefined): Promise<readonly KnownPeer[]>;
+  /** Other servers' discovery and OpenAPI documents. The thread hears of each change after this answer. */
+  remoteDocuments(argument: undefined): RemoteStates;
   /** Connects the thread to the database to which a resource was moved. Returns its ID. */
   openMoved(asked: { readonly resource: GroupResource; readonly log: MessagePort }): Promise<string>;
 }
@@ -126,6 +129,7 @@ export interface ThreadHearing {
   trouble(argument: undefined): Promise<string>;
   setVerbosity(level: number): void;
   configureFlow(configuration: ToldConfiguration): void;
+  remoteDocuments(states: RemoteStates): void;
   /** Requests that have seats of this thread. */
   running(asked: { readonly details: boolean }): readonly RunningTurns[];
   /** A profile of this thread. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { END_A_THREAD, HANG_A_THREAD } from '../../kit/ending-thread.ts';
+import { answerDiscovery, startExtension } from '../../kit/extension-server.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { type RemoteWebhook, startWebhook } from '../../kit/webhook-server.ts';
 import { createTestDatabase } from '../../postgres.ts';
@@ -57,10 +58,15 @@ const toConfigMap = (name: string, value = '') => ({
 });
 
 /** Over a connection of its own, which any thread may get. */
-function anew(method: string, path: string, body?: unknown): Promise<{ code: number; text: string }> {
+function anew(
+  method: string,
+  path: string,
+  body?: unknown,
+  accept = 'application/json',
+): Promise<{ code: number; text: string }> {
   const read = (name: string): Buffer => readFileSync(join(cluster.folder, 'certificates', name));
   const tls = { ca: read('ca.crt'), cert: read('admin.crt'), key: read('admin.key'), agent: false as const };
-  const headers = { 'content-type': 'application/json' };
+  const headers = { 'content-type': 'application/json', accept };
   return new Promise((resolve, reject) => {
     const sent = request(
       { ...tls, host: '127.0.0.1', port: cluster.port, method, path, headers },
@@ -150,6 +156,39 @@ test('a webhook is asked once by all threads for the same right', async () => {
   expect(authorizer.received).toHaveLength(1);
   expect(authorizer.received[0].spec).toMatchObject({ user: 'alice', resourceAttributes: { verb: 'list' } });
   expect((await ask('DELETE', `${CONFIG_MAPS}/fresh`)).code).toBe(403);
+});
+
+test('another API server is asked once what it serves, and all threads say so', async () => {
+  const things = [{ name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: ['get'] }];
+  const versions = { 'one.example.com/v1': things };
+  await using extension = await startExtension({ names: ['localhost'], host: '127.0.0.1', versions });
+  const asked: string[] = [];
+  extension.answer = (seen, response) => {
+    asked.push(seen.url);
+    answerDiscovery(versions, seen, response);
+  };
+  const { port } = extension;
+  await anew('POST', '/api/v1/namespaces/default/services', {
+    metadata: { name: 'one' },
+    spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] },
+  });
+  const service = { namespace: 'default', name: 'one', port };
+  await anew('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
+    metadata: { name: 'v1.one.example.com' },
+    spec: {
+      ...{ group: 'one.example.com', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 15 },
+      ...{ service, insecureSkipTLSVerify: true },
+    },
+  });
+  const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  await vi.waitFor(async () => {
+    const answers = await Promise.all(
+      Array.from({ length: MANY }, () => anew('GET', '/apis', undefined, aggregated)),
+    );
+    expect(answers.filter(({ text }) => !text.includes('"resource":"things"'))).toEqual([]);
+  }, PATIENCE);
+  expect(asked.filter((url) => url === '/apis')).toHaveLength(1);
+  await anew('DELETE', '/apis/apiregistration.k8s.io/v1/apiservices/v1.one.example.com');
 });
 
 /** Connections of which each thread gets one, but for one time in a million. */
