@@ -10,6 +10,7 @@ import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
 import type { HealthCheck } from '../../diagnostics/health-pages.ts';
 import type { RunningTurns } from '../../flow-control/dumps.ts';
 import type { FlowControl } from '../../flow-control/flow-control.ts';
+import type { HistoryWork } from '../../history/large-work.ts';
 import { ConnectionShares } from '../../http/connection-shares.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
@@ -27,6 +28,7 @@ import type { SharedFlowControl } from '../flow-control.ts';
 import type { Services } from '../services.ts';
 import type { HostedDatabase } from '../storage.ts';
 import { ThreadTurns } from './remote-flow-control.ts';
+import { ThreadWork } from './remote-history-work.ts';
 import type {
   AnsweredPage,
   AskedPage,
@@ -44,6 +46,7 @@ interface SharedParts {
   readonly hostedOf: (resource: GroupResource) => Promise<HostedDatabase>;
   readonly flowControl: FlowControl | undefined;
   readonly sharedFlow: SharedFlowControl;
+  readonly historyWork: HistoryWork;
   readonly signingKeys: SigningKeyStore;
   readonly peers: () => ReturnType<Peers['renew']>;
   readonly remoteApis: Pick<KnownDocuments, 'states' | 'onChange'>;
@@ -242,6 +245,7 @@ interface HostedThread {
 class ThreadLife {
   readonly calls: ServerCalls;
   readonly #turns: ThreadTurns;
+  readonly #work: ThreadWork;
   readonly #logger: Logger;
   readonly #server: MessagePort;
   readonly #logs: HostedThread[] = [];
@@ -254,6 +258,7 @@ class ThreadLife {
     this.#logger = logger;
     this.#server = server;
     this.#turns = new ThreadTurns(shared.flowControl);
+    this.#work = new ThreadWork(shared.historyWork);
     this.calls = new PortCalls({
       ...{ port: server, answers: this.#answers(shared), errors: errorForms, onError: this.#onError },
     });
@@ -289,6 +294,7 @@ class ThreadLife {
     this.#isOver = true;
     for (const unfollow of this.#unfollow) unfollow();
     this.#turns.end();
+    this.#work.end();
     this.#server.close();
     for (const { host, calls, port } of this.#logs) {
       calls.end(gone);
@@ -299,12 +305,15 @@ class ThreadLife {
 
   #answers(shared: SharedParts): ServerService {
     const turns = this.#turns;
+    const work = this.#work;
     return {
       serves: () => this.#onServing(),
       page: async (asked, caller) => (await this.#onPage(asked)) ?? answerPage(shared.pages, asked, caller),
       beginTurn: (asked, caller) => turns.begin(asked, caller),
       turnInitialized: (turn) => turns.initialized(turn),
       turnEnded: (turn) => turns.ended(turn),
+      enterWork: (kind, caller) => work.enter(kind, caller),
+      leaveWork: (place) => work.leave(place),
       seatsFreed: (slot) => shared.sharedFlow.freed(slot),
       token: async ({ token, audiences }) => shared.tokenWebhook?.authenticate(token, audiences),
       document: (named) => shared.documents.get(named),

@@ -8,6 +8,7 @@ import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
 import type { RunningTurns } from '../../flow-control/dumps.ts';
 import type { Classification, FlowRequest } from '../../flow-control/flow-control.ts';
 import type { FlowMemory, ToldConfiguration } from '../../flow-control/priority-and-fairness.ts';
+import type { HistoryWork } from '../../history/large-work.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { PairFiles } from '../../http/serving-tls.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
@@ -97,6 +98,9 @@ export interface ServerService {
   turnEnded(turn: number): void;
   /** Seats of a level are free, for which requests wait. */
   seatsFreed(slot: number): void;
+  /** Waits for a place among the large work on history. Returns its number. */
+  enterWork(kind: keyof HistoryWork, caller: PortCaller): Promise<number>;
+  leaveWork(place: number): void;
   /** Asks the token webhook, or its cache. */
   token(asked: {
     readonly token: string;
