@@ -6,6 +6,7 @@ import { parseOptions, type ServerOptions } from '../options/options.ts';
 import { createEgress } from '../server/egress.ts';
 import { startServingThread } from '../server/threads/serving-thread.ts';
 import type { ThreadStart } from '../server/threads/thread-contract.ts';
+import { giveBackMemory } from '../util/give-back-memory.ts';
 import { openLog } from './open-log.ts';
 
 /** Runs in a thread that {@link threadEntry} began. Resolves when it serves. */
@@ -14,6 +15,7 @@ export async function serveThread(): Promise<void> {
   const options = withPort(parseOptions(args), port);
   const egress = createEgress(options.observability.egress);
   await startServingThread({ ...start, port, options, egress, logger: openLog(options.observability) });
+  giveBackMemory();
 }
 
 const withPort = (options: ServerOptions, securePort: number): ServerOptions => ({

@@ -264,3 +264,10 @@ test('threads of a server that refuses requests until it is ready serve', async 
   for (let time = 0; time < 10; time += 1)
     expect((await patient.kubectl('get namespace default -o name')).stdout.trim()).toBe('namespace/default');
 });
+
+test('without the number of serving threads a server leaves one core for the others', async () => {
+  await using other = await createTestDatabase();
+  const preload = fileURLToPath(new URL('../../kit/four-cores.ts', import.meta.url));
+  await using server = await startCluster(other.url, ['--serving-threads=0'], { preload });
+  expect((await server.request('GET', '/metrics')).text).toContain('\npg_apiserver_serving_threads 3\n');
+});
