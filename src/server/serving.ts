@@ -212,7 +212,7 @@ interface ThreadServingParts extends ServedParts {
 /** The last phase of a serving thread: the same path of requests, and pages of the whole server from the main thread. */
 export function createThreadServing(foundation: Foundation, parts: ThreadServingParts): Phase {
   const services = foundation.services.branch();
-  const { front, writing, server, profiles, flowControl } = parts;
+  const { front, writing, server, profiles, flowControl, options } = parts;
   return createPhase({
     services,
     begin: async () => {
@@ -233,6 +233,7 @@ export function createThreadServing(foundation: Foundation, parts: ThreadServing
           ...{ authentication, flowControl, historyWork: remoteHistoryWork(server) },
           documents: async (request) => {
             const { path, query } = request;
+            if (isProfile(path) && !options.serving.profiling) return undefined;
             if (isProfile(path) && threadOf(query) === undefined) return profiles(request);
             if (!isOfServer(path)) return discovery(request);
             const page = await server.call('page', await toAskedPage(request), request);

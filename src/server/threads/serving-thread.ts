@@ -52,7 +52,7 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
   const front = await Front.prepare({ ...environment, shares, isThread: true, checks: NO_CHECKS });
   const foundation = createFoundation({ options, logger, egress, stop: NEVER }, front);
   const phases = new Phases();
-  const profiles = toPageHandler(createPages().route('/', front.profiles()));
+  const profiles = toPageHandler(createPages().route('/', front.profiles));
   const answers: ThreadHearing = {
     families: () => front.metrics.families(),
     trouble: () => troubleOf(foundation.services),

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { AskPlugin } from '../../admission/plugin.ts';
 import type { KnownDocuments } from '../../aggregation/known-documents.ts';
@@ -72,6 +73,7 @@ type ServerCalls = PortCalls<ServerService, ThreadHearing>;
 
 interface Running {
   readonly number: number;
+  readonly worker: Worker;
   readonly calls: ServerCalls;
   readonly pulse: ThreadPulse;
 }
@@ -167,6 +169,10 @@ export class ServingThreads {
     );
   }
 
+  heapSnapshot(thread: number): Promise<Readable> | undefined {
+    return this.#running.get(thread)?.worker.getHeapSnapshot();
+  }
+
   async drain(plan: DrainPlan): Promise<void> {
     this.#isDraining = true;
     await Promise.all(
@@ -202,11 +208,11 @@ export class ServingThreads {
     life.onServing(() => {
       if (this.#verbosity !== undefined) life.calls.tell('setVerbosity', this.#verbosity);
       const pulse = new ThreadPulse(`thread ${number}`, () => life.calls.call('trouble', undefined));
-      this.#running.set(number, { number, calls: life.calls, pulse });
+      this.#running.set(number, { number, worker, calls: life.calls, pulse });
       pulse.watch(over.signal).catch(hangs.reject);
       onServing();
     });
-    life.onPage((asked) => this.#profile(asked));
+    life.onPage((asked) => this.profile(asked));
     const ended = new Promise<never>((_, reject) => {
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
@@ -227,8 +233,8 @@ export class ServingThreads {
     }
   }
 
-  /** A profile of the thread that the page names; undefined: of the main one. */
-  #profile(asked: AskedPage): Promise<AnsweredPage | undefined> | undefined {
+  /** A profile of the thread that the page names; undefined: it is the main one, or does not serve. */
+  profile(asked: AskedPage): Promise<AnsweredPage | undefined> | undefined {
     const number = threadOf(new URLSearchParams(asked.query));
     return number === undefined ? undefined : this.#running.get(number)?.calls.call('page', asked);
   }

@@ -1,5 +1,6 @@
 // @module-tag long
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +40,7 @@ beforeAll(async () => {
     '--authorization-mode=RBAC,Webhook',
     `--authorization-webhook-config-file=${authorizer.kubeconfig()}`,
     `--token-auth-file=${tokens}`,
+    `--debug-socket-path=${join(folder, 'debug.sock')}`,
     '--enable-admission-plugins=EventRateLimit',
     `--admission-control-config-file=${file}`,
   ];
@@ -202,6 +204,36 @@ async function eachWrites(first: number): Promise<void> {
     for (const path of paths) expect(cluster.output.stderr).toContain(`URI="${path}"`);
   }, PATIENCE);
 }
+
+/** From the debug socket. */
+const debug = (path: string): Promise<{ code: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const asked = plainRequest({ socketPath: join(folder, 'debug.sock'), path, agent: false }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        if (text.length < 10_000) text += String(chunk);
+      });
+      response.on('end', () => resolve({ code: response.statusCode ?? 0, text }));
+      response.on('error', reject);
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+
+test('the debug socket shows each thread that is named, and else the one that follows the database', async () => {
+  // The socket itself is a pipe of the main thread, and serving threads have none.
+  for (const path of ['/debug/pprof/goroutine', '/debug/pprof/goroutine?thread=0'])
+    expect((await debug(path)).text).toContain('PipeWrap');
+  const ofThread = await debug('/debug/pprof/goroutine?thread=2');
+  expect(ofThread.code).toBe(200);
+  expect(ofThread.text).toContain('MessagePort');
+  expect(ofThread.text).not.toContain('PipeWrap');
+  const snapshot = await debug('/debug/heapsnapshot?thread=2');
+  expect(snapshot.code).toBe(200);
+  expect(snapshot.text).toMatch(/^\{"snapshot"/);
+  for (const path of ['/debug/pprof/goroutine', '/debug/heapsnapshot'])
+    expect(await debug(`${path}?thread=4`)).toEqual({ code: 404, text: 'no thread 4 serves\n' });
+});
 
 test('the verbosity is that of all threads once it is set', async () => {
   expect(await anew('PUT', '/debug/flags/v', 3)).toMatchObject({ code: 200 });
