@@ -1,4 +1,4 @@
-import type { Hono } from 'hono';
+import { Hono } from 'hono';
 import { toVersion } from '../api/emulation.ts';
 import {
   Contention,
@@ -148,13 +148,18 @@ export class Front {
       );
     if (api.featureGates.isEnabled('ComponentSLIs'))
       pages.route('/', createHealthMetricPages(this.#healthMetrics, profiling));
-    if (serving.servesLogs) pages.route('/', createLogFilePages(LOG_FOLDER));
+    pages.route('/', this.logFiles);
     if (api.featureGates.isEnabled('ComponentFlagz'))
       pages.route('/', createZPage(flagsPage(this.#options.flags), api.emulated));
     if (api.featureGates.isEnabled('ComponentStatusz'))
       pages.route('/', createZPage(this.#statusPage(), api.emulated));
     if (profiling) for (const some of this.#debugPages) pages.route('/', some);
     return pages;
+  }
+
+  /** None without --enable-logs-handler. */
+  get logFiles(): Hono {
+    return this.#options.serving.servesLogs ? createLogFilePages(LOG_FOLDER) : new Hono();
   }
 
   /** Profiles of this thread alone. */

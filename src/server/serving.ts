@@ -225,7 +225,7 @@ export function createThreadServing(foundation: Foundation, parts: ThreadServing
       const elsewhere = { ...parts, tokensElsewhere, createGet };
       const authentication = await startAuthentication(foundation, elsewhere, services);
       const discovery = toPageHandler(
-        addDiscovery(foundation, parts, { authentication, pages: createPages() }),
+        addDiscovery(foundation, parts, { authentication, pages: createPages().route('/', front.logFiles) }),
       );
       writing.serve();
       front.serve(

@@ -22,7 +22,8 @@ import type { PortCaller } from '../../util/port-calls.ts';
  * Serving in threads (--serving-threads).
  *
  * The main thread keeps what the server has once: databases, the tail, the committer, controllers, leases, the queues of flow control, the
- * caches of webhooks' answers, documents of identity providers, audit back ends, metrics, health. With one serving thread it also serves.
+ * caches of webhooks' answers, documents of identity providers and of other API servers, the places of large work on history, audit back
+ * ends, metrics, health. With one serving thread it also serves.
  * With several, each of these runs the path of a request, from its listener on the shared port to its own watch cache, and asks the main
  * thread where a thing must be one. The same phases make both: what a thread gets in place of a database is a log over a port (storage/threads/).
  *

@@ -1,5 +1,5 @@
 // @module-tag long
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -40,6 +40,7 @@ beforeAll(async () => {
     '--authorization-mode=RBAC,Webhook',
     `--authorization-webhook-config-file=${authorizer.kubeconfig()}`,
     `--token-auth-file=${tokens}`,
+    '--enable-logs-handler',
     `--debug-socket-path=${join(folder, 'debug.sock')}`,
     '--enable-admission-plugins=EventRateLimit',
     `--admission-control-config-file=${file}`,
@@ -204,6 +205,14 @@ async function eachWrites(first: number): Promise<void> {
     for (const path of paths) expect(cluster.output.stderr).toContain(`URI="${path}"`);
   }, PATIENCE);
 }
+
+/** A file of this machine's logs, where it has one. */
+const LOG_FILE = readdirSync('/var/log', { withFileTypes: true }).find((one) => one.isFile())?.name;
+
+test.skipIf(LOG_FILE === undefined)('a file of the logs comes from any thread', async () => {
+  const answers = await Promise.all(Array.from({ length: 12 }, () => anew('GET', `/logs/${LOG_FILE}`)));
+  expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 200));
+});
 
 /** From the debug socket. */
 const debug = (path: string): Promise<{ code: number; text: string }> =>
