@@ -104,7 +104,8 @@ export const profilingFlags = {
   }),
   debugSocketPath: text('debug-socket-path', {
     default: '',
-    meaning: 'unprotected unix-domain socket for profiling',
+    meaning:
+      'unprotected unix-domain socket for profiling; ?thread=1 asks the first serving thread, as it does below /debug/pprof/',
   }),
 };
 
