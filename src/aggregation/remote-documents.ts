@@ -1,6 +1,6 @@
-import type { RemoteApi, RemoteApis, RemoteDocument } from '../registry/remote-apis.ts';
 import { errorText } from '../util/error-text.ts';
 import { aborted } from '../util/pause.ts';
+import type { KnownDocuments, RemoteState } from './known-documents.ts';
 import { keyOf, type RemoteVersion } from './managed-api-services.ts';
 import type { Discovered } from './remote-discovery.ts';
 import { readAggregated, readPlain } from './remote-discovery.ts';
@@ -11,6 +11,8 @@ import { type Outcome, Repeated } from './repeated.ts';
 
 interface RemoteDocumentsParts extends FetchParts {
   readonly remote: RemoteVersions;
+  /** Takes what is read. */
+  readonly known: KnownDocuments;
   readonly onError: (error: unknown) => void;
 }
 
@@ -30,13 +32,10 @@ const DOCUMENT = { bytes: 8 * MB, ms: 30_000 };
  * Reads other servers' discovery and OpenAPI documents. Each server is read in the background at its own pace; wrong or missing
  * answers of one affect only its own group versions.
  */
-export class RemoteDocuments implements RemoteApis {
+export class RemoteDocuments {
   readonly #parts: RemoteDocumentsParts;
   readonly #servers = new Map<string, Server>();
-  readonly #listeners = new Set<() => void>();
   readonly #begun = Promise.withResolvers<void>();
-  /** What listeners were last notified of. */
-  #shown = '';
 
   constructor(parts: RemoteDocumentsParts) {
     this.#parts = parts;
@@ -56,34 +55,6 @@ export class RemoteDocuments implements RemoteApis {
   async asked(): Promise<void> {
     await this.#begun.promise;
     await Promise.all([...this.#servers.values()].map(({ asked }) => asked));
-  }
-
-  all(): RemoteApi[] {
-    return [...this.#parts.remote.all()].map((one) => {
-      const { group, version, groupPriority, versionPriority, server, isAvailable } = one;
-      const { discovered, isFresh = false } = this.#servers.get(server)?.state ?? {};
-      return {
-        ...{ group, version, groupPriority, versionPriority },
-        resources: discovered?.get(keyOf(group, version)) ?? [],
-        isFresh: isAvailable && isFresh,
-      };
-    });
-  }
-
-  openApiV3(): Map<string, string> {
-    return new Map([...this.#servers.values()].flatMap(({ state }) => [...state.urls]));
-  }
-
-  openApiV2(): RemoteDocument[] {
-    return [...this.#servers.values()].flatMap(({ state }) => state.document ?? []);
-  }
-
-  withdrawn(): ReadonlySet<string> {
-    return this.#parts.remote.withdrawn();
-  }
-
-  onChange(listener: () => void): void {
-    this.#listeners.add(listener);
   }
 
   #settle(): void {
@@ -108,29 +79,12 @@ export class RemoteDocuments implements RemoteApis {
   }
 
   #tell(): void {
-    const etags = this.openApiV2().map(({ etag }) => etag);
-    const shows = JSON.stringify([this.all(), [...this.openApiV3()], etags, [...this.withdrawn()]]);
-    if (shows === this.#shown) return;
-    this.#shown = shows;
-    for (const listener of this.#listeners) listener();
+    this.#parts.known.take(new Map([...this.#servers].map(([key, { state }]) => [key, state])));
   }
 }
 
-/** The documents of one server. They stay when the server fails, for readers who know their age. */
-interface ServerState {
-  discovered: Discovered;
-  isFresh: boolean;
-  urls: ReadonlyMap<string, string>;
-  document: RemoteDocument | undefined;
-}
-
 class Server {
-  readonly state: ServerState = {
-    discovered: new Map(),
-    isFresh: false,
-    urls: new Map(),
-    document: undefined,
-  };
+  state: RemoteState = { discovered: new Map(), isFresh: false, urls: new Map(), document: undefined };
   readonly repeated: Repeated;
   readonly #asked = Promise.withResolvers<void>();
   readonly #parts: RemoteDocumentsParts;
@@ -192,10 +146,9 @@ class Server {
 
   async #askResources(versions: readonly RemoteVersion[], signal: AbortSignal): Promise<void> {
     try {
-      this.state.discovered = await this.#discover(versions, signal);
-      this.state.isFresh = true;
+      this.#change({ discovered: await this.#discover(versions, signal), isFresh: true });
     } catch (error) {
-      this.state.isFresh = false;
+      this.#change({ isFresh: false });
       throw error;
     } finally {
       this.#asked.resolve();
@@ -239,7 +192,7 @@ class Server {
     const wanted = { path: '/openapi/v3', accept: 'application/json', limits: INDEX };
     const answer = await this.#fetch(one, wanted, signal);
     if (answer.code !== 200) return;
-    this.state.urls = this.#read(one, wanted.path, () => readIndex(answer.text, versions));
+    this.#change({ urls: this.#read(one, wanted.path, () => readIndex(answer.text, versions)) });
     this.#etags.set(wanted.path, answer.etag);
   }
 
@@ -251,8 +204,12 @@ class Server {
     const wanted = { path: '/openapi/v2', accept: 'application/json', limits: DOCUMENT };
     const answer = await this.#fetch(one, wanted, signal);
     if (answer.code !== 200) return;
-    this.state.document = this.#read(one, wanted.path, () => readDocument(answer.text, versions));
+    this.#change({ document: this.#read(one, wanted.path, () => readDocument(answer.text, versions)) });
     this.#etags.set(wanted.path, answer.etag);
+  }
+
+  #change(change: Partial<RemoteState>): void {
+    this.state = { ...this.state, ...change };
   }
 
   #fetch(one: RemoteVersion, wanted: Omit<Wanted, 'etag'>, signal: AbortSignal): Promise<Fetched> {

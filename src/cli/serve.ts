@@ -165,7 +165,7 @@ function withPossibleThreads(options: ServerOptions): ServerOptions {
   const { serving } = options;
   const why = serving.threads === 1 ? undefined : whyNotShared(process.platform, process.versions.node);
   if (why === undefined) return options;
-  createProgress()(`one thread serves: ${why} (${threadFlags.threads.shown})`);
+  if (!serving.choosesThreads) createProgress()(`one thread serves: ${why} (${threadFlags.threads.shown})`);
   return { ...options, serving: { ...serving, threads: 1 } };
 }
 

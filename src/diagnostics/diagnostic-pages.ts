@@ -92,12 +92,11 @@ export function createProfilePages(contention: Contention, heap: HeapSampler): H
 
 /** All of memory, Secrets included. Served over the debug socket alone, whose users can read the process's memory anyway. */
 export const createSnapshotPages = (): Hono =>
-  new Hono().all('/debug/heapsnapshot', () =>
-    // Streamed, because a snapshot is larger than the heap.
-    download(Readable.toWeb(getHeapSnapshot()), 'application/json', '.heapsnapshot', {
-      'transfer-encoding': 'chunked',
-    }),
-  );
+  new Hono().all('/debug/heapsnapshot', () => snapshotPage(getHeapSnapshot()));
+
+/** Streams it, because a snapshot is larger than the heap. */
+export const snapshotPage = (snapshot: Readable): Response =>
+  download(Readable.toWeb(snapshot), 'application/json', '.heapsnapshot', { 'transfer-encoding': 'chunked' });
 
 interface Recording {
   readonly type: string;

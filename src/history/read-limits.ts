@@ -1,26 +1,23 @@
 import type { GroupResource } from '../api/names.ts';
-import { tooManyRequests } from '../api/status.ts';
 import type { AuthorizedResourceRequest } from '../request/api-request.ts';
 import { StorageError } from '../storage/errors.ts';
 import { type History, type LogPage, withRows } from '../storage/history.ts';
-import { Slots } from '../util/concurrency.ts';
+import type { LargeWork } from './large-work.ts';
 import type { HistoryParts } from './parts.ts';
 
-/** Bytes of states that a request may read without a slot: enough for most objects. */
+/** Bytes of states that a request may read without a place: enough for most objects. */
 const SMALL_BYTES = 256 * 1024;
-/** Larger reads at a time. Each holds pages of the log in memory and compares their states. */
-const LARGE_AT_ONCE = 2;
-/** Most waiting reads: each occupies a seat of flow control. */
-const MOST_WAITING = 8;
-const RETRY_AFTER_SECONDS = 5;
-const BUSY = 'too many large reads of history are under way';
 
 /**
  * Bounds the cost of history reads. How much a request reads is unknown in advance: its first page is small, and a
- * request that needs more waits for one of a few slots, and keeps it to its end.
+ * request that needs more waits for one of a few places, and keeps it to its end.
  */
 export class ReadLimits {
-  readonly #large = new Slots(LARGE_AT_ONCE);
+  readonly #large: LargeWork;
+
+  constructor(large: LargeWork) {
+    this.#large = large;
+  }
 
   /** Passes to `read` parts whose histories count the bytes. @throws StatusError 429 */
   async run<Result>(
@@ -46,13 +43,12 @@ export class ReadLimits {
 
 /** The bytes that one request may read. */
 class Allowance {
-  readonly #large: Slots;
+  readonly #large: LargeWork;
   readonly #request: AuthorizedResourceRequest;
-  readonly #ended = Promise.withResolvers<void>();
   #leftBytes = SMALL_BYTES;
-  #slot: Promise<void> | undefined;
+  #place: Promise<() => void> | undefined;
 
-  constructor(large: Slots, request: AuthorizedResourceRequest) {
+  constructor(large: LargeWork, request: AuthorizedResourceRequest) {
     this.#large = large;
     this.#request = request;
   }
@@ -60,8 +56,8 @@ class Allowance {
   /** The size limit of the next page in bytes; undefined: no limit. */
   async next(): Promise<number | undefined> {
     if (this.#leftBytes > 0) return this.#leftBytes;
-    this.#slot ??= this.#take();
-    await this.#slot;
+    this.#place ??= this.#large.enter(this.#request);
+    await this.#place;
     if (this.#request.aborted) throw new StorageError({ kind: 'abandoned' });
     return undefined;
   }
@@ -70,18 +66,11 @@ class Allowance {
     for (const { json, previousJson } of rows) this.#leftBytes -= json.length + (previousJson?.length ?? 0);
   }
 
-  async #take(): Promise<void> {
-    if (this.#large.waiting >= MOST_WAITING) throw tooManyRequests(BUSY, RETRY_AFTER_SECONDS);
-    await new Promise<void>((resolve) => {
-      void this.#large.run(() => {
-        resolve();
-        return this.#ended.promise;
-      });
-    });
-  }
-
   end(): void {
-    this.#ended.resolve();
+    this.#place?.then(
+      (leave) => leave(),
+      () => {},
+    );
   }
 }
 

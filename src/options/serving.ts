@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { RE2JS } from 're2js';
 import type { Http2Options } from '../http/http-server.ts';
 import { errorText } from '../util/error-text.ts';
@@ -6,6 +7,7 @@ import { ipAddress, notNegative, positive } from './checks.ts';
 import type { CommandLine } from './command-line.ts';
 import type { FeatureGates } from './feature-gates.ts';
 import { bool, duration, float, int, list, text, UsageError } from './flag.ts';
+import { processFlags } from './process.ts';
 
 export const listenerFlags = {
   advertiseAddress: text('advertise-address', {
@@ -79,9 +81,9 @@ export const listenerFlags = {
 
 export const threadFlags = {
   threads: int('serving-threads', {
-    default: 1,
+    default: 0,
     meaning:
-      'threads that serve requests, each with a listener on the secure port (SO_REUSEPORT): one more thread then follows the database and commits the writes of all; 1 serves in that thread itself',
+      'threads that serve requests, each with a listener on the secure port (SO_REUSEPORT): one more thread then follows the database and commits the writes of all; 1 serves in that thread itself; 0 stands for the number of cores less one, at least 1 and at most 8, and with --warm-start for 1',
     check: threadCount,
   }),
 };
@@ -102,7 +104,8 @@ export const profilingFlags = {
   }),
   debugSocketPath: text('debug-socket-path', {
     default: '',
-    meaning: 'unprotected unix-domain socket for profiling',
+    meaning:
+      'unprotected unix-domain socket for profiling; ?thread=1 asks the first serving thread, as it does below /debug/pprof/',
   }),
 };
 
@@ -198,7 +201,7 @@ export function readServing(line: CommandLine, gates: FeatureGates) {
   };
   return Object.freeze({
     ...listener,
-    ...line.valuesOf(threadFlags),
+    ...readThreads(line),
     http2,
     compresses: gates.isEnabled('APIResponseCompression'),
     profiling,
@@ -252,10 +255,22 @@ function listenerPort(port: number, flag: string): number {
 }
 
 const MOST_THREADS = 64;
+const MOST_UNASKED_THREADS = 8;
 
 function threadCount(threads: number, flag: string): number {
-  if (threads >= 1 && threads <= MOST_THREADS) return threads;
-  throw new UsageError(`${flag}: ${threads} must be between 1 and ${MOST_THREADS}`);
+  if (threads >= 0 && threads <= MOST_THREADS) return threads;
+  throw new UsageError(`${flag}: ${threads} must be between 0 and ${MOST_THREADS}`);
+}
+
+/** One core is left for the thread that follows the database. `cores`: those that the process may use. */
+export const threadsFor = (cores: number): number => Math.min(Math.max(cores - 1, 1), MOST_UNASKED_THREADS);
+
+function readThreads(line: CommandLine): { readonly threads: number; readonly choosesThreads: boolean } {
+  const asked = line.valueOf(threadFlags.threads);
+  if (asked > 0) return { threads: asked, choosesThreads: false };
+  // A cluster for tests starts quickly and stays small.
+  const threads = line.valueOf(processFlags.startsWarm) ? 1 : threadsFor(availableParallelism());
+  return { threads, choosesThreads: true };
 }
 
 /** The setting has 32 bits (RFC 9113, section 6.5.1). */

@@ -33,7 +33,8 @@ export interface RemoteApis {
    * (Kubernetes: kube-aggregator lists only those of API services, and delegates all others).
    */
   withdrawn(): ReadonlySet<string>;
-  onChange(listener: () => void): void;
+  /** Calls back after each change. Returns a function to unsubscribe. */
+  onChange(listener: () => void): () => void;
 }
 
 export const NO_REMOTE_APIS: RemoteApis = {
@@ -41,7 +42,7 @@ export const NO_REMOTE_APIS: RemoteApis = {
   openApiV3: () => new Map(),
   openApiV2: () => [],
   withdrawn: () => new Set(),
-  onChange: () => {},
+  onChange: () => () => {},
 };
 
 /** Objects on other servers. */

@@ -37,6 +37,7 @@ import { readCommit, VERSION, versionOf } from '../version.ts';
 import type { Egress } from './egress.ts';
 import type { NamedChecks } from './health-checks.ts';
 import { type StartupStep, startupChecks } from './startup-checks.ts';
+import { createThreadDebugPages, type ThreadsToDebug } from './threads/thread-debug-pages.ts';
 import { buildInfo, featureInfo, versionInfo } from './version-metrics.ts';
 
 type FrontFlags = Pick<
@@ -59,7 +60,7 @@ interface FrontOptions {
 }
 
 /** The serving threads, as the front hands over to them. */
-interface ServingThreadsOfServer {
+interface ServingThreadsOfServer extends ThreadsToDebug {
   families(): Promise<readonly (readonly MetricFamily[])[]>;
   /** Resolves when all of them write as much. */
   setVerbosity(level: number): Promise<void>;
@@ -84,6 +85,7 @@ export class Front {
   readonly #heap: HeapSampler;
   /** Shared by the port and the socket, because only one profile is recorded at a time. */
   readonly #debugPages: readonly Hono[];
+  readonly #profiles: Hono;
   readonly #stop = new AbortController();
   #pipeline: Pipeline;
   #http: HttpServer | undefined;
@@ -125,7 +127,8 @@ export class Front {
     this.tracing = tracing;
     this.#contention = new Contention(serving.contentionProfiling);
     this.#heap = new HeapSampler(serving.profiling || serving.debugSocketPath !== '');
-    this.#debugPages = [createProfilePages(this.#contention, this.#heap), createFlagPages(this.#verbosity())];
+    this.#profiles = createProfilePages(this.#contention, this.#heap);
+    this.#debugPages = [this.#profiles, createFlagPages(this.#verbosity())];
     this.#pipeline = startingPipeline(this.#health(this.#cacheNotLoaded()), serving.refusesUntilReady);
   }
 
@@ -145,7 +148,7 @@ export class Front {
       );
     if (api.featureGates.isEnabled('ComponentSLIs'))
       pages.route('/', createHealthMetricPages(this.#healthMetrics, profiling));
-    if (serving.servesLogs) pages.route('/', createLogFilePages(LOG_FOLDER));
+    pages.route('/', this.logFiles);
     if (api.featureGates.isEnabled('ComponentFlagz'))
       pages.route('/', createZPage(flagsPage(this.#options.flags), api.emulated));
     if (api.featureGates.isEnabled('ComponentStatusz'))
@@ -154,10 +157,14 @@ export class Front {
     return pages;
   }
 
-  /** Profiles of this thread alone; none without --profiling. */
-  profiles(): Hono {
-    const { profiling } = this.#options.serving;
-    return profiling ? createProfilePages(this.#contention, this.#heap) : new Hono();
+  /** None without --enable-logs-handler. */
+  get logFiles(): Hono {
+    return this.#options.serving.servesLogs ? createLogFilePages(LOG_FOLDER) : new Hono();
+  }
+
+  /** Profiles of this thread alone. */
+  get profiles(): Hono {
+    return this.#profiles;
   }
 
   /** Lets threads serve in place of this listener, which keeps the connections that it has. */
@@ -283,7 +290,11 @@ export class Front {
     });
     void tls.run(this.#stop.signal);
     if (serving.debugSocketPath === '' || isThread) return;
-    const socketPages = [...this.#debugPages, createSnapshotPages()];
+    const socketPages = [
+      createThreadDebugPages(() => this.#threads),
+      ...this.#debugPages,
+      createSnapshotPages(),
+    ];
     // Few servers have one.
     const { openDebugSocket } = await import('../http/debug-socket.ts');
     this.#debugSocket = await openDebugSocket(serving.debugSocketPath, socketPages, this.#logger).catch(

@@ -1,5 +1,6 @@
 import { methodNotAllowed } from '../api/status.ts';
 import { BlameStore } from '../history/blame/blame-store.ts';
+import type { LargeWork } from '../history/large-work.ts';
 import type { HistoryParts } from '../history/parts.ts';
 import { ReadLimits } from '../history/read-limits.ts';
 import { RevisionStore } from '../history/revisions/revision-store.ts';
@@ -18,9 +19,9 @@ const refuse = async (): Promise<never> => {
   throw methodNotAllowed();
 };
 
-/** Creates the virtual stores of history.cluster.io. One process has them once: they share the limits and the new rows. */
-export function createHistoryStores(parts: HistoryParts): VirtualStores {
-  const limits = new ReadLimits();
+/** Creates the virtual stores of history.cluster.io. One thread has them once: they share the new rows. */
+export function createHistoryStores(parts: HistoryParts, large: LargeWork): VirtualStores {
+  const limits = new ReadLimits(large);
   const sharedOf = shareRows();
   /** Resources that can only be read by name. */
   const byName =

@@ -5,6 +5,7 @@ import { noteTokenTracking } from '../controllers/bootstrap-objects.ts';
 import type { HealthCheck } from '../diagnostics/health-pages.ts';
 import { createDiscovery, createIssuerPages } from '../discovery/discovery.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
+import { boundHistoryWork, type HistoryWork } from '../history/large-work.ts';
 import type { HistoryParts } from '../history/parts.ts';
 import { createRestores } from '../history/restore/restores.ts';
 import { causesAmong } from '../history/why/causes.ts';
@@ -42,6 +43,7 @@ import type { PolicyPhase } from './policy.ts';
 import { createNoteUse } from './service-accounts.ts';
 import type { Services } from './services.ts';
 import type { ServedStorage, StoragePhase } from './storage.ts';
+import { remoteHistoryWork } from './threads/remote-history-work.ts';
 import { ServingThreads } from './threads/serving-threads.ts';
 import { SharedSigningKeys } from './threads/shared-signing-keys.ts';
 import type { ServerService, ThreadHearing } from './threads/thread-contract.ts';
@@ -86,6 +88,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
     ...{ client: writing.client, leases: storage.leases },
   });
   const documents = new SharedDocuments(foundation.egress.createGet);
+  const historyWork = boundHistoryWork();
   let threads: ServingThreads | undefined;
   return createPhase({
     services,
@@ -111,7 +114,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
       front.serve(
         createServerPipeline(foundation, parts, {
           ...{ authentication, documents: toPageHandler(pages) },
-          flowControl: flowControl.flowControl,
+          ...{ flowControl: flowControl.flowControl, historyWork },
         }),
       );
       services.start('kubernetes-service', 'upkeep', (signal) => kubernetes.run(signal));
@@ -120,7 +123,7 @@ export function createServing(foundation: Foundation, parts: ServingParts): Phas
       if (options.serving.threads > 1)
         threads = await startThreads(
           foundation,
-          { ...parts, authentication, flowControl, documents },
+          { ...parts, authentication, flowControl, documents, historyWork },
           services,
         );
       startup.finished('serving');
@@ -133,6 +136,7 @@ interface StartedParts extends ServingParts {
   readonly authentication: Authentication;
   readonly flowControl: FlowControlOfServer;
   readonly documents: SharedDocuments;
+  readonly historyWork: HistoryWork;
 }
 
 /** Starts the serving threads, and hands over to them. */
@@ -148,6 +152,7 @@ async function startThreads(
     flowControl,
     auditing,
     documents,
+    historyWork,
     ...parts
   }: StartedParts,
   services: Services,
@@ -161,6 +166,8 @@ async function startThreads(
       signingKeys: new SharedSigningKeys(storage.signingKeys),
       ...{ flowControl: flowControl.flowControl, sharedFlow: flowControl.shared },
       peers: async () => [...aggregation.knownPeers()],
+      remoteApis: aggregation.remoteApis,
+      historyWork,
       tokenWebhook: authentication.tokenWebhook,
       documents,
       webhookOf: policy.webhookOf,
@@ -205,7 +212,7 @@ interface ThreadServingParts extends ServedParts {
 /** The last phase of a serving thread: the same path of requests, and pages of the whole server from the main thread. */
 export function createThreadServing(foundation: Foundation, parts: ThreadServingParts): Phase {
   const services = foundation.services.branch();
-  const { front, writing, server, profiles, flowControl } = parts;
+  const { front, writing, server, profiles, flowControl, options } = parts;
   return createPhase({
     services,
     begin: async () => {
@@ -218,14 +225,15 @@ export function createThreadServing(foundation: Foundation, parts: ThreadServing
       const elsewhere = { ...parts, tokensElsewhere, createGet };
       const authentication = await startAuthentication(foundation, elsewhere, services);
       const discovery = toPageHandler(
-        addDiscovery(foundation, parts, { authentication, pages: createPages() }),
+        addDiscovery(foundation, parts, { authentication, pages: createPages().route('/', front.logFiles) }),
       );
       writing.serve();
       front.serve(
         createServerPipeline(foundation, parts, {
-          ...{ authentication, flowControl },
+          ...{ authentication, flowControl, historyWork: remoteHistoryWork(server) },
           documents: async (request) => {
             const { path, query } = request;
+            if (isProfile(path) && !options.serving.profiling) return undefined;
             if (isProfile(path) && threadOf(query) === undefined) return profiles(request);
             if (!isOfServer(path)) return discovery(request);
             const page = await server.call('page', await toAskedPage(request), request);
@@ -313,12 +321,13 @@ interface PipelineParts {
   readonly documents: ReturnType<typeof toPageHandler>;
   /** Undefined: no limits at all. */
   readonly flowControl: FlowControl | undefined;
+  readonly historyWork: HistoryWork;
 }
 
 function createServerPipeline(
   foundation: Foundation,
   parts: ServedParts,
-  { authentication, documents, flowControl }: PipelineParts,
+  { authentication, documents, flowControl, historyWork }: PipelineParts,
 ): Pipeline {
   const { types, registry, logger, tracing } = foundation;
   const { front, policy, aggregation, auditor, options } = parts;
@@ -341,7 +350,7 @@ function createServerPipeline(
         })
       : undefined,
     documents,
-    resources: createResources(foundation, parts, authentication),
+    resources: createResources(foundation, { ...parts, historyWork }, authentication),
     statusSchema: types.message('meta/v1.Status'),
     requestMetrics: front.requestMetrics,
     accessMetrics: new AccessMetrics(front.metrics),
@@ -360,7 +369,14 @@ function removedReleaseOf(served: ServedResource | undefined): string | undefine
 
 function createResources(
   { registry, types, now, isFeatureOn, egress, logger }: Foundation,
-  { storage, policy, writing, auditor, options }: ServedParts,
+  {
+    storage,
+    policy,
+    writing,
+    auditor,
+    options,
+    historyWork,
+  }: ServedParts & Pick<PipelineParts, 'historyWork'>,
   { authenticator, tokens }: Authentication,
 ): ResourceHandler {
   const { authorizer } = policy;
@@ -375,12 +391,13 @@ function createResources(
   return createResourceHandler({
     ...{ registry, types, now, isFeatureOn, writer, authorizer, admission, tokens },
     ...{ store, historyOf, births },
-    virtualStores: createHistoryStores(history),
+    virtualStores: createHistoryStores(history, historyWork.reads),
     backends: createBackends(options.agents, { isFeatureOn, egress }, options.serving.sandboxProxiedPages),
     virtual: new Map([
       ...createReviews({ authorizer, authenticator, apiAudiences, isFeatureOn }),
       createRestores({
-        ...{ ...history, writer, auditor, now, requestTimeoutMs: options.limits.requestTimeoutMs },
+        ...{ ...history, writer, auditor, now, large: historyWork.restores },
+        ...{ requestTimeoutMs: options.limits.requestTimeoutMs },
         onError: (error) => logger.error('restore', error),
       }),
     ]),

@@ -83,7 +83,9 @@ class Server {
     this.#log = join(folder, 'server.log');
     const log = openSync(this.#log, 'a');
     const database = databaseUrl === undefined ? '--warm-start' : `--kvstore-servers=${databaseUrl}`;
-    const own = ['--secure-port=0', '--exit-with-parent', `--ready-file=${this.#readyFile}`, database];
+    // One thread: a cluster for tests starts quickly and stays small.
+    const size = ['--secure-port=0', '--serving-threads=1'];
+    const own = [...size, '--exit-with-parent', `--ready-file=${this.#readyFile}`, database];
     this.#process = spawn(
       process.execPath,
       [MAIN, 'start', `--data-dir=${join(folder, 'data')}`, ...own, ...flags],

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { KnownDocuments } from '../../src/aggregation/known-documents.ts';
 import { API_SERVICES } from '../../src/aggregation/managed-api-services.ts';
 import { RemoteDocuments } from '../../src/aggregation/remote-documents.ts';
 import { RemoteVersions } from '../../src/aggregation/remote-versions.ts';
@@ -45,7 +46,14 @@ const apiService = (service: string, version: string, available = 'True') => ({
 async function start(
   servers: Servers,
   objects: readonly ApiObject[],
-): Promise<{ documents: RemoteDocuments; remote: RemoteVersions; errors: string[] } & AsyncDisposable> {
+): Promise<
+  {
+    documents: KnownDocuments;
+    reader: RemoteDocuments;
+    remote: RemoteVersions;
+    errors: string[];
+  } & AsyncDisposable
+> {
   const transport: BackendTransport = {
     send: async (backend: Backend, { headers }: BackendMessage) => {
       const {
@@ -66,15 +74,16 @@ async function start(
   const remote = new RemoteVersions();
   remote.replace(await Promise.all(objects.map(entryOf)));
   const errors: string[] = [];
-  const documents = new RemoteDocuments({
-    ...{ remote, transport },
+  const documents = new KnownDocuments(remote);
+  const reader = new RemoteDocuments({
+    ...{ remote, transport, known: documents },
     resolver: { resolve: async ({ name }) => ({ host: name, port: 443 }) },
     onError: (error) => errors.push(error instanceof Error ? error.message : String(error)),
   });
   const stop = new AbortController();
-  const ended = documents.run(stop.signal);
+  const ended = reader.run(stop.signal);
   return {
-    ...{ documents, remote, errors },
+    ...{ documents, reader, remote, errors },
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       await ended;
@@ -82,7 +91,7 @@ async function start(
   };
 }
 
-const named = (documents: RemoteDocuments, service: string): RemoteApi | undefined =>
+const named = (documents: KnownDocuments, service: string): RemoteApi | undefined =>
   documents.all().find(({ group }) => group === `${service}.example.com`);
 
 const AGGREGATED_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -124,8 +133,8 @@ test('resources are read from aggregated discovery, and from plain lists where t
   const old: Servers[string] = (path) =>
     path === '/apis/old.example.com/v1' ? { body: plain('old.example.com/v1') } : NOT_FOUND;
   await using started = await start({ good, old }, [apiService('good', 'v1'), apiService('old', 'v1')]);
-  const { documents } = started;
-  await documents.asked();
+  const { documents, reader } = started;
+  await reader.asked();
   expect(named(documents, 'good')?.resources).toEqual([THING]);
   const inGroup = JSON.stringify(THING).replaceAll('good.example.com', 'old.example.com');
   expect(named(documents, 'old')?.resources).toEqual([JSON.parse(inGroup)]);

@@ -28,7 +28,7 @@ test('flags of kube-apiserver become those of this server, in each form', () => 
     ),
   ).toEqual([
     ...['--kvstore-servers=postgres://of/http://a:1', '--kvstore-prefix=/x', '--v=2', '--profiling', dir],
-    ...[`--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
+    ...['--serving-threads=1', `--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
   ]);
   expect(() => own('--insecure-port=8080')).toThrow('--insecure-port: there is no port without TLS');
 });
@@ -39,11 +39,11 @@ test('a pair in the directory of certificates serves as it is, unless a flag nam
   expect(own(dir)).toEqual([
     `--tls-cert-file=${join(certDir, 'apiserver.crt')}`,
     `--tls-private-key-file=${join(certDir, 'apiserver.key')}`,
-    ...[`--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
+    ...['--serving-threads=1', `--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
   ]);
-  expect(own(dir, '--tls-cert-file=a', '--data-dir=d')).toEqual([
+  expect(own(dir, '--tls-cert-file=a', '--data-dir=d', '--serving-threads=2')).toEqual([
     dir,
-    ...['--tls-cert-file=a', '--data-dir=d', '--exit-with-parent'],
+    ...['--tls-cert-file=a', '--data-dir=d', '--serving-threads=2', '--exit-with-parent'],
   ]);
 });
 

@@ -39,7 +39,10 @@ function createServer() {
       ),
     openApiV2: () => documents,
     withdrawn: () => new Set<string>(),
-    onChange: (listener: () => void): void => void listeners.add(listener),
+    onChange: (listener: () => void): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
   const version = { major: '1', minor: '31', gitVersion: 'v1.31.0', platform: 'linux/amd64' };
   const domains = ['k8s.io', 'cluster.io'] as const;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import { ALLOW, type Authorizer, alwaysAllow, NO_OPINION, NO_RULES } from '../../src/authz/authorizer.ts';
+import { boundHistoryWork } from '../../src/history/large-work.ts';
 import type { HistoryParts } from '../../src/history/parts.ts';
 import { ReadLimits } from '../../src/history/read-limits.ts';
 import { RevisionStore } from '../../src/history/revisions/revision-store.ts';
@@ -38,7 +39,7 @@ const requestOf = (query = '', aborted = false): AuthorizedResourceRequest =>
 
 /** Reads whose pages are answered when the test says so. */
 function heldReads() {
-  const reads = new ReadLimits();
+  const reads = new ReadLimits(boundHistoryWork().reads);
   const asked: LogQuery[] = [];
   const held: (() => void)[] = [];
   const parts = partsWith({

@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/cli/embedded/embedded-postgres.ts';
+import { threadsFor } from '../../src/options/serving.ts';
 import { onLeash } from './leash.ts';
 import type { Pair } from './pki.ts';
 import { helmPath, kubectlPath, runTool, type ToolResult } from './tools.ts';
@@ -74,7 +75,7 @@ export interface StartOptions {
 
 /** TEST_SERVING_THREADS=3 lets every server of the tests serve in as many threads, where a test does not say how many. */
 const { TEST_SERVING_THREADS } = process.env;
-export const SERVING_THREADS = Number(TEST_SERVING_THREADS ?? 1);
+export const SERVING_THREADS = Number(TEST_SERVING_THREADS ?? threadsFor(availableParallelism()));
 
 /** TEST_EMULATED_VERSION=1.36 lets every server of the tests emulate it, where a test does not say which. */
 const { TEST_EMULATED_VERSION } = process.env;

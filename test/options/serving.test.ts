@@ -1,9 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../src/options/flag.ts';
 import { parseOptions } from '../../src/options/options.ts';
+import { threadsFor } from '../../src/options/serving.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-options-'));
 function file(name: string, text: string): string {
@@ -15,6 +16,8 @@ function file(name: string, text: string): string {
 const ALPHA = '--feature-gates=LoggingAlphaOptions=true';
 
 test.each([
+  [['--serving-threads=-1'], 'must be between 0 and 64'],
+  [['--serving-threads=65'], 'must be between 0 and 64'],
   [['--goaway-chance=0.03'], 'must be between 0 and 0.02'],
   [['--goaway-chance=-0.01'], 'must be between 0 and 0.02'],
   [['--http2-max-streams-per-connection=-1'], 'must not be negative'],
@@ -110,4 +113,15 @@ test('both names of the component may emulate the one version, and the reported 
 
 test('master-count is an old name of what lease does', () => {
   expect(parseOptions(['--endpoint-reconciler-type=master-count']).services.endpointReconciler).toBe('lease');
+});
+
+test('one core is left for the thread that follows the database, and no more than eight threads serve unasked', () => {
+  const cores = [1, 2, 3, 4, 9, 10, 64];
+  expect(cores.map(threadsFor)).toEqual([1, 1, 2, 3, 8, 8, 8]);
+  const threadsOf = (...flags: string[]): number => parseOptions(flags).serving.threads;
+  expect(threadsOf()).toBe(threadsFor(availableParallelism()));
+  expect(threadsOf('--serving-threads=0')).toBe(threadsOf());
+  expect(threadsOf('--serving-threads=12')).toBe(12);
+  expect(threadsOf('--warm-start')).toBe(1);
+  expect(threadsOf('--warm-start', '--serving-threads=3')).toBe(3);
 });

@@ -4,6 +4,7 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { GroupResource } from '../../src/api/names.ts';
 import { alwaysAllow } from '../../src/authz/authorizer.ts';
 import { toStoredJson } from '../../src/codec/stored-object.ts';
+import { boundHistoryWork } from '../../src/history/large-work.ts';
 import type { HistoryParts } from '../../src/history/parts.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../src/request/api-request.ts';
@@ -78,7 +79,7 @@ function callOf(resource: string, name: string, query: Record<string, string>): 
     historyOf,
     births: NO_BIRTHS,
     authorizer: alwaysAllow,
-    virtualStores: createHistoryStores(parts),
+    virtualStores: createHistoryStores(parts, boundHistoryWork().reads),
     now: () => new Date(),
     isFeatureOn: defaultGates,
   } as Partial<VerbCall['context']> as VerbCall['context'];

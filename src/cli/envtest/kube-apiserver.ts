@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { UsageError } from '../../options/flag.ts';
 import { parseOptions } from '../../options/options.ts';
 import { processFlags } from '../../options/process.ts';
+import { threadFlags } from '../../options/serving.ts';
 import { ownFlags, storageFlags } from '../../options/storage.ts';
 import { tlsFlags } from '../../options/tls.ts';
 import { NEVER } from '../../util/pause.ts';
@@ -39,6 +40,8 @@ export function toOwnFlags(words: readonly Word[], findDatabase: (servers: strin
       .filter(({ name }) => !(brings && name === 'cert-dir'))
       .flatMap((word) => toOwn(word, findDatabase)),
     ...(brings ? [`${tlsFlags.certFile.shown}=${certFile}`, `${tlsFlags.keyFile.shown}=${keyFile}`] : []),
+    // A suite has a server of its own, which is to start quickly.
+    ...(isGiven(threadFlags.threads.name) ? [] : [`${threadFlags.threads.shown}=1`]),
     ...(isGiven(ownFlags.dataDir.name) ? [] : [`${ownFlags.dataDir.shown}=${dataDir}`]),
     processFlags.exitsWithParent.shown,
   ];

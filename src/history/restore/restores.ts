@@ -2,17 +2,17 @@ import { ForeseenObjects } from '../../admission/foreseen.ts';
 import type { TypeLibrary } from '../../api/idl/types.ts';
 import { toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
-import { conflict, internalError, tooManyRequests } from '../../api/status.ts';
+import { conflict, internalError } from '../../api/status.ts';
 import type { Restore, RestoreResult } from '../../api/types/history/v1alpha1.ts';
 import type { Auditor } from '../../audit/auditor.ts';
 import type { Authorizer } from '../../authz/authorizer.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../request/api-request.ts';
 import { ObjectReader } from '../../storage/object-reader.ts';
-import { Slots } from '../../util/concurrency.ts';
 import type { Births } from '../../verbs/incarnations.ts';
 import { inStatuses } from '../../verbs/storage-status.ts';
 import type { ObjectWriter } from '../../verbs/writing/writer.ts';
+import type { LargeWork } from '../large-work.ts';
 import { type Outcome, restoreAll } from './bulk.ts';
 import { type Collected, collectDependents, collectNamespace } from './collect.ts';
 import { type PastObject, PastObjects, type PastParts } from './past-objects.ts';
@@ -33,6 +33,8 @@ interface RestoreParts extends PastParts {
   /** Undefined: nothing is recorded. */
   readonly auditor: Auditor | undefined;
   readonly now: () => Date;
+  /** Bounds the restores of many objects. */
+  readonly large: LargeWork;
   /** --request-timeout */
   readonly requestTimeoutMs: number;
   /** Logs an error of which the caller sees no details. */
@@ -43,33 +45,27 @@ interface RestoreParts extends PastParts {
 export function createRestores(
   parts: RestoreParts,
 ): [string, (restore: ApiObject, request: AuthorizedResourceRequest) => Promise<JsonObject>] {
-  const large = new Slots(LARGE_AT_ONCE);
   return [
     'history.cluster.io/restores',
     async (restore, request) => {
       const wish = readWish(restore, parts.registry);
       const time = new TimeLimit(request, parts.requestTimeoutMs);
+      let leave: (() => void) | undefined;
       try {
         const restoration = new Restoration(parts, { wish, request, time });
         const isLarge = wish.what.kind === 'namespace' || wish.what.withDependents;
-        if (isLarge && large.waiting >= MOST_WAITING) throw tooManyRequests(BUSY, RETRY_AFTER_SECONDS);
-        const results = await (isLarge ? large.run(() => restoration.run()) : restoration.run());
+        leave = isLarge ? await parts.large.enter(request) : undefined;
+        const results = await restoration.run();
         note(results, request);
         const answer: Restore = { ...restore, status: { results } };
         return answer;
       } finally {
+        leave?.();
         time.end();
       }
     },
   ];
 }
-
-/** Concurrent restores of many objects, each of which holds them in memory. */
-const LARGE_AT_ONCE = 2;
-/** Most waiting restores: each occupies a seat of flow control. */
-const MOST_WAITING = 8;
-const RETRY_AFTER_SECONDS = 5;
-const BUSY = 'too many restores of many objects are under way';
 
 const NOTED = 'history.cluster.io/restored';
 /** Most results in an audit event, which must stay small. */

@@ -52,12 +52,13 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
   const front = await Front.prepare({ ...environment, shares, isThread: true, checks: NO_CHECKS });
   const foundation = createFoundation({ options, logger, egress, stop: NEVER }, front);
   const phases = new Phases();
-  const profiles = toPageHandler(createPages().route('/', front.profiles()));
+  const profiles = toPageHandler(createPages().route('/', front.profiles));
   const answers: ThreadHearing = {
     families: () => front.metrics.families(),
     trouble: () => troubleOf(foundation.services),
     setVerbosity: (level) => logger.setVerbosity(level),
     configureFlow: (configuration) => flow.hear(configuration),
+    remoteDocuments: (states) => aggregation.remoteApis.take(states),
     running: (asked) => flow.running(asked),
     page: (asked, caller) => answerPage(profiles, asked, caller),
     drain: async (plan) => {
@@ -107,7 +108,11 @@ export async function startServingThread(environment: ThreadEnvironment): Promis
     server.call('askPlugin', { part, argument }, signal);
   const writing = await phases.begin(createWriting(foundation, { storage, policy, askElsewhere }, options));
   const aggregation = await phases.begin(
-    createAggregation(foundation, { storage, writing, isThread: true }, options),
+    createAggregation(
+      foundation,
+      { storage, writing, elsewhere: { documents: () => server.call('remoteDocuments', undefined) } },
+      options,
+    ),
   );
   const auditor = await createThreadAuditor(options.audit, foundation, (records) =>
     server.call('audit', records),

@@ -1,5 +1,7 @@
+import type { Readable } from 'node:stream';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { AskPlugin } from '../../admission/plugin.ts';
+import type { KnownDocuments } from '../../aggregation/known-documents.ts';
 import type { GroupResource } from '../../api/names.ts';
 import { AuditRecord } from '../../audit/audit-event.ts';
 import type { AuditSink } from '../../audit/sink.ts';
@@ -9,6 +11,7 @@ import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
 import type { HealthCheck } from '../../diagnostics/health-pages.ts';
 import type { RunningTurns } from '../../flow-control/dumps.ts';
 import type { FlowControl } from '../../flow-control/flow-control.ts';
+import type { HistoryWork } from '../../history/large-work.ts';
 import { ConnectionShares } from '../../http/connection-shares.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
@@ -26,6 +29,7 @@ import type { SharedFlowControl } from '../flow-control.ts';
 import type { Services } from '../services.ts';
 import type { HostedDatabase } from '../storage.ts';
 import { ThreadTurns } from './remote-flow-control.ts';
+import { ThreadWork } from './remote-history-work.ts';
 import type {
   AnsweredPage,
   AskedPage,
@@ -43,8 +47,10 @@ interface SharedParts {
   readonly hostedOf: (resource: GroupResource) => Promise<HostedDatabase>;
   readonly flowControl: FlowControl | undefined;
   readonly sharedFlow: SharedFlowControl;
+  readonly historyWork: HistoryWork;
   readonly signingKeys: SigningKeyStore;
   readonly peers: () => ReturnType<Peers['renew']>;
+  readonly remoteApis: Pick<KnownDocuments, 'states' | 'onChange'>;
   /** Undefined: there is no token webhook. */
   readonly tokenWebhook: TokenAuthenticator | undefined;
   readonly documents: Pick<SharedDocuments, 'get'>;
@@ -67,6 +73,7 @@ type ServerCalls = PortCalls<ServerService, ThreadHearing>;
 
 interface Running {
   readonly number: number;
+  readonly worker: Worker;
   readonly calls: ServerCalls;
   readonly pulse: ThreadPulse;
 }
@@ -162,6 +169,10 @@ export class ServingThreads {
     );
   }
 
+  heapSnapshot(thread: number): Promise<Readable> | undefined {
+    return this.#running.get(thread)?.worker.getHeapSnapshot();
+  }
+
   async drain(plan: DrainPlan): Promise<void> {
     this.#isDraining = true;
     await Promise.all(
@@ -197,11 +208,11 @@ export class ServingThreads {
     life.onServing(() => {
       if (this.#verbosity !== undefined) life.calls.tell('setVerbosity', this.#verbosity);
       const pulse = new ThreadPulse(`thread ${number}`, () => life.calls.call('trouble', undefined));
-      this.#running.set(number, { number, calls: life.calls, pulse });
+      this.#running.set(number, { number, worker, calls: life.calls, pulse });
       pulse.watch(over.signal).catch(hangs.reject);
       onServing();
     });
-    life.onPage((asked) => this.#profile(asked));
+    life.onPage((asked) => this.profile(asked));
     const ended = new Promise<never>((_, reject) => {
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
@@ -222,8 +233,8 @@ export class ServingThreads {
     }
   }
 
-  /** A profile of the thread that the page names; undefined: of the main one. */
-  #profile(asked: AskedPage): Promise<AnsweredPage | undefined> | undefined {
+  /** A profile of the thread that the page names; undefined: it is the main one, or does not serve. */
+  profile(asked: AskedPage): Promise<AnsweredPage | undefined> | undefined {
     const number = threadOf(new URLSearchParams(asked.query));
     return number === undefined ? undefined : this.#running.get(number)?.calls.call('page', asked);
   }
@@ -240,10 +251,11 @@ interface HostedThread {
 class ThreadLife {
   readonly calls: ServerCalls;
   readonly #turns: ThreadTurns;
+  readonly #work: ThreadWork;
   readonly #logger: Logger;
   readonly #server: MessagePort;
   readonly #logs: HostedThread[] = [];
-  readonly #unfollow: () => void;
+  readonly #unfollow: (() => void)[] = [];
   #isOver = false;
   #onServing: () => void = () => {};
   #onPage: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined = () => undefined;
@@ -252,10 +264,11 @@ class ThreadLife {
     this.#logger = logger;
     this.#server = server;
     this.#turns = new ThreadTurns(shared.flowControl);
+    this.#work = new ThreadWork(shared.historyWork);
     this.calls = new PortCalls({
       ...{ port: server, answers: this.#answers(shared), errors: errorForms, onError: this.#onError },
     });
-    this.#unfollow = shared.sharedFlow.follow((told) => this.calls.tell('configureFlow', told));
+    this.#unfollow.push(shared.sharedFlow.follow((told) => this.calls.tell('configureFlow', told)));
   }
 
   /** Serves a log to the thread, over a port of its own. */
@@ -285,8 +298,9 @@ class ThreadLife {
     const gone = new Error('the serving thread has ended');
     this.calls.end(gone);
     this.#isOver = true;
-    this.#unfollow();
+    for (const unfollow of this.#unfollow) unfollow();
     this.#turns.end();
+    this.#work.end();
     this.#server.close();
     for (const { host, calls, port } of this.#logs) {
       calls.end(gone);
@@ -297,12 +311,15 @@ class ThreadLife {
 
   #answers(shared: SharedParts): ServerService {
     const turns = this.#turns;
+    const work = this.#work;
     return {
       serves: () => this.#onServing(),
       page: async (asked, caller) => (await this.#onPage(asked)) ?? answerPage(shared.pages, asked, caller),
       beginTurn: (asked, caller) => turns.begin(asked, caller),
       turnInitialized: (turn) => turns.initialized(turn),
       turnEnded: (turn) => turns.ended(turn),
+      enterWork: (kind, caller) => work.enter(kind, caller),
+      leaveWork: (place) => work.leave(place),
       seatsFreed: (slot) => shared.sharedFlow.freed(slot),
       token: async ({ token, audiences }) => shared.tokenWebhook?.authenticate(token, audiences),
       document: (named) => shared.documents.get(named),
@@ -313,6 +330,12 @@ class ThreadLife {
       askPlugin: ({ part, argument }, { signal }) => shared.askPlugin(part, argument, signal),
       signingKeys: () => shared.signingKeys.list(),
       peers: () => shared.peers(),
+      remoteDocuments: () => {
+        const { remoteApis } = shared;
+        const tell = (): void => this.calls.tell('remoteDocuments', remoteApis.states);
+        this.#unfollow.push(remoteApis.onChange(tell));
+        return remoteApis.states;
+      },
       openMoved: async ({ resource, log }) => {
         const hosted = await shared.hostedOf(resource);
         this.host(hosted, log);

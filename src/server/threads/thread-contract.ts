@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { RemoteStates } from '../../aggregation/known-documents.ts';
 import type { GroupResource } from '../../api/names.ts';
 import type { AuditEvent, EventBodies } from '../../audit/audit-event.ts';
 import type { Authentication } from '../../authn/authenticator.ts';
@@ -7,6 +8,7 @@ import type { WebhookConfig } from '../../authz/config/webhook-config.ts';
 import type { RunningTurns } from '../../flow-control/dumps.ts';
 import type { Classification, FlowRequest } from '../../flow-control/flow-control.ts';
 import type { FlowMemory, ToldConfiguration } from '../../flow-control/priority-and-fairness.ts';
+import type { HistoryWork } from '../../history/large-work.ts';
 import type { DrainPlan } from '../../http/connections.ts';
 import type { PairFiles } from '../../http/serving-tls.ts';
 import type { MetricFamily } from '../../observability/instruments.ts';
@@ -20,7 +22,8 @@ import type { PortCaller } from '../../util/port-calls.ts';
  * Serving in threads (--serving-threads).
  *
  * The main thread keeps what the server has once: databases, the tail, the committer, controllers, leases, the queues of flow control, the
- * caches of webhooks' answers, documents of identity providers, audit back ends, metrics, health. With one serving thread it also serves.
+ * caches of webhooks' answers, documents of identity providers and of other API servers, the places of large work on history, audit back
+ * ends, metrics, health. With one serving thread it also serves.
  * With several, each of these runs the path of a request, from its listener on the shared port to its own watch cache, and asks the main
  * thread where a thing must be one. The same phases make both: what a thread gets in place of a database is a log over a port (storage/threads/).
  *
@@ -96,6 +99,9 @@ export interface ServerService {
   turnEnded(turn: number): void;
   /** Seats of a level are free, for which requests wait. */
   seatsFreed(slot: number): void;
+  /** Waits for a place among the large work on history. Returns its number. */
+  enterWork(kind: keyof HistoryWork, caller: PortCaller): Promise<number>;
+  leaveWork(place: number): void;
   /** Asks the token webhook, or its cache. */
   token(asked: {
     readonly token: string;
@@ -115,6 +121,8 @@ export interface ServerService {
   askPlugin(asked: { readonly part: string; readonly argument: unknown }, caller: PortCaller): unknown;
   signingKeys(argument: undefined): Promise<readonly StoredSigningKey[]>;
   peers(argument: undefined): Promise<readonly KnownPeer[]>;
+  /** Other servers' discovery and OpenAPI documents. The thread hears of each change after this answer. */
+  remoteDocuments(argument: undefined): RemoteStates;
   /** Connects the thread to the database to which a resource was moved. Returns its ID. */
   openMoved(asked: { readonly resource: GroupResource; readonly log: MessagePort }): Promise<string>;
 }
@@ -126,6 +134,7 @@ export interface ThreadHearing {
   trouble(argument: undefined): Promise<string>;
   setVerbosity(level: number): void;
   configureFlow(configuration: ToldConfiguration): void;
+  remoteDocuments(states: RemoteStates): void;
   /** Requests that have seats of this thread. */
   running(asked: { readonly details: boolean }): readonly RunningTurns[];
   /** A profile of this thread. */

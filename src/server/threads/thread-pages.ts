@@ -6,7 +6,7 @@ import type { AnsweredPage, AskedPage } from './thread-contract.ts';
 type PageRequest = Pick<ApiRequest, 'method' | 'path' | 'query' | 'headers' | 'signal' | 'body'>;
 type PageHandler = (request: ApiRequest) => Promise<ApiResponse | undefined>;
 
-/** The pages of the whole server; discovery is each thread's own. */
+/** The pages of the whole server. Discovery is each thread's own, and so are the files of the machine's logs. */
 const OF_SERVER = [
   '/healthz',
   '/livez',
@@ -15,7 +15,6 @@ const OF_SERVER = [
   '/debug/',
   '/flagz',
   '/statusz',
-  '/logs',
   '/.well-known/openid-configuration',
   '/openid/',
 ];

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { ApiObject } from '../../api/object-meta.ts';
+import { tooManyRequests } from '../../api/status.ts';
 import { copyJson } from '../../object/equality.ts';
 import {
   type AssignedValue,
@@ -13,8 +14,10 @@ import type { Allocations } from '../../storage/allocations.ts';
 import { StorageError } from '../../storage/errors.ts';
 import type { Hold, WriteVerb } from '../../storage/revision-log.ts';
 
-/** Other servers also choose at random: so many collisions mean that the pool is almost full. */
+/** Each attempt but the first two knows all values that are held: so many collisions mean that others write much faster. */
 const ATTEMPTS = 50;
+/** A single collision is chance; what another server or thread allocated is read after as many. */
+const BLIND_ATTEMPTS = 2;
 
 type ReadAllocations = Pick<Allocations, 'held' | 'holder'>;
 
@@ -60,10 +63,14 @@ export async function allocateAndFinish<Result>(
       const taken = takenValue(error);
       choice.end(taken === undefined ? { stored: false } : { stored: false, taken });
       if (taken === undefined) throw error;
-      if (!choice.includes(taken) || attempt >= ATTEMPTS) throw values.whenTaken(copy, taken);
+      if (!choice.includes(taken)) throw values.whenTaken(copy, taken);
+      if (attempt >= ATTEMPTS) throw tooManyRequests(CONTESTED, 1);
+      if (attempt >= BLIND_ATTEMPTS) await allocator.renew(taken.pool);
     }
   }
 }
+
+const CONTESTED = 'other writes were faster each time a value was chosen, please try again later';
 
 function takenValue(error: unknown): AssignedValue | undefined {
   return error instanceof StorageError && error.failure.kind === 'taken' ? error.failure.value : undefined;
@@ -88,9 +95,9 @@ export function allocatedBy(
 }
 
 /**
- * Chooses values at random among those not known to be allocated. Its knowledge is a guess that saves queries: other servers
- * choose too, and only the write detects whether a value was free. It reads values that other servers released only when none
- * seems free.
+ * Chooses values at random among those not known to be allocated. Its knowledge is a guess that saves queries: other servers and
+ * threads choose too, and only the write detects whether a value was free. It reads what others allocated and released only when no
+ * value seems free, or when choices collide.
  */
 export class ValueAllocator {
   readonly #allocations: ReadAllocations;
@@ -113,6 +120,11 @@ export class ValueAllocator {
     const allocations = this.#allocations;
     this.#pools = pools;
     this.#known = new Map(pools.map((pool) => [pool.name, new KnownPool(pool, allocations)]));
+  }
+
+  /** Reads which values of a pool are held. @throws StorageError */
+  async renew(pool: string): Promise<void> {
+    await this.#known.get(pool)?.renew();
   }
 
   /** Begins the choices of one attempt to write. */
@@ -221,6 +233,9 @@ class KnownPool {
   readonly #allocations: ReadAllocations;
   #states: Uint8Array | undefined;
   #loading: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+  /** Found allocated while the values are read, which may be as of before. */
+  #since = new Set<number>();
 
   constructor(pool: ValuePool, allocations: ReadAllocations) {
     this.#pool = pool;
@@ -238,8 +253,21 @@ class KnownPool {
 
   settle(value: string, isAllocated: boolean): void {
     const index = this.#pool.indexOf(value);
-    if (index !== undefined && this.#states !== undefined)
-      this.#states[index] = isAllocated ? ALLOCATED : FREE;
+    if (index === undefined || this.#states === undefined) return;
+    this.#states[index] = isAllocated ? ALLOCATED : FREE;
+    if (isAllocated) this.#since.add(index);
+  }
+
+  /** Those who come while values are read share the next reading. */
+  renew(): Promise<void> {
+    if (this.#loading === undefined) return this.#load();
+    this.#next ??= this.#loading
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.#load();
+      });
+    return this.#next;
   }
 
   #choose(): number | undefined {
@@ -267,9 +295,12 @@ class KnownPool {
   }
 
   async #reload(): Promise<void> {
+    this.#since = new Set();
     const values = await this.#allocations.held(this.#pool.name);
     const states = this.#states?.map((state) => (state === PENDING ? PENDING : FREE));
     this.#states = states ?? new Uint8Array(this.#pool.size);
+    for (const index of this.#since) this.#states[index] = ALLOCATED;
     for (const value of values) this.settle(value, true);
+    this.#since.clear();
   }
 }

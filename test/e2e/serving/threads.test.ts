@@ -1,5 +1,6 @@
 // @module-tag long
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Cluster, startCluster } from '../../kit/cluster.ts';
 import { END_A_THREAD, HANG_A_THREAD } from '../../kit/ending-thread.ts';
+import { answerDiscovery, startExtension } from '../../kit/extension-server.ts';
 import { PATIENCE } from '../../kit/patience.ts';
 import { type RemoteWebhook, startWebhook } from '../../kit/webhook-server.ts';
 import { createTestDatabase } from '../../postgres.ts';
@@ -38,6 +40,8 @@ beforeAll(async () => {
     '--authorization-mode=RBAC,Webhook',
     `--authorization-webhook-config-file=${authorizer.kubeconfig()}`,
     `--token-auth-file=${tokens}`,
+    '--enable-logs-handler',
+    `--debug-socket-path=${join(folder, 'debug.sock')}`,
     '--enable-admission-plugins=EventRateLimit',
     `--admission-control-config-file=${file}`,
   ];
@@ -57,10 +61,15 @@ const toConfigMap = (name: string, value = '') => ({
 });
 
 /** Over a connection of its own, which any thread may get. */
-function anew(method: string, path: string, body?: unknown): Promise<{ code: number; text: string }> {
+function anew(
+  method: string,
+  path: string,
+  body?: unknown,
+  accept = 'application/json',
+): Promise<{ code: number; text: string }> {
   const read = (name: string): Buffer => readFileSync(join(cluster.folder, 'certificates', name));
   const tls = { ca: read('ca.crt'), cert: read('admin.crt'), key: read('admin.key'), agent: false as const };
-  const headers = { 'content-type': 'application/json' };
+  const headers = { 'content-type': 'application/json', accept };
   return new Promise((resolve, reject) => {
     const sent = request(
       { ...tls, host: '127.0.0.1', port: cluster.port, method, path, headers },
@@ -152,6 +161,39 @@ test('a webhook is asked once by all threads for the same right', async () => {
   expect((await ask('DELETE', `${CONFIG_MAPS}/fresh`)).code).toBe(403);
 });
 
+test('another API server is asked once what it serves, and all threads say so', async () => {
+  const things = [{ name: 'things', singularName: 'thing', namespaced: true, kind: 'Thing', verbs: ['get'] }];
+  const versions = { 'one.example.com/v1': things };
+  await using extension = await startExtension({ names: ['localhost'], host: '127.0.0.1', versions });
+  const asked: string[] = [];
+  extension.answer = (seen, response) => {
+    asked.push(seen.url);
+    answerDiscovery(versions, seen, response);
+  };
+  const { port } = extension;
+  await anew('POST', '/api/v1/namespaces/default/services', {
+    metadata: { name: 'one' },
+    spec: { type: 'ExternalName', externalName: 'localhost', ports: [{ port }] },
+  });
+  const service = { namespace: 'default', name: 'one', port };
+  await anew('POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
+    metadata: { name: 'v1.one.example.com' },
+    spec: {
+      ...{ group: 'one.example.com', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 15 },
+      ...{ service, insecureSkipTLSVerify: true },
+    },
+  });
+  const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  await vi.waitFor(async () => {
+    const answers = await Promise.all(
+      Array.from({ length: MANY }, () => anew('GET', '/apis', undefined, aggregated)),
+    );
+    expect(answers.filter(({ text }) => !text.includes('"resource":"things"'))).toEqual([]);
+  }, PATIENCE);
+  expect(asked.filter((url) => url === '/apis')).toHaveLength(1);
+  await anew('DELETE', '/apis/apiregistration.k8s.io/v1/apiservices/v1.one.example.com');
+});
+
 /** Connections of which each thread gets one, but for one time in a million. */
 const MANY = 36;
 
@@ -163,6 +205,44 @@ async function eachWrites(first: number): Promise<void> {
     for (const path of paths) expect(cluster.output.stderr).toContain(`URI="${path}"`);
   }, PATIENCE);
 }
+
+/** A file of this machine's logs, where it has one. */
+const LOG_FILE = readdirSync('/var/log', { withFileTypes: true }).find((one) => one.isFile())?.name;
+
+test.skipIf(LOG_FILE === undefined)('a file of the logs comes from any thread', async () => {
+  const answers = await Promise.all(Array.from({ length: 12 }, () => anew('GET', `/logs/${LOG_FILE}`)));
+  expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 200));
+});
+
+/** From the debug socket. */
+const debug = (path: string): Promise<{ code: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const asked = plainRequest({ socketPath: join(folder, 'debug.sock'), path, agent: false }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        if (text.length < 10_000) text += String(chunk);
+      });
+      response.on('end', () => resolve({ code: response.statusCode ?? 0, text }));
+      response.on('error', reject);
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+
+test('the debug socket shows each thread that is named, and else the one that follows the database', async () => {
+  // The socket itself is a pipe of the main thread, and serving threads have none.
+  for (const path of ['/debug/pprof/goroutine', '/debug/pprof/goroutine?thread=0'])
+    expect((await debug(path)).text).toContain('PipeWrap');
+  const ofThread = await debug('/debug/pprof/goroutine?thread=2');
+  expect(ofThread.code).toBe(200);
+  expect(ofThread.text).toContain('MessagePort');
+  expect(ofThread.text).not.toContain('PipeWrap');
+  const snapshot = await debug('/debug/heapsnapshot?thread=2');
+  expect(snapshot.code).toBe(200);
+  expect(snapshot.text).toMatch(/^\{"snapshot"/);
+  for (const path of ['/debug/pprof/goroutine', '/debug/heapsnapshot'])
+    expect(await debug(`${path}?thread=4`)).toEqual({ code: 404, text: 'no thread 4 serves\n' });
+});
 
 test('the verbosity is that of all threads once it is set', async () => {
   expect(await anew('PUT', '/debug/flags/v', 3)).toMatchObject({ code: 200 });
@@ -224,4 +304,11 @@ test('threads of a server that refuses requests until it is ready serve', async 
   await using patient = await startCluster(other.url, flags);
   for (let time = 0; time < 10; time += 1)
     expect((await patient.kubectl('get namespace default -o name')).stdout.trim()).toBe('namespace/default');
+});
+
+test('without the number of serving threads a server leaves one core for the others', async () => {
+  await using other = await createTestDatabase();
+  const preload = fileURLToPath(new URL('../../kit/four-cores.ts', import.meta.url));
+  await using server = await startCluster(other.url, ['--serving-threads=0'], { preload });
+  expect((await server.request('GET', '/metrics')).text).toContain('\npg_apiserver_serving_threads 3\n');
 });

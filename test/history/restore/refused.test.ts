@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../../src/api/idl/types.ts';
 import type { ApiObject } from '../../../src/api/object-meta.ts';
 import type { RestoreSpec } from '../../../src/api/types/history/v1alpha1.ts';
+import { boundHistoryWork } from '../../../src/history/large-work.ts';
 import { createRestores } from '../../../src/history/restore/restores.ts';
 import { toVirtualEntry } from '../../../src/history/virtual-entry.ts';
 import { Registry } from '../../../src/registry/registry.ts';
@@ -66,6 +67,7 @@ async function restoreAs(
     store: { list, get: async ({ resource }: { resource: string }) => WAS.get(resource) },
     historyOf: () => history,
     births: NO_BIRTHS,
+    large: boundHistoryWork().restores,
   };
   const [, restore] = createRestores(parts as unknown as RestoreParts);
   const request = {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../../src/api/idl/types.ts';
+import { boundHistoryWork } from '../../../src/history/large-work.ts';
 import { createRestores } from '../../../src/history/restore/restores.ts';
 import { Registry } from '../../../src/registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../../src/request/api-request.ts';
@@ -33,6 +34,7 @@ test('of restores of many objects two are done at a time and eight wait; further
       rules: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
     },
     historyOf: () => ({ begin: never }) as Partial<History> as History,
+    large: boundHistoryWork().restores,
   };
   const [, restore] = createRestores(parts as RestoreParts);
   const post = () =>

@@ -1,11 +1,21 @@
 import { expect, test } from 'vitest';
+import type { ApiObject } from '../../../src/api/object-meta.ts';
+import type { ServiceSpec } from '../../../src/api/types/core/v1.ts';
 import { parseIp } from '../../../src/object/ip.ts';
 import { Metrics } from '../../../src/observability/metrics.ts';
-import { PoolFull } from '../../../src/registry/assigned-values.ts';
-import { createAddressPool, createPortPool, joinPools } from '../../../src/registry/value-pool.ts';
+import { type AssignedValues, PoolFull } from '../../../src/registry/assigned-values.ts';
+import {
+  createAddressPool,
+  createPortPool,
+  joinPools,
+  type ValuePool,
+} from '../../../src/registry/value-pool.ts';
+import { serviceValues } from '../../../src/resources/core/service/assignment.ts';
 import { AllocationMetrics } from '../../../src/server/allocation-metrics.ts';
 import type { Allocations } from '../../../src/storage/allocations.ts';
-import { ValueAllocator } from '../../../src/verbs/writing/allocation.ts';
+import { StorageError } from '../../../src/storage/errors.ts';
+import { endTurn } from '../../../src/util/turns.ts';
+import { allocateAndFinish, ValueAllocator } from '../../../src/verbs/writing/allocation.ts';
 
 /** What the database would say. */
 class Held implements Allocations {
@@ -116,4 +126,65 @@ test('allocations are counted by range and by who chose the value, those of dry 
     'kube_apiserver_clusterip_allocator_allocation_total{cidr="10.1.0.0/30",scope="static"} 1',
     'kube_apiserver_nodeport_allocator_allocation_total{scope="dynamic"} 1',
   ]);
+});
+
+const PORTS = createPortPool({ first: 1, last: 5000 });
+const ADDRESSES = address('10.0.0.0', 20);
+const servicesOf = serviceValues as AssignedValues;
+
+/** Creates of services by servers or threads on one database, each with its own view of what is held. */
+function setUpServers(count: number, pools: ValuePool[]) {
+  const { held } = setUp();
+  const observer = new AllocationMetrics(new Metrics());
+  const allocators = Array.from({ length: count }, () => new ValueAllocator(held, pools, observer));
+  const create = (at: number, spec: ServiceSpec): Promise<ApiObject> => {
+    const allocator = allocators[at % count] as ValueAllocator;
+    const service = { kind: 'Service', apiVersion: 'v1', metadata: { name: `s${at}` }, spec };
+    const how = { values: servicesOf, allocator, dryRun: false, old: undefined };
+    return allocateAndFinish(how, service, async (copy) => {
+      await endTurn();
+      const claimed = servicesOf.valuesOf(copy);
+      const value = claimed.find((one) => held.values.has(one.value));
+      const key = { group: '', resource: 'services', namespace: 'default', name: `s${at}` };
+      if (value !== undefined) throw new StorageError({ kind: 'taken', key, value });
+      for (const one of claimed) held.values.add(one.value);
+      return copy;
+    });
+  };
+  return { held, create };
+}
+
+/** Left in each pool, for more creates than that. */
+const LEFT = 12;
+
+test.each([
+  {
+    spec: { type: 'NodePort', ports: [{ port: 80 }] },
+    pool: PORTS,
+    refusal: 'failed to allocate a nodePort',
+  },
+  { spec: { type: 'ClusterIP' }, pool: ADDRESSES, refusal: 'failed to allocate a serviceIP' },
+])(
+  'the last values of $pool.range are found by servers that last looked when it was empty',
+  async ({ spec, pool, refusal }) => {
+    const roomy = pool === PORTS ? [address('10.64.0.0', 12), PORTS] : [ADDRESSES];
+    const { held, create } = setUpServers(6, roomy);
+    for (let at = 0; at < 6; at += 1) await create(at, spec);
+    const free = Array.from({ length: pool.size }, (_, index) => pool.valueAt(index)).filter(
+      (value) => !held.values.has(value),
+    );
+    for (const value of free.slice(LEFT)) held.values.add(value);
+    const created = await Promise.allSettled(Array.from({ length: 40 }, (_, at) => create(6 + at, spec)));
+    const refusals = created.flatMap((one) => (one.status === 'rejected' ? [one.reason.message] : []));
+    expect(new Set(refusals)).toEqual(new Set([`Internal error occurred: ${refusal}: range is full`]));
+    expect(refusals).toHaveLength(40 - LEFT);
+    expect(free.filter((value) => !held.values.has(value))).toEqual([]);
+  },
+);
+
+test('a value that the caller named is refused at once, although others are free', async () => {
+  const { create } = setUpServers(2, [ADDRESSES]);
+  const spec = { type: 'ClusterIP', clusterIP: '10.0.0.77' };
+  await create(0, spec);
+  await expect(create(1, spec)).rejects.toThrow('provided IP is already allocated');
 });
