@@ -54,6 +54,7 @@ export class CachedEntry implements Entry {
     this.#isOutdated = isOutdated;
   }
 
+  /** Not a field of its own: a copy of the entry by `...` lacks it. */
   get json(): Buffer {
     return Buffer.isBuffer(this.#bytes) ? this.#bytes : this.#bytes.read(this.#part);
   }

@@ -153,7 +153,10 @@ export class BlameStore implements Pick<Store, 'get'> {
       limit: 0,
       caller: this.#request,
     });
-    return entries[0] === undefined ? undefined : { ...entries[0], key };
+    const [entry] = entries;
+    return entry === undefined
+      ? undefined
+      : { key, uid: entry.uid, revision: entry.revision, json: entry.json };
   }
 }
 
