@@ -58,7 +58,7 @@ export class Compression {
 
   /** Compresses what the walk before has seen too. Returns the bytes that are left for later. */
   async #compressAll(entries: Iterable<Entry>): Promise<number> {
-    const pace = new Pace({ stepsBetween: 16 });
+    const pace = new Pace({ stepsBetween: 1 });
     let left = 0;
     let gathered: CachedEntry[] = [];
     let gatheredBytes = 0;
