@@ -32,8 +32,8 @@ describe.each([1, 3])('with serving threads: %i', (threads) => {
   test('a range that is added has gauges, once for the whole server, until it is gone', async () => {
     const cidrs = '/apis/networking.k8s.io/v1/servicecidrs';
     const services = '/api/v1/namespaces/default/services';
-    const own = await gauges('10.0.0.0/24');
-    expect(own).toEqual(['allocated_ips 1', 'available_ips 253']);
+    const own = ['allocated_ips 1', 'available_ips 253'];
+    await vi.waitFor(async () => expect(await gauges('10.0.0.0/24')).toEqual(own), PATIENCE);
     const more = { metadata: { name: 'more' }, spec: { cidrs: ['10.7.0.0/28'] } };
     expect((await cluster.request('POST', cidrs, more)).code).toBe(201);
     await vi.waitFor(
