@@ -59,7 +59,7 @@ export class BinaryRows {
       key,
       uid: columns.text(),
       revision: columns.revision(),
-      ...columns.bytes((...part) => this.#keep(key.resource, ...part)),
+      ...columns.bytes(key.resource, this.#keep),
     });
     if (this.#objects.length >= BATCH) this.flush();
   }
@@ -91,24 +91,21 @@ class Columns {
   }
 
   /** Reads JSON, or bytes in another form and their media type. */
-  bytes(keep: (bytes: Buffer, from: number, to: number) => Buffer): {
-    readonly json: Buffer;
-    readonly encoded?: EncodedBytes;
-  } {
-    const json = this.#kept(keep);
-    const bytes = this.#kept(keep);
+  bytes(resource: string, keep: KeepBytes): { readonly json: Buffer; readonly encoded?: EncodedBytes } {
+    const json = this.#kept(resource, keep);
+    const bytes = this.#kept(resource, keep);
     if (json !== undefined) return { json };
     if (bytes === undefined) throw new Error(LACKING);
     return { json: NO_JSON, encoded: { bytes, mediaType: this.text() } };
   }
 
-  #kept(keep: (bytes: Buffer, from: number, to: number) => Buffer): Buffer | undefined {
+  #kept(resource: string, keep: KeepBytes): Buffer | undefined {
     if (this.#bytes.readInt32BE(this.#at) < 0) {
       this.#at += 4;
       return undefined;
     }
     const from = this.#next();
-    return keep(this.#bytes, from, this.#at);
+    return keep(resource, this.#bytes, from, this.#at);
   }
 
   /** Returns where the next column begins, and moves behind it. */

@@ -79,7 +79,7 @@ export async function copyLive(
   await client.query('SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off');
   const isPlain = client.connection.stream === socket;
   const slabs = new ResourceSlabs();
-  const rows = new BinaryRows(batch, (...part) => slabs.copy(...part));
+  const rows = new BinaryRows(batch, (resource, bytes, from, to) => slabs.copy(resource, bytes, from, to));
   await new Promise<void>((resolve, reject) => {
     const copy = new CopyOut(copyText(toCondition(which)), {
       onRow: (bytes, from, to) => rows.read(bytes, from, to),
