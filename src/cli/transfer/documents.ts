@@ -3,6 +3,7 @@ import { toYaml } from '../../codec/yaml/emitter.ts';
 import { parseYamlFile } from '../../codec/yaml-text.ts';
 import { parseJsonBytes } from '../../object/exact-json.ts';
 import { isObject } from '../../object/json-values.ts';
+import { errorText } from '../../util/error-text.ts';
 
 /**
  * A document of an export. Another cluster refuses an object with the uid or the time of creation of this one, and server-side apply
@@ -74,11 +75,22 @@ export function readItem(text: string, line: number | undefined): JsonValue {
   return value[0] ?? null;
 }
 
+/** An error names its line in the document. One line before the item is enough to have the words that lines behind the first have. */
 function inPlace(text: string, line: number): JsonValue {
   try {
     return parseYamlFile(text);
   } catch (error) {
     if (line === 0) throw error;
-    return parseYamlFile('\n'.repeat(line) + text);
+  }
+  try {
+    return parseYamlFile(`\n${text}`);
+  } catch (error) {
+    const shifted = errorText(error).replace(
+      SHOWN_LINE,
+      (_, shown) => `yaml: line ${Number(shown) + line - 1}`,
+    );
+    throw new SyntaxError(shifted, { cause: error });
   }
 }
+
+const SHOWN_LINE = /^yaml: line (\d+)/;

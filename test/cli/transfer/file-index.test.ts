@@ -280,6 +280,15 @@ test('a mistake is named by its document and item, and by its line in the docume
   ]);
 });
 
+test('the lines of many mistakes are found in the time of their items, not of what comes before them', () => {
+  const item = `- apiVersion: v1\n  kind: ConfigMap\n  data:\n    k: "x\n${'    b: c\n'.repeat(20)}`;
+  const path = writeFile('many-mistakes.yaml', `apiVersion: v1\nkind: List\nitems:\n${item.repeat(3000)}`);
+  const found = readInPieces(path);
+  expect(found).toHaveLength(3000);
+  expect(found[1]).toBe('document 1, item 2: yaml: line 52: found unexpected end of stream');
+  expect(found.at(-1)).toBe('document 1, item 3000: yaml: line 72004: found unexpected end of stream');
+});
+
 test('a separator may stand before an object in its line', () => {
   const path = writeFile(
     'line.yaml',
