@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './kit/longest-first.ts';
@@ -16,6 +18,15 @@ const ALONE = [
   // Measures the memory of its process.
   'test/storage/slabs.test.ts',
 ];
+
+/** What `npm test` asks for. Vitest would import a file to find out that all its tests are long. */
+const WITHOUT_LONG = '--tags-filter=!long';
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LONG_FILES = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .map((file) => `test/${file}`)
+  .filter((file) => readFileSync(join(ROOT, file), 'utf8').startsWith('// @module-tag long\n'));
+const LEFT_OUT = process.argv.includes(WITHOUT_LONG) ? LONG_FILES : [];
 
 /** These start servers, databases and processes. All others call functions. */
 const APART = ['cli', 'e2e', 'faults', 'storage/contract', 'storage/postgres'].map(
@@ -36,7 +47,7 @@ const EVERYWHERE = {
 
 export default defineConfig({
   test: {
-    root: fileURLToPath(new URL('..', import.meta.url)),
+    root: ROOT,
     globalSetup: ['test/global-setup.ts'],
     // Two cores, and three more files in the time that others wait: more would only time each other out.
     maxWorkers: 5,
@@ -54,10 +65,10 @@ export default defineConfig({
       {
         test: {
           ...{ ...EVERYWHERE, name: 'functions', include: ['test/**/*.test.ts'] },
-          exclude: [...APART, ...ALONE],
+          exclude: [...APART, ...ALONE, ...LEFT_OUT],
         },
       },
-      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: ALONE } },
+      { test: { ...EVERYWHERE, name: 'systems', include: APART, exclude: [...ALONE, ...LEFT_OUT] } },
       {
         test: {
           ...{ ...EVERYWHERE, name: 'oldest-postgres', env: { TEST_POSTGRES: OLDEST_POSTGRES } },
@@ -67,7 +78,7 @@ export default defineConfig({
       // What measures the time of a thread has the machine for itself: neighbours in its caches make the same work longer.
       {
         test: {
-          ...{ ...EVERYWHERE, name: 'alone', include: ALONE, isolate: true },
+          ...{ ...EVERYWHERE, name: 'alone', include: ALONE, exclude: LEFT_OUT, isolate: true },
           ...{ maxWorkers: 1, sequence: { groupOrder: 1 } },
         },
       },

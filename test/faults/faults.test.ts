@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chooseFaults } from './nemesis/schedule.ts';
 import { report } from './report.ts';
-import { runFaults } from './run.ts';
+import { type RunOptions, runFaults } from './run.ts';
 
 /** What has broken promises before, one of each kind. */
 const FAULTS = [
@@ -12,17 +12,27 @@ const FAULTS = [
 /** Faults that have not begun by then are left out; what has begun ends. */
 const DURATION_MS = 60_000;
 
-async function play(faults: readonly string[]): Promise<void> {
+/** Beside other tests. */
+const CALM: Pick<RunOptions, 'pauseMs'> = { pauseMs: [20, 150] };
+
+async function play(faults: readonly string[], more: typeof CALM = {}): Promise<void> {
   const lines: string[] = [];
   const say = (line: string): void => void lines.push(line);
-  const options = { seed: 1, faults: chooseFaults(faults), durationMs: DURATION_MS, historians: 1, say };
+  const options = {
+    seed: 1,
+    faults: chooseFaults(faults),
+    durationMs: DURATION_MS,
+    historians: 1,
+    ...more,
+    say,
+  };
   const verdict = await runFaults(options);
   report(verdict, say);
   expect(verdict.findings, lines.join('\n')).toEqual([]);
 }
 
 test('clients see no broken promise while a server and a database are killed', () =>
-  play(['kill-server', 'kill-postgres']));
+  play(['kill-server', 'kill-postgres'], CALM));
 
 test('nor do they in a short form of `npm run faults`', { tags: 'long', timeout: 240_000 }, () =>
   play(FAULTS),

@@ -2,7 +2,7 @@ import { judge } from './judge/judge.ts';
 import type { Finding, Record } from './judge/record.ts';
 import type { Fault } from './nemesis/fault.ts';
 import { Random } from './random.ts';
-import { Client, toItem } from './workload/client.ts';
+import { Client, type Pause, toItem } from './workload/client.ts';
 import { Historian } from './workload/historian.ts';
 import type { Caller } from './workload/http.ts';
 import { keysOf, PATH } from './workload/keys.ts';
@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly durationMs: number;
   /** How many ask about history; two, unless the machine has other work. */
   readonly historians?: number;
+  /** Of each client between two operations; longer than usual where the machine has other work. */
+  readonly pauseMs?: Pause;
   /** The program of an older version, as which servers begin. */
   readonly from?: string;
   readonly say: (line: string) => void;
@@ -35,6 +37,7 @@ export interface Verdict {
 const CLIENTS = 6;
 const WATCHERS = 6;
 const HISTORIANS = 2;
+const CLIENT_PAUSE_MS: Pause = [2, 25];
 const KEYS = 5;
 /** Who writes here. */
 const USER = 'kubernetes-admin';
@@ -58,7 +61,7 @@ export async function runFaults(options: RunOptions): Promise<Verdict> {
   const { say } = options;
   await using world = await World.start(options.from);
   say(`the world is made: ${world.group.nodes.length} PostgreSQLs, ${world.servers.length} servers`);
-  const work = new Workload(world, random.fork(), options.historians);
+  const work = new Workload(world, random.fork(), options);
   await work.start();
   const findings: Finding[] = [];
   const begunMs = performance.now();
@@ -108,7 +111,11 @@ class Workload {
   #writers: Promise<unknown> = Promise.resolve();
   #readers: Promise<unknown> = Promise.resolve();
 
-  constructor(world: World, random: Random, historians = HISTORIANS) {
+  constructor(
+    world: World,
+    random: Random,
+    { historians = HISTORIANS, pauseMs = CLIENT_PAUSE_MS }: Pick<RunOptions, 'historians' | 'pauseMs'>,
+  ) {
     this.#world = world;
     const keys = keysOf(KEYS);
     // Some stay with their server, as a controller does; the others go from one to the other.
@@ -119,7 +126,7 @@ class Workload {
     };
     this.#clients = Array.from(
       { length: CLIENTS },
-      (_, n) => new Client({ name: `c${n}`, callers: callersOf(n), keys, random: random.fork() }),
+      (_, n) => new Client({ name: `c${n}`, callers: callersOf(n), keys, random: random.fork(), pauseMs }),
     );
     const watcherOf = (name: string, n: number, source: WatchSource): Watcher =>
       new Watcher({

@@ -8,8 +8,8 @@ const KINDS: readonly OperationKind[] = [
   ...(['create', 'create', 'update', 'update', 'update', 'patch', 'patch', 'delete'] as const),
   ...(['get', 'get', 'list'] as const),
 ];
-/** Between one operation and the next of a client. */
-const PAUSE_MS = [2, 25] as const;
+/** Between one operation and the next of a client: at least, at most. */
+export type Pause = readonly [number, number];
 
 /** One client: one operation after the other, on any key, at any server. */
 export class Client {
@@ -18,6 +18,7 @@ export class Client {
   readonly #callers: readonly Caller[];
   readonly #keys: readonly string[];
   readonly #random: Random;
+  readonly #pauseMs: Pause;
   /** The newest state it knows, by key: what guarded writes go on from. */
   readonly #known = new Map<string, bigint>();
   #count = 0;
@@ -27,17 +28,19 @@ export class Client {
     callers: readonly Caller[];
     keys: readonly string[];
     random: Random;
+    pauseMs: Pause;
   }) {
     this.#name = options.name;
     this.#callers = options.callers;
     this.#keys = options.keys;
     this.#random = options.random;
+    this.#pauseMs = options.pauseMs;
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#next();
-      await sleep(this.#random.between(...PAUSE_MS));
+      await sleep(this.#random.between(...this.#pauseMs));
     }
   }
 

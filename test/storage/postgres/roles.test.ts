@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readMigrations } from '../../../src/storage/postgres/migration/migration.ts';
 import { migrate } from '../../../src/storage/postgres/migration/run-migrations.ts';
 import { setUpDatabase } from '../../../src/storage/postgres/setup.ts';
@@ -194,72 +194,6 @@ test('nothing is granted to everybody', async () => {
   expect(open).toEqual([]);
 });
 
-test('a reader can run every query of the pages', async () => {
-  await using database = await createTestDatabase();
-  await using roles = new TestRoles(database);
-  await makeRoles(database.url, roles);
-  await fill(database, await roles.urlOf('server'));
-  await using reader = await connectAs(await roles.urlOf('reader'));
-  // A moment of now, which history has, without a type, as the pages write it.
-  const queries = SQL.filter(isForReaders).flatMap(({ text }) => statementsOf(withMoment(text, 'now')));
-  expect(queries.length).toBeGreaterThanOrEqual(15);
-  for (const query of queries) expect(await reader.attempt(query), query).toBe('allowed');
-});
-
-test('a reader is not shown what Secrets hold, anywhere, until secret_data is granted', async () => {
-  await using database = await createTestDatabase();
-  await using roles = new TestRoles(database);
-  await makeRoles(database.url, roles);
-  await fill(database, await roles.urlOf('server'));
-  await using reader = await connectAs(await roles.urlOf('reader'));
-  // What the reader makes does not stand for the view.
-  await letMakeTemporary(database, roles);
-  await reader.query('CREATE TEMPORARY TABLE secret_data (only_mine int)');
-  const hidden = await readAll(reader);
-  expect(hidden).not.toContain('hush');
-  const ofSecrets = await reader.query(
-    "SELECT path, old, new FROM changes WHERE resource = 'secrets' AND verb = 'update'",
-  );
-  expect(ofSecrets).toContainEqual({ path: 'data.key', old: null, new: null });
-  expect(hidden).not.toContain(LAST_APPLIED);
-  expect(hidden).toContain('shown');
-  expect(hidden).toContain('in plain sight');
-  expect(await reader.attempt('SELECT FROM public.secret_data')).toBe(DENIED);
-  await database.query(`GRANT SELECT ON secret_data TO ${roles.nameOf('reader')}`);
-  const shown = await readAll(reader);
-  for (const view of VIEWS) {
-    const rows = await reader.query<{ row: string }>(
-      `SELECT v::text AS row FROM ${view} v WHERE object::text LIKE '%hush%'`,
-    );
-    expect(rows.length, view).toBeGreaterThan(0);
-  }
-  expect(shown).toContain(LAST_APPLIED);
-  expect(
-    await reader.query("SELECT name FROM public.secret_data WHERE object::text LIKE '%hush%' ORDER BY name"),
-  ).toEqual([{ name: 'fresh' }, { name: 'kept' }, { name: 'odd' }]);
-});
-
-test('what a reader has on the search path is not handed what Secrets hold', async () => {
-  await using database = await createTestDatabase();
-  await using roles = new TestRoles(database);
-  await makeRoles(database.url, roles);
-  await fill(database, await roles.urlOf('server'));
-  const name = roles.nameOf('reader');
-  await database.query(`CREATE SCHEMA own AUTHORIZATION ${name}`);
-  await using reader = await connectAs(await roles.urlOf('reader'));
-  await reader.query(`
-    CREATE FUNCTION own.keep(object jsonb, left_out text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS 'SELECT object';
-    CREATE OPERATOR own.- (FUNCTION = own.keep, LEFTARG = jsonb, RIGHTARG = text[]);
-    SET search_path = own, pg_catalog, public`);
-  expect(await readAll(reader)).not.toContain('hush');
-});
-
-/** As on a database whose owner did not run --roles: any role may make temporary objects. */
-const letMakeTemporary = (database: TestDatabase, roles: TestRoles): Promise<unknown> =>
-  database.query(
-    `GRANT TEMPORARY ON DATABASE ${new URL(database.url).pathname.slice(1)} TO ${roles.nameOf('reader')}`,
-  );
-
 /** What a reader may make or set in a session of its own to be handed a value that PostgreSQL works with. */
 const TRAPS: Record<string, string> = {
   'domains in pg_temp with the names of types': `
@@ -286,96 +220,162 @@ const TRAPS: Record<string, string> = {
   'every message that PostgreSQL has': 'SET client_min_messages = debug5',
 };
 
-test.each(Object.keys(TRAPS))('a reader is handed no Secret by %s', async (trap) => {
-  await using database = await createTestDatabase();
-  await using roles = new TestRoles(database);
-  await makeRoles(database.url, roles);
-  await fill(database, await roles.urlOf('server'));
-  await letMakeTemporary(database, roles);
-  await database.query(`CREATE SCHEMA own AUTHORIZATION ${roles.nameOf('reader')}`);
-  await using reader = await connectAs(await roles.urlOf('reader'));
-  await reader.query(TRAPS[trap] ?? '');
-  // The other reads work on what the views show already, where a trap may catch what it likes, or end them.
-  expect(await readAll(reader, READS_OF_VIEWS)).not.toContain('hush');
-  for (const query of ALL_READS) await reader.attempt(query);
-  expect(withBytesAsText(reader.notices.join('\n'))).not.toContain('hush');
-});
+describe('a reader', () => {
+  let database: TestDatabase;
+  let roles: TestRoles;
 
-test('what views hand a Secret to finds nothing that a reader made, and prints no plan', async () => {
-  await using database = await createTestDatabase();
-  const open = await database.query(`
-    WITH called AS (
-      SELECT DISTINCT p.oid, p.proname AS name, p.proconfig AS settings
-      FROM pg_depend reads
-      JOIN pg_depend calls ON calls.classid = reads.classid AND calls.objid = reads.objid
-      JOIN pg_proc p ON calls.refclassid = 'pg_proc'::regclass AND calls.refobjid = p.oid
-      WHERE reads.classid = 'pg_rewrite'::regclass AND reads.refclassid = 'pg_class'::regclass
-        AND reads.refobjid IN ('revisions'::regclass, 'objects'::regclass, 'superseded'::regclass, 'objects_with_bytes'::regclass)
-        AND p.pronamespace = 'public'::regnamespace
-        -- These compare states that the view history shows.
-        AND p.proname NOT IN ('as_jsonb', 'changes_between')
-    )
-    SELECT name FROM called
-    WHERE NOT coalesce(settings @> ARRAY[
-      'search_path=pg_catalog, pg_temp', 'standard_conforming_strings=on',
-      'debug_print_parse=off', 'debug_print_rewritten=off', 'debug_print_plan=off'
-    ], false)`);
-  expect(open).toEqual([]);
-  const early = await database.query(`
-    SELECT p.proname, s.setting
-    FROM pg_proc p, unnest(p.proconfig) AS s (setting)
-    WHERE p.pronamespace = 'public'::regnamespace AND s.setting LIKE 'search_path=%' AND s.setting NOT LIKE '%, pg_temp'`);
-  expect(early).toEqual([]);
-});
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    roles = new TestRoles(database);
+    await makeRoles(database.url, roles);
+    await fill(database, await roles.urlOf('server'));
+    // As on a database whose owner did not run --roles.
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`GRANT TEMPORARY ON DATABASE ${name} TO ${roles.nameOf('reader')}`);
+  });
 
-test('a reader reads no table with objects or keys, writes nothing, and stops no server', async () => {
-  await using database = await createTestDatabase();
-  await using roles = new TestRoles(database);
-  await makeRoles(database.url, roles);
-  await using reader = await connectAs(await roles.urlOf('reader'));
-  const tables = await database.query<{ name: string }>(
-    "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')",
-  );
-  const allowed = new Set([
-    ...VIEWS,
-    ...VIEWS_WITHOUT_OBJECTS,
-    'deleted',
-    'compaction',
-    'epochs',
-    'log_bounds',
-  ]);
-  for (const { name } of tables) {
-    const outcome = allowed.has(name) ? 'allowed' : DENIED;
-    expect(await reader.attempt(`SELECT * FROM ${name}`), name).toBe(outcome);
-    expect([DENIED, NOT_UPDATABLE], name).toContain(await reader.attempt(`DELETE FROM ${name}`));
-    expect(await reader.attempt(`BEGIN; LOCK TABLE ${name} IN ROW EXCLUSIVE MODE`), name).toBe(DENIED);
-    await reader.query('ROLLBACK');
+  afterAll(async () => {
+    await roles[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+
+  /** The schema `own`, in which the reader may make what it likes, for the time of a test. */
+  async function ownSchema(): Promise<AsyncDisposable> {
+    await database.query(`CREATE SCHEMA own AUTHORIZATION ${roles.nameOf('reader')}`);
+    return { [Symbol.asyncDispose]: async () => void (await database.query('DROP SCHEMA own CASCADE')) };
   }
-  const attempts = [
-    'SELECT object FROM revisions',
-    'CREATE TABLE mine (x int)',
-    "CREATE FUNCTION cardinality(text[]) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-    "SELECT nextval('revisions_revision_seq')",
-    'SELECT make_partition(1)',
-    "SELECT drop_partition('0')",
-    'SELECT leave_partition()',
-    'SELECT await_commits()',
-    "SELECT grant_server('x')",
-    'INSERT INTO history (revision) VALUES (1)',
-    "UPDATE current_objects SET name = 'x'",
-    'CREATE PUBLICATION mine FOR TABLE revisions',
-  ];
-  for (const attempt of attempts) expect(await reader.attempt(attempt), attempt).not.toBe('allowed');
-});
 
-test('a reader cannot hold a transaction open for ever', async () => {
-  await using database = await createTestDatabase();
-  await using roles = new TestRoles(database);
-  await makeRoles(database.url, roles);
-  await using reader = await connectAs(await roles.urlOf('reader'));
-  expect(await reader.query('SHOW idle_in_transaction_session_timeout')).toEqual([
-    { idle_in_transaction_session_timeout: '10min' },
-  ]);
+  test('can run every query of the pages', async () => {
+    await using reader = await connectAs(await roles.urlOf('reader'));
+    // A moment of now, which history has, without a type, as the pages write it.
+    const queries = SQL.filter(isForReaders).flatMap(({ text }) => statementsOf(withMoment(text, 'now')));
+    expect(queries.length).toBeGreaterThanOrEqual(15);
+    for (const query of queries) expect(await reader.attempt(query), query).toBe('allowed');
+  });
+
+  test('is not shown what Secrets hold, anywhere, until secret_data is granted', async () => {
+    await using reader = await connectAs(await roles.urlOf('reader'));
+    // What the reader makes does not stand for the view.
+    await reader.query('CREATE TEMPORARY TABLE secret_data (only_mine int)');
+    const hidden = await readAll(reader);
+    expect(hidden).not.toContain('hush');
+    const ofSecrets = await reader.query(
+      "SELECT path, old, new FROM changes WHERE resource = 'secrets' AND verb = 'update'",
+    );
+    expect(ofSecrets).toContainEqual({ path: 'data.key', old: null, new: null });
+    expect(hidden).not.toContain(LAST_APPLIED);
+    expect(hidden).toContain('shown');
+    expect(hidden).toContain('in plain sight');
+    expect(await reader.attempt('SELECT FROM public.secret_data')).toBe(DENIED);
+    await database.query(`GRANT SELECT ON secret_data TO ${roles.nameOf('reader')}`);
+    await using _revoked = {
+      [Symbol.asyncDispose]: () =>
+        database.query(`REVOKE SELECT ON secret_data FROM ${roles.nameOf('reader')}`).then(() => {}),
+    };
+    const shown = await readAll(reader);
+    for (const view of VIEWS) {
+      const rows = await reader.query<{ row: string }>(
+        `SELECT v::text AS row FROM ${view} v WHERE object::text LIKE '%hush%'`,
+      );
+      expect(rows.length, view).toBeGreaterThan(0);
+    }
+    expect(shown).toContain(LAST_APPLIED);
+    expect(
+      await reader.query(
+        "SELECT name FROM public.secret_data WHERE object::text LIKE '%hush%' ORDER BY name",
+      ),
+    ).toEqual([{ name: 'fresh' }, { name: 'kept' }, { name: 'odd' }]);
+  });
+
+  test('what a reader has on the search path is not handed what Secrets hold', async () => {
+    await using _own = await ownSchema();
+    await using reader = await connectAs(await roles.urlOf('reader'));
+    await reader.query(`
+      CREATE FUNCTION own.keep(object jsonb, left_out text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS 'SELECT object';
+      CREATE OPERATOR own.- (FUNCTION = own.keep, LEFTARG = jsonb, RIGHTARG = text[]);
+      SET search_path = own, pg_catalog, public`);
+    expect(await readAll(reader)).not.toContain('hush');
+  });
+
+  test.each(Object.keys(TRAPS))('is handed no Secret by %s', async (trap) => {
+    await using _own = await ownSchema();
+    await using reader = await connectAs(await roles.urlOf('reader'));
+    await reader.query(TRAPS[trap] ?? '');
+    // The other reads work on what the views show already, where a trap may catch what it likes, or end them.
+    expect(await readAll(reader, READS_OF_VIEWS)).not.toContain('hush');
+    for (const query of ALL_READS) await reader.attempt(query);
+    expect(withBytesAsText(reader.notices.join('\n'))).not.toContain('hush');
+  });
+
+  test('what views hand a Secret to finds nothing that a reader made, and prints no plan', async () => {
+    const open = await database.query(`
+      WITH called AS (
+        SELECT DISTINCT p.oid, p.proname AS name, p.proconfig AS settings
+        FROM pg_depend reads
+        JOIN pg_depend calls ON calls.classid = reads.classid AND calls.objid = reads.objid
+        JOIN pg_proc p ON calls.refclassid = 'pg_proc'::regclass AND calls.refobjid = p.oid
+        WHERE reads.classid = 'pg_rewrite'::regclass AND reads.refclassid = 'pg_class'::regclass
+          AND reads.refobjid IN ('revisions'::regclass, 'objects'::regclass, 'superseded'::regclass, 'objects_with_bytes'::regclass)
+          AND p.pronamespace = 'public'::regnamespace
+          -- These compare states that the view history shows.
+          AND p.proname NOT IN ('as_jsonb', 'changes_between')
+      )
+      SELECT name FROM called
+      WHERE NOT coalesce(settings @> ARRAY[
+        'search_path=pg_catalog, pg_temp', 'standard_conforming_strings=on',
+        'debug_print_parse=off', 'debug_print_rewritten=off', 'debug_print_plan=off'
+      ], false)`);
+    expect(open).toEqual([]);
+    const early = await database.query(`
+      SELECT p.proname, s.setting
+      FROM pg_proc p, unnest(p.proconfig) AS s (setting)
+      WHERE p.pronamespace = 'public'::regnamespace AND s.setting LIKE 'search_path=%' AND s.setting NOT LIKE '%, pg_temp'`);
+    expect(early).toEqual([]);
+  });
+
+  test('reads no table with objects or keys, writes nothing, and stops no server', async () => {
+    await using reader = await connectAs(await roles.urlOf('reader'));
+    const tables = await database.query<{ name: string }>(
+      "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')",
+    );
+    const allowed = new Set([
+      ...VIEWS,
+      ...VIEWS_WITHOUT_OBJECTS,
+      'deleted',
+      'compaction',
+      'epochs',
+      'log_bounds',
+    ]);
+    for (const { name } of tables) {
+      const outcome = allowed.has(name) ? 'allowed' : DENIED;
+      expect(await reader.attempt(`SELECT * FROM ${name}`), name).toBe(outcome);
+      expect([DENIED, NOT_UPDATABLE], name).toContain(await reader.attempt(`DELETE FROM ${name}`));
+      expect(await reader.attempt(`BEGIN; LOCK TABLE ${name} IN ROW EXCLUSIVE MODE`), name).toBe(DENIED);
+      await reader.query('ROLLBACK');
+    }
+    const attempts = [
+      'SELECT object FROM revisions',
+      'CREATE TABLE mine (x int)',
+      "CREATE FUNCTION cardinality(text[]) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+      "SELECT nextval('revisions_revision_seq')",
+      'SELECT make_partition(1)',
+      "SELECT drop_partition('0')",
+      'SELECT leave_partition()',
+      'SELECT await_commits()',
+      "SELECT grant_server('x')",
+      'INSERT INTO history (revision) VALUES (1)',
+      "UPDATE current_objects SET name = 'x'",
+      'CREATE PUBLICATION mine FOR TABLE revisions',
+    ];
+    for (const attempt of attempts) expect(await reader.attempt(attempt), attempt).not.toBe('allowed');
+  });
+
+  test('cannot hold a transaction open for ever', async () => {
+    await using reader = await connectAs(await roles.urlOf('reader'));
+    expect(await reader.query('SHOW idle_in_transaction_session_timeout')).toEqual([
+      { idle_in_transaction_session_timeout: '10min' },
+    ]);
+  });
 });
 
 test('a server role does all that a server does, and cannot change a table', async () => {
