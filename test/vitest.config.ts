@@ -26,7 +26,8 @@ const LONG_FILES = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => `test/${file}`)
   .filter((file) => readFileSync(join(ROOT, file), 'utf8').startsWith('// @module-tag long\n'));
-const LEFT_OUT = process.argv.includes(WITHOUT_LONG) ? LONG_FILES : [];
+const IS_SHORT = process.argv.includes(WITHOUT_LONG);
+const LEFT_OUT = IS_SHORT ? LONG_FILES : [];
 
 /** These start servers, databases and processes. All others call functions. */
 const APART = ['cli', 'e2e', 'faults', 'storage/contract', 'storage/postgres'].map(
@@ -48,6 +49,8 @@ const EVERYWHERE = {
 export default defineConfig({
   test: {
     root: ROOT,
+    // kit/cases.ts
+    env: IS_SHORT ? { TEST_SHORT: 'yes' } : {},
     globalSetup: ['test/global-setup.ts'],
     // Two cores, and three more files in the time that others wait: more would only time each other out.
     maxWorkers: 5,

@@ -31,6 +31,7 @@ import {
   TokenCache,
 } from '../../src/authn/token.ts';
 import { TokenWebhook } from '../../src/authn/token-webhook.ts';
+import { cases } from '../kit/cases.ts';
 import { Authority } from '../kit/pki.ts';
 
 /** The promises of every authenticator. */
@@ -219,7 +220,7 @@ describe.each(CASES)('$name', ({ tokens, token, username }) => {
       fc.asyncProperty(strings, async (one) => {
         expect(await ask(tokens, one)).toBe('no user');
       }),
-      { seed: 13, numRuns: 100 },
+      { seed: 13, numRuns: cases(100) },
     );
   });
 

@@ -18,6 +18,7 @@ import { NodeGraph } from '../../src/authz/node-graph.ts';
 import { RbacAuthorizer } from '../../src/authz/rbac/rbac.ts';
 import { WebhookAuthorizer } from '../../src/authz/webhook-authorizer.ts';
 import { aborted } from '../../src/util/pause.ts';
+import { cases } from '../kit/cases.ts';
 import { asks, asksPath, entry, user } from './kit.ts';
 
 /** What every authorizer promises. */
@@ -139,7 +140,7 @@ describe.each(CASES)('$name', ({ authorizer, allows }) => {
         expect(typeof reason).toBe('string');
         expect(question).toEqual(before);
       }),
-      { seed: 13, numRuns: 300 },
+      { seed: 13, numRuns: cases(300) },
     );
   });
 
@@ -168,7 +169,7 @@ test('AlwaysAllow allows everybody everything', async () => {
     fc.asyncProperty(questionOf(stranger), async (question) => {
       expect(await alwaysAllow.authorize(question)).toMatchObject({ decision: 'allow' });
     }),
-    { seed: 13, numRuns: 50 },
+    { seed: 13, numRuns: cases(50) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutObjects } from '../../src/codec/cut-objects.ts';
+import { cases } from '../kit/cases.ts';
 
 const cut = (text: string): string => cutObjects(Buffer.from(text), 'key').toString();
 
@@ -45,6 +46,6 @@ test('of any value it is the value with those objects emptied', { tags: 'long' }
       // As texts: JSON.parse of Node.js 24 takes the name `"` for `\` once it has met that one.
       expect(cut(JSON.stringify(one))).toBe(JSON.stringify(emptied(one)));
     }),
-    { numRuns: 2000 },
+    { numRuns: cases(2000) },
   );
 });

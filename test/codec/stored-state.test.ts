@@ -6,6 +6,7 @@ import { StoredState } from '../../src/codec/stored-state.ts';
 import { changesBetween } from '../../src/history/changes.ts';
 import { atOnce } from '../../src/util/turns.ts';
 import { states } from '../history/changed-objects.ts';
+import { cases } from '../kit/cases.ts';
 
 const bytesOf = (object: unknown): Buffer => Buffer.from(JSON.stringify(object));
 
@@ -41,7 +42,7 @@ test('of any two states, what is parsed of them has the changes that they have',
         StoredState.of(Buffer.from(before)).object,
       );
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });
 

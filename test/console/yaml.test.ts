@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Json } from '../../src/console/model/api-object.ts';
 import { lineText, toLines, toYaml } from '../../src/console/model/yaml.ts';
+import { cases } from '../kit/cases.ts';
 
 /** Both editions, because readers of either paste what they copied here. */
 const EDITIONS = ['1.1', '1.2'] as const;
@@ -66,7 +67,7 @@ test('the YAML on the page says what the object says, for every value', () => {
       fc.property(value, (object) => {
         expect(read(toYaml(object), version)).toEqual(object);
       }),
-      { seed: 17, numRuns: 400 },
+      { seed: 17, numRuns: cases(400) },
     );
 });
 

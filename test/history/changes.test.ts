@@ -4,6 +4,7 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { changesBetween, type FieldChange, leavesOf } from '../../src/history/changes.ts';
 import { atOnce } from '../../src/util/turns.ts';
+import { cases } from '../kit/cases.ts';
 import { createTestDatabase } from '../postgres.ts';
 import { applied, inOneOrder, states } from './changed-objects.ts';
 
@@ -97,7 +98,7 @@ test('the changes make the new state of the old one, for all objects', () => {
       expect(inOneOrder(applied(before, after, changes))).toEqual(inOneOrder(after));
       expect(compare(after, after)).toEqual([]);
     }),
-    { numRuns: 1000 },
+    { numRuns: cases(1000) },
   );
 });
 
@@ -108,7 +109,7 @@ const sorted = (changes: readonly FieldChange[]): unknown[] =>
 
 test('the SQL functions find the same changes and leaves in any objects', async () => {
   await using database = await createTestDatabase();
-  const pairs = fc.sample(states, { numRuns: 250, seed: 17 });
+  const pairs = fc.sample(states, { numRuns: cases(250), seed: 17 });
   const rows = await database.query<{ at: string; path: string; old: unknown; new: unknown }>(
     `SELECT p.at, c.path, c.old, c.new
     FROM jsonb_array_elements($1::jsonb) WITH ORDINALITY AS p (pair, at)
@@ -137,5 +138,5 @@ test('the SQL functions find the same changes and leaves in any objects', async 
     const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
     expect(atOnce(leavesOf(after)).sort(byPath)).toEqual(sqlLeaves.sort(byPath));
   }
-  expect(compared).toBeGreaterThan(120);
+  expect(compared).toBeGreaterThan(cases(120));
 });

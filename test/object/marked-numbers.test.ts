@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseWithNumbers } from '../../src/object/marked-numbers.ts';
+import { cases } from '../kit/cases.ts';
 
 const PIECES = ['1', '0', '-', '+', '.', 'e', 'E', '"', '\\', '[', ']', '{', '}', ',', ':', ' ', 'a', 'null'];
 
@@ -49,7 +50,7 @@ test('numbers anywhere are read as they are written, and what is no JSON is refu
     return (seed >> 8) % below;
   };
   let accepted = 0;
-  for (let count = 0; count < 4000; count += 1) {
+  for (let count = 0; count < cases(4000); count += 1) {
     const inside = Array.from({ length: 1 + random(6) }, () => PIECES[random(PIECES.length)]).join('');
     for (const text of [inside, `[${inside}]`, `{"k":${inside}}`, `{${inside}:1.5}`]) {
       const expected = outcomeOf(() => parseByReviver(text));
@@ -60,7 +61,7 @@ test('numbers anywhere are read as they are written, and what is no JSON is refu
       ).toBe(expected);
     }
   }
-  expect(accepted).toBeGreaterThan(200);
+  expect(accepted).toBeGreaterThan(cases(200));
 });
 
 test('a number that is left alone is what JSON.parse makes of it', () => {

@@ -6,6 +6,7 @@ import { compilePattern, matchesPattern, PatternError } from '../../src/structur
 import { validateInSteps } from '../../src/structural/validate-value.ts';
 import { validationPace } from '../../src/structural/validation-pace.ts';
 import { atOnce } from '../../src/util/turns.ts';
+import { cases } from '../kit/cases.ts';
 import { cpuMsOf } from '../kit/cpu-time.ts';
 import { longestStep } from './longest-step.ts';
 
@@ -69,7 +70,7 @@ test('the search in turns agrees with the library on random patterns and texts',
       const whole = characters.join('');
       expect(search(expression, whole)).toBe(matchesPattern(expression, whole));
     }),
-    { numRuns: 1500, seed: 15 },
+    { numRuns: cases(1500), seed: 15 },
   );
 });
 

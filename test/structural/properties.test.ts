@@ -10,10 +10,11 @@ import { setDefaults } from '../../src/structural/set-defaults.ts';
 import { validateInSteps } from '../../src/structural/validate-value.ts';
 import { rulesOf } from '../../src/structural/value-rules.ts';
 import { atOnce } from '../../src/util/turns.ts';
+import { cases } from '../kit/cases.ts';
 import { jsonObject, jsonValue, objectSchema, structuralSchema } from './arbitraries.ts';
 import { validateValue } from './validate-value.ts';
 
-const RUNS = { numRuns: 500, seed: 15 };
+const RUNS = { numRuns: cases(500), seed: 15 };
 
 const root = { isResourceRoot: true };
 

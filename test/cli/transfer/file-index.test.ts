@@ -10,6 +10,7 @@ import { indexFile, type Piece } from '../../../src/cli/transfer/file-index.ts';
 import { PieceReader } from '../../../src/cli/transfer/piece-reader.ts';
 import { isObject } from '../../../src/object/json-values.ts';
 import { errorText } from '../../../src/util/error-text.ts';
+import { cases } from '../../kit/cases.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-file-index-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -157,7 +158,7 @@ test('objects at their places are those of whole documents, in every style, and 
       expect(pieces.filter(isError)).toHaveLength(whole.filter(isError).length);
       if (isCut(path)) cut += 1;
     }),
-    { numRuns: 150 },
+    { numRuns: cases(150) },
   );
   expect(cut).toBeGreaterThan(20);
 });

@@ -5,6 +5,7 @@ import { readBlockYaml } from '../../../src/codec/yaml/block-reader.ts';
 import { toYaml } from '../../../src/codec/yaml/emitter.ts';
 import { plainValue } from '../../../src/codec/yaml/plain-value.ts';
 import { parseYamlFile, parseYamlText } from '../../../src/codec/yaml-text.ts';
+import { cases } from '../../kit/cases.ts';
 import { threadMs } from '../../kit/thread-time.ts';
 
 const REFUSED = 'refused';
@@ -155,7 +156,7 @@ test('the reader of blocks reads what the library reads, or leaves it alone', ()
       if (changes.length === 0 && read !== undefined) taken += 1;
       if (read !== undefined) expect(JSON.stringify(read)).toBe(byLibrary(text));
     }),
-    { numRuns: 3000 },
+    { numRuns: cases(3000) },
   );
   expect(taken / given).toBeGreaterThan(0.4);
 });

@@ -3,6 +3,7 @@ import { parse } from 'yaml';
 import type { JsonObject, JsonValue } from '../../../src/api/object-meta.ts';
 import { toYaml, toYamlItem, yamlItemParts, yamlParts } from '../../../src/codec/yaml/emitter.ts';
 import { parseYamlText } from '../../../src/codec/yaml-text.ts';
+import { cases } from '../../kit/cases.ts';
 import { expectWithin } from '../../kit/expect-within.ts';
 import { threadMs } from '../../kit/thread-time.ts';
 
@@ -204,7 +205,7 @@ function randomValue(random: (below: number) => number, depth: number): JsonValu
 
 test('every text that is written reads back the same, by the rules of YAML 1.2 and 1.1', () => {
   const random = createRandom(7);
-  for (let round = 0; round < 4000; round += 1) {
+  for (let round = 0; round < cases(4000); round += 1) {
     const value = { value: randomValue(random, 0) };
     const text = toYaml(value);
     expect(parse(text), text).toEqual(value);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OwnerReference } from '../../../src/api/object-meta.ts';
+import { cases } from '../../kit/cases.ts';
 import { clusterRole, configMap, MAPS, MemoryCluster, ROLES, turn } from './memory-cluster.ts';
 
 /** Objects `o0`, `o1` … by number; what they refer to, and where they are, are numbers too. */
@@ -219,5 +220,5 @@ async function carryOut(from: Plan): Promise<void> {
 }
 
 test('in every graph of owners and for every deletion, each object without owners goes, and no other object does', async () => {
-  await fc.assert(fc.asyncProperty(plan.map(withOneOutcome), carryOut), { numRuns: 60, seed: 31 });
+  await fc.assert(fc.asyncProperty(plan.map(withOneOutcome), carryOut), { numRuns: cases(60), seed: 31 });
 });

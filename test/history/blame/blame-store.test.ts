@@ -13,6 +13,7 @@ import type { History, LoggedRevision, LogQuery } from '../../../src/storage/his
 import { type Revision, toRevision } from '../../../src/storage/revision.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { atOnce } from '../../../src/util/turns.ts';
+import { cases } from '../../kit/cases.ts';
 import { states } from '../changed-objects.ts';
 import { NO_BIRTHS } from '../no-births.ts';
 
@@ -84,7 +85,7 @@ test('of any history, blame names who each field was set by, as comparing all st
     fc.asyncProperty(histories, async (history: JsonObject[]) => {
       expect(await blamed(history)).toEqual(expected(history));
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });
 

@@ -6,6 +6,7 @@ import { changesBetween, type Leaf, leavesOf } from '../../../src/history/change
 import { isWithin } from '../../../src/history/field-paths.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import { atOnce } from '../../../src/util/turns.ts';
+import { cases } from '../../kit/cases.ts';
 import { states } from '../changed-objects.ts';
 
 /** Of states that follow each other; the first was created. */
@@ -73,6 +74,6 @@ test('of any two states, those fields are blamed on the second that its changes 
       for (const { path } of leaves)
         expect(setterOf(path), path).toBe(changes.some((change) => isWithin(path, change.path)) ? 1n : 0n);
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });

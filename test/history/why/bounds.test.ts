@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { explain } from '../../../src/history/why/explain.ts';
 import { LoggedPast, LoggedWrite } from '../../../src/history/why/logged-past.ts';
 import { NO_REVISION, toRevision } from '../../../src/storage/revision.ts';
+import { cases } from '../../kit/cases.ts';
 import { ScriptedLog, toRow } from './scripted-log.ts';
 import {
   type Author,
@@ -114,7 +115,7 @@ test('every explanation goes back in order, ends, reads a bounded number of rows
         expect(unknown === undefined).toBe(last?.user === 'ann');
       }
     }),
-    { numRuns: 150 },
+    { numRuns: cases(150) },
   );
 });
 

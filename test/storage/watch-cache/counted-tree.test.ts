@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CountedTree } from '../../../src/storage/watch-cache/counted-tree.ts';
+import { cases } from '../../kit/cases.ts';
 import { threadMs } from '../../kit/thread-time.ts';
 
 function createRandom(seed: number): (below: number) => number {
@@ -43,7 +44,7 @@ test('a tree holds, counts and orders what a plain map holds, through any change
   const tree = new CountedTree<number>();
   const model = new Map<string, number>();
   const copies: [CountedTree<number>, Map<string, number>][] = [];
-  for (let step = 0; step < 60_000; step += 1) {
+  for (let step = 0; step < cases(60_000); step += 1) {
     const key = `k${random(4000)}`;
     // Grows to thousands, shrinks to nothing, and grows again.
     if (random(10) < (Math.floor(step / 12_000) % 2 === 0 ? 7 : 2)) {
@@ -89,7 +90,7 @@ test('counting costs the same however many there are', () => {
     const tree = new CountedTree<number>();
     for (let at = 0; at < size; at += 1) tree.set(String(at).padStart(7, '0'), at);
     const begun = threadMs();
-    for (let round = 0; round < 2000; round += 1)
+    for (let round = 0; round < cases(2000); round += 1)
       expect(tree.count(`00000${round % 10}`, END)).toBeGreaterThan(0);
     return threadMs() - begun;
   };

@@ -7,6 +7,7 @@ import { equal } from '../../../src/object/equality.ts';
 import '../../../src/object/exact-json.ts';
 import { compileRules } from '../../../src/structural/rules/compiled-rules.ts';
 import { atOnce } from '../../../src/util/turns.ts';
+import { cases } from '../../kit/cases.ts';
 import { jsonObject, structuralSchema } from '../arbitraries.ts';
 
 /** What holds for all objects under a schema with rules at every level. */
@@ -92,7 +93,7 @@ test('rules that were compiled before find what rules find that are compiled for
     fc.property(json, fc.option(json, { nil: undefined }), (value, old) => {
       expect(find(SCHEMA, value, old)).toEqual(find(structuredClone(SCHEMA), value, old));
     }),
-    { numRuns: 300, seed: 11 },
+    { numRuns: cases(300), seed: 11 },
   );
 });
 
@@ -111,9 +112,9 @@ test('the ratchet lets nothing through but what did not change, and warns of it'
       }
       letThrough += warnings.length;
     }),
-    { numRuns: 500, seed: 12 },
+    { numRuns: cases(500), seed: 12 },
   );
-  expect(letThrough).toBeGreaterThan(50);
+  expect(letThrough).toBeGreaterThan(cases(50));
 });
 
 test('what did not change at all has no errors', () => {
@@ -121,7 +122,7 @@ test('what did not change at all has no errors', () => {
     fc.property(json, (value) => {
       expect(find(SCHEMA, value, structuredClone(value), true).errors).toEqual([]);
     }),
-    { numRuns: 200, seed: 13 },
+    { numRuns: cases(200), seed: 13 },
   );
 });
 
@@ -156,6 +157,6 @@ test('rules find nothing but values of wrong types in objects that are anything,
         for (const text of errors) expect(text).toMatch(/invalid data|Invalid (duration|date)/);
       },
     ),
-    { numRuns: 500, seed: 14 },
+    { numRuns: cases(500), seed: 14 },
   );
 });

@@ -8,6 +8,7 @@ import { BUILT_IN_RESOURCES } from '../../../src/resources/all.ts';
 import { keepSystemMetadata } from '../../../src/verbs/writing/object-metadata.ts';
 import { validateObject } from '../../../src/verbs/writing/prepare-write.ts';
 import { RandomObjects } from '../../codec/random-object.ts';
+import { cases } from '../../kit/cases.ts';
 
 const types = loadTypes();
 const gatedFields = new GatedFields(() => false, types);
@@ -45,6 +46,6 @@ const views = BUILT_IN_RESOURCES.flatMap((definition) =>
 test('a write through any view leaves the stored object as it was, with any other part in the new one', () => {
   expect(views.length).toBeGreaterThan(30);
   for (const { view, definition } of views)
-    for (let round = 0; round < 30; round += 1)
+    for (let round = 0; round < cases(30); round += 1)
       expect(() => writeThrough(view, definition), `${definition.resource}/${view.name}`).not.toThrow();
 });
