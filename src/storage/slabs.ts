@@ -6,7 +6,7 @@
  * - The collector frees a slab once no thread has a view of it. So a small object that stays keeps its neighbours' memory. That is bounded,
  *   because the last of 139 neighbours lives five times as long as the average: where random ones of 6,000 objects of 7.5 kB change, 45 MB
  *   grow to 310 and stay there, with slabs of a sixteenth of the size to 205. Small objects gain nothing from smaller slabs.
- * - Objects leave their slabs when they are compressed (watch-cache/compression.ts), in each thread for itself.
+ * - Objects leave their slabs when they are compressed (watch-cache/compression.ts), in all threads at about the same time.
  * - V8 does not count shared memory, and would not collect for its sake: 20 MB in use grew to 3.2 GB. Each slab has a companion of
  *   its size that is counted and never touched, so that it takes addresses but no memory.
  *

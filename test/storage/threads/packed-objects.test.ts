@@ -1,3 +1,4 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { afterEach, expect, test, vi } from 'vitest';
 import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { pack } from '../../../src/storage/compressed-block.ts';
@@ -75,11 +76,11 @@ class Main {
     const host = new LogHost(hosted, () => toThread);
     const options = { errors: errorForms, onError };
     const toThread = new PortCalls<LogService, LogHearing>({
-      ...{ port: port1 as never, answers: host.answers, ...options },
+      ...{ port: port1, answers: host.answers, ...options },
     });
     const client = new LogClient(() => toMain);
     const toMain = new PortCalls<LogHearing, LogService>({
-      ...{ port: port2 as never, answers: client.answers, ...options },
+      ...{ port: port2, answers: client.answers, ...options },
     });
     const thread = createCache();
     await client.reader.loadCurrent(
