@@ -113,3 +113,25 @@ test('a small resource is not walked', async () => {
   await turn(compression, 2);
   expect(cache.plainBytes).toBeLessThan(cache.sizeBytes / 30);
 });
+
+test('the collector runs once much was compressed, or is inflated no longer', async () => {
+  const cache = createCache();
+  let collections = 0;
+  const collection = {
+    begin: () => {
+      collections += 1;
+    },
+  };
+  const compression = new Compression(() => [cache], [], { afterTurns: 1, leastBytes: 0, collection });
+  for (let at = 0; at < 100; at += 1) cache.load(toPod(`pod-${at}`, 1));
+  await turn(compression, 2);
+  expect(cache.freedBytes).toBe(cache.sizeBytes);
+  expect(collections).toBe(0);
+  for (const { json } of cache.entries()) expect(json.length).toBeGreaterThan(0);
+  await turn(compression, TO_COOL);
+  expect(cache.freedBytes).toBe(2 * cache.sizeBytes);
+  cache.freedBytes = 64 * MEGABYTE;
+  await turn(compression, 3);
+  expect(collections).toBe(1);
+  expect(cache.freedBytes).toBe(0);
+});
