@@ -27,6 +27,7 @@ export interface RunningServer {
 export async function startServer(environment: ServerEnvironment): Promise<RunningServer> {
   const { options, logger, databaseUrls: urls, encryption, egress } = environment;
   const databases = openDatabases(options.storage, {
+    threads: options.serving.threads,
     ...{ urls, logger, encryption },
     reroute: egress.reroute,
   });

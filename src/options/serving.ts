@@ -83,7 +83,7 @@ export const threadFlags = {
   threads: int('serving-threads', {
     default: 0,
     meaning:
-      'threads that serve requests, each with a listener on the secure port (SO_REUSEPORT): one more thread then follows the database and commits the writes of all; 1 serves in that thread itself; 0 stands for the number of cores less one, at least 1 and at most 8, and with --warm-start for 1',
+      'threads that serve requests, each with a listener on the secure port (SO_REUSEPORT): one more thread then follows the database and commits the writes of all; 1 serves in that thread itself; 0 stands for the number of cores less one, at least 1 and at most 8, and with --warm-start for 1; of the 16 calls of a conversion webhook that may be under way, and the 1000 that may wait, each thread has an equal part, rounded up',
     check: threadCount,
   }),
 };

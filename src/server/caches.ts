@@ -14,10 +14,18 @@ interface CacheParts {
   readonly kept: ResourceSet | undefined;
   /** Whether an object stored as this media type (undefined: JSON) would now be stored as another. */
   isOutdated(resource: GroupResource, storedAs: string | undefined): boolean | Promise<boolean>;
+  /** Another thread compresses the objects. */
+  readonly isFollower?: boolean;
 }
 
 /** Creates the cache of one database. */
-export const createCache = ({ log, registry, kept, isOutdated }: CacheParts): WatchCache =>
+export const createCache = ({
+  log,
+  registry,
+  kept,
+  isOutdated,
+  isFollower = false,
+}: CacheParts): WatchCache =>
   new WatchCache({
     ...{ committer: log.committer, feed: log.feed, reader: log.reader, isOutdated },
     fieldsOf: (resource) => {
@@ -27,6 +35,7 @@ export const createCache = ({ log, registry, kept, isOutdated }: CacheParts): Wa
         : definition.fields.read;
     },
     ...(kept === undefined ? {} : { kept }),
+    ...(isFollower ? { compression: { isElsewhere: true } } : {}),
   });
 
 /** A database by its resources; undefined: all that are in no other. */

@@ -38,12 +38,14 @@ interface DatabaseParts {
   readonly logger: Logger;
   readonly encryption: EncryptionFile | undefined;
   readonly reroute: Egress['reroute'];
+  /** --serving-threads */
+  readonly threads: number;
 }
 
 /** The first query connects. @throws Error, one line, when a URL cannot be read or a resource is none */
 export function openDatabases(
   options: StorageOptions,
-  { urls, logger, encryption, reroute }: DatabaseParts,
+  { urls, logger, encryption, reroute, threads }: DatabaseParts,
 ): Databases {
   for (const url of options.readUrls) assertReadable(url, ownFlags.readUrls.shown);
   const open = (
@@ -55,6 +57,7 @@ export function openDatabases(
       ...{ urls: servers, readUrls, poolSize: POOL_SIZE },
       ...connectionParts(options),
       ...(reroute === undefined ? {} : { reroute }),
+      sharesLoads: threads > 1,
       compactionIntervalMs: options.compactionIntervalMs,
       sealer: createKeySealer(encryption?.encoding),
       witnessFile: join(resolve(options.dataDir), `history-${id}.json`),

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/object-meta.ts';
 import { findMetadataEnd, readMetadataField } from '../codec/stored-object.ts';
-import type { CompressedBlock } from './compressed-block.ts';
+import { CompressedBlock, type PackedBytes } from './compressed-block.ts';
 import type { Revision } from './revision.ts';
 import type { StoredObject } from './revision-log.ts';
 import type { Entry } from './store.ts';
@@ -42,13 +42,20 @@ export class CachedEntry implements Entry {
   #labels: Values | undefined;
   #fields: Values | undefined;
 
-  constructor(stored: StoredObject, readFields: FieldReader, isOutdated: IsOutdated = never) {
+  /** `packed`: where its bytes are, if they are compressed. */
+  constructor(
+    stored: StoredObject,
+    readFields: FieldReader,
+    isOutdated: IsOutdated = never,
+    packed?: { readonly block: CompressedBlock; readonly part: number },
+  ) {
     this.namespace = stored.key.namespace;
     this.name = stored.key.name;
     this.uid = stored.uid;
     this.revision = stored.revision;
-    this.sizeBytes = stored.json.length;
-    this.#bytes = stored.json;
+    this.sizeBytes = packed?.block.sizeOf(packed.part) ?? stored.json.length;
+    this.#bytes = packed?.block ?? stored.json;
+    this.#part = packed?.part ?? 0;
     this.storedAs = stored.storedAs;
     this.#readFields = readFields;
     this.#isOutdated = isOutdated;
@@ -56,14 +63,27 @@ export class CachedEntry implements Entry {
 
   /** Not a field of its own: a copy of the entry by `...` lacks it. */
   get json(): Buffer {
-    return Buffer.isBuffer(this.#bytes) ? this.#bytes : this.#bytes.read(this.#part);
+    return this.#bytes instanceof CompressedBlock ? this.#bytes.read(this.#part) : this.#bytes;
   }
 
-  /** Moves its bytes into the block, or without one from memory that neighbours share to its own. */
-  settle(block: CompressedBlock | undefined, part: number): void {
+  /** Undefined while its bytes are not compressed. */
+  get packed(): { readonly bytes: PackedBytes; readonly part: number } | undefined {
+    return this.#bytes instanceof CompressedBlock
+      ? { bytes: this.#bytes.packed, part: this.#part }
+      : undefined;
+  }
+
+  /** From now on its bytes are a part of the block. */
+  settle(block: CompressedBlock, part: number): void {
     this.isSettled = true;
     this.#part = part;
-    this.#bytes = block ?? ownBytes(this.json);
+    this.#bytes = block;
+  }
+
+  /** Moves its bytes from memory that neighbours share to its own. */
+  leavePlain(): void {
+    this.isSettled = true;
+    this.#bytes = ownBytes(this.json);
   }
 
   /** Asked on each read: keys change while objects are cached, and the main thread has them. */

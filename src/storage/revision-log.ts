@@ -1,6 +1,7 @@
 import type { GroupResource } from '../api/names.ts';
 import type { Caller } from '../request/api-request.ts';
 import type { PoolValue } from './allocations.ts';
+import type { PackedBytes } from './compressed-block.ts';
 import type { ObjectKey, Scope } from './key.ts';
 import type { ResourceSet } from './resource-set.ts';
 import type { Revision } from './revision.ts';
@@ -75,10 +76,12 @@ export interface StoredObject {
   readonly key: ObjectKey;
   readonly revision: Revision;
   readonly uid: string;
-  /** Empty while `encoded` is set. */
+  /** Empty while `encoded` or `packed` is set. */
   readonly json: Buffer;
   /** What the database stores instead of JSON. */
   readonly encoded?: EncodedBytes;
+  /** Its JSON as a part of bytes that another thread has compressed. */
+  readonly packed?: { readonly bytes: PackedBytes; readonly part: number };
   /** The media type that `encoded` had. */
   readonly storedAs?: string;
   /** Why it cannot be decoded; `json` is then empty. */
@@ -188,9 +191,20 @@ export interface ChangeFeed {
   hurry(): void;
 }
 
+/** Objects of a resource whose bytes were compressed together, in the order of the parts. */
+export interface PackedObjects {
+  readonly resource: GroupResource;
+  readonly bytes: PackedBytes;
+  /** As in key.ts. */
+  readonly positions: readonly string[];
+  readonly revisions: readonly Revision[];
+}
+
 export interface ChangeSink {
   /** Applies changes synchronously; afterwards they may be acknowledged to PostgreSQL. */
   apply(changes: readonly Change[]): void;
+  /** Takes the bytes of objects in place of those that it has. Called where another thread compresses. */
+  pack?(packed: PackedObjects): void;
   /**
    * Called when the history after the last applied revision is gone: compacted, or lost by the database in a failover. The sink
    * drops everything, loads afresh and returns the revision to go on from.

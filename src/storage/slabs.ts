@@ -6,7 +6,7 @@
  * - The collector frees a slab once no thread has a view of it. So a small object that stays keeps its neighbours' memory. That is bounded,
  *   because the last of 139 neighbours lives five times as long as the average: where random ones of 6,000 objects of 7.5 kB change, 45 MB
  *   grow to 310 and stay there, with slabs of a sixteenth of the size to 205. Small objects gain nothing from smaller slabs.
- * - Objects leave their slabs when they are compressed (watch-cache/compression.ts), in each thread for itself.
+ * - Objects leave their slabs when they are compressed (watch-cache/compression.ts), in all threads at about the same time.
  * - V8 does not count shared memory, and would not collect for its sake: 20 MB in use grew to 3.2 GB. Each slab has a companion of
  *   its size that is counted and never touched, so that it takes addresses but no memory.
  *
@@ -28,9 +28,9 @@ export class Slabs {
   }
 
   #take(length: number): Buffer {
-    if (length > MAX_SHARED_BYTES) return allocate(length);
+    if (length > MAX_SHARED_BYTES) return allocateShared(length);
     if (this.#used + length > this.#slab.length) {
-      this.#slab = allocate(SLAB_BYTES);
+      this.#slab = allocateShared(SLAB_BYTES);
       this.#used = 0;
     }
     const taken = this.#slab.subarray(this.#used, this.#used + length);
@@ -39,7 +39,8 @@ export class Slabs {
   }
 }
 
-function allocate(sizeBytes: number): Buffer {
+/** Returns memory that threads share, filled with zeros, and that V8 counts. */
+export function allocateShared(sizeBytes: number): Buffer {
   const slab = new SharedArrayBuffer(sizeBytes);
   counted.set(slab, new ArrayBuffer(sizeBytes, { maxByteLength: sizeBytes }));
   return Buffer.from(slab);
@@ -58,6 +59,6 @@ const counted = new WeakMap<SharedArrayBuffer, ArrayBuffer>();
  * Copies from shared memory as fast as from any other: `fill` copies in one piece where `set` copies word by word, as other threads
  * might write there. The bytes of objects never change, so 7.5 kB take 1.7 µs instead of 6.
  */
-function copyBytes(bytes: Uint8Array, target: Buffer): void {
+export function copyBytes(bytes: Uint8Array, target: Buffer): void {
   if (bytes.length > 0) target.fill(bytes, 0, bytes.length);
 }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { CompressedBlock, InflatedBlocks } from '../../src/storage/compressed-block.ts';
+import { InflatedBlocks, pack } from '../../src/storage/compressed-block.ts';
 
 const PARTS = Array.from({ length: 12 }, (_, at) =>
   Buffer.from(`{"name":"pod-${at}"}${'x'.repeat(at * 700)}`),
 );
 
 function blockOf(parts: readonly Buffer[], inflated = new InflatedBlocks()) {
-  const block = CompressedBlock.of(parts, inflated);
-  if (block === undefined) throw new Error('it was not compressed');
-  return { block, inflated };
+  const packed = pack(parts);
+  if (packed === undefined) throw new Error('it was not compressed');
+  return { block: inflated.blockOf(packed), inflated };
 }
 
 test('each part comes back byte for byte, in any order', () => {
@@ -42,5 +42,5 @@ test('an empty part, and small parts alone, come back', () => {
 
 test('what compression saves little of is left as it is', () => {
   const secret = Buffer.from(randomBytes(30_000).toString('base64'));
-  expect(CompressedBlock.of([secret, secret.subarray(100, 20_000)], new InflatedBlocks())).toBeUndefined();
+  expect(pack([secret, secret.subarray(100, 20_000)])).toBeUndefined();
 });

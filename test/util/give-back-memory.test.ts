@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { giveBackMemory } from '../../src/util/give-back-memory.ts';
+import { giveBackMemory, IdleCollection } from '../../src/util/give-back-memory.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -35,4 +35,26 @@ test('a server that has work is left alone until it is idle', () => {
   // Each wait begins with a reading that does not count.
   expect(collections([20, 20, 20], [0, 0.5, 0, 0.05])).toEqual([0, 1]);
   expect(collections([20, 20, 20], [0, 0.5, 0, 0.5])).toEqual([0, 0]);
+});
+
+test('memory that is freed later is collected once the thread is idle, once for all calls before', () => {
+  vi.useFakeTimers();
+  let count = 0;
+  const busy = [0, 0.5, 0, 0.05];
+  const collection = new IdleCollection({
+    collect: () => {
+      count += 1;
+    },
+    usedBytes: () => 500 * MEGABYTE,
+    utilization: () => busy.shift() ?? 0,
+  });
+  collection.begin();
+  collection.begin();
+  vi.advanceTimersByTime(15_000);
+  expect(count).toBe(0);
+  vi.advanceTimersByTime(30_000);
+  expect(count).toBe(1);
+  collection.begin();
+  vi.advanceTimersByTime(15_000);
+  expect(count).toBe(2);
 });

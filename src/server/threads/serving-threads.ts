@@ -37,7 +37,7 @@ import type {
   ThreadHearing,
   ThreadStart,
 } from './thread-contract.ts';
-import { answerPage, threadOf } from './thread-pages.ts';
+import { answerPage, isProfile, noThread, threadOf } from './thread-pages.ts';
 import { ThreadPulse } from './thread-pulse.ts';
 
 /** What all serving threads share of the main thread. */
@@ -212,7 +212,7 @@ export class ServingThreads {
       pulse.watch(over.signal).catch(hangs.reject);
       onServing();
     });
-    life.onPage((asked) => this.profile(asked));
+    life.onPage(async (asked) => (isProfile(asked.path) ? this.profile(asked) : undefined));
     const ended = new Promise<never>((_, reject) => {
       worker.once('error', reject);
       worker.once('exit', (code) => reject(new Error(`it ended with code ${code}`)));
@@ -233,10 +233,11 @@ export class ServingThreads {
     }
   }
 
-  /** A profile of the thread that the page names; undefined: it is the main one, or does not serve. */
-  profile(asked: AskedPage): Promise<AnsweredPage | undefined> | undefined {
-    const number = threadOf(new URLSearchParams(asked.query));
-    return number === undefined ? undefined : this.#running.get(number)?.calls.call('page', asked);
+  /** A profile of the thread that the page names; undefined: it names none or the main one, or has no such profile. */
+  async profile(asked: AskedPage): Promise<AnsweredPage | undefined> {
+    const number = threadOf(new URLSearchParams(asked.query)) ?? 0;
+    if (number === 0) return undefined;
+    return this.#running.get(number)?.calls.call('page', asked) ?? noThread(number);
   }
 }
 
@@ -258,7 +259,7 @@ class ThreadLife {
   readonly #unfollow: (() => void)[] = [];
   #isOver = false;
   #onServing: () => void = () => {};
-  #onPage: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined = () => undefined;
+  #onPage: (asked: AskedPage) => Promise<AnsweredPage | undefined> = async () => undefined;
 
   constructor({ shared, logger }: Pick<ServingThreadsOptions, 'shared' | 'logger'>, server: MessagePort) {
     this.#logger = logger;
@@ -290,7 +291,7 @@ class ThreadLife {
     this.#onServing = listener;
   }
 
-  onPage(listener: (asked: AskedPage) => Promise<AnsweredPage | undefined> | undefined): void {
+  onPage(listener: (asked: AskedPage) => Promise<AnsweredPage | undefined>): void {
     this.#onPage = listener;
   }
 

@@ -27,8 +27,8 @@ import type { PortCaller } from '../../util/port-calls.ts';
  * With several, each of these runs the path of a request, from its listener on the shared port to its own watch cache, and asks the main
  * thread where a thing must be one. The same phases make both: what a thread gets in place of a database is a log over a port (storage/threads/).
  *
- * - The bytes of objects are in memory that all threads see. Each thread has an index of its own: lists, selectors and watches cost the main
- *   thread nothing.
+ * - The bytes of objects are in memory that all threads see, and the main thread compresses them for all. Each thread has an index of
+ *   its own: lists, selectors and watches cost the main thread nothing.
  * - A consistent read asks the main thread for the newest revision, once for all reads that wait, and waits until its own cache has got
  *   there. So it sees what any thread acknowledged before it began.
  * - Seats of flow control are counters in shared memory. A thread takes free ones by itself; only where a level is full, or requests wait

@@ -31,6 +31,11 @@ export const threadOf = (query: URLSearchParams): number | undefined => {
 export const isProfile = (path: string): boolean =>
   path.startsWith('/debug/pprof') && path !== '/debug/pprof/cmdline';
 
+export const noThread = (thread: number): AnsweredPage => ({
+  ...{ code: 404, contentType: 'text/plain; charset=utf-8', headers: {} },
+  body: Buffer.from(`no thread ${thread} serves\n`),
+});
+
 /** The only page that takes a body takes a small number. */
 const MAX_BODY_BYTES = 16;
 

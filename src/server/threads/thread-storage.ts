@@ -150,5 +150,6 @@ function openBackend(
   const isOutdated = (resource: GroupResource, storedAs: string | undefined): Promise<boolean> =>
     log.isOutdated(resource, storedAs);
   const { resources } = database;
-  return { database, resources, log, cache: createCache({ log: traced, registry, kept, isOutdated }) };
+  const cache = createCache({ ...{ log: traced, registry, kept, isOutdated }, isFollower: true });
+  return { database, resources, log, cache };
 }

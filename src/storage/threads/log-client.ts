@@ -11,6 +11,7 @@ import type {
   ChangeFeed,
   ChangeSink,
   Committer,
+  PackedObjects,
   RevisionLog,
   RevisionReader,
   StoredObject,
@@ -48,7 +49,7 @@ export class LogClient implements RevisionLog {
   #loading: Loading | undefined;
   #following: Following | undefined;
   /** Changes that came before they can be applied. */
-  #waiting: (readonly Change[])[] = [];
+  #waiting: (readonly Change[] | PackedObjects)[] = [];
   /** Why the history of the load is over, until the sink hears of it. */
   #over: 'compacted' | 'rewound' | undefined;
 
@@ -107,6 +108,11 @@ export class LogClient implements RevisionLog {
         this.#waiting.push(changes);
         this.#apply();
       },
+      packed: ({ load, packed }) => {
+        if (load !== this.#load) return;
+        this.#waiting.push(packed);
+        this.#apply();
+      },
       over: ({ load, reason }) => {
         if (load !== this.#load) return;
         this.#over = reason;
@@ -152,6 +158,10 @@ export class LogClient implements RevisionLog {
     this.#waiting = [];
     try {
       for (const changes of waiting) {
+        if (!isChanges(changes)) {
+          following.sink.pack?.(changes);
+          continue;
+        }
         const fresh = changes.filter(({ revision }) => revision > following.floor);
         if (fresh.length > 0) following.sink.apply(fresh);
       }
@@ -173,3 +183,5 @@ export class LogClient implements RevisionLog {
     }, following.fail);
   }
 }
+
+const isChanges = (some: readonly Change[] | PackedObjects): some is readonly Change[] => Array.isArray(some);

@@ -10,6 +10,7 @@ import type {
   ChangeWithPrevious,
   HistoricalList,
   HistoricalPage,
+  PackedObjects,
   StoredObject,
   Write,
 } from '../revision-log.ts';
@@ -40,6 +41,8 @@ export interface LogHearing {
   began(begun: { readonly load: number; readonly revision: Revision }): void;
   objects(some: { readonly load: number; readonly objects: readonly StoredObject[] }): void;
   changes(some: { readonly load: number; readonly changes: readonly Change[] }): void;
+  /** In the order of the changes. */
+  packed(some: { readonly load: number; readonly packed: PackedObjects }): void;
   /** The history that the load began with is gone. */
   over(one: { readonly load: number; readonly reason: 'compacted' | 'rewound' }): void;
 }

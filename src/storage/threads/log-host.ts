@@ -6,11 +6,9 @@ import type { StorageError } from '../errors.ts';
 import type { History } from '../history.ts';
 import type { LogFollower } from '../log-progress.ts';
 import type { Revision } from '../revision.ts';
-import type { Change, RevisionLog, StoredObject } from '../revision-log.ts';
+import type { Change, PackedObjects, RevisionLog, StoredObject } from '../revision-log.ts';
 import type { SharedState } from '../shared-state.ts';
-import { Slabs } from '../slabs.ts';
 import type { LogHearing, LogService } from './log-contract.ts';
-import { inSlabs } from './sharing-log.ts';
 
 /** A log, and its state in the memory of the thread that follows it. */
 export interface HostedLog {
@@ -76,6 +74,10 @@ export class LogHost implements LogFollower {
     this.#calls().tell('changes', { load: this.#load, changes });
   }
 
+  packed(packed: PackedObjects): void {
+    this.#calls().tell('packed', { load: this.#load, packed });
+  }
+
   ended(_error: StorageError): void {
     this.#over('rewound');
   }
@@ -98,10 +100,8 @@ export class LogHost implements LogFollower {
     if (this.#load !== load) return;
     this.#stopFollowing = state.follow(this);
     this.#calls().tell('began', { load, revision: contents.revision });
-    const slabs = new Slabs();
     for (const objects of inBatches(contents.parts)) {
-      // What was compressed here is no longer in shared memory.
-      this.#calls().tell('objects', { load, objects: objects.map((one) => inSlabs(slabs, one)) });
+      this.#calls().tell('objects', { load, objects });
       await endTurn();
       if (this.#load !== load) return;
     }

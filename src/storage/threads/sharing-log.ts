@@ -56,12 +56,7 @@ export class SharingLog implements RevisionLog {
   }
 
   #share<One extends StoredObject>(one: One): One {
-    return inSlabs(this.#slabs, one);
+    const { json } = one;
+    return json.buffer instanceof SharedArrayBuffer ? one : { ...one, json: this.#slabs.keep(json) };
   }
-}
-
-/** Returns the object with its bytes in memory that threads share. */
-export function inSlabs<One extends StoredObject>(slabs: Slabs, one: One): One {
-  const { json } = one;
-  return json.buffer instanceof SharedArrayBuffer ? one : { ...one, json: slabs.keep(json) };
 }

@@ -1,9 +1,10 @@
 import type { GroupResource } from '../../api/names.ts';
 import { CachedEntry, type FieldReader, type IsOutdated } from '../cached-entry.ts';
+import { InflatedBlocks } from '../compressed-block.ts';
 import { StorageError, type UnreadableObject } from '../errors.ts';
 import { type Scope, toPosition } from '../key.ts';
 import type { Revision } from '../revision.ts';
-import type { Change, StoredObject } from '../revision-log.ts';
+import type { Change, PackedObjects, StoredObject } from '../revision-log.ts';
 import type { Entry, SoughtValue } from '../store.ts';
 import { AppliedChange } from './applied-change.ts';
 import { CountedTree } from './counted-tree.ts';
@@ -31,6 +32,9 @@ export class ResourceCache implements FedResource {
   readonly recent: RecentChanges;
   /** Of the objects that came since they were last compressed, those that went again included. */
   plainBytes = 0;
+  /** Of plain and inflated objects that were let go, and that the collector may not have seen yet. */
+  freedBytes = 0;
+  readonly #inflated = new InflatedBlocks();
   #sizeBytes = 0;
   readonly #readFields: FieldReader;
   readonly #encodings: RecentEncodings;
@@ -108,7 +112,27 @@ export class ResourceCache implements FedResource {
   }
 
   toEntry(stored: StoredObject): Entry {
-    return new CachedEntry(stored, this.#readFields, this.#isOutdated);
+    const { packed } = stored;
+    if (packed === undefined) return new CachedEntry(stored, this.#readFields, this.#isOutdated);
+    const place = { block: this.#inflated.blockOf(packed.bytes), part: packed.part };
+    return new CachedEntry(stored, this.#readFields, this.#isOutdated, place);
+  }
+
+  /** Inflates no longer what was not read since the last call. */
+  cool(): void {
+    this.freedBytes += this.#inflated.cool();
+  }
+
+  /** Takes compressed bytes for the objects that are still the same. */
+  pack({ bytes, positions, revisions }: PackedObjects): void {
+    const block = this.#inflated.blockOf(bytes);
+    for (const [part, position] of positions.entries()) {
+      const entry = this.#tree.get(position);
+      if (entry instanceof CachedEntry && entry.revision === revisions[part]) {
+        entry.settle(block, part);
+        this.freedBytes += entry.sizeBytes;
+      }
+    }
   }
 
   apply(change: Change): () => void {
@@ -190,16 +214,21 @@ function* storedObjects(
   unreadable: readonly UnreadableEntry[],
 ): Iterable<StoredObject> {
   for (const [, entry] of tree.entries()) {
-    const { namespace, name, uid, revision, json } = entry;
-    const { storedAs } = entry instanceof CachedEntry ? entry : { storedAs: undefined };
+    const { namespace, name, uid, revision } = entry;
+    const { storedAs, packed } = entry instanceof CachedEntry ? entry : NOT_CACHED;
     const key = { group, resource, namespace, name };
-    yield { ...{ key, uid, revision, json }, ...(storedAs === undefined ? {} : { storedAs }) };
+    yield {
+      ...{ key, uid, revision },
+      ...(packed === undefined ? { json: entry.json } : { json: NOTHING, packed }),
+      ...(storedAs === undefined ? {} : { storedAs }),
+    };
   }
   for (const { key, uid, revision, reason } of unreadable)
     yield { ...{ key, uid, revision }, json: NOTHING, unreadable: reason };
 }
 
 const NOTHING = Buffer.alloc(0);
+const NOT_CACHED = { storedAs: undefined, packed: undefined };
 
 interface UnreadableEntry extends UnreadableObject {
   readonly last: Entry | undefined;

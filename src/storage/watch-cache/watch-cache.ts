@@ -7,7 +7,7 @@ import { type ObjectKey, toPosition } from '../key.ts';
 import type { LogFollower } from '../log-progress.ts';
 import { includes, type ResourceSet } from '../resource-set.ts';
 import { NO_REVISION, type Revision } from '../revision.ts';
-import type { Change, ChangeSink, RevisionLog, Write } from '../revision-log.ts';
+import type { Change, ChangeSink, PackedObjects, RevisionLog, Write } from '../revision-log.ts';
 import type { SharedState, StateContents } from '../shared-state.ts';
 import type { Entry, EventStream, Freshness, ListPage, ListQuery, Store, WatchQuery } from '../store.ts';
 import { CompactedRevisions } from './compacted-revisions.ts';
@@ -21,7 +21,7 @@ import { RecentEncodings } from './recent-encodings.ts';
 import { Replay } from './replay.ts';
 import { ResourceCache } from './resource-cache.ts';
 import { UncachedStore } from './uncached-store.ts';
-import type { WatchedResource } from './watched-resource.ts';
+import { toState, type WatchCacheState } from './watch-cache-state.ts';
 import { Watcher, type WatchStart } from './watcher.ts';
 
 /** How long a read waits for a revision that a client names, before 504 (Kubernetes: the same). */
@@ -46,19 +46,6 @@ interface WatchCacheOptions extends RevisionLog {
 interface Waiter {
   readonly revision: Revision;
   readonly resolve: (generation: Generation<ResourceCache>) => void;
-}
-
-/** What metrics and readiness show. */
-interface WatchCacheState {
-  readonly loaded: boolean;
-  readonly applied: Revision;
-  readonly resources: readonly {
-    readonly resource: GroupResource;
-    /** Undefined when they are not in memory. */
-    readonly objects: number | undefined;
-    readonly unreadable: number;
-    readonly watchers: number;
-  }[];
 }
 
 /**
@@ -98,7 +85,8 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     this.#options = options;
     this.#replay = new Replay(options.reader, this.#encodings);
     this.#compacted = new CompactedRevisions(options.reader);
-    this.#compression = new Compression(() => this.#generation?.caches ?? [], options.compression);
+    const caches = (): Iterable<ResourceCache> => this.#generation?.caches ?? [];
+    this.#compression = new Compression(caches, this.#followers, options.compression);
     this.#current = new SharedCurrentRevision((reads) => options.reader.currentRevision(reads));
     if (options.kept === undefined) return;
     this.#uncached = new UncachedStore({
@@ -233,6 +221,10 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     const current = await this.#current.get();
     this.#noteCommitted(current);
     if (requested > current) throw new StorageError({ kind: 'compacted', requested, compacted: current });
+  }
+
+  pack(packed: PackedObjects): void {
+    this.#generation?.find(packed.resource)?.pack(packed);
   }
 
   #noteCommitted(revision: Revision): void {
@@ -415,5 +407,3 @@ export class WatchCache implements Store, ChangeSink, SharedState {
     this.#uncached?.bookmark();
   }
 }
-
-const toState = ({ resource, watchers }: WatchedResource) => ({ resource, watchers });

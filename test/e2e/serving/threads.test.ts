@@ -242,6 +242,10 @@ test('the debug socket shows each thread that is named, and else the one that fo
   expect(snapshot.text).toMatch(/^\{"snapshot"/);
   for (const path of ['/debug/pprof/goroutine', '/debug/heapsnapshot'])
     expect(await debug(`${path}?thread=4`)).toEqual({ code: 404, text: 'no thread 4 serves\n' });
+  const ofPort = (thread: number) => anew('GET', `/debug/pprof/goroutine?thread=${thread}`);
+  expect(await ofPort(4)).toMatchObject({ code: 404, text: 'no thread 4 serves\n' });
+  expect((await ofPort(0)).text).toContain('PipeWrap');
+  expect(await ofPort(2)).toMatchObject({ code: 200, text: expect.not.stringContaining('PipeWrap') });
 });
 
 test('the verbosity is that of all threads once it is set', async () => {

@@ -80,7 +80,7 @@ async function openBehindPort(kept?: ResourceSet): Promise<Subject> {
   const log = openLog(database.url);
   const shared = new SharingLog(log);
   const some = { fieldsOf: () => readData, ...(kept === undefined ? {} : { kept }) };
-  const main = new WatchCache({ ...shared, ...some });
+  const main = new WatchCache({ ...shared, ...some, compression: { afterTurns: 1, leastBytes: 0 } });
   const { history, allocations } = log;
   const asked = new SharedCurrentRevision(() => log.reader.currentRevision());
   const currentRevision = () => asked.get();
@@ -99,7 +99,7 @@ async function openBehindPort(kept?: ResourceSet): Promise<Subject> {
   const fromThread = new PortCalls<LogHearing, LogService>({
     ...{ port: port2, answers: client.answers, errors: errorForms, onError },
   });
-  const cache = new WatchCache({ ...client, ...some });
+  const cache = new WatchCache({ ...client, ...some, compression: { isElsewhere: true } });
   const stop = new AbortController();
   const running = Promise.all([main.run(stop.signal), cache.run(stop.signal)]);
   await cache.ready();

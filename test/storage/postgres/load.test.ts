@@ -38,6 +38,9 @@ test('what is loaded is what was written, whether rows are read past the driver 
   expect(await load(connection)).toEqual(written);
   // As over TLS, where the bytes on the socket are not the driver's.
   expect(await load({ ...connection, socket: new CopySocket() })).toEqual(written);
+  const shared = await load({ ...connection, sharesLoads: true });
+  expect(shared).toEqual(written);
+  expect(shared.every(({ json }) => json.buffer instanceof SharedArrayBuffer)).toBe(true);
   await connection.close();
 });
 

@@ -42,7 +42,7 @@ async function turn(compression: Compression, times = 1): Promise<void> {
 }
 
 /** In so many turns, what is not read is inflated no longer. */
-const TO_COOL = 24;
+const TO_COOL = 120;
 
 /** Of buffers that are still referred to. */
 async function heldMegabytes(): Promise<number> {
@@ -58,7 +58,7 @@ async function heldMegabytes(): Promise<number> {
 test('objects that were not written of late are compressed, inflated while they are read, and compressed alone after that', async () => {
   const before = await heldMegabytes();
   const cache = createCache();
-  const compression = new Compression(() => [cache], { afterTurns: 1, leastBytes: MEGABYTE });
+  const compression = new Compression(() => [cache], [], { afterTurns: 1, leastBytes: MEGABYTE });
   for (let at = 0; at < 3000; at += 1) cache.load(toPod(`pod-${at}`, 1));
   const plain = (await heldMegabytes()) - before;
   expect(plain).toBeGreaterThan(15);
@@ -78,7 +78,7 @@ test('objects that were not written of late are compressed, inflated while they 
 test('beside writes, deletions and reads, each object keeps its own bytes', async () => {
   const random = new Random(7);
   const cache = createCache();
-  const compression = new Compression(() => [cache], { afterTurns: 1, leastBytes: 0 });
+  const compression = new Compression(() => [cache], [], { afterTurns: 1, leastBytes: 0 });
   const expected = new Map<string, Buffer>();
   for (let step = 1; step < 4000; step += 1) {
     const change = toPod(`pod-${random.between(0, 300)}`, step + 1);
@@ -105,11 +105,33 @@ test('beside writes, deletions and reads, each object keeps its own bytes', asyn
 
 test('a small resource is not walked', async () => {
   const cache = createCache();
-  const compression = new Compression(() => [cache], { afterTurns: 1, leastBytes: MEGABYTE });
+  const compression = new Compression(() => [cache], [], { afterTurns: 1, leastBytes: MEGABYTE });
   for (let at = 0; at < 100; at += 1) cache.load(toPod(`pod-${at}`, 1));
   await turn(compression, 3);
   expect([...cache.entries()].some((entry) => 'isSeen' in entry && entry.isSeen === true)).toBe(false);
   for (let at = 100; at < 300; at += 1) cache.load(toPod(`pod-${at}`, 1));
   await turn(compression, 2);
   expect(cache.plainBytes).toBeLessThan(cache.sizeBytes / 30);
+});
+
+test('the collector runs once much was compressed, or is inflated no longer', async () => {
+  const cache = createCache();
+  let collections = 0;
+  const collection = {
+    begin: () => {
+      collections += 1;
+    },
+  };
+  const compression = new Compression(() => [cache], [], { afterTurns: 1, leastBytes: 0, collection });
+  for (let at = 0; at < 100; at += 1) cache.load(toPod(`pod-${at}`, 1));
+  await turn(compression, 2);
+  expect(cache.freedBytes).toBe(cache.sizeBytes);
+  expect(collections).toBe(0);
+  for (const { json } of cache.entries()) expect(json.length).toBeGreaterThan(0);
+  await turn(compression, TO_COOL);
+  expect(cache.freedBytes).toBe(2 * cache.sizeBytes);
+  cache.freedBytes = 64 * MEGABYTE;
+  await turn(compression, 3);
+  expect(collections).toBe(1);
+  expect(cache.freedBytes).toBe(0);
 });

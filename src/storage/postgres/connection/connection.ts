@@ -34,6 +34,8 @@ export interface ConnectionOptions extends TlsFiles {
   readonly schema?: ClusterSchema | undefined;
   /** Each connection is checked against it. Absent where there may be no schema yet. */
   readonly history?: KnownHistory;
+  /** Objects are loaded into memory that all threads see. */
+  readonly sharesLoads?: boolean;
 }
 
 const CONNECT_TIMEOUT_MS = 5000;

@@ -43,6 +43,8 @@ const copyText = (which: string): string => `
 
 export interface LoadConnection extends Connection {
   readonly socket: CopySocket;
+  /** Of the options. */
+  readonly sharesLoads: boolean;
 }
 
 /** Longer than the pauses between rows of a large cluster, or before the first one. */
@@ -63,7 +65,7 @@ export async function connectToLoad(
   const { stream } = connection.client.connection;
   const reason = `the connection was silent for ${silentMs} ms while objects were loaded`;
   if (stream instanceof Socket) stream.setTimeout(silentMs, () => stream.destroy(new Error(reason)));
-  return { ...connection, socket };
+  return { ...connection, socket, sharesLoads: options.sharesLoads === true };
 }
 
 /** The transfer of a large cluster takes longer than any other statement may. */
@@ -71,14 +73,14 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Call it inside a transaction. Rejects with what PostgreSQL says, or when the connection breaks. */
 export async function copyLive(
-  { client, socket }: LoadConnection,
+  { client, socket, sharesLoads }: LoadConnection,
   batch: (objects: readonly StoredObject[]) => void,
   which: ResourceSet = ALL_RESOURCES,
 ): Promise<void> {
   // The index has the order; never sort whole objects, even if statistics say that few have their bytes.
   await client.query('SET LOCAL statement_timeout = 0; SET LOCAL enable_sort = off');
   const isPlain = client.connection.stream === socket;
-  const slabs = new ResourceSlabs();
+  const slabs = new ResourceSlabs(sharesLoads);
   const rows = new BinaryRows(batch, (resource, bytes, from, to) => slabs.copy(resource, bytes, from, to));
   await new Promise<void>((resolve, reject) => {
     const copy = new CopyOut(copyText(toCondition(which)), {

@@ -1,3 +1,5 @@
+import { allocateShared, copyBytes } from '../../slabs.ts';
+
 const SLAB_BYTES = 64 * 1024;
 /** The C library maps memory of this size for itself (Linux: mallopt(3), M_MMAP_THRESHOLD), and unmaps it when it is freed. */
 const MAPPED_BYTES = 33 * 1024 * 1024;
@@ -7,6 +9,8 @@ const LARGE_BYTES = 8 * 1024 * 1024;
 const MAX_SHARE = 1 / 4;
 const NOTHING = Buffer.alloc(0);
 
+type Allocate = (sizeBytes: number) => Buffer;
+
 /**
  * Slab is memory for values that are let go together, such as the rows of a request: several to an allocation. For 100,000 objects of
  * 5 kB, allocations are half of the CPU time of loading them.
@@ -15,11 +19,13 @@ export class Slab {
   #memory: Buffer = NOTHING;
   #used = 0;
   #takenBytes = 0;
-  /** Of all its contents, so that a small slab takes no more memory than that. */
   readonly #sizeBytes: number;
+  readonly #allocate: Allocate;
 
-  constructor(sizeBytes = Number.POSITIVE_INFINITY) {
+  /** `sizeBytes`: of all its contents, so that a small slab takes no more memory than that. */
+  constructor(sizeBytes = Number.POSITIVE_INFINITY, allocate: Allocate = Buffer.allocUnsafeSlow) {
     this.#sizeBytes = sizeBytes;
+    this.#allocate = allocate;
   }
 
   /** Returns the bytes of a text. */
@@ -33,7 +39,7 @@ export class Slab {
   /** Copies a part of `bytes`. */
   copy(bytes: Buffer, from: number, to: number): Buffer {
     const taken = this.#take(to - from);
-    bytes.copy(taken, 0, from, to);
+    copyBytes(bytes.subarray(from, to), taken);
     return taken;
   }
 
@@ -41,9 +47,9 @@ export class Slab {
     const nextBytes = this.#takenBytes > LARGE_BYTES ? MAPPED_BYTES : SLAB_BYTES;
     const leftBytes = this.#sizeBytes - this.#takenBytes;
     this.#takenBytes += length;
-    if (length > nextBytes * MAX_SHARE) return Buffer.allocUnsafeSlow(length);
+    if (length > nextBytes * MAX_SHARE) return this.#allocate(length);
     if (this.#used + length > this.#memory.length) {
-      this.#memory = Buffer.allocUnsafeSlow(Math.max(length, Math.min(nextBytes, leftBytes)));
+      this.#memory = this.#allocate(Math.max(length, Math.min(nextBytes, leftBytes)));
       this.#used = 0;
     }
     const taken = this.#memory.subarray(this.#used, this.#used + length);
@@ -59,11 +65,17 @@ export class Slab {
  */
 export class ResourceSlabs {
   readonly #slabs = new Map<string, Slab>();
+  readonly #allocate: Allocate;
+
+  /** `areShared`: in memory that all threads see. */
+  constructor(areShared: boolean) {
+    this.#allocate = areShared ? allocateShared : Buffer.allocUnsafeSlow;
+  }
 
   copy(resource: string, bytes: Buffer, from: number, to: number): Buffer {
     let slab = this.#slabs.get(resource);
     if (slab === undefined) {
-      slab = new Slab();
+      slab = new Slab(undefined, this.#allocate);
       this.#slabs.set(resource, slab);
     }
     return slab.copy(bytes, from, to);
