@@ -129,6 +129,7 @@ export const COMMANDS: readonly Command[] = [
     meaning: [
       'make DIR for KUBEBUILDER_ASSETS: etcd, kube-apiserver and kubectl, which the envtest of controller-runtime',
       'and other programs use unchanged; namespaces end there, and the dependents of owners are deleted',
+      '--keep-ready=15m: how long a server waits for the next suite, which then starts at once; 0s: none waits',
     ],
     run: runEnvtest,
   },
@@ -174,6 +175,7 @@ async function runEnvtest(args: readonly string[]): Promise<void> {
   if (program === 'etcd') return (await import('./envtest/etcd.ts')).runEtcd(others);
   if (program === 'kube-apiserver')
     return (await import('./envtest/kube-apiserver.ts')).runKubeApiserver(others);
+  if (program === 'spare') return (await import('./envtest/spare.ts')).runSpare(others);
   return (await import('./envtest/assets.ts')).makeAssets(args);
 }
 

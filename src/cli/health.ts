@@ -2,6 +2,7 @@ import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { UsageError } from '../options/flag.ts';
 import type { ServerOptions } from '../options/options.ts';
+import { listenerFlags } from '../options/serving.ts';
 
 const PAGES = ['readyz', 'livez', 'healthz'];
 const TIMEOUT_MS = 4000;
@@ -30,7 +31,11 @@ interface Question {
 function ask(question: Question): Promise<{ readonly code: number; readonly said: string }> {
   return new Promise((resolve, reject) => {
     const onFailure = (error: Error): void =>
-      reject(new Error(`nothing answers on port ${question.port} of ${question.host}: ${error.message}`));
+      reject(
+        new Error(
+          `nothing answers on port ${question.port} of ${question.host} (${error.message}): start the server, or name its port with ${listenerFlags.securePort.shown}=`,
+        ),
+      );
     // Like a probe of Kubernetes, it sends no secret and does not verify the certificate, whose names are those of clients.
     const asking = request({ ...question, rejectUnauthorized: false, agent: false }, (answer) => {
       text(answer).then((said) => resolve({ code: answer.statusCode ?? 0, said }), onFailure);

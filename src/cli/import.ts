@@ -34,7 +34,7 @@ export const importFlags = {
  */
 export async function importCluster(args: readonly string[]): Promise<void> {
   const { values, others } = takeFlags(args, importFlags);
-  const { storage } = parseOptions(others);
+  const { storage, api } = parseOptions(others);
   const { dryRun, untilSynced } = values;
   const follows = values.follow || untilSynced;
   if (dryRun && follows)
@@ -43,7 +43,7 @@ export async function importCluster(args: readonly string[]): Promise<void> {
     );
   const progress = new Progress();
   const say = (line: string): void => progress.say(line);
-  const shapes = new Shapes();
+  const shapes = new Shapes({ minor: api.emulated });
   const stop = stopSignal();
   const { signal, untilStopped } = stoppable(stop);
   const source = openSource(values, { shapes, signal, say });
@@ -55,7 +55,7 @@ export async function importCluster(args: readonly string[]): Promise<void> {
     throw new UsageError(
       `${importFlags.prune.shown}: a file may have a part of a cluster only: give a kubeconfig, kine or etcd`,
     );
-  const target = await openTarget(storage, say);
+  const target = await openTarget(storage, { emulated: api.emulated, say });
   try {
     const importer = await Importer.begin({
       ...{ source, shapes, target, progress, signal, dryRun },

@@ -44,15 +44,24 @@ import { ensureTemplate, UNSYNCED } from './warm-start.ts';
 /** Reverts a step of the start. The steps run in reverse order. */
 type Undo = () => Promise<void> | void;
 
+/** How a process serves that serves more than once. */
+export interface ServeTurn {
+  readonly stop: AbortSignal;
+  onReady(port: number): void;
+}
+
 /** Runs the server until a signal ends it. @throws Error with a message of one line, when it cannot start or continue */
-export async function serve(options: ServerOptions): Promise<void> {
+export async function serve(options: ServerOptions, turn?: ServeTurn): Promise<void> {
   const undo: Undo[] = [];
-  const stop = stopSignal(options.process);
+  const stop = turn?.stop ?? stopSignal(options.process);
   const manager = findServiceManager(process.env);
   undo.push(() => manager.close());
   try {
     const server = await begin(options, undo, stop);
     undo.push(() => server.close());
+    // The code is needed again in the next turn.
+    if (turn === undefined) giveBackMemory();
+    turn?.onReady(server.port);
     manager.ready();
     await Promise.race([aborted(stop), server.failed.catch(endInTime)]);
     manager.stopping();
@@ -139,7 +148,6 @@ async function begin(wished: ServerOptions, undo: Undo[], stop: AbortSignal): Pr
     stop,
     threadEntry: threadFile(),
   });
-  giveBackMemory();
   undo.push(() => ready.remove());
   const { url, kubeconfig } = announce(options, { dataDir, certificates, progress, port: server.port });
   ready.write({

@@ -23,12 +23,12 @@ const MOST_TEXT = 60;
  */
 export async function verifyCluster(args: readonly string[]): Promise<void> {
   const { values, others } = takeFlags(args, sourceFlags);
-  const { storage } = parseOptions(others);
+  const { storage, api } = parseOptions(others);
   const progress = new Progress();
   const say = (line: string): void => progress.say(line);
-  const shapes = new Shapes();
+  const shapes = new Shapes({ minor: api.emulated });
   const source = openSource(values, { shapes, signal: stopSignal(), say });
-  const target = await openTarget(storage, say);
+  const target = await openTarget(storage, { emulated: api.emulated, say });
   try {
     const comparison = new Comparison(target, await target.index());
     for await (const { label, objects, remaining } of source.read()) {

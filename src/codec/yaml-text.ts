@@ -44,9 +44,12 @@ export function parseYamlText(bytes: Buffer): ParsedDocument {
   }
 }
 
-/** For files of an operator, which may have lists of any length. @throws SyntaxError */
+/**
+ * For files of an operator, which may have lists of any length. In every style, the line ends of Windows mean those of Unix (YAML
+ * 1.2, 5.4). @throws SyntaxError
+ */
 export const parseYamlFile = (text: string): JsonValue =>
-  readBlockYaml(text) ?? parseAsYaml(Buffer.from(text), assertDepth).value;
+  readBlockYaml(text.replaceAll('\r\n', '\n')) ?? parseAsYaml(Buffer.from(text), assertDepth).value;
 
 function parseAsYaml(bytes: Buffer, assertSize = assertWithinLimits): ParsedDocument {
   const options = {

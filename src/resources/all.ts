@@ -1,7 +1,6 @@
 import { isAlive, type Minor } from '../api/emulation.ts';
 import type { GroupVersion } from '../api/names.ts';
 import type { ResourceDefinition, ServedVersion } from '../registry/resource-definition.ts';
-import { DEFAULT_MINOR } from '../version.ts';
 import { mutatingadmissionpolicies } from './admissionregistration/mutating-admission-policy.ts';
 import { mutatingadmissionpolicybindings } from './admissionregistration/mutating-admission-policy-binding.ts';
 import { validatingadmissionpolicies } from './admissionregistration/validating-admission-policy.ts';
@@ -264,5 +263,3 @@ function withDeprecation(
   const deprecation = deprecationOf(definition, version, minor);
   return deprecation === undefined ? version : { ...version, deprecation };
 }
-
-export const BUILT_IN_RESOURCES = builtInResources(DEFAULT_MINOR);

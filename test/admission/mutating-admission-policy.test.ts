@@ -14,8 +14,8 @@ import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { Registry } from '../../src/registry/registry.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 const types = loadTypes();
 const registry = new Registry();

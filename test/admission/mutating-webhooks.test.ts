@@ -10,9 +10,9 @@ import { Metrics } from '../../src/observability/metrics.ts';
 import { NO_TRACING, type Tracing } from '../../src/observability/tracing.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import { Waits } from '../../src/request/waits.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
 import { allow, base64, deny, patched, patchWith, respondWith } from '../kit/admission-webhook.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { type RemoteWebhook, type Respond, startWebhook } from '../kit/webhook-server.ts';
 
 const types = loadTypes();

@@ -4,11 +4,11 @@ import { type LimitedResource, readQuotaConfig } from '../../src/admission/quota
 import { measureOf } from '../../src/admission/quota/quota.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { fromResourceList } from '../../src/object/resource-list.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
 import { services } from '../../src/resources/core/service/definition.ts';
 import { pods } from '../../src/resources/pod/definition.ts';
 import { attributesOf, FakeCluster, refusalOf, toObject } from '../kit/admission.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 const NOW = new Date('2026-01-01T00:00:00Z');
 

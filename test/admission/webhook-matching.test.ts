@@ -10,8 +10,8 @@ import { StatusError } from '../../src/api/status.ts';
 import { PolicyCompiler } from '../../src/cel/policies/compiler.ts';
 import { toCel } from '../../src/cel/program.ts';
 import { Registry } from '../../src/registry/registry.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { attributesOf, FakeCluster, toObject } from '../kit/admission.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 type ConditionsAnswer = Awaited<ReturnType<typeof evaluateConditions>>;
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { LocalApiServices } from '../../src/aggregation/local-api-services.ts';
 import { API_SERVICES } from '../../src/aggregation/managed-api-services.ts';
 import type { APIService } from '../../src/api/types/apiregistration/v1.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { createTestClient, type LaggingStore } from '../kit/client.ts';
 
 /** API services of the server's own group versions, when it starts. */

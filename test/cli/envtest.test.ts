@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readWords } from '../../src/cli/envtest/argument-words.ts';
-import { readUrl } from '../../src/cli/envtest/etcd.ts';
-import { toOwnFlags } from '../../src/cli/envtest/kube-apiserver.ts';
+import { readUrl } from '../../src/cli/envtest/etcd-address.ts';
+import { toOwnFlags } from '../../src/cli/envtest/suite-server.ts';
 
 const certDir = mkdtempSync(join(tmpdir(), 'pg-apiserver-cert-dir-'));
 afterAll(() => rmSync(certDir, { recursive: true, force: true }));
 
-const own = (...args: string[]): string[] =>
-  toOwnFlags(readWords(args), (servers) => `postgres://of/${servers}`);
+const own = (...args: string[]): string[] => toOwnFlags(readWords(args), 'postgres://of/a');
 
 test('flags of kube-apiserver become those of this server, in each form', () => {
   const dir = `--cert-dir=${certDir}`;
@@ -27,7 +26,7 @@ test('flags of kube-apiserver become those of this server, in each form', () => 
       dir,
     ),
   ).toEqual([
-    ...['--kvstore-servers=postgres://of/http://a:1', '--kvstore-prefix=/x', '--v=2', '--profiling', dir],
+    ...['--kvstore-servers=postgres://of/a', '--kvstore-prefix=/x', '--v=2', '--profiling', dir],
     ...['--serving-threads=1', `--data-dir=${join(certDir, 'pg-apiserver')}`, '--exit-with-parent'],
   ]);
   expect(() => own('--insecure-port=8080')).toThrow('--insecure-port: there is no port without TLS');

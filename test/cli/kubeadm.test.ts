@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { configureKubeadm } from '../../src/cli/kubeadm/kubeadm-config.ts';
 import { readKubeadmFlags } from '../../src/cli/kubeadm/kubeadm-flags.ts';
 import { dnsAddress, kubeadmObjects } from '../../src/cli/kubeadm/kubeadm-objects.ts';
 
@@ -66,4 +67,10 @@ test('tokens without an end have no expiry, others one in whole seconds', () => 
   const encoded = Buffer.from('2026-02-02T00:00:00Z').toString('base64');
   expect(secretOf(new Date('2026-02-02T00:00:00.789Z'))).toMatchObject({ data: { expiration: encoded } });
   expect(secretOf(undefined)).not.toHaveProperty('data.expiration');
+});
+
+test('without a kubeconfig it says what to do', async () => {
+  await expect(configureKubeadm(['--kubeconfig=/nowhere'])).rejects.toThrow(
+    'there is no /nowhere: start a server first, or name a kubeconfig with --kubeconfig=',
+  );
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import { decodeObject } from '../../src/codec/decode.ts';
 import { decodeEnvelope, encodeEnvelope } from '../../src/codec/protobuf/envelope.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { RandomObjects } from './random-object.ts';
 
 const types = loadTypes();

@@ -8,7 +8,7 @@ import { setOf } from '../../src/object/managed-fields/field-set.ts';
 import { knownTextOf } from '../../src/object/managed-fields/owners.ts';
 import { shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate } from '../../src/object/managed-fields/track.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { RandomObjects } from './random-object.ts';
 
 const STORED = '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web","uid":"u"},"spec":{"é":1}}';

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { QuotaUsage, type StoredQuotas } from '../../src/controllers/quota-usage.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { AddedEvent } from '../../src/storage/added-event.ts';
 import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import { DeliveredEvents } from '../../src/storage/delivered-events.ts';
@@ -10,6 +9,7 @@ import { toRevision } from '../../src/storage/revision.ts';
 import type { EventStream, WatchQuery } from '../../src/storage/store.ts';
 import { aborted } from '../../src/util/pause.ts';
 import { endTurn } from '../../src/util/turns.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { createTestClient } from '../kit/client.ts';
 
 const QUOTA = {

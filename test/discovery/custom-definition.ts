@@ -2,7 +2,7 @@ import type { JSONSchemaProps } from '../../src/api/types/apiextensions/v1.ts';
 import type { OpenApi } from '../../src/discovery/openapi.ts';
 import { CUSTOM_TYPE, type CustomVersion } from '../../src/registry/custom.ts';
 import type { ResourceDefinition, ViewSubresource } from '../../src/registry/resource-definition.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 type DocumentInPieces = Awaited<ReturnType<OpenApi['whole']>>;
 

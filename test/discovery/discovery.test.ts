@@ -5,7 +5,7 @@ import { parseRuntimeConfig } from '../../src/options/runtime-config.ts';
 import { toPageHandler } from '../../src/pages/pages.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { expectWithin } from '../kit/expect-within.ts';
 import { threadMs } from '../kit/thread-time.ts';
 import { customDefinition } from './custom-definition.ts';

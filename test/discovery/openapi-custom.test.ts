@@ -7,7 +7,7 @@ import { OpenApi } from '../../src/discovery/openapi.ts';
 import type { DocumentKey } from '../../src/discovery/openapi-document.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { expectWithin } from '../kit/expect-within.ts';
 import { threadMs } from '../kit/thread-time.ts';
 import { customDefinition, gather } from './custom-definition.ts';

@@ -6,7 +6,7 @@ import { toPageHandler } from '../../src/pages/pages.ts';
 import { Registry } from '../../src/registry/registry.ts';
 import type { RemoteApi, RemoteDocument } from '../../src/registry/remote-apis.ts';
 import type { ApiRequest } from '../../src/request/api-request.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 import { customDefinition } from './custom-definition.ts';
 
 /** Group versions of other servers in the documents of this one. */

@@ -34,6 +34,8 @@ const TIMEOUT_MS = 90_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'pg-apiserver-envtest-'));
 const assets = join(folder, 'assets');
+/** With a server that waits for the next suite. */
+const readyAssets = join(folder, 'ready-assets');
 const cache = join(folder, 'cache');
 const bin = join(folder, 'bin');
 const env = { ...process.env, XDG_CACHE_HOME: cache, PATH: `${bin}:/usr/bin:/bin` };
@@ -42,10 +44,8 @@ beforeAll(() => {
   chmodSync(folder, 0o755);
   mkdirSync(bin);
   symlinkSync(kubectlPath(), join(bin, 'kubectl'));
-  const said = execFileSync(process.execPath, [MAIN, 'envtest', `--dir=${assets}`], {
-    env,
-    encoding: 'utf8',
-  });
+  const args = [MAIN, 'envtest', `--dir=${assets}`, '--keep-ready=0s'];
+  const said = execFileSync(process.execPath, args, { env, encoding: 'utf8' });
   expect(said).toContain(`export KUBEBUILDER_ASSETS=${assets}\n`);
 });
 
@@ -59,9 +59,16 @@ class Program {
   #child: ChildProcess | undefined;
   output = '';
 
-  constructor(name: string, isHealthy: () => Promise<boolean>) {
-    this.#path = join(assets, name);
+  constructor(path: string, isHealthy: () => Promise<boolean>) {
+    this.#path = path;
     this.#isHealthy = isHealthy;
+  }
+
+  /** Of proc(5), in ticks of 10 ms. */
+  get cpuMs(): number {
+    const stat = readFileSync(`/proc/${this.#child?.pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * 10;
   }
 
   hasFlag(flag: string): boolean {
@@ -89,6 +96,7 @@ class Program {
   async stop(): Promise<number | null> {
     const child = this.#child;
     if (child?.pid === undefined) throw new Error('it was not started');
+    if (child.exitCode !== null) return child.exitCode;
     const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
     process.kill(-child.pid, 'SIGTERM');
     const code = await ended;
@@ -111,14 +119,16 @@ interface Suite extends AsyncDisposable {
   readonly port: number;
   readonly kubeconfig: string;
   readonly dirs: readonly string[];
+  readonly apiserver: Program;
+  readonly etcdUrl: string;
   send(method: string, path: string, body?: object): Promise<{ code: number; text: string }>;
   stop(): Promise<readonly (number | null)[]>;
 }
 
 /** controlplane.ControlPlane: etcd, then kube-apiserver, then a user by certificate. */
-async function startSuite(extra: readonly string[] = []): Promise<Suite> {
+async function startSuite(extra: readonly string[] = [], of = assets): Promise<Suite> {
   const etcdUrl = `http://127.0.0.1:${await freePort()}`;
-  const etcd = new Program('etcd', () => statusOf(`${etcdUrl}/health`));
+  const etcd = new Program(join(of, 'etcd'), () => statusOf(`${etcdUrl}/health`));
   await etcd.start([
     `--advertise-client-urls=${etcdUrl}`,
     `--data-dir=${etcd.dir}`,
@@ -127,7 +137,9 @@ async function startSuite(extra: readonly string[] = []): Promise<Suite> {
     ...(etcd.hasFlag('unsafe-no-fsync') ? ['--unsafe-no-fsync=true'] : []),
   ]);
   const port = await freePort();
-  const apiserver = new Program('kube-apiserver', () => statusOf(`https://127.0.0.1:${port}/healthz`));
+  const apiserver = new Program(join(of, 'kube-apiserver'), () =>
+    statusOf(`https://127.0.0.1:${port}/healthz`),
+  );
   const servers = await Authority.create('envtest-environment');
   const clients = await Authority.create('envtest-environment');
   const write = (name: string, text: string): string => {
@@ -166,6 +178,7 @@ async function startSuite(extra: readonly string[] = []): Promise<Suite> {
     port,
     kubeconfig: write('1.kubecfg', kubeconfigOf(port, servers.pem, admin)),
     dirs: [apiserver.dir, etcd.dir],
+    ...{ apiserver, etcdUrl },
     send: (method, path, body) => send(agent, port, { method, path, body }),
     stop,
     [Symbol.asyncDispose]: async () => void (await stop()),
@@ -286,16 +299,18 @@ test('two suites at once have a cluster each', async () => {
   expect((await second.send('GET', '/api/v1/namespaces/one')).code).toBe(404);
 });
 
+/** What it says before it ends with a failure. */
+function run(program: string, ...args: string[]): string {
+  try {
+    execFileSync(join(assets, program), args, { env, stdio: 'pipe', encoding: 'utf8' });
+  } catch (error) {
+    return error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+  }
+  return '';
+}
+
 test('a kube-apiserver without an etcd of its folder, and an etcd without its port, end with a line that says what to do', async () => {
   const etcd = 'http://127.0.0.1:1';
-  const run = (program: string, ...args: string[]): string => {
-    try {
-      execFileSync(join(assets, program), args, { env, stdio: 'pipe', encoding: 'utf8' });
-    } catch (error) {
-      return error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
-    }
-    return '';
-  };
   expect(run('kube-apiserver', `--etcd-servers=${etcd}`)).toBe(
     `pg-apiserver: --etcd-servers: at ${etcd} is no etcd of pg-apiserver envtest of this user: start the one of the same folder first\n`,
   );
@@ -313,10 +328,42 @@ test('a kube-apiserver without an etcd of its folder, and an etcd without its po
   );
 });
 
+const sparesIn = (cached: string): readonly string[] =>
+  readdirSync(join(cached, 'pg-apiserver')).filter((name) => name.includes('.spare-'));
+
+const isReady = (spare: string): boolean => existsSync(join(cache, 'pg-apiserver', spare, 'socket'));
+
+test('a server waits for the next suite, serves it as one of its own would, and another one waits then', async () => {
+  execFileSync(process.execPath, [MAIN, 'envtest', `--dir=${readyAssets}`], { env });
+  await expect.poll(() => sparesIn(cache).some(isReady), { timeout: TIMEOUT_MS }).toBe(true);
+  const [first = ''] = sparesIn(cache);
+  {
+    await using suite = await startSuite([], readyAssets);
+    // What is loaded and compiled there takes three times as long.
+    expect(suite.apiserver.cpuMs).toBeLessThan(600);
+    const made = await suite.send('POST', '/api/v1/namespaces', { metadata: { name: 'left' } });
+    expect(made.code).toBe(201);
+    expect(suite.apiserver.output).toContain(`serving on https://127.0.0.1:${suite.port}`);
+    await expect
+      .poll(() => sparesIn(cache).some((name) => name !== first && isReady(name)), {
+        timeout: TIMEOUT_MS,
+      })
+      .toBe(true);
+  }
+  await expect.poll(() => sparesIn(cache), { timeout: TIMEOUT_MS }).not.toContain(first);
+  await using next = await startSuite([], readyAssets);
+  expect(next.apiserver.cpuMs).toBeLessThan(600);
+  expect((await next.send('GET', '/api/v1/namespaces/left')).code).toBe(404);
+  expect(await next.apiserver.stop()).toBe(0);
+  expect(run('kube-apiserver', `--etcd-servers=${next.etcdUrl}`, '--insecure-port=8080')).toMatch(
+    /^pg-apiserver: --insecure-port: .* leave it out\n$/,
+  );
+});
+
 test('without kubectl on PATH the folder has one that says what to do', () => {
   const dir = join(folder, 'without');
   const without = { ...env, PATH: dir };
-  const said = execFileSync(process.execPath, [MAIN, 'envtest', `--dir=${dir}`], {
+  const said = execFileSync(process.execPath, [MAIN, 'envtest', `--dir=${dir}`, '--keep-ready=0s'], {
     env: without,
     encoding: 'utf8',
   });

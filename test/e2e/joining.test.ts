@@ -271,7 +271,7 @@ test('what keeps nodes from joining is said by name', async () => {
     const { code, stderr } = await configureWith(kubeconfig, ...flags);
     return `${code} ${stderr.trim().split('\n').at(-1)}`;
   };
-  expect(await refusal('/none')).toMatch(/^1 pg-apiserver: \/none: there is no such file/);
+  expect(await refusal('/none')).toMatch(/^2 pg-apiserver: there is no \/none: start a server first/);
   expect(await refusal(cluster.kubeconfig, '--token=short')).toMatch(
     /^2 pg-apiserver: --token: a token has 6/,
   );

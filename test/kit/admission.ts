@@ -3,9 +3,9 @@ import { type ClusterObjects, FollowedObjects } from '../../src/admission/cluste
 import type { GroupResource, ResourceOf } from '../../src/api/names.ts';
 import type { ApiObject, JsonObject } from '../../src/api/object-meta.ts';
 import { StatusError } from '../../src/api/status.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import { toRevision } from '../../src/storage/revision.ts';
+import { BUILT_IN_RESOURCES } from './built-in-resources.ts';
 
 /** A manifest as a plugin finds it: with an object for metadata, also where the test has none. */
 export const toObject = (manifest: JsonObject): ApiObject => ({

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { durationSince, humanDuration, toDated, toUndated, UNDATED } from '../../src/object/ages.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 const START = Date.parse('2026-01-02T03:04:05Z');
 

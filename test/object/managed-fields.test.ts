@@ -19,9 +19,9 @@ import {
 } from '../../src/object/managed-fields/server-side-apply.ts';
 import { emptyObject, type Shape, shapeOfMessage } from '../../src/object/managed-fields/shape.ts';
 import { trackUpdate, type Writing, withoutServerFields } from '../../src/object/managed-fields/track.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { atOnce } from '../../src/util/turns.ts';
 import { RandomObjects } from '../codec/random-object.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 

@@ -3,8 +3,8 @@ import { loadTypes } from '../../src/api/idl/types.ts';
 import type { ApiObject, JsonValue } from '../../src/api/object-meta.ts';
 import type { MessageSchema, ValueSchema } from '../../src/api/schema.ts';
 import type { ResourceDefinition } from '../../src/registry/resource-definition.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { validateObject } from '../../src/verbs/writing/prepare-write.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 const types = loadTypes();
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadTypes } from '../../src/api/idl/types.ts';
 import type { MessageSchema, ValueSchema } from '../../src/api/schema.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 const types = loadTypes();
 

@@ -24,9 +24,9 @@ import type { ResourceOf } from '../../src/api/names.ts';
 import type { JsonObject } from '../../src/api/object-meta.ts';
 import { Metrics } from '../../src/observability/metrics.ts';
 import { Registry } from '../../src/registry/registry.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { createManifests } from '../../src/server/admission-manifests.ts';
 import { attributesOf, FakeCluster } from '../kit/admission.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 /** Admission that files configure. */
 

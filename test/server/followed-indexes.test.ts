@@ -8,11 +8,11 @@ import {
   parseFlowSchema,
   parsePriorityLevel,
 } from '../../src/flow-control/flow-configuration.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { CachedEntry } from '../../src/storage/cached-entry.ts';
 import type { Followed } from '../../src/storage/follower.ts';
 import { toRevision } from '../../src/storage/revision.ts';
 import { RandomObjects } from '../codec/random-object.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 /** An index that throws takes its service down, and an essential one the server: what a client may store must not do that. */
 

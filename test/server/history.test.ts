@@ -10,7 +10,6 @@ import { Registry } from '../../src/registry/registry.ts';
 import type { AuthorizedResourceRequest } from '../../src/request/api-request.ts';
 import { gatherRest } from '../../src/request/api-response.ts';
 import { Waits } from '../../src/request/waits.ts';
-import { BUILT_IN_RESOURCES } from '../../src/resources/all.ts';
 import { createHistoryStores } from '../../src/server/history.ts';
 import type { History, LoggedRevision, LogQuery } from '../../src/storage/history.ts';
 import { type Revision, toRevision } from '../../src/storage/revision.ts';
@@ -18,6 +17,7 @@ import type { Store } from '../../src/storage/store.ts';
 import { get, list } from '../../src/verbs/read.ts';
 import type { VerbCall } from '../../src/verbs/verb-call.ts';
 import { NO_BIRTHS } from '../history/no-births.ts';
+import { BUILT_IN_RESOURCES } from '../kit/built-in-resources.ts';
 
 /** Two databases: events have one of their own, with revisions of their own. */
 

@@ -2,14 +2,19 @@ import { accessSync, chmodSync, constants, rmSync, symlinkSync, writeFileSync } 
 import { delimiter, join, resolve } from 'node:path';
 import { SECTIONS } from '../../options/all-flags.ts';
 import { parseFlags } from '../../options/command-line.ts';
-import { explainFlag, text, UsageError } from '../../options/flag.ts';
+import { duration, explainFlag, text, UsageError } from '../../options/flag.ts';
 import { formatHelp } from '../../options/help.ts';
 import { makeFolder } from '../../util/make-folder.ts';
 import { NEVER } from '../../util/pause.ts';
 import { ensureTemplate } from '../warm-start.ts';
+import { beginSpare } from './spares.ts';
 
 export const assetFlags = {
   dir: text('dir', { default: '', meaning: 'the folder to make, for KUBEBUILDER_ASSETS' }),
+  keepReady: duration('keep-ready', {
+    default: '15m',
+    meaning: 'how long a server waits for the next suite, which then starts within a second; 0s: none waits',
+  }),
 };
 
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -22,20 +27,22 @@ interface Program {
 
 /** Makes the folder, and the cluster that each suite begins with a copy of. @throws UsageError, Error */
 export async function makeAssets(args: readonly string[]): Promise<void> {
-  const given = parseFlags(args, Object.values(assetFlags)).valuesOf(assetFlags).dir;
+  const { dir: given, keepReady: keepMs } = parseFlags(args, Object.values(assetFlags)).valuesOf(assetFlags);
+  const keepReady = `${keepMs / 1000}s`;
   if (given === '') throw new UsageError(`${assetFlags.dir.shown} needs a folder, such as bin/envtest`);
   const dir = resolve(given);
   explainFlag(assetFlags.dir.shown, () => makeFolder(dir));
   const program = { node: process.execPath, main: resolve(process.argv[1] ?? '') };
   writeFileSync(join(dir, 'etcd.help'), ETCD_HELP);
   writeFileSync(join(dir, 'kube-apiserver.help'), formatHelp(SECTIONS, []));
-  for (const name of ['etcd', 'kube-apiserver']) writeProgram(join(dir, name), shim(name, program));
+  writeProgram(join(dir, 'etcd'), shim(['etcd', `${assetFlags.keepReady.shown}=${keepReady}`], program));
+  writeProgram(join(dir, 'kube-apiserver'), shim(['kube-apiserver'], program));
   const kubectl = findOnPath('kubectl', dir);
   const path = join(dir, 'kubectl');
   rmSync(path, { force: true });
   if (kubectl === undefined) writeProgram(path, NO_KUBECTL);
   else symlinkSync(kubectl, path);
-  await ensureTemplate(tell, NEVER);
+  beginSpare(await ensureTemplate(tell, NEVER), keepReady);
   if (kubectl === undefined)
     tell('there is no kubectl on PATH, which few suites need: install it, and run this again');
   tell(`\n  export KUBEBUILDER_ASSETS=${quote(dir)}\n`);
@@ -59,10 +66,10 @@ exit 127
 `;
 
 /** Help is a file: envtest asks for it before each start, and Node.js takes a third of a second to write it. */
-const shim = (name: string, { node, main }: Program): string => `#!/bin/sh
+const shim = (words: readonly string[], { node, main }: Program): string => `#!/bin/sh
 # Made by pg-apiserver envtest.
-case "\${1-}" in --help | -h) exec cat "\${0%/*}/${name}.help" ;; esac
-exec ${quote(node)} ${quote(main)} envtest ${name} "$@"
+case "\${1-}" in --help | -h) exec cat "\${0%/*}/${words[0]}.help" ;; esac
+exec ${quote(node)} ${quote(main)} envtest ${words.map(quote).join(' ')} "$@"
 `;
 
 /** Replaces links too. */

@@ -1,9 +1,11 @@
 import { createHash, X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { JsonObject } from '../../api/object-meta.ts';
 import { isObject } from '../../object/json-values.ts';
 import { authenticationFlags } from '../../options/authentication.ts';
 import { authorizationFlags } from '../../options/authorization.ts';
+import { UsageError } from '../../options/flag.ts';
 import { type RemoteServer, readClientConfig } from '../../outbound/client-config.ts';
 import { NEVER, pause } from '../../util/pause.ts';
 import { certificatesIn } from '../../x509/pem.ts';
@@ -21,6 +23,10 @@ const note = (line: string): void => void process.stderr.write(`${line}\n`);
  */
 export async function configureKubeadm(args: readonly string[]): Promise<void> {
   const options = readKubeadmFlags(args);
+  if (!existsSync(options.kubeconfig))
+    throw new UsageError(
+      `there is no ${options.kubeconfig}: start a server first, or name a kubeconfig with ${kubeadmFlags.kubeconfig.shown}=`,
+    );
   const server = readClientConfig(options.kubeconfig);
   const ca = authorityOf(server, options.kubeconfig);
   const endpoint = options.endpoint === '' ? hostOf(server.url) : options.endpoint;

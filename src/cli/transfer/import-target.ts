@@ -1,3 +1,4 @@
+import type { Minor } from '../../api/emulation.ts';
 import type { GroupResource } from '../../api/names.ts';
 import type { StorageOptions } from '../../options/storage.ts';
 import { connectionParts } from '../../server/databases.ts';
@@ -9,7 +10,6 @@ import { openPostgres, type PostgresLog } from '../../storage/postgres/postgres.
 import { setUpDatabase } from '../../storage/postgres/setup.ts';
 import type { Revision } from '../../storage/revision.ts';
 import type { StoredObject, Write } from '../../storage/revision-log.ts';
-import { DEFAULT_MINOR } from '../../version.ts';
 import { databaseConnection, databaseOf, OLD_DATABASE, otherDatabases } from '../database.ts';
 import { describe } from './describe.ts';
 import { digestOf } from './shapes.ts';
@@ -37,7 +37,10 @@ export const toLive = ({ key, uid, revision, json }: StoredObject): Live => ({
 });
 
 /** @throws Error with a message of one line when the database cannot be used, or must be migrated first */
-export async function openTarget(options: StorageOptions, say: (line: string) => void): Promise<Target> {
+export async function openTarget(
+  options: StorageOptions,
+  { emulated, say }: { readonly emulated: Minor; readonly say: (line: string) => void },
+): Promise<Target> {
   const urls = databaseOf(options);
   const overrides = await otherDatabases(options, urls);
   for (const each of [urls, ...overrides.map((one) => one.urls)])
@@ -47,7 +50,7 @@ export async function openTarget(options: StorageOptions, say: (line: string) =>
     });
   const encryption = openEncryption(options);
   await encryption?.ask();
-  const encodings = createEncodings({ emulated: DEFAULT_MINOR, mediaType: options.mediaType, encryption });
+  const encodings = createEncodings({ emulated, mediaType: options.mediaType, encryption });
   const stop = new AbortController();
   const opened: PostgresLog[] = [];
   const open = (hosts: readonly string[]): EncodedLog => {

@@ -1,6 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { canonicalApiVersion } from '../../api/dialect.ts';
-import { loadTypes } from '../../api/idl/types.ts';
+import { type Minor, toVersion } from '../../api/emulation.ts';
+import { loadTypes, type TypeLibrary } from '../../api/idl/types.ts';
 import { type GroupResource, toApiVersion, toQualifiedResource } from '../../api/names.ts';
 import type { ApiObject, JsonObject } from '../../api/object-meta.ts';
 import type { MessageSchema } from '../../api/schema.ts';
@@ -11,9 +12,10 @@ import { VersionSchema } from '../../custom-resources/version-schema.ts';
 import { isObject, textOf } from '../../object/json-values.ts';
 import { toStorage } from '../../registry/conversion.ts';
 import type { ResourceDefinition, ServedVersion } from '../../registry/resource-definition.ts';
-import { BUILT_IN_RESOURCES } from '../../resources/all.ts';
+import { builtInResources, EVERY_RESOURCE, resourcesBeside } from '../../resources/all.ts';
 import type { ObjectKey } from '../../storage/key.ts';
 import { errorText } from '../../util/error-text.ts';
+import { DEFAULT_MINOR } from '../../version.ts';
 import { describe } from './describe.ts';
 
 /** What an object is stored as. */
@@ -114,12 +116,23 @@ const DEFINITIONS: GroupResource = {
   resource: 'customresourcedefinitions',
 };
 
+interface ShapesOptions {
+  /** What servers of the target emulate. */
+  readonly minor?: Minor;
+  /** Keeps the JSON of an object. */
+  readonly toBytes?: (text: string) => Buffer;
+}
+
 /**
- * Shapes brings objects of other clusters into the form that this server stores: decoded by their type, in the stored version, with
- * defaults. Custom resources are known once their definition has been read.
+ * Shapes brings objects of other clusters into the form that servers of a version store: decoded by their type, in the stored
+ * version, with defaults. Fields and resources that only later versions have are kept, as these servers keep them. Custom resources
+ * are known once their definition has been read.
  */
 export class Shapes {
-  readonly #types = loadTypes();
+  readonly minor: Minor;
+  readonly #types: TypeLibrary;
+  /** With the fields of all versions; loaded for the first object that has one of a later version. */
+  #allTypes: TypeLibrary | undefined;
   readonly #toBytes: (text: string) => Buffer;
   /** By the resource that is stored. */
   readonly #definitions = new Map<string, ResourceDefinition>();
@@ -130,10 +143,15 @@ export class Shapes {
   /** The definitions that custom resources were learned from, as they are stored, by name. */
   readonly #learned = new Map<string, Buffer>();
 
-  /** `toBytes`: keeps the JSON of an object. */
-  constructor(toBytes: (text: string) => Buffer = Buffer.from) {
+  constructor({ minor = DEFAULT_MINOR, toBytes = Buffer.from }: ShapesOptions = {}) {
+    this.minor = minor;
     this.#toBytes = toBytes;
-    for (const definition of BUILT_IN_RESOURCES.filter(isStored)) {
+    const stored = storedIn(minor);
+    this.#types = loadTypes(
+      minor,
+      stored.flatMap(({ versions }) => versions.map(({ type }) => type)),
+    );
+    for (const definition of stored) {
       this.#definitions.set(toQualifiedResource(definition.storage), definition);
       for (const version of definition.versions) {
         const { group, kind } = definition;
@@ -178,8 +196,8 @@ export class Shapes {
 
   /** The version in which objects are best read; undefined for an unknown resource. */
   storedVersionOf({ group, resource }: GroupResource): string | undefined {
-    const builtIn = BUILT_IN_RESOURCES.find((one) => one.group === group && one.resource === resource);
-    if (builtIn !== undefined) return builtIn.storage.version;
+    for (const { definition } of this.#builtIn.values())
+      if (definition.group === group && definition.resource === resource) return definition.storage.version;
     return [...this.#custom.values()].find((one) => one.group === group && one.resource === resource)
       ?.storedVersion;
   }
@@ -203,7 +221,7 @@ export class Shapes {
     readonly kind: string;
   }): MessageSchema | undefined {
     const found = this.#builtIn.get(`${canonicalApiVersion(apiVersion)}/${kind}`);
-    return found === undefined ? undefined : this.#types.message(found.version.type);
+    return found === undefined ? undefined : this.#everyField().message(found.version.type);
   }
 
   /** The resource of an object; undefined for an unknown type. */
@@ -239,16 +257,24 @@ export class Shapes {
     if (builtIn !== undefined) return this.#shapeBuiltIn(given, builtIn);
     const custom = this.#custom.get(`${groupOf(apiVersion)}/${kind}`);
     if (custom !== undefined) return this.#shapeCustom(given, custom, apiVersion);
-    throw new NotTaken(
-      kind === ''
-        ? 'it has no kind'
-        : `there is neither a built-in type ${apiVersion} ${kind} nor a definition of it`,
+    throw new NotTaken(this.#whyUnknown(apiVersion, kind));
+  }
+
+  #whyUnknown(apiVersion: string, kind: string): string {
+    if (kind === '') return 'it has no kind';
+    const isOther = EVERY_RESOURCE.some(
+      (one) =>
+        one.kind === kind &&
+        one.versions.some(({ version }) => toApiVersion({ group: one.group, version }) === apiVersion),
     );
+    if (isOther)
+      return `servers of Kubernetes ${toVersion(this.minor)} store another form of ${apiVersion} ${kind}: give the --emulated-version of your servers`;
+    return `there is neither a built-in type ${apiVersion} ${kind} nor a definition of it`;
   }
 
   #shapeBuiltIn(given: JsonObject, { definition, version }: BuiltIn): Shaped {
     const { identified, isNew } = identify(given, definition);
-    const decoded = decode(() => decodeObject(identified, this.#types.message(version.type)).object);
+    const decoded = decode(() => this.#decode(identified, version.type));
     const apiVersion = toApiVersion({ group: definition.group, version: version.version });
     const object = toObject(decoded, { kind: definition.kind, apiVersion });
     const stored = toStorage(object, { definition, version });
@@ -259,6 +285,17 @@ export class Shapes {
       this.#learned.set(shaped.key.name, shaped.json);
     }
     return shaped;
+  }
+
+  /** Fields of later versions are unknown to the version of the target. @throws DecodeError */
+  #decode(given: JsonObject, type: string): JsonObject {
+    const { object, unknown } = decodeObject(given, this.#types.message(type));
+    return unknown.length === 0 ? object : decodeObject(given, this.#everyField().message(type)).object;
+  }
+
+  #everyField(): TypeLibrary {
+    this.#allTypes ??= loadTypes('all');
+    return this.#allTypes;
   }
 
   #shapeCustom(given: JsonObject, custom: Custom, apiVersion: string): Shaped {
@@ -292,6 +329,13 @@ export class Shapes {
     };
     return new Shaped(shape, { definition, object });
   }
+}
+
+/** What servers of this version store, of other versions too: each resource in one form, in all versions that have this form. */
+function storedIn(minor: Minor): readonly ResourceDefinition[] {
+  const own = builtInResources(minor).filter(isStored);
+  const forms = new Set([...own, ...resourcesBeside(own)].map(({ storage }) => storage));
+  return EVERY_RESOURCE.filter((definition) => isStored(definition) && forms.has(definition.storage));
 }
 
 /** Types whose objects are stored. */

@@ -1,6 +1,9 @@
+import type { Minor } from '../../api/emulation.ts';
+
 /** What a thread that shapes objects begins with. */
 export interface ShapingStart {
   readonly work: 'shaping';
+  readonly minor: Minor;
   /** Of custom resources, as they are stored. */
   readonly definitions: readonly Uint8Array[];
 }

@@ -24,9 +24,9 @@ export interface ShapingJob {
 }
 
 /** Runs in a thread of shaping-threads.ts: shapes what it is sent, in order. */
-export function shapeForOthers({ definitions }: ShapingStart): void {
+export function shapeForOthers({ minor, definitions }: ShapingStart): void {
   const output = new ShapingOutput();
-  const shapes = new Shapes((text) => output.add(text));
+  const shapes = new Shapes({ minor, toBytes: (text) => output.add(text) });
   shapes.learn(definitions);
   const shaper = new PieceShaper(shapes);
   parentPort?.on('message', ({ pieces, memory }: ShapingJob) => {

@@ -72,7 +72,8 @@ export class ShapingThreads {
   }
 
   #begin(): Thread {
-    const workerData: ShapingStart = { work: 'shaping', definitions: this.#options.shapes.learned };
+    const { minor, learned } = this.#options.shapes;
+    const workerData: ShapingStart = { work: 'shaping', minor, definitions: learned };
     const worker = new Worker(this.#options.file ?? threadFile(), { workerData, name: 'shaping' });
     const jobs: Job[] = [];
     worker.on('message', (message: ShapedMessage) => jobs.shift()?.resolve(this.#fromMessage(message)));

@@ -6,6 +6,7 @@ import { toYaml } from '../../../src/codec/yaml/emitter.ts';
 import { plainValue } from '../../../src/codec/yaml/plain-value.ts';
 import { parseYamlFile, parseYamlText } from '../../../src/codec/yaml-text.ts';
 import { cases } from '../../kit/cases.ts';
+import { cpuMsOf } from '../../kit/cpu-time.ts';
 import { threadMs } from '../../kit/thread-time.ts';
 
 const REFUSED = 'refused';
@@ -155,6 +156,8 @@ test('the reader of blocks reads what the library reads, or leaves it alone', ()
       if (changes.length === 0) given += 1;
       if (changes.length === 0 && read !== undefined) taken += 1;
       if (read !== undefined) expect(JSON.stringify(read)).toBe(byLibrary(text));
+      // A file with the line ends of Windows has the same values.
+      if (read !== undefined) expect(byLibrary(text.replaceAll('\n', '\r\n'))).toBe(JSON.stringify(read));
     }),
     { numRuns: cases(3000) },
   );
@@ -267,4 +270,13 @@ test('a file of blocks takes less than a third of the time that the library take
   const text = OF_KUBECTL.replace(/(?<=^items:\n).*(?=^# a comment)/ms, (items) => items.repeat(100));
   const library = timed(() => parseYamlText(Buffer.from(text)));
   expect(timed(() => parseYamlFile(text))).toBeLessThan(library / 3);
+});
+
+test('a file with the line ends of Windows is read as fast as another one', () => {
+  const text = toYaml(Array.from({ length: 2000 }, (_, at) => ({ name: `n${at}`, note: 'a\nb\n' })));
+  const windows = text.replaceAll('\n', '\r\n');
+  const readMs = (file: string): number => cpuMsOf(() => parseYamlFile(file));
+  expect(parseYamlFile(windows)).toEqual(parseYamlFile(text));
+  // The library takes eleven times as long.
+  expect(readMs(windows)).toBeLessThan(Math.max(readMs(text), 5) * 5);
 });

@@ -8,8 +8,8 @@ import { compare, everythingNewIn } from '../../../src/object/managed-fields/com
 import { type FieldSet, setOf, sorted } from '../../../src/object/managed-fields/field-set.ts';
 import { emptyObject, type Shape, shapeOfMessage } from '../../../src/object/managed-fields/shape.ts';
 import { trackUpdate, type Writing } from '../../../src/object/managed-fields/track.ts';
-import { BUILT_IN_RESOURCES } from '../../../src/resources/all.ts';
 import { RandomObjects } from '../../codec/random-object.ts';
+import { BUILT_IN_RESOURCES } from '../../kit/built-in-resources.ts';
 import { plainCompare, plainTrack } from './plain-way.ts';
 
 const types = loadTypes();

@@ -12,12 +12,12 @@ import { toStoredJson } from '../../../src/codec/stored-object.ts';
 import { toYaml } from '../../../src/codec/yaml/emitter.ts';
 import type { ServedResource } from '../../../src/registry/registry.ts';
 import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/resource-definition.ts';
-import { BUILT_IN_RESOURCES } from '../../../src/resources/all.ts';
 import { CachedEntry } from '../../../src/storage/cached-entry.ts';
 import { toRevision } from '../../../src/storage/revision.ts';
 import { createForm } from '../../../src/verbs/forms/create-form.ts';
 import { type Form, toServed } from '../../../src/verbs/forms/form.ts';
 import { RandomObjects } from '../../codec/random-object.ts';
+import { BUILT_IN_RESOURCES } from '../../kit/built-in-resources.ts';
 
 const types = loadTypes();
 const HEAD = { resourceVersion: '7', continue: 'more', remainingItemCount: 3 };

@@ -4,10 +4,10 @@ import type { ApiObject, JsonObject } from '../../../src/api/object-meta.ts';
 import { decodeObject } from '../../../src/codec/decode.ts';
 import { GatedFields } from '../../../src/registry/gated-fields.ts';
 import type { ResourceDefinition, ViewSubresource } from '../../../src/registry/resource-definition.ts';
-import { BUILT_IN_RESOURCES } from '../../../src/resources/all.ts';
 import { keepSystemMetadata } from '../../../src/verbs/writing/object-metadata.ts';
 import { validateObject } from '../../../src/verbs/writing/prepare-write.ts';
 import { RandomObjects } from '../../codec/random-object.ts';
+import { BUILT_IN_RESOURCES } from '../../kit/built-in-resources.ts';
 import { cases } from '../../kit/cases.ts';
 
 const types = loadTypes();

@@ -1,0 +1,175 @@
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { UsageError } from '../../options/flag.ts';
+import { parseDuration } from '../../util/duration.ts';
+import { makeFolder } from '../../util/make-folder.ts';
+import { aborted, NEVER } from '../../util/pause.ts';
+import { EmbeddedPostgres } from '../embedded/embedded-postgres.ts';
+import { claimFolder } from '../embedded/owner.ts';
+import { explainRefusal } from '../explain-refusal.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { ensureTemplate, UNSYNCED } from '../warm-start.ts';
+import { readWords, valueIn } from './argument-words.ts';
+import { type FromSpare, SpareChannel, type ToSpare } from './spare-channel.ts';
+import { CLAIMED, SOCKET, spareFolder } from './spares.ts';
+import { serveSuite } from './suite-server.ts';
+
+/** As suites begin: what the flags need is loaded and compiled. */
+const REHEARSAL = [
+  ...['--authorization-mode=RBAC', '--bind-address=127.0.0.1', '--secure-port=0', '--etcd-servers=here'],
+  ...['--disable-admission-plugins=ServiceAccount', '--service-cluster-ip-range=10.0.0.0/24'],
+];
+/** Each loads more of what answers requests. */
+const REHEARSED_REQUESTS = 5;
+const LOOK_MS = 1000;
+const DEFAULT_KEEP = '15m';
+
+/** Waits for a suite, and ends with it. @see spares.ts */
+export async function runSpare(args: readonly string[]): Promise<void> {
+  const keep = valueIn(readWords(args), 'keep-ready') ?? DEFAULT_KEEP;
+  const template = await ensureTemplate(() => {}, NEVER);
+  const folder = spareFolder(template, process.pid);
+  makeFolder(folder, { mode: 0o700 });
+  claimFolder(folder);
+  // Root's PostgreSQL runs as another account, which passes.
+  if (process.getuid?.() === 0) chmodSync(folder, 0o711);
+  const life = new AbortController();
+  const stop = AbortSignal.any([life.signal, stopSignal()]);
+  const postgres = new EmbeddedPostgres({
+    ...{ folder: join(folder, 'postgres'), port: 0, settings: UNSYNCED, onProgress: () => {} },
+    template: join(template, 'postgres'),
+  });
+  try {
+    await postgres.start();
+    await rehearse(folder, postgres.url, stop);
+    const spare = new Spare({ folder, url: postgres.url, end: () => life.abort() });
+    await spare.listen();
+    const looking = setInterval(() => existsSync(folder) || life.abort(), LOOK_MS);
+    const unused = setTimeout(() => spare.isClaimed || life.abort(), parseDuration(keep) ?? 0);
+    await aborted(stop);
+    clearInterval(looking);
+    clearTimeout(unused);
+    await spare.close();
+  } finally {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Serves once, until some requests were answered. */
+async function rehearse(folder: string, url: string, stop: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const request = (port: number): Promise<void> =>
+    new Promise((done) => {
+      const asked = get({ port, host: '127.0.0.1', path: '/readyz', rejectUnauthorized: false }, (answer) =>
+        answer.resume().once('end', done),
+      );
+      asked.once('error', () => done());
+    });
+  const askAll = async (port: number): Promise<void> => {
+    for (let count = 0; count < REHEARSED_REQUESTS; count += 1) await request(port);
+    over.abort();
+  };
+  const words = readWords([...REHEARSAL, `--cert-dir=${join(folder, 'rehearsal')}`]);
+  await serveSuite(words, url, {
+    stop: AbortSignal.any([over.signal, stop]),
+    onReady: (port) => void askAll(port),
+  });
+}
+
+interface SpareParts {
+  readonly folder: string;
+  readonly url: string;
+  readonly end: () => void;
+}
+
+class Spare {
+  isClaimed = false;
+  readonly #parts: SpareParts;
+  readonly #server: Server;
+  /** Of the server that runs. */
+  #running: Promise<void> | undefined;
+  readonly #over = new AbortController();
+
+  constructor(parts: SpareParts) {
+    this.#parts = parts;
+    this.#server = createServer((socket) => this.#hear(socket));
+  }
+
+  listen(): Promise<void> {
+    return new Promise((done, reject) => {
+      this.#server.once('error', reject);
+      // By its name alone, because a path may be longer than a socket's address.
+      process.chdir(this.#parts.folder);
+      this.#server.listen(SOCKET, done);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort();
+    this.#server.close();
+    await this.#running;
+  }
+
+  #hear(socket: Socket): void {
+    const stop = new AbortController();
+    const channel = new SpareChannel<FromSpare, ToSpare>(socket, (message) => {
+      if (message.say === 'stop') stop.abort();
+      else if (message.say === 'claim') this.#claim(channel);
+      else if (this.#running !== undefined) channel.send({ say: 'busy' });
+      else
+        this.#running = this.#serve(channel, message, stop.signal).finally(() => {
+          this.#running = undefined;
+        });
+    });
+    void channel.ended().then(() => stop.abort());
+  }
+
+  #claim(channel: SpareChannel<FromSpare, ToSpare>): void {
+    if (this.isClaimed) {
+      channel.close();
+      return;
+    }
+    this.isClaimed = true;
+    writeFileSync(join(this.#parts.folder, CLAIMED), '');
+    void channel.ended().then(() => this.#parts.end());
+    channel.send({ say: 'claimed', url: this.#parts.url });
+  }
+
+  /** In the folder and the environment of the stand-in, and with its output. */
+  async #serve(
+    channel: SpareChannel<FromSpare, ToSpare>,
+    { args, folder, environment }: Extract<ToSpare, { say: 'serve' }>,
+    stop: AbortSignal,
+  ): Promise<void> {
+    const giveBack = [relay('stdout', channel), relay('stderr', channel)];
+    try {
+      process.chdir(folder);
+      for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+      Object.assign(process.env, environment);
+      const turn = { stop: AbortSignal.any([stop, this.#over.signal]), onReady: () => {} };
+      await serveSuite(readWords(args), this.#parts.url, turn);
+      channel.send({ say: 'ended' });
+    } catch (error) {
+      channel.send({ say: 'failed', reason: explainRefusal(error), isUsage: error instanceof UsageError });
+    } finally {
+      for (const undo of giveBack) undo();
+    }
+  }
+}
+
+/** Sends what this process writes to the stand-in. Answers what undoes it. */
+function relay(stream: 'stdout' | 'stderr', channel: SpareChannel<FromSpare, ToSpare>): () => void {
+  const own = process[stream].write;
+  process[stream].write = (chunk: string | Uint8Array, ...others: unknown[]): boolean => {
+    const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    const done = others.find((one): one is () => void => typeof one === 'function');
+    channel.send({ say: 'wrote', stream, text }, () => done?.());
+    return true;
+  };
+  return () => {
+    process[stream].write = own;
+  };
+}
