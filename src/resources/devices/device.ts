@@ -103,7 +103,7 @@ function validateNodes(at: FieldPath, { nodeName, nodeSelector, allNodes }: Devi
   }
   if (nodeName === '') at.field('nodeName').invalid(nodeName, 'must not be empty');
   else if (nodeName !== undefined) mustBeName(at.field('nodeName'), nodeName, 'dns-subdomain');
-  if (nodeSelector !== undefined) validateNodeSelector(at.field('nodeSelector'), nodeSelector);
+  if (nodeSelector !== undefined) validateNodeSelector(at.field('nodeSelector'), nodeSelector, 32);
   if (allNodes === false) at.field('allNodes').invalid(allNodes, 'must be either unset or set to true');
   const ways = waysOf({
     nodeName: nodeName !== undefined && nodeName !== '',

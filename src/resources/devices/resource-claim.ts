@@ -180,7 +180,7 @@ function validateAllocation(
   if (hasAtMost(path.field('config'), 2 * MAX_CONFIGURATIONS, config))
     for (const [item, configuration] of path.field('config').each(config))
       validateAllocated(item, configuration, known);
-  if (nodeSelector !== undefined) validateNodeSelector(at.field('nodeSelector'), nodeSelector);
+  if (nodeSelector !== undefined) validateNodeSelector(at.field('nodeSelector'), nodeSelector, 32);
 }
 
 function validateResult(

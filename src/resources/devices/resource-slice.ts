@@ -149,7 +149,7 @@ function validateNodes(at: FieldPath, spec: ResourceSliceSpec): void {
 /** One term only: selectors of slices are merged when a claim gets devices of several. */
 function validateSelector(at: FieldPath, selector: NodeSelector): void {
   const terms = selector.nodeSelectorTerms ?? [];
-  validateNodeSelector(at, selector);
+  validateNodeSelector(at, selector, 32);
   if (terms.length === 1) return;
   const value = goText(goList('core.NodeSelectorTerm', terms));
   at.field('nodeSelectorTerms').invalid(value, 'must have exactly one node selector term');
