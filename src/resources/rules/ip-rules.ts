@@ -13,6 +13,16 @@ export function mustBeIp(at: FieldPath, address: string): void {
   at.invalidFor(address, wrong.length === 0 && at.isOn(STRICT) ? ambiguousIp(address) : wrong);
 }
 
+/** Good in each version: an address that all programs read alike, and write so. */
+export function mustBeCanonicalIp(at: FieldPath, address: string): void {
+  const wrong = checkIp(address);
+  const problems = wrong.length === 0 ? ambiguousIp(address) : wrong;
+  const reading = readStrictIp(address);
+  if (problems.length > 0) at.invalidFor(address, problems);
+  else if (reading.kind === 'good' && reading.canonical !== address)
+    at.invalid(address, `must be in canonical form (${JSON.stringify(reading.canonical)})`);
+}
+
 export function mustBeCidr(at: FieldPath, range: string): void {
   const wrong = checkCidr(range);
   at.invalidFor(range, wrong.length === 0 && at.isOn(STRICT) ? ambiguousCidr(range) : wrong);
