@@ -123,7 +123,7 @@ test.each<[string, Minor, JsonObject, from: JsonObject, to: JsonObject, lines: s
     ['status.startTime: Required value'],
   ],
   [
-    'and is told so in other words since 1.36',
+    'and the answer has other words since 1.36',
     36,
     job(),
     { startTime: at },
