@@ -5,7 +5,12 @@ import type { ResourceDefinition } from '../../src/registry/resource-definition.
 import { deployments } from '../../src/resources/apps/deployment.ts';
 import { replicasets } from '../../src/resources/apps/replica-set.ts';
 import { jobs } from '../../src/resources/batch/job/definition.ts';
+import { endpoints } from '../../src/resources/core/endpoints.ts';
+import { nodes } from '../../src/resources/core/node.ts';
+import { persistentvolumeclaims } from '../../src/resources/core/persistent-volume-claim/definition.ts';
+import { services } from '../../src/resources/core/service/definition.ts';
 import { endpointslices } from '../../src/resources/discovery/endpoint-slice.ts';
+import { ingresses } from '../../src/resources/networking/ingress.ts';
 import { csinodes } from '../../src/resources/storage/csi-node.ts';
 import { storageclasses } from '../../src/resources/storage/storage-class.ts';
 import { volumeattachments } from '../../src/resources/storage/volume-attachment.ts';
@@ -87,11 +92,13 @@ test.each<[JsonObject, before: string[], since: string[]]>([
   expect(answer(33)).toEqual(since.map((line) => expect.stringContaining(line)));
 });
 
-test('endpoints that are as before are not judged again since 1.33', () => {
-  const manifest = slice('IPv4', '127.0.0.1');
-  const stored = manifestsIn(33).created(endpointslices, manifest);
+test.each<[ResourceDefinition, JsonObject]>([
+  [endpointslices, slice('IPv4', '127.0.0.1')],
+  [endpoints, { subsets: [{ addresses: [{ ip: '127.0.0.1' }] }] }],
+])('endpoints that are as before are not judged again since 1.33: %#', (definition, manifest) => {
+  const stored = manifestsIn(33).created(definition, manifest);
   const judge = (minor: Minor): number | undefined =>
-    endpointslices.strategy.validate?.(
+    definition.strategy.validate?.(
       stored,
       structuredClone(stored),
       Object.assign(() => false, { minor }),
@@ -191,4 +198,96 @@ test.each<[ResourceDefinition, JsonObject, JsonObject, string]>([
   expect(manifestsIn(36).problemsOnView(definition, manifest, change)).toEqual([
     expect.stringContaining(line),
   ]);
+});
+
+test.each<[ResourceDefinition, JsonObject, Minor, before: string[], since: string[]]>([
+  [
+    services,
+    { spec: { type: 'LoadBalancer', ports: [{ port: 10250 }] } },
+    33,
+    ['spec.ports[0]: Invalid value: 10250: may not expose port 10250'],
+    [],
+  ],
+  [
+    nodes,
+    { spec: { podCIDRs: ['10.0.0.0/24', '10.0.0.0/24'] } },
+    33,
+    ['spec.podCIDRs: Invalid value', 'spec.podCIDRs[1]: Duplicate value: "10.0.0.0/24"'],
+    ['spec.podCIDRs: Invalid value'],
+  ],
+])('a new object since 1.33: $resource', (definition, manifest, minor, before, since) => {
+  const answer = (version: number): string[] =>
+    manifestsIn(version as Minor).problemsOnCreate(definition, manifest);
+  expect(answer(minor - 1)).toEqual(before.map((line) => expect.stringContaining(line)));
+  expect(answer(minor)).toEqual(since.map((line) => expect.stringContaining(line)));
+});
+
+test.each<[string[], string[]]>([
+  [['InPlacePodResize', 'NodeSwap/limited'], []],
+  [['inPlace'], ['status.declaredFeatures[0]: Invalid value: "inPlace"']],
+  [['A/'], ['status.declaredFeatures[0]: Invalid value: "A/"']],
+  [['A'.repeat(254)], ['status.declaredFeatures[0]: Invalid value: "AAA']],
+  [['B', 'A'], ['status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically']],
+  [['A', 'A'], ['status.declaredFeatures[1]: Duplicate value: "A"']],
+])('a node declares its features by name, each once and in order: %j', (declaredFeatures, lines) => {
+  const manifest = { status: { declaredFeatures } };
+  expect(manifestsIn(36).problemsOnCreate(nodes, manifest)).toEqual(
+    lines.map((line) => expect.stringContaining(line)),
+  );
+});
+
+const balanced = (ip: string, more: JsonObject = {}): JsonObject => ({
+  loadBalancer: { ingress: [{ ip, ...more }] },
+});
+test.each<[ResourceDefinition, JsonObject, JsonObject]>([
+  [services, { spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } }, { ipMode: 'VIP' }],
+  [ingresses, { spec: { defaultBackend: { service: { name: 's', port: { number: 80 } } } } }, {}],
+])(
+  'addresses of load balancers are clear since 1.36, unless they are stored: $resource',
+  (definition, manifest, more) => {
+    const status = balanced('010.0.0.1', more);
+    const answer = (minor: Minor, before: JsonObject): string[] =>
+      manifestsIn(minor).problemsOnView(definition, manifest, { before, after: status, view: 'status' });
+    expect(answer(35, {})).toEqual([]);
+    expect(answer(36, {})).toEqual([expect.stringContaining('ip: Invalid value: "010.0.0.1"')]);
+    expect(answer(36, status)).toEqual([]);
+  },
+);
+
+test('the attributes of a volume are kept, and since 1.34 those that are only wanted are not', () => {
+  const claim = (volumeAttributesClassName: string | undefined, status: JsonObject): JsonObject => ({
+    spec: {
+      ...{ accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      ...(volumeAttributesClassName === undefined ? {} : { volumeAttributesClassName }),
+    },
+    status: { phase: 'Bound', ...status },
+  });
+  const answer = (minor: Minor, to: string | undefined, status: JsonObject = {}): string[] => {
+    const manifests = manifestsIn(minor, { VolumeAttributesClass: true });
+    const [old, now] = [claim('gold', status), claim(to, status)].map((manifest) => ({
+      ...manifests.created(persistentvolumeclaims, manifest),
+      status: manifest.status as JsonObject,
+    }));
+    if (old === undefined || now === undefined) throw new Error('no claims');
+    const isOn = Object.assign(() => true, { minor });
+    return (persistentvolumeclaims.strategy.validateUpdate?.(now, old, isOn) ?? []).map(({ field }) => field);
+  };
+  expect(answer(33, undefined)).toEqual(['spec', 'spec.volumeAttributesClassName']);
+  expect(answer(34, undefined)).toEqual([]);
+  expect(answer(34, 'silver')).toEqual([]);
+  const had = { currentVolumeAttributesClassName: 'gold' };
+  expect(answer(34, undefined, had)).toEqual(['spec.volumeAttributesClassName']);
+  expect(answer(34, '', had)).toEqual(['spec.volumeAttributesClassName']);
+});
+
+test('statuses of resources of claims have their own path since 1.34', () => {
+  const manifest = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
+  const answer = (minor: Minor): string[] =>
+    manifestsIn(minor, { RecoverVolumeExpansionFailure: true }).problemsOnView(
+      persistentvolumeclaims,
+      manifest,
+      { before: {}, after: { allocatedResourceStatuses: { cpu: 'a' } }, view: undefined },
+    );
+  expect(answer(33)).toContainEqual(expect.stringContaining('status.allocatedResourceStatus: '));
+  expect(answer(34)).toContainEqual(expect.stringContaining('status.allocatedResourceStatuses: '));
 });
