@@ -24,7 +24,7 @@ const KEPT = {
   finalizers: new Map([['example.com/keep', 2]]),
 };
 
-test('what is left is told by resource and by finalizer', () => {
+test('conditions name what is left, by resource and by finalizer', () => {
   expect(linesOf(namespace, KEPT)).toEqual([
     'NamespaceDeletionDiscoveryFailure False ResourcesDiscovered: All resources successfully discovered',
     'NamespaceDeletionGroupVersionParsingFailure False ParsedGroupVersions: All legacy kube types successfully parsed',
