@@ -126,8 +126,6 @@ function validateMappings(at: FieldPath, { nodeAllocatableResourceMappings, capa
     nodeAllocatableResourceMappings,
   )) {
     if (!isNativeResource(name)) item.invalid(name, 'must be a node allocatable resource name');
-    if (multiplier === undefined && key === undefined)
-      item.invalid('', 'at least one of allocationMultiplier or capacityKey must be set');
     if (multiplier !== undefined && nanosOf(multiplier) <= 0n)
       item.field('allocationMultiplier').invalid(multiplier, 'must be positive');
     if (key === '') item.field('capacityKey').invalid(key, 'capacityKey must not be an empty string');

@@ -66,7 +66,11 @@ export const resourceslices = define<ResourceSlice>({
     tracksGeneration: true,
     returnsDeletedObject: true,
     defaults: ({ spec = {} }) => {
-      for (const { taints } of spec.devices ?? []) setTaintDefaults(taints);
+      for (const { taints, nodeAllocatableResourceMappings } of spec.devices ?? []) {
+        setTaintDefaults(taints);
+        for (const mapping of Object.values(nodeAllocatableResourceMappings ?? {}))
+          mapping.allocationMultiplier ??= '1';
+      }
     },
     validate: checked(validate),
     validateUpdate: checkedUpdate(validateUpdate),
