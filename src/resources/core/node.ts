@@ -145,7 +145,7 @@ function validate(root: FieldPath, { metadata, spec = {}, status = {} }: Node): 
       mustBeAmountOf(root.field('status').field(list).field(name), name, amount);
 }
 
-/** `InPlacePodResize`, `NodeSwap/limited`. */
+/** `InPlacePodResize`, `Swap/limited`. */
 const FEATURE = /^[A-Z][a-zA-Z0-9]*(\/[a-zA-Z][a-zA-Z0-9]*)*$/;
 const MAX_FEATURE_CHARS = 253;
 const NO_FEATURE = `must be at most ${MAX_FEATURE_CHARS} characters in segments with a slash between them, letters and digits, of which the first begins in upper case (e.g., MyFeature or MyFeature/mySubFeature)`;
